@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every knob is declared once, where it is used: type, environment variable, default, one sentence. The declaration
+// makes a reader function; `anynpu settings` and docs/settings.md list the registry. A variable declared twice fails
+// the house tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npu {
+
+struct SettingInfo {
+  std::string_view variable;       ///< environment variable
+  std::string_view type;           ///< "integer", "number", "switch", "text"
+  std::string default_text;
+  std::string_view sentence;       ///< what it does, units included
+};
+
+/// All settings of the process, sorted by variable.
+std::vector<SettingInfo> settings();
+/// The text in force: the environment's, else the default.
+std::string setting_text(std::string_view variable);
+
+/// A setting, read from the environment at its first use. A value that does not parse is reported once on stderr
+/// (variable, text, what is expected) and the default is used.
+template <class T>
+class Setting {
+ public:
+  Setting(std::string_view variable, T default_value, std::string_view sentence);
+  const T& operator()() const;
+  /// For tests: overrides the value for the rest of the process.
+  void override(T value);
+
+ private:
+  std::string_view variable_;
+  T default_;
+  mutable T value_{};
+  mutable int state_ = 0;
+};
+
+extern template class Setting<int64_t>;
+extern template class Setting<double>;
+extern template class Setting<bool>;
+extern template class Setting<std::string>;
+
+}  // namespace npu
+
+#define NPU_SETTING(type, name, variable, default_value, sentence) \
+  ::npu::Setting<type> name(variable, default_value, sentence)

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# The one core library. The vendor-named filter libraries are generated from acl/ (see acl/README.md).
+add_library(anynpu SHARED)
+get_property(rooms GLOBAL PROPERTY ANYNPU_ROOMS)
+target_link_libraries(anynpu PRIVATE ${rooms})

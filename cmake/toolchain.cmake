@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language level, warnings and code generation for every room.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug or Sanitize" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(ANYNPU_SANITIZE "" CACHE STRING "address,undefined or thread: build for `make sanitize`")
+option(ANYNPU_TESTS "build the test programs" ON)
+option(ANYNPU_BENCHES "build the benchmark programs" OFF)
+
+add_compile_options(-Wall -Wextra -Werror -fno-gnu-unique)
+# No trapping maths and no errno: loops over float may then become vector code; NaN and infinities keep their meaning.
+add_compile_options(-fno-math-errno -fno-trapping-math)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -ftree-vectorize -fvect-cost-model=dynamic -g1")
+if(ANYNPU_SANITIZE)
+  add_compile_options(-fsanitize=${ANYNPU_SANITIZE} -fno-omit-frame-pointer -O1 -g)
+  add_link_options(-fsanitize=${ANYNPU_SANITIZE})
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
