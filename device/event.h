@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Marks in a stream. Each record replaces the one before; a wait binds to the record made before it, so recording again
+// does not disturb it. An event never recorded (or reset) is complete and nobody waits for it.
+#pragma once
+
+#include <cstdint>
+
+namespace npu::device {
+
+class Stream;
+
+/// Flag bits of create_event, as the client gives them. 0 means all uses.
+enum EventFlag : uint32_t { kEventSync = 1, kEventCaptureProgress = 2, kEventTimeline = 8, kEventIpc = 0x40 };
+
+/// A new event. Raises 207000 for kEventIpc.
+void* create_event(uint32_t flags);
+/// Ends the handle; queued records and waits go on. All functions below raise 107017 for a bad handle.
+void destroy_event(void* event);
+
+/// Queues the mark that completes the event.
+void record_event(void* event, Stream& stream);
+/// Work launched on `stream` from now on starts after the last record of `event`.
+void wait_event(Stream& stream, void* event);
+/// Queues the return to "never recorded"; a record made after this call stays.
+void reset_event(void* event, Stream& stream);
+
+/// Whether the last record has been reached. Raises the error of a task that failed before it.
+bool event_complete(void* event);
+/// Whether every queued wait on the event is over.
+bool event_waits_complete(void* event);
+/// Blocks until the last record is reached. Raises 507047 after `timeout_ms` (-1: never), or the error of a task that
+/// failed before it.
+void synchronize_event(void* event, int64_t timeout_ms = -1);
+
+/// Milliseconds from the completion of `start` to that of `end`. Raises 107006 when one was made without
+/// kEventTimeline, not recorded, or not reached yet; 107007 when `end` came first.
+float elapsed_ms(void* start, void* end);
+/// Microseconds of a steady clock at which the event completed. Raises 107006 as above.
+uint64_t event_timestamp_us(void* event);
+
+}  // namespace npu::device

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// In-order queues of work. A stream gets a thread of its own at the first task that may not run in the caller's thread,
+// so a waiting stream never blocks another. A kernel below kInlineBound runs at once in the launching thread when the
+// stream is idle (`ANYNPU_INLINE=0` turns this off); the launching thread then holds the stream's token and no lock.
+//
+// A task that throws leaves its code and text on the stream. They surface, once, at the next synchronize or query of
+// the stream, of the device, or of an event recorded behind the task, in the thread that asks. Until then later tasks
+// run on (kContinue) or are dropped (kStop; launching then raises the error, too).
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "device/progress.h"
+#include "device/task.h"
+
+namespace npu::device {
+
+struct Context;
+
+/// Kernels expected to take longer go to the stream's thread, so that the caller can queue ahead. An operator that
+/// gives no estimate counts as 1 ms and stays below.
+inline constexpr int64_t kInlineBound = 2'000'000;
+
+enum class FailureMode : uint64_t { kContinue = 0, kStop = 1 };
+
+class Stream {
+ public:
+  Stream() : progress_(new_progress()) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Queues `task`, or runs it now (see above). With ASCEND_LAUNCH_BLOCKING=1 a kernel or copy has run on return, and
+  /// its error is raised here. Raises the stream's error in kStop mode.
+  void launch(Task&& task);
+
+  /// Waits for all work launched before. Raises the error of a failed task; 507046 after `timeout_ms` (-1: never).
+  void synchronize(int64_t timeout_ms = -1);
+  /// True when all work has run. Raises the error of a failed task.
+  bool query();
+  /// Raises and clears the error of a failed task, if there is one.
+  void raise_error();
+
+  int32_t id() const { return id_; }  ///< small number, unique in the process
+  int device() const { return device_; }
+  uint32_t priority() const { return priority_; }  ///< 0 (high) to 7; recorded, not used to schedule
+  uint32_t flags() const { return flags_; }
+  void* handle() const { return handle_; }
+  FailureMode failure_mode() const { return failure_mode_.load(std::memory_order_relaxed); }
+  void set_failure_mode(FailureMode mode) { failure_mode_.store(mode, std::memory_order_relaxed); }
+  bool overflow_switch() const { return overflow_switch_.load(std::memory_order_relaxed); }
+  void set_overflow_switch(bool on) { overflow_switch_.store(on, std::memory_order_relaxed); }
+  /// True once a forced destroy has begun: a waiting task should give up.
+  bool aborting() const { return aborting_.load(std::memory_order_relaxed); }
+
+ private:
+  friend struct StreamAccess;
+
+  void open(Context& context, uint32_t priority, uint32_t flags);
+  void close(bool force);
+  bool runs_inline(const Task& task) const;
+  void run_now(std::unique_lock<std::mutex>& lock, Task& task);
+  void enqueue(Task&& task);
+  void execute(Task& task);
+  void keep_error(const Task& task, std::exception_ptr error);
+  void finish_one();
+  void worker();
+  bool wait_until_done(std::unique_lock<std::mutex>& lock, uint64_t target, int64_t timeout_ms);
+
+  Progress& progress_;
+  std::mutex mutex_;
+  std::condition_variable work_;  ///< the worker waits here
+  std::condition_variable done_;  ///< synchronising threads wait here
+  int waiters_ = 0;
+  bool token_ = false;  ///< somebody runs a task of this stream
+  bool has_worker_ = false;
+  std::vector<Task> ring_;  ///< circular; size is a power of two
+  size_t head_ = 0;
+  size_t queued_ = 0;
+
+  std::atomic<bool> failed_{false};
+  std::optional<Error> error_;
+  std::atomic<FailureMode> failure_mode_{FailureMode::kContinue};
+  std::atomic<bool> overflow_switch_{false};
+  std::atomic<bool> aborting_{false};
+  Context* context_ = nullptr;
+  void* handle_ = nullptr;
+  int32_t id_ = 0;
+  int device_ = -1;
+  uint32_t priority_ = 0;
+  uint32_t flags_ = 0;
+};
+
+/// A stream in the current context. Raises 107000 for a priority above 7.
+void* create_stream(uint32_t priority = 0, uint32_t flags = 0);
+/// Ends the stream after its work; an unreported error is raised once more. Raises 107017 for a bad handle, 107000 for
+/// null (a default stream lives as long as its context).
+void destroy_stream(void* handle);
+/// Ends the stream; work that has not started is dropped, events recorded on it complete.
+void destroy_stream_force(void* handle);
+
+/// The stream of `handle`; null means the default stream of the current context. Raises 107017 with a text for garbage
+/// or destroyed handles, 107002 when null is given and no device is set.
+Stream& stream_from_handle(void* handle);
+
+/// Waits for all streams of the current device. Raises the first error found, or 507046 after `timeout_ms`.
+void synchronize_device(int64_t timeout_ms = -1);
+
+/// What the client hears of a failed task (aclrtSetExceptionInfoCallback).
+struct TaskFailure {
+  uint32_t task_id, stream_id, thread_id, device_id;
+  Code code;
+};
+/// Called in the thread that ran the failed task; null for none.
+void set_failure_hook(void (*hook)(const TaskFailure&));
+
+namespace detail {
+/// Ends the streams of `context` (null: of the whole `device`), after their work.
+void close_streams(int device, const Context* context);
+Stream* open_default_stream(Context& context);
+/// Waits for every stream of the process, at most `timeout_ms` in total; errors are dropped.
+void drain_streams(int64_t timeout_ms);
+}  // namespace detail
+
+}  // namespace npu::device

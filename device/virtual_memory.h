@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual memory management: address ranges without memory, memory without addresses, and mappings between them
+// (expandable segments, pools that grow in place). Mapped parts are device memory like any other: find_block,
+// check_live and resolve know them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace npu::device {
+
+/// Sizes and offsets are multiples of this.
+inline constexpr size_t kGranularity = size_t{2} << 20;
+
+/// Reserves `bytes` of addresses (rounded up to kGranularity), at `want` if that is free. `alignment` 0 or a power of
+/// two. Raises 107000 for bad sizes, 207001 when the address space is used up.
+void* reserve_address(size_t bytes, size_t alignment, void* want);
+/// Gives a whole range back. Raises 107000 when unknown or while parts are mapped.
+void release_address(void* begin);
+
+/// Memory of `device`, counted as used; returns its handle. Raises 107000 for sizes off the granularity, 207001 when the
+/// device is full.
+void* create_physical(int device, size_t bytes);
+/// Ends the handle. The memory stays until its last mapping goes.
+void free_physical(void* handle);
+
+/// Maps all of `handle` at `begin` inside a reserved range (`bytes` must be its size, `offset` 0: 107000 otherwise).
+void map_memory(void* begin, size_t bytes, size_t offset, void* handle);
+/// Undoes the mapping that starts at `begin`, after work queued so far has run (107019 when that takes over a minute).
+void unmap_memory(void* begin);
+
+/// A number by which a process of the same user can import the memory while this process lives.
+uint64_t export_physical(void* handle);
+/// Opens it as memory of `device`; not counted as used here. Raises 107000 when it is gone or not ours.
+void* import_physical(uint64_t shareable, int device);
+
+}  // namespace npu::device
