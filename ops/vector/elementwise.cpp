@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/vector/elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/thread_pool.h"
+
+namespace npu::ops {
+namespace {
+
+constexpr int64_t kBlockBytes = 8192;  // a few operands' blocks fit the first-level cache together
+constexpr int64_t kGrain = 1 << 15;    // elements per parallel part
+
+Convert converter_or_fail(DType from, DType to) {
+  const Convert convert = converter(from, to);
+  require(convert != nullptr, "no kernel converts {} to {}; cast the tensor first", from, to);
+  return convert;
+}
+
+}  // namespace
+
+void Elementwise::set_output(const Tensor& out, DType slot) {
+  inputs_ = 0;
+  Slot& s = slots_[0];
+  s.tensor = out;
+  s.convert = converter_or_fail(slot, out.dtype);
+  s.slot = slot;
+  s.slot_size = static_cast<int64_t>(size_of(slot));
+  s.is_scalar = false;
+}
+
+void Elementwise::add_input(const Operand& operand, DType slot) {
+  require(inputs_ + 2 <= kMaxOperands, "an element-wise operator takes at most {} inputs", kMaxOperands - 1);
+  Slot& s = slots_[++inputs_];
+  s.slot = slot;
+  s.slot_size = static_cast<int64_t>(size_of(slot));
+  s.is_scalar = operand.is_scalar();
+  if (!s.is_scalar) {
+    s.convert = converter_or_fail(operand.tensor.dtype, slot);
+    s.tensor = operand.tensor.shape == slots_[0].tensor.shape ? operand.tensor
+                                                             : operand.tensor.expanded(slots_[0].tensor.shape);
+    return;
+  }
+  s.convert = converter(slot, slot);
+  const Scalar& scalar = operand.scalar;
+  if (is_complex(slot)) {
+    const Complex128 value = scalar.to_complex();
+    converter(DType::kComplex128, slot)(&value, 0, s.constant, 1, 1);
+  } else if (slot == DType::kInt64) {
+    const int64_t value = scalar.to_int();
+    std::memcpy(s.constant, &value, sizeof(value));
+  } else if (slot == DType::kBool) {
+    s.constant[0] = static_cast<std::byte>(scalar.to_bool());
+  } else {
+    const double value = scalar.to_double();
+    converter(DType::kDouble, slot)(&value, 0, s.constant, 1, 1);
+  }
+}
+
+void Elementwise::plan(BlockKernel kernel) {
+  kernel_ = kernel;
+  Dims strides[kMaxOperands];
+  strides[0] = slots_[0].tensor.strides;
+  for (size_t k = 1; k <= inputs_; ++k) {
+    strides[k] = slots_[k].is_scalar ? Dims(slots_[0].tensor.rank(), 0) : slots_[k].tensor.strides;
+  }
+  loop_ = make_loop(slots_[0].tensor.shape, {strides, inputs_ + 1});
+  count_ = loop_.count();
+  int64_t widest = 1;
+  for (size_t k = 0; k <= inputs_; ++k) {
+    Slot& s = slots_[k];
+    widest = std::max(widest, s.slot_size);
+    const bool same = !s.is_scalar && s.tensor.dtype == s.slot;
+    s.mode = k > 0 && (s.is_scalar || loop_.constant(k)) ? Mode::kConstant
+             : same && loop_.dense(k)                     ? Mode::kDirect
+                                                          : Mode::kGathered;
+    copy_inputs_[k] = k > 0 && !s.is_scalar && overlaps_output(s.tensor);
+  }
+  block_ = kBlockBytes / widest;
+}
+
+// An input that shares memory with the output but not position by position would be read after it was overwritten.
+bool Elementwise::overlaps_output(const Tensor& tensor) const {
+  const Tensor& out = slots_[0].tensor;
+  const std::byte* a = tensor.bytes();
+  const std::byte* b = out.bytes();
+  if (a == b && tensor.dtype == out.dtype && tensor.strides == out.strides) return false;
+  const int64_t a_bytes = tensor.span() * static_cast<int64_t>(size_of(tensor.dtype));
+  const int64_t b_bytes = out.span() * static_cast<int64_t>(size_of(out.dtype));
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+void Elementwise::run() const {
+  if (count_ == 0) return;
+  if (std::none_of(copy_inputs_, copy_inputs_ + inputs_ + 1, [](bool c) { return c; })) {
+    parallel_for(count_, kGrain, [this](int64_t begin, int64_t end) { run_range(begin, end); });
+    return;
+  }
+  // Overlap is rare: work on copies of the inputs it concerns.
+  Elementwise copy = *this;
+  std::vector<std::vector<std::byte>> kept;
+  for (size_t k = 1; k <= inputs_; ++k) {
+    copy.copy_inputs_[k] = false;
+    if (!copy_inputs_[k]) continue;
+    Tensor& t = copy.slots_[k].tensor;
+    const std::byte* first = t.bytes();
+    kept.emplace_back(first, first + t.span() * static_cast<int64_t>(size_of(t.dtype)));
+    t.data = kept.back().data();
+    t.offset = 0;
+  }
+  copy.run();
+}
+
+void Elementwise::gather(const Slot& slot, size_t operand, int64_t begin, int64_t count, void* block) const {
+  const auto size = static_cast<int64_t>(size_of(slot.tensor.dtype));
+  const std::byte* base = slot.tensor.bytes();
+  auto* to = static_cast<std::byte*>(block);
+  const int64_t stride = loop_.strides[operand].back();
+  for (LoopCursor at(loop_, begin); count > 0;) {
+    const int64_t n = std::min(count, at.row_left());
+    slot.convert(base + at.offset(operand) * size, stride, to, 1, n);
+    to += n * slot.slot_size;
+    count -= n;
+    if (count > 0) at.advance(n);
+  }
+}
+
+void Elementwise::scatter(int64_t begin, int64_t count, const void* block) const {
+  const Slot& slot = slots_[0];
+  const auto size = static_cast<int64_t>(size_of(slot.tensor.dtype));
+  std::byte* base = slot.tensor.bytes();
+  const auto* from = static_cast<const std::byte*>(block);
+  const int64_t stride = loop_.strides[0].back();
+  for (LoopCursor at(loop_, begin); count > 0;) {
+    const int64_t n = std::min(count, at.row_left());
+    slot.convert(from, 1, base + at.offset(0) * size, stride, n);
+    from += n * slot.slot_size;
+    count -= n;
+    if (count > 0) at.advance(n);
+  }
+}
+
+void Elementwise::run_range(int64_t begin, int64_t end) const {
+  alignas(64) std::byte blocks[kMaxOperands][kBlockBytes];  // NOLINT: left uninitialised on purpose
+  const void* in[kMaxOperands];
+  const int64_t step = std::min(block_, end - begin);
+  for (size_t k = 1; k <= inputs_; ++k) {
+    const Slot& s = slots_[k];
+    in[k - 1] = blocks[k];
+    if (s.mode != Mode::kConstant) continue;
+    s.convert(s.is_scalar ? s.constant : s.tensor.bytes(), 0, blocks[k], 1, step);
+  }
+  for (int64_t at = begin; at < end; at += step) {
+    const int64_t count = std::min(step, end - at);
+    for (size_t k = 1; k <= inputs_; ++k) {
+      const Slot& s = slots_[k];
+      if (s.mode == Mode::kDirect) in[k - 1] = s.tensor.bytes() + at * s.slot_size;
+      if (s.mode == Mode::kGathered) gather(s, k, at, count, blocks[k]);
+    }
+    const bool direct = slots_[0].mode == Mode::kDirect;
+    void* out = direct ? slots_[0].tensor.bytes() + at * slots_[0].slot_size : blocks[0];
+    kernel_(in, out, count);
+    if (!direct) scatter(at, count, out);
+  }
+}
+
+}  // namespace npu::ops

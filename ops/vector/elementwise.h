@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The element-wise loop: any strides, any dtypes, one kernel per compute dtype.
+//
+// Kernels see contiguous blocks of slot elements. An operand that already is such a block is passed as it is; others
+// are gathered and converted into a buffer in the first-level cache, and results are converted out of one.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/operator.h"
+#include "ops/vector/convert.h"
+#include "ops/vector/loop.h"
+
+namespace npu::ops {
+
+/// Computes `count` elements: `out[i] = f(in[0][i], in[1][i], …)`. `out` may be one of the inputs, never a shifted one.
+using BlockKernel = void (*)(const void* const* in, void* out, int64_t count);
+
+class Elementwise {
+ public:
+  /// Starts a plan that writes `out`, computed in `slot`.
+  void set_output(const Tensor& out, DType slot);
+  /// Adds the next input, broadcast to the output's shape, converted to `slot`. Raises 161002 if it does not broadcast.
+  void add_input(const Operand& operand, DType slot);
+  /// Ends planning.
+  void plan(BlockKernel kernel);
+
+  void run() const;
+  int64_t cost() const { return 100 + count_ * static_cast<int64_t>(inputs_ + 1); }
+
+ private:
+  enum class Mode : uint8_t { kDirect, kConstant, kGathered };
+  struct Slot {
+    Tensor tensor;
+    Convert convert;
+    DType slot;
+    int64_t slot_size;
+    Mode mode;
+    alignas(16) std::byte constant[16];  ///< value of a host scalar, in slot dtype
+    bool is_scalar = false;
+  };
+
+  void run_range(int64_t begin, int64_t end) const;
+  void gather(const Slot& slot, size_t operand, int64_t begin, int64_t count, void* block) const;
+  void scatter(int64_t begin, int64_t count, const void* block) const;
+  bool overlaps_output(const Tensor& tensor) const;
+
+  Slot slots_[kMaxOperands];  ///< 0 is the output
+  size_t inputs_ = 0;
+  Loop loop_;
+  int64_t count_ = 0;
+  int64_t block_ = 0;
+  BlockKernel kernel_ = nullptr;
+  bool copy_inputs_[kMaxOperands] = {};
+};
+
+}  // namespace npu::ops

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/vector/loop.h"
+
+#include <cstdlib>
+
+namespace npu::ops {
+namespace {
+
+// Does axis `a` belong outside axis `b`? Decided by the first operand that moves along both; expanded axes do not say.
+bool outside(std::span<const Dims> strides, size_t a, size_t b) {
+  for (const Dims& s : strides) {
+    if (s[a] == 0 || s[b] == 0) continue;
+    if (std::llabs(s[a]) != std::llabs(s[b])) return std::llabs(s[a]) > std::llabs(s[b]);
+  }
+  return a < b;
+}
+
+Dims axis_order(const Dims& shape, std::span<const Dims> strides) {
+  Dims order;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == 1) continue;
+    // Insertion from the inside out keeps the given order where strides do not decide.
+    size_t at = order.size();
+    while (at > 0 && outside(strides, axis, static_cast<size_t>(order[at - 1])) &&
+           !outside(strides, static_cast<size_t>(order[at - 1]), axis)) {
+      --at;
+    }
+    order.insert(at, static_cast<int64_t>(axis));
+  }
+  return order;
+}
+
+bool merges(const Loop& loop, std::span<const Dims> strides, size_t axis, int64_t size) {
+  for (size_t k = 0; k < loop.operands; ++k) {
+    if (loop.strides[k].back() != strides[k][axis] * size) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Loop::constant(size_t k) const {
+  for (const int64_t s : strides[k]) {
+    if (s != 0) return false;
+  }
+  return true;
+}
+
+Loop make_loop(const Dims& shape, std::span<const Dims> strides) {
+  Loop loop;
+  loop.operands = strides.size();
+  for (const int64_t raw : axis_order(shape, strides)) {
+    const auto axis = static_cast<size_t>(raw);
+    if (!loop.shape.empty() && merges(loop, strides, axis, shape[axis])) {
+      loop.shape.back() *= shape[axis];
+      for (size_t k = 0; k < loop.operands; ++k) loop.strides[k].back() = strides[k][axis];
+      continue;
+    }
+    loop.shape.push_back(shape[axis]);
+    for (size_t k = 0; k < loop.operands; ++k) loop.strides[k].push_back(strides[k][axis]);
+  }
+  if (loop.shape.empty()) {
+    loop.shape.push_back(1);
+    for (size_t k = 0; k < loop.operands; ++k) loop.strides[k].push_back(0);
+  }
+  return loop;
+}
+
+LoopCursor::LoopCursor(const Loop& loop, int64_t position) : loop_(loop), index_(loop.shape.size(), 0) {
+  for (size_t axis = loop.shape.size(); axis-- > 0;) {
+    index_[axis] = position % loop.shape[axis];
+    position /= loop.shape[axis];
+    for (size_t k = 0; k < loop.operands; ++k) offset_[k] += index_[axis] * loop.strides[k][axis];
+  }
+}
+
+void LoopCursor::advance(int64_t count) {
+  size_t axis = loop_.shape.size() - 1;
+  index_[axis] += count;
+  for (size_t k = 0; k < loop_.operands; ++k) offset_[k] += count * loop_.strides[k][axis];
+  while (axis > 0 && index_[axis] == loop_.shape[axis]) {
+    for (size_t k = 0; k < loop_.operands; ++k) {
+      offset_[k] += loop_.strides[k][axis - 1] - loop_.shape[axis] * loop_.strides[k][axis];
+    }
+    index_[axis] = 0;
+    ++index_[--axis];
+  }
+}
+
+}  // namespace npu::ops
