@@ -27,7 +27,8 @@ Dims broadcast(const Dims& a, const Dims& b) {
 
 size_t wrap_dim(int64_t dim, size_t rank) {
   const auto n = static_cast<int64_t>(std::max<size_t>(rank, 1));
-  require(dim >= -n && dim < n, "dimension {} is out of range; a tensor of rank {} takes {} to {}", dim, rank, -n, n - 1);
+  require(dim >= -n && dim < n, "dimension {} is out of range; a tensor of rank {} takes {} to {}", dim, rank, -n,
+          n - 1);
   return static_cast<size_t>(dim < 0 ? dim + n : dim);
 }
 

@@ -84,7 +84,8 @@ template <> struct DTypeOf<Complex128> { static constexpr DType value = DType::k
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
-/// Calls `f(T{})` with the C++ type of `dtype`. Returns false when the type has no element kernels (string, int4, float8 …).
+/// Calls `f(T{})` with the C++ type of `dtype`. Returns false when the type has no element kernels (string, int4,
+/// float8 …).
 template <class F>
 bool visit_dtype(DType dtype, F&& f) {
   switch (dtype) {

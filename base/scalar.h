@@ -12,10 +12,10 @@ namespace npu {
 class Scalar {
  public:
   Scalar() = default;
-  Scalar(double value) : dtype_(DType::kDouble), real_(value) {}                        // NOLINT: numbers are scalars
-  Scalar(int64_t value) : dtype_(DType::kInt64), integer_(value) {}                     // NOLINT
-  Scalar(int value) : Scalar(static_cast<int64_t>(value)) {}                            // NOLINT
-  Scalar(bool value) : dtype_(DType::kBool), integer_(value) {}                         // NOLINT
+  Scalar(double value) : dtype_(DType::kDouble), real_(value) {}                          // NOLINT: numbers are scalars
+  Scalar(int64_t value) : dtype_(DType::kInt64), integer_(value) {}                       // NOLINT
+  Scalar(int value) : Scalar(static_cast<int64_t>(value)) {}                              // NOLINT
+  Scalar(bool value) : dtype_(DType::kBool), integer_(value) {}                           // NOLINT
   Scalar(Complex128 v) : dtype_(DType::kComplex128), real_(v.real()), imag_(v.imag()) {}  // NOLINT
   /// Reads one element of `dtype` at `data`. Raises 161002 for types without elements.
   Scalar(const void* data, DType dtype);

@@ -82,8 +82,8 @@ const T& Setting<T>::operator()() const {
     if (const auto parsed = parse<T>(text)) {
       value_ = *parsed;
     } else {
-      fmt::print(stderr, "anynpu: {}={} is not a valid {}; using the default {}\n", variable_, text, type_name(default_),
-                 text_of(default_));
+      fmt::print(stderr, "anynpu: {}={} is not a valid {}; using the default {}\n", variable_, text,
+                 type_name(default_), text_of(default_));
     }
   }
   __atomic_store_n(&state_, 1, __ATOMIC_RELEASE);

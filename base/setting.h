@@ -12,10 +12,10 @@
 namespace npu {
 
 struct SettingInfo {
-  std::string_view variable;       ///< environment variable
-  std::string_view type;           ///< "integer", "number", "switch", "text"
+  std::string_view variable;  ///< environment variable
+  std::string_view type;      ///< "integer", "number", "switch", "text"
   std::string default_text;
-  std::string_view sentence;       ///< what it does, units included
+  std::string_view sentence;  ///< what it does, units included
 };
 
 /// All settings of the process, sorted by variable.

@@ -45,8 +45,8 @@ Tensor Tensor::expanded(const Dims& target) const {
   const size_t lead = target.size() - rank();
   out.strides.resize(lead, 0);
   for (size_t i = 0; i < rank(); ++i) {
-    require(shape[i] == target[lead + i] || shape[i] == 1, "{} does not expand to {}: size {} against {}", *this, target,
-            shape[i], target[lead + i]);
+    require(shape[i] == target[lead + i] || shape[i] == 1, "{} does not expand to {}: size {} against {}", *this,
+            target, shape[i], target[lead + i]);
     out.strides.push_back(shape[i] == target[lead + i] ? strides[i] : 0);
   }
   return out;

@@ -16,8 +16,8 @@ namespace detail {
 void parallel_run(int64_t parts, void (*body)(void* context, int64_t part), void* context);
 }
 
-/// Calls `body(i)` once for every i in [0, parts), on any threads, and returns when all are done. `body` must not throw.
-/// What a part computes must depend on its index only, never on the number of threads: results are reproducible.
+/// Calls `body(i)` once for every i in [0, parts), on any threads, and returns when all are done. `body` must not
+/// throw. What a part computes must depend on its index only, never on the number of threads: results are reproducible.
 template <class F>
 void parallel_parts(int64_t parts, F&& body) {
   if (parts <= 1 || thread_count() == 1) {

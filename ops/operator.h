@@ -37,8 +37,20 @@ struct Operand {
 
 /// How a field is stored. Numbers (kInt, kDouble, kBool) accept any C number of the door, and a host scalar.
 enum class FieldKind : uint8_t {
-  kTensor, kTensorList, kOperand, kOperandList, kScalar, kScalarList,
-  kIntArray, kBoolArray, kFloatArray, kInt, kDouble, kBool, kDType, kString,
+  kTensor,
+  kTensorList,
+  kOperand,
+  kOperandList,
+  kScalar,
+  kScalarList,
+  kIntArray,
+  kBoolArray,
+  kFloatArray,
+  kInt,
+  kDouble,
+  kBool,
+  kDType,
+  kString,
 };
 
 enum class FieldRole : uint8_t {
@@ -46,8 +58,8 @@ enum class FieldRole : uint8_t {
   kOptional,  ///< read; may be left out
   kOut,       ///< written; must be given
   kOptionalOut,
-  kInOut,     ///< read and written
-  kAttr,      ///< a value; keeps the struct's default when the client's line does not name it
+  kInOut,  ///< read and written
+  kAttr,   ///< a value; keeps the struct's default when the client's line does not name it
 };
 
 class Operator;
@@ -106,6 +118,7 @@ struct MemberOf<T C::*> {
   using Type = T;
 };
 
+// clang-format off
 template <class T>
 constexpr FieldKind kind_of() {
   if constexpr (std::is_same_v<T, Tensor>) return FieldKind::kTensor;
@@ -126,6 +139,7 @@ constexpr FieldKind kind_of() {
     return FieldKind::kString;
   }
 }
+// clang-format on
 
 template <auto Member>
 constexpr Field make_field(std::string_view name, FieldRole role) {

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
+.PHONY: help demo test bench lint format sanitize wheel
+
+help:
+	@echo "make demo      train a small GPU script on the software NPU and compare it with the CPU"
+	@echo "make test      build, check and test everything; prints the minutes of each part"
+	@echo "make bench     time operators and models against CPU torch"
+	@echo "make lint      clang-tidy over all C++ sources"
+	@echo "make format    let clang-format and ruff rewrite what they would refuse"
+	@echo "make sanitize  tests under ASan+UBSan and TSan"
+	@echo "make wheel     build dist/anynpu-*.whl"
+
+demo:
+	@tests/run demo
+
+test:
+	@tests/run format build ctest install pytest
+
+bench:
+	@tests/run bench
+
+lint:
+	@tests/run format lint
+
+format:
+	@tests/run reformat
+
+sanitize:
+	@tests/run sanitize
+
+wheel:
+	@tests/run wheel

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# setup.sh GROUP…: makes this clone able to build and test. Installs the missing Debian packages of
+# cmake/debian-packages.txt, makes .venv and installs the pinned groups of pyproject.toml there. Nothing is written
+# outside the clone but the Debian packages; a second run with the same pins ends at once.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+missing=()
+while read -r package kind _; do
+  case "$package" in '' | '#'*) continue ;; esac
+  [ "$kind" = bench ] && [[ " $* " != *" bench "* ]] && continue
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done < cmake/debian-packages.txt
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "setup: installing the Debian packages ${missing[*]}"
+  become=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { echo "setup: AnyNPU needs these Debian packages; as root: apt-get install -y ${missing[*]}" >&2; exit 1; }
+    become=(sudo)
+  fi
+  "${become[@]}" apt-get -qq update
+  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+python=.venv/bin/python
+[ -x "$python" ] || { echo "setup: making .venv"; "${PYTHON:-python3}" -m venv .venv; }
+for group in "$@"; do
+  wanted=$("$python" cmake/requirements.py "$group")
+  [ -z "$wanted" ] && continue
+  stamp=.venv/.installed-$group
+  [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && continue
+  echo "setup: installing" $wanted
+  # In order, one at a time for the pinned frameworks: a package that asks for any torch must find the pinned one.
+  while read -r first; do
+    case "$first" in torch=*) "$python" -m pip install -q --no-cache-dir --disable-pip-version-check "$first" ;; esac
+  done <<< "$wanted"
+  # shellcheck disable=SC2086 # one requirement a word
+  "$python" -m pip install -q --no-cache-dir --disable-pip-version-check $wanted
+  echo "$wanted" > "$stamp"
+done
