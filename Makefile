@@ -12,16 +12,16 @@ help:
 	@echo "make wheel     build dist/anynpu-*.whl"
 
 demo:
-	@tests/run demo
+	@tests/run build install demo
 
 test:
 	@tests/run format build ctest install pytest
 
 bench:
-	@tests/run bench
+	@tests/run build install bench
 
 lint:
-	@tests/run format lint
+	@tests/run build lint
 
 format:
 	@tests/run reformat
@@ -30,4 +30,4 @@ sanitize:
 	@tests/run sanitize
 
 wheel:
-	@tests/run wheel
+	@tests/run build wheel
