@@ -57,7 +57,7 @@ def _library():
 
 
 LIB = _library()
-for name in "Tensor Scalar IntArray BoolArray FloatArray TensorList ScalarList".split():
+for name in ["Tensor", "Scalar", "IntArray", "BoolArray", "FloatArray", "TensorList", "ScalarList"]:
     getattr(LIB, f"aclCreate{name}").restype = C.c_void_p
 LIB.aclGetRecentErrMsg.restype = C.c_char_p
 

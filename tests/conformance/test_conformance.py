@@ -6,6 +6,7 @@ import runpy
 
 import pytest
 from case import CASES, FUNCTIONS, run
+
 from device import Device
 
 for description in sorted(pathlib.Path(__file__).parent.glob("describe_*.py")):
