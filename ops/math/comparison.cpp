@@ -5,7 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/math/comparison.cpp"
-#include <hwy/foreach_target.h> // IWYU pragma: keep
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include "ops/vector/pointwise-inl.h"
 
@@ -23,13 +23,12 @@ constexpr PointOp kComparison[] = {
 
 std::span<const PointOp> comparison() { return kComparison; }
 
-} // namespace npu::ops::HWY_NAMESPACE
+}  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npu::ops {
 HWY_EXPORT(comparison);
-const PointFamily register_comparison("math",
-                                      HWY_DYNAMIC_DISPATCH(comparison)());
-} // namespace npu::ops
+const PointFamily register_comparison("math", HWY_DYNAMIC_DISPATCH(comparison)());
+}  // namespace npu::ops
 #endif

@@ -5,7 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/math/exponential.cpp"
-#include <hwy/foreach_target.h> // IWYU pragma: keep
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include "ops/vector/pointwise-inl.h"
 
@@ -19,13 +19,12 @@ constexpr PointOp kExponential[] = {
 
 std::span<const PointOp> exponential() { return kExponential; }
 
-} // namespace npu::ops::HWY_NAMESPACE
+}  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npu::ops {
 HWY_EXPORT(exponential);
-const PointFamily register_exponential("math",
-                                       HWY_DYNAMIC_DISPATCH(exponential)());
-} // namespace npu::ops
+const PointFamily register_exponential("math", HWY_DYNAMIC_DISPATCH(exponential)());
+}  // namespace npu::ops
 #endif

@@ -5,7 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/math/power.cpp"
-#include <hwy/foreach_target.h> // IWYU pragma: keep
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include "ops/vector/pointwise-inl.h"
 
@@ -19,12 +19,12 @@ constexpr PointOp kRoot[] = {
 
 std::span<const PointOp> root() { return kRoot; }
 
-} // namespace npu::ops::HWY_NAMESPACE
+}  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npu::ops {
 HWY_EXPORT(root);
 const PointFamily register_root("math", HWY_DYNAMIC_DISPATCH(root)());
-} // namespace npu::ops
+}  // namespace npu::ops
 #endif

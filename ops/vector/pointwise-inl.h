@@ -10,7 +10,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
-template <class R> constexpr DType slot_for() {
+template <class R>
+constexpr DType slot_for() {
   if constexpr (std::is_same_v<R, bool>)
     return DType::kBool;
   else
@@ -20,63 +21,58 @@ template <class R> constexpr DType slot_for() {
 // The loops. Types of the inputs are those of the slot, except a leading
 // condition.
 template <class T, class F>
-void point1(const void *const *in, void *out, int64_t count) {
-  const auto *x = static_cast<const T *>(in[0]);
+void point1(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const T*>(in[0]);
   using R = decltype(F{}(T{}));
-  auto *r = static_cast<R *>(out);
+  auto* r = static_cast<R*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i)
-    r[i] = F{}(x[i]);
+  for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i]);
 }
 
 template <class T, class F>
-void point2(const void *const *in, void *out, int64_t count) {
-  const auto *x = static_cast<const T *>(in[0]);
-  const auto *y = static_cast<const T *>(in[1]);
+void point2(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* y = static_cast<const T*>(in[1]);
   using R = decltype(F{}(T{}, T{}));
-  auto *r = static_cast<R *>(out);
+  auto* r = static_cast<R*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i)
-    r[i] = F{}(x[i], y[i]);
+  for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i]);
 }
 
 template <class T, class F, class First>
-void point3(const void *const *in, void *out, int64_t count) {
-  const auto *x = static_cast<const First *>(in[0]);
-  const auto *y = static_cast<const T *>(in[1]);
-  const auto *z = static_cast<const T *>(in[2]);
+void point3(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const First*>(in[0]);
+  const auto* y = static_cast<const T*>(in[1]);
+  const auto* z = static_cast<const T*>(in[2]);
   using R = decltype(F{}(First{}, T{}, T{}));
-  auto *r = static_cast<R *>(out);
+  auto* r = static_cast<R*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i)
-    r[i] = F{}(x[i], y[i], z[i]);
+  for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i], z[i]);
 }
 
 template <class T, class F>
-void point4(const void *const *in, void *out, int64_t count) {
-  const auto *x = static_cast<const T *>(in[0]);
-  const auto *y = static_cast<const T *>(in[1]);
-  const auto *z = static_cast<const T *>(in[2]);
-  const auto *w = static_cast<const T *>(in[3]);
+void point4(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* y = static_cast<const T*>(in[1]);
+  const auto* z = static_cast<const T*>(in[2]);
+  const auto* w = static_cast<const T*>(in[3]);
   using R = decltype(F{}(T{}, T{}, T{}, T{}));
-  auto *r = static_cast<R *>(out);
+  auto* r = static_cast<R*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i)
-    r[i] = F{}(x[i], y[i], z[i], w[i]);
+  for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i], z[i], w[i]);
 }
 
 template <class T, class F>
-void point5(const void *const *in, void *out, int64_t count) {
-  const auto *x = static_cast<const T *>(in[0]);
-  const auto *y = static_cast<const T *>(in[1]);
-  const auto *z = static_cast<const T *>(in[2]);
-  const auto *w = static_cast<const T *>(in[3]);
-  const auto *v = static_cast<const T *>(in[4]);
+void point5(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* y = static_cast<const T*>(in[1]);
+  const auto* z = static_cast<const T*>(in[2]);
+  const auto* w = static_cast<const T*>(in[3]);
+  const auto* v = static_cast<const T*>(in[4]);
   using R = decltype(F{}(T{}, T{}, T{}, T{}, T{}));
-  auto *r = static_cast<R *>(out);
+  auto* r = static_cast<R*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < count; ++i)
-    r[i] = F{}(x[i], y[i], z[i], w[i], v[i]);
+  for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i], z[i], w[i], v[i]);
 }
 
 template <class T, class F, int kInputs, uint32_t kTypes>
@@ -95,16 +91,14 @@ constexpr PointKernel point_kernel() {
 }
 
 template <int kInputs, uint32_t kTypes, class F>
-constexpr PointOp point_op(const char *name, const char *fields, F) {
+constexpr PointOp point_op(const char* name, const char* fields, F) {
   PointOp op{name, fields, kTypes, kInputs, {}, {}, {}, {}, {}, {}};
   if constexpr ((kTypes & kReal) != 0) {
     op.f32 = point_kernel<float, F, kInputs, kTypes>();
     op.f64 = point_kernel<double, F, kInputs, kTypes>();
   }
-  if constexpr ((kTypes & (kInteger | kBoolean)) != 0)
-    op.i64 = point_kernel<int64_t, F, kInputs, kTypes>();
-  if constexpr ((kTypes & kTruth) != 0)
-    op.b8 = point_kernel<bool, F, kInputs, kTypes>();
+  if constexpr ((kTypes & (kInteger | kBoolean)) != 0) op.i64 = point_kernel<int64_t, F, kInputs, kTypes>();
+  if constexpr ((kTypes & kTruth) != 0) op.b8 = point_kernel<bool, F, kInputs, kTypes>();
   if constexpr ((kTypes & kComplex) != 0) {
     op.c64 = point_kernel<Complex64, F, kInputs, kTypes>();
     op.c128 = point_kernel<Complex128, F, kInputs, kTypes>();
@@ -112,7 +106,7 @@ constexpr PointOp point_op(const char *name, const char *fields, F) {
   return op;
 }
 
-} // namespace npu::ops::HWY_NAMESPACE
+}  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #undef NPU_POINT1
@@ -120,20 +114,13 @@ HWY_AFTER_NAMESPACE();
 #undef NPU_POINT3
 #undef NPU_POINT4
 #undef NPU_POINT5
-#define NPU_POINT1(name, fields, types, expression)                            \
+#define NPU_POINT1(name, fields, types, expression) \
   point_op<1, (types)>(name, fields, [](auto x) HWY_ATTR { return expression; })
-#define NPU_POINT2(name, fields, types, expression)                            \
-  point_op<2, (types)>(name, fields,                                           \
-                       [](auto x, auto y) HWY_ATTR { return expression; })
-#define NPU_POINT3(name, fields, types, expression)                            \
-  point_op<3, (types)>(name, fields, [](auto x, auto y, auto z) HWY_ATTR {     \
-    return expression;                                                         \
-  })
-#define NPU_POINT4(name, fields, types, expression)                            \
-  point_op<4, (types)>(name, fields,                                           \
-                       [](auto x, auto y, auto z, auto w)                      \
-                           HWY_ATTR { return expression; })
-#define NPU_POINT5(name, fields, types, expression)                            \
-  point_op<5, (types)>(name, fields,                                           \
-                       [](auto x, auto y, auto z, auto w, auto v)              \
-                           HWY_ATTR { return expression; })
+#define NPU_POINT2(name, fields, types, expression) \
+  point_op<2, (types)>(name, fields, [](auto x, auto y) HWY_ATTR { return expression; })
+#define NPU_POINT3(name, fields, types, expression) \
+  point_op<3, (types)>(name, fields, [](auto x, auto y, auto z) HWY_ATTR { return expression; })
+#define NPU_POINT4(name, fields, types, expression) \
+  point_op<4, (types)>(name, fields, [](auto x, auto y, auto z, auto w) HWY_ATTR { return expression; })
+#define NPU_POINT5(name, fields, types, expression) \
+  point_op<5, (types)>(name, fields, [](auto x, auto y, auto z, auto w, auto v) HWY_ATTR { return expression; })

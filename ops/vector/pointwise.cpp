@@ -18,7 +18,7 @@ enum class Default : uint8_t { kNone, kNumber, kLowest, kHighest };
 struct Input {
   std::string_view name;
   Default fallback = Default::kNone;
-  bool attribute = false; ///< a number that takes no part in promotion
+  bool attribute = false;  ///< a number that takes no part in promotion
   Scalar number;
 };
 
@@ -33,96 +33,79 @@ struct Pointwise final : Operator {
   Tensor out;
   Elementwise loop;
 
-  const Line &line() const { return *static_cast<const Line *>(def->data); }
+  const Line& line() const { return *static_cast<const Line*>(def->data); }
   void prepare() override;
   void run() override { loop.run(); }
   int64_t cost() const override { return loop.cost(); }
 
-private:
+ private:
   DType promoted() const;
   Operand filled(size_t k, DType slot) const;
 };
 
 // The slot a line computes `promoted` inputs in.
 DType slot_for_kernel(DType promoted, uint32_t types) {
-  if (is_complex(promoted) || promoted == DType::kDouble)
-    return promoted;
-  if (is_floating(promoted))
-    return DType::kFloat;
-  if (promoted == DType::kBool && (types & kTruth) != 0)
-    return DType::kBool;
-  const bool exact =
-      (types & (promoted == DType::kBool ? kBoolean : kInteger)) != 0;
+  if (is_complex(promoted) || promoted == DType::kDouble) return promoted;
+  if (is_floating(promoted)) return DType::kFloat;
+  if (promoted == DType::kBool && (types & kTruth) != 0) return DType::kBool;
+  const bool exact = (types & (promoted == DType::kBool ? kBoolean : kInteger)) != 0;
   return exact || (types & kReal) == 0 ? DType::kInt64 : DType::kFloat;
 }
 
-const PointKernel &kernel_for(const PointOp &op, DType slot) {
+const PointKernel& kernel_for(const PointOp& op, DType slot) {
   switch (slot) {
-  case DType::kFloat:
-    return op.f32;
-  case DType::kDouble:
-    return op.f64;
-  case DType::kInt64:
-    return op.i64;
-  case DType::kBool:
-    return op.b8;
-  case DType::kComplex64:
-    return op.c64;
-  default:
-    return op.c128;
+    case DType::kFloat: return op.f32;
+    case DType::kDouble: return op.f64;
+    case DType::kInt64: return op.i64;
+    case DType::kBool: return op.b8;
+    case DType::kComplex64: return op.c64;
+    default: return op.c128;
   }
 }
 
 DType Pointwise::promoted() const {
-  const Line &l = line();
-  std::array<const Operand *, kMaxInputs> typed{};
+  const Line& l = line();
+  std::array<const Operand*, kMaxInputs> typed{};
   size_t count = 0;
-  for (size_t k = (l.op.types & kCondition) != 0 ? 1 : 0; k < l.inputs.size();
-       ++k) {
-    if (!l.inputs[k].attribute)
-      typed[count++] = &inputs[k];
+  for (size_t k = (l.op.types & kCondition) != 0 ? 1 : 0; k < l.inputs.size(); ++k) {
+    if (!l.inputs[k].attribute) typed[count++] = &inputs[k];
   }
   return promote({typed.data(), count});
 }
 
 // Input `k`, or what stands for it when the caller left it out.
 Operand Pointwise::filled(size_t k, DType slot) const {
-  if (inputs[k].defined())
-    return inputs[k];
+  if (inputs[k].defined()) return inputs[k];
   const bool low = line().inputs[k].fallback == Default::kLowest;
   using Ends = std::numeric_limits<int64_t>;
-  if (slot == DType::kInt64 || slot == DType::kBool)
-    return {{}, Scalar(low ? Ends::min() : Ends::max())};
+  if (slot == DType::kInt64 || slot == DType::kBool) return {{}, Scalar(low ? Ends::min() : Ends::max())};
   const double inf = std::numeric_limits<double>::infinity();
   return {{}, Scalar(low ? -inf : inf)};
 }
 
 void Pointwise::prepare() {
-  const Line &l = line();
+  const Line& l = line();
   const DType dtype = promoted();
   const DType slot = slot_for_kernel(dtype, l.op.types);
-  const PointKernel &kernel = kernel_for(l.op, slot);
-  require(kernel.run != nullptr,
-          "{} is not defined for {} inputs; cast them first", l.op.name, dtype);
+  const PointKernel& kernel = kernel_for(l.op, slot);
+  require(kernel.run != nullptr, "{} is not defined for {} inputs; cast them first", l.op.name, dtype);
   loop.set_output(out, kernel.result);
   const size_t condition = (l.op.types & kCondition) != 0 ? 1 : 0;
-  for (size_t k = 0; k < l.inputs.size(); ++k)
-    loop.add_input(filled(k, slot), k < condition ? DType::kBool : slot);
+  for (size_t k = 0; k < l.inputs.size(); ++k) loop.add_input(filled(k, slot), k < condition ? DType::kBool : slot);
   loop.plan(kernel.run);
 }
 
-template <size_t K> void *locate_input(Operator &base) {
-  return &static_cast<Pointwise &>(base).inputs[K];
+template <size_t K>
+void* locate_input(Operator& base) {
+  return &static_cast<Pointwise&>(base).inputs[K];
 }
-constexpr std::array<void *(*)(Operator &), kMaxInputs> kLocate{
-    &locate_input<0>, &locate_input<1>, &locate_input<2>,
-    &locate_input<3>, &locate_input<4>, &locate_input<5>};
+constexpr std::array<void* (*)(Operator&), kMaxInputs> kLocate{&locate_input<0>, &locate_input<1>, &locate_input<2>,
+                                                               &locate_input<3>, &locate_input<4>, &locate_input<5>};
 
 Scalar parse_number(std::string_view text) {
   int64_t integer = 0;
-  const auto *end = text.data() + text.size();
-  if (std::from_chars(text.data(), end, integer).ptr == end)
-    return Scalar(integer);
+  const auto* end = text.data() + text.size();
+  if (std::from_chars(text.data(), end, integer).ptr == end) return Scalar(integer);
   double value = 0;
   std::from_chars(text.data(), end, value);
   return Scalar(value);
@@ -134,8 +117,7 @@ Input parse_input(std::string_view item) {
   Input out;
   const size_t equal = item.find('=');
   out.name = item.substr(0, std::min(equal, item.find('?')));
-  if (equal == std::string_view::npos)
-    return out;
+  if (equal == std::string_view::npos) return out;
   const std::string_view text = item.substr(equal + 1);
   out.attribute = item[equal - 1] != '?';
   if (text == "lowest" || text == "highest") {
@@ -158,90 +140,72 @@ std::vector<Input> parse_inputs(std::string_view text) {
   return out;
 }
 
-std::unique_ptr<Operator> make_pointwise(const OperatorDef &def) {
+std::unique_ptr<Operator> make_pointwise(const OperatorDef& def) {
   auto made = std::make_unique<Pointwise>();
-  const auto &inputs = static_cast<const Line *>(def.data)->inputs;
-  for (size_t k = 0; k < inputs.size(); ++k)
-    made->inputs[k].scalar = inputs[k].number;
+  const auto& inputs = static_cast<const Line*>(def.data)->inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) made->inputs[k].scalar = inputs[k].number;
   return made;
 }
 
-void register_one(const char *family, const PointOp &op) {
-  const auto *line =
-      new Line{op, parse_inputs(op.fields)}; // lives as long as the registry
+void register_one(const char* family, const PointOp& op) {
+  const auto* line = new Line{op, parse_inputs(op.fields)};  // lives as long as the registry
   std::vector<Field> fields;
-  for (const Input &input : line->inputs) {
-    const FieldRole role = input.attribute ? FieldRole::kAttr
-                           : input.fallback != Default::kNone
-                               ? FieldRole::kOptional
-                               : FieldRole::kIn;
-    fields.push_back(
-        {input.name, FieldKind::kOperand, role, kLocate.at(fields.size())});
+  for (const Input& input : line->inputs) {
+    const FieldRole role = input.attribute                    ? FieldRole::kAttr
+                           : input.fallback != Default::kNone ? FieldRole::kOptional
+                                                              : FieldRole::kIn;
+    fields.push_back({input.name, FieldKind::kOperand, role, kLocate.at(fields.size())});
   }
   fields.push_back(out<&Pointwise::out>("out"));
   Registration(op.name, family, std::move(fields), &make_pointwise, line);
 }
 
 int rank_of(DType dtype) {
-  static constexpr std::array kOrder{
-      DType::kBool,   DType::kUInt8,     DType::kInt8,      DType::kInt16,
-      DType::kUInt16, DType::kInt32,     DType::kUInt32,    DType::kInt64,
-      DType::kUInt64, DType::kHalf,      DType::kBFloat16,  DType::kFloat,
-      DType::kDouble, DType::kComplex64, DType::kComplex128};
-  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), dtype) -
-                          kOrder.begin());
+  static constexpr std::array kOrder{DType::kBool,   DType::kUInt8,     DType::kInt8,      DType::kInt16,
+                                     DType::kUInt16, DType::kInt32,     DType::kUInt32,    DType::kInt64,
+                                     DType::kUInt64, DType::kHalf,      DType::kBFloat16,  DType::kFloat,
+                                     DType::kDouble, DType::kComplex64, DType::kComplex128};
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), dtype) - kOrder.begin());
 }
 
 int category_of(DType dtype) {
-  if (dtype == DType::kBool)
-    return 0;
-  if (is_integer(dtype))
-    return 1;
+  if (dtype == DType::kBool) return 0;
+  if (is_integer(dtype)) return 1;
   return is_complex(dtype) ? 3 : 2;
 }
 
 DType default_of_category(DType dtype) {
-  constexpr std::array kDefaults{DType::kBool, DType::kInt64, DType::kFloat,
-                                 DType::kComplex64};
+  constexpr std::array kDefaults{DType::kBool, DType::kInt64, DType::kFloat, DType::kComplex64};
   return kDefaults.at(static_cast<size_t>(category_of(dtype)));
 }
 
 // A result of lower priority only matters when its category is higher.
 DType combine(DType strong, DType weak) {
-  if (strong == DType::kUndefined)
-    return weak;
-  if (weak == DType::kUndefined || category_of(weak) <= category_of(strong))
-    return strong;
-  if (is_complex(weak) && strong == DType::kDouble)
-    return DType::kComplex128;
+  if (strong == DType::kUndefined) return weak;
+  if (weak == DType::kUndefined || category_of(weak) <= category_of(strong)) return strong;
+  if (is_complex(weak) && strong == DType::kDouble) return DType::kComplex128;
   return weak;
 }
 
-} // namespace
+}  // namespace
 
 DType promote_types(DType a, DType b) {
-  if (a == DType::kUndefined || a == b)
-    return b;
-  if (b == DType::kUndefined)
-    return a;
+  if (a == DType::kUndefined || a == b) return b;
+  if (b == DType::kUndefined) return a;
   const DType high = rank_of(a) > rank_of(b) ? a : b;
   const DType low = high == a ? b : a;
-  if (high == DType::kBFloat16 && low == DType::kHalf)
-    return DType::kFloat;
-  if (high == DType::kInt8 && low == DType::kUInt8)
-    return DType::kInt16;
-  if (high == DType::kComplex64 && low == DType::kDouble)
-    return DType::kComplex128;
+  if (high == DType::kBFloat16 && low == DType::kHalf) return DType::kFloat;
+  if (high == DType::kInt8 && low == DType::kUInt8) return DType::kInt16;
+  if (high == DType::kComplex64 && low == DType::kDouble) return DType::kComplex128;
   return high;
 }
 
-DType promote(std::span<const Operand *const> operands) {
+DType promote(std::span<const Operand* const> operands) {
   DType tensors = DType::kUndefined;
   DType zero_dim = DType::kUndefined;
   DType scalars = DType::kUndefined;
-  for (const Operand *operand : operands) {
-    if (!operand->defined())
-      continue;
+  for (const Operand* operand : operands) {
+    if (!operand->defined()) continue;
     const DType dtype = operand->dtype();
     if (operand->is_scalar()) {
       scalars = promote_types(scalars, default_of_category(dtype));
@@ -254,9 +218,8 @@ DType promote(std::span<const Operand *const> operands) {
   return combine(combine(tensors, zero_dim), scalars);
 }
 
-PointFamily::PointFamily(const char *family, std::span<const PointOp> ops) {
-  for (const PointOp &op : ops)
-    register_one(family, op);
+PointFamily::PointFamily(const char* family, std::span<const PointOp> ops) {
+  for (const PointOp& op : ops) register_one(family, op);
 }
 
-} // namespace npu::ops
+}  // namespace npu::ops

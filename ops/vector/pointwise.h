@@ -25,27 +25,27 @@ namespace npu::ops {
 
 /// Compute dtypes an expression exists for.
 enum PointTypes : uint32_t {
-  kReal = 1, ///< float32 and float64; integer inputs are computed in float32,
-             ///< as torch does
-  kInteger = 2,    ///< int64 for all integers
-  kBoolean = 4,    ///< bool inputs are computed as int64 0 and 1
-  kComplex = 8,    ///< complex64 and complex128
-  kCondition = 16, ///< the first input is a bool (or anything, read as != 0)
-                   ///< that takes no part in promotion
-  kTruth = 32,     ///< bool inputs are computed as bool; wins over kBoolean
+  kReal = 1,        ///< float32 and float64; integer inputs are computed in float32,
+                    ///< as torch does
+  kInteger = 2,     ///< int64 for all integers
+  kBoolean = 4,     ///< bool inputs are computed as int64 0 and 1
+  kComplex = 8,     ///< complex64 and complex128
+  kCondition = 16,  ///< the first input is a bool (or anything, read as != 0)
+                    ///< that takes no part in promotion
+  kTruth = 32,      ///< bool inputs are computed as bool; wins over kBoolean
   kNumeric = kReal | kInteger | kBoolean,
 };
 
 /// One compute dtype of one expression.
 struct PointKernel {
   BlockKernel run = nullptr;
-  DType result = DType::kUndefined; ///< slot of the result
+  DType result = DType::kUndefined;  ///< slot of the result
 };
 
 /// One line of a family.
 struct PointOp {
-  const char *name;
-  const char *fields;
+  const char* name;
+  const char* fields;
   uint32_t types;
   int inputs;
   PointKernel f32, f64, i64, b8, c64, c128;
@@ -53,15 +53,15 @@ struct PointOp {
 
 /// Registers every line of a family. `ops` must live as long as the process.
 struct PointFamily {
-  PointFamily(const char *family, std::span<const PointOp> ops);
+  PointFamily(const char* family, std::span<const PointOp> ops);
 };
 
 /// The compute dtype torch gives several operands together: the highest
 /// category among tensors with dimensions, then 0-dim tensors, then host
 /// scalars. Undefined operands do not count.
-DType promote(std::span<const Operand *const> operands);
+DType promote(std::span<const Operand* const> operands);
 /// The dtype both can be converted to without loss of category
 /// (torch.promote_types).
 DType promote_types(DType a, DType b);
 
-} // namespace npu::ops
+}  // namespace npu::ops
