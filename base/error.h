@@ -51,6 +51,9 @@ enum class Code : int32_t {
   kStreamSyncTimeout = 507046,
   kEventSyncTimeout = 507047,
   kNnInner = 561000,
+  kNnFindKernel = 561003,
+  kNnCreateExecutor = 561101,
+  kNnBadExecutor = 561103,
 };
 
 class Error : public std::exception {

@@ -5,14 +5,13 @@ namespace npu {
 
 bool Tensor::contiguous() const {
   int64_t expected = 1;
-  bool dense = true;
   for (size_t i = rank(); i-- > 0;) {
-    if (shape[i] == 0) return true;
     if (shape[i] == 1) continue;
-    dense &= strides[i] == expected;
+    if (shape[i] == 0) return true;
+    if (strides[i] != expected) return false;
     expected *= shape[i];
   }
-  return dense;
+  return true;
 }
 
 int64_t Tensor::span() const {

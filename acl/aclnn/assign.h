@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving values into operator fields: from C arguments, from the constants of a row, from another operator.
+#pragma once
+
+#include <string_view>
+
+#include "acl/aclnn/row.h"
+
+namespace npu::acl {
+
+using Assign = void (*)(const Argument&, void* member);
+
+/// The function that stores an argument of kind `word` in a field of kind `kind`; null when they do not fit.
+Assign assigner(Word word, ops::FieldKind kind);
+
+/// What the members of a list are.
+bool is_list(Word word);
+Word member_word(Word list);
+size_t list_size(Word list, const Argument& argument);
+Argument list_member(Word list, const Argument& argument, size_t index);
+
+/// True when the argument is an object pointer, which may be null.
+bool is_pointer(Word word);
+
+/// Stores the text of a bind constant: 'none', '1', '1,1', 'true', 'float32'. Raises 161002 when it does not parse.
+void assign_text(std::string_view text, ops::FieldKind kind, void* member);
+
+void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to);
+/// A new operator of the same definition with the same fields, not prepared.
+std::unique_ptr<ops::Operator> clone(ops::Operator& from);
+
+std::string_view name_of(ops::FieldKind kind);
+
+}  // namespace npu::acl

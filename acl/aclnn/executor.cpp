@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/aclnn/executor.h"
+
+#include "acl/aclnn/foreach.h"
+#include "acl/aclnn/memory_check.h"
+#include "acl/error_state.h"
+
+namespace npu::acl {
+namespace {
+
+using ops::FieldKind;
+using ops::Operand;
+
+enum class Side : uint8_t { kInput, kOutput, kAny };
+
+bool on_side(Mark mark, Side side) {
+  if (side == Side::kAny || mark == Mark::kBoth) return true;
+  return (mark == Mark::kWritten) == (side == Side::kOutput);
+}
+
+bool is_tensor_word(Word word) { return word == Word::kTensor || word == Word::kTensorList; }
+
+/// The tensors one field holds.
+std::vector<Tensor*> field_tensors(const ops::Field& field, ops::Operator& op) {
+  void* member = field.locate(op);
+  std::vector<Tensor*> out;
+  switch (field.kind) {
+    case FieldKind::kTensor: return {static_cast<Tensor*>(member)};
+    case FieldKind::kOperand: return {&static_cast<Operand*>(member)->tensor};
+    case FieldKind::kTensorList:
+      for (Tensor& t : *static_cast<std::vector<Tensor>*>(member)) out.push_back(&t);
+      return out;
+    case FieldKind::kOperandList:
+      for (Operand& o : *static_cast<std::vector<Operand>*>(member)) out.push_back(&o.tensor);
+      return out;
+    default: return out;
+  }
+}
+
+/// Entry i: every copy the executor keeps of tensor i of one argument (several when fields share it).
+using Copies = std::vector<std::vector<Tensor*>>;
+
+void add_copies(Copies& copies, size_t at, std::vector<Tensor*> found, bool spread) {
+  for (size_t i = 0; i < found.size(); ++i) {
+    const size_t index = spread ? at : i;
+    if (copies.size() <= index) copies.resize(index + 1);
+    copies[index].push_back(found[i]);
+  }
+}
+
+Copies argument_tensors(aclOpExecutor& executor, size_t parameter) {
+  Copies copies;
+  const Plan& plan = executor.row->plan();
+  for (const Step& step : plan.steps) {
+    if (step.parameter != parameter) continue;
+    if (!plan.foreach) {
+      add_copies(copies, 0, field_tensors(*step.field, *executor.op), false);
+      continue;
+    }
+    const auto& members = static_cast<Foreach&>(*executor.op).members();
+    for (size_t i = 0; i < members.size(); ++i)
+      add_copies(copies, i, field_tensors(*step.field, *members[i]), step.spread);
+  }
+  return copies;
+}
+
+/// The name of a tensor that still lacks an address.
+const char* find_unaddressed(aclOpExecutor& executor) {
+  const auto parameters = executor.row->parameters;
+  for (size_t p = 0; p < parameters.size(); ++p)
+    for (const auto& copies : argument_tensors(executor, p))
+      for (const Tensor* t : copies)
+        if (t->defined() && t->data == nullptr && t->count() > 0) return parameters[p].name;
+  return nullptr;
+}
+
+aclOpExecutor& repeatable_executor(aclOpExecutor* executor) {
+  aclOpExecutor& live = live_executor(executor);
+  require(live.repeatable, "the executor is not repeatable; call aclSetAclOpExecutorRepeatable first");
+  return live;
+}
+
+void set_address(aclOpExecutor& executor, const std::vector<Tensor*>& copies, const Parameter& p, aclTensor& tensor,
+                 void* address) {
+  for (Tensor* t : copies) {
+    require(t->defined(), "{} was null in phase 1 and cannot get an address now", p.name);
+    Tensor moved = *t;
+    moved.data = address;
+    check_memory(moved, p.mark != Mark::kRead, p.name);
+    *t = moved;
+  }
+  tensor.tensor.data = address;
+  executor.unaddressed = find_unaddressed(executor);
+}
+
+aclnnStatus set_tensor(const char* name, Side side, aclOpExecutor* executor, size_t index, aclTensor* tensor,
+                       void* address) {
+  return guarded(name, [&] {
+    aclOpExecutor& live_one = repeatable_executor(executor);
+    if (tensor == nullptr) fail(Code::kNnBadExecutor, "tensor is null; pass the aclTensor whose address changes");
+    live(tensor, "aclTensor");
+    size_t seen = 0;
+    const auto parameters = live_one.row->parameters;
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      if (!is_tensor_word(parameters[p].kind) || !on_side(parameters[p].mark, side)) continue;
+      const Copies copies = argument_tensors(live_one, p);
+      if (index < seen + copies.size())
+        return set_address(live_one, copies[index - seen], parameters[p], *tensor, address);
+      seen += copies.size();
+    }
+    fail(Code::kNnInvalidParam, "index is {}; {} has {} such tensors", index, live_one.row->name, seen);
+  });
+}
+
+aclnnStatus set_list_member(const char* name, Side side, aclOpExecutor* executor, size_t argument, size_t relative,
+                            aclTensorList* tensors, void* address) {
+  return guarded(name, [&] {
+    aclOpExecutor& live_one = repeatable_executor(executor);
+    if (tensors == nullptr) fail(Code::kNnBadExecutor, "tensors is null; pass the aclTensorList whose member changes");
+    const auto& members = live(tensors, "aclTensorList").members;
+    require(relative < members.size() && members[relative] != nullptr,
+            "relativeIndex is {}; the list has no tensor there ({} members)", relative, members.size());
+    size_t seen = 0;
+    const auto parameters = live_one.row->parameters;
+    for (size_t p = 0; p < parameters.size(); ++p) {
+      if (!is_tensor_word(parameters[p].kind) || !on_side(parameters[p].mark, side) || seen++ != argument) continue;
+      require(parameters[p].kind == Word::kTensorList, "irIndex {} is {}, which is no list", argument,
+              parameters[p].name);
+      const Copies copies = argument_tensors(live_one, p);
+      require(relative < copies.size(), "relativeIndex is {}; {} had {} members in phase 1", relative,
+              parameters[p].name, copies.size());
+      return set_address(live_one, copies[relative], parameters[p], const_cast<aclTensor&>(*members[relative]),
+                         address);
+    }
+    fail(Code::kNnInvalidParam, "irIndex is {}; {} has {} such arguments", argument, live_one.row->name, seen);
+  });
+}
+
+}  // namespace
+
+aclOpExecutor& live_executor(aclOpExecutor* executor) {
+  if (executor == nullptr) fail(Code::kNnBadExecutor, "executor is null; pass the one phase 1 returned");
+  if (!ExecutorPool::owns(executor))
+    fail(Code::kNnBadExecutor,
+         "the executor at {} is not alive: it was used or destroyed already, or phase 1 did not make it; call phase 1 "
+         "again, or make it repeatable before the first use",
+         static_cast<const void*>(executor));
+  return *executor;
+}
+
+}  // namespace npu::acl
+
+using namespace npu::acl;  // NOLINT: the C functions below are the door itself
+
+aclError aclDestroyAclOpExecutor(aclOpExecutor* executor) {
+  if (executor == nullptr) return ACL_SUCCESS;
+  return guarded("aclDestroyAclOpExecutor", [&] {
+    live_executor(executor);
+    ExecutorPool::destroy(executor);
+  });
+}
+
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
+  return guarded("aclSetAclOpExecutorRepeatable", [&] { live_executor(executor).repeatable = true; });
+}
+
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+  return set_tensor("aclSetInputTensorAddr", Side::kInput, executor, index, tensor, addr);
+}
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+  return set_tensor("aclSetOutputTensorAddr", Side::kOutput, executor, index, tensor, addr);
+}
+aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+  return set_tensor("aclSetTensorAddr", Side::kAny, executor, index, tensor, addr);
+}
+aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t relativeIndex,
+                                         aclTensorList* tensors, void* addr) {
+  return set_list_member("aclSetDynamicInputTensorAddr", Side::kInput, executor, irIndex, relativeIndex, tensors, addr);
+}
+aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t relativeIndex,
+                                          aclTensorList* tensors, void* addr) {
+  return set_list_member("aclSetDynamicOutputTensorAddr", Side::kOutput, executor, irIndex, relativeIndex, tensors,
+                         addr);
+}
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex, const size_t relativeIndex,
+                                    aclTensorList* tensors, void* addr) {
+  return set_list_member("aclSetDynamicTensorAddr", Side::kAny, executor, irIndex, relativeIndex, tensors, addr);
+}

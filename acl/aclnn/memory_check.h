@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What phase 1 asks about the memory behind a tensor.
+#pragma once
+
+#include "base/tensor.h"
+
+namespace npu::acl {
+
+/// Raises 161002 unless all the view can touch is live device memory and, for a written tensor, lies inside the storage
+/// the client declared. `name` is the argument's. Then makes `tensor.data` the address kernels use.
+void check_memory(Tensor& tensor, bool written, const char* name);
+
+}  // namespace npu::acl

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/aclnn/object.h"
+
+#include <limits>
+
+#include "acl/error_state.h"
+
+namespace npu::acl {
+namespace {
+
+/// Element types that have a name; the sub-byte ones are carried, operators refuse what they cannot compute.
+bool known(DType dtype) { return info(dtype).name != "unknown"; }
+
+std::span<const int64_t> span_of(const int64_t* values, uint64_t count, const char* name) {
+  if (values == nullptr && count > 0) fail(Code::kNnNullPointer, "{} is null but {} values are announced", name, count);
+  return {values, count};
+}
+
+void check_sizes(std::span<const int64_t> values, const char* name) {
+  for (size_t i = 0; i < values.size(); ++i)
+    require(values[i] >= 0, "{}[{}] is {}; it must not be negative", name, i, values[i]);
+}
+
+int64_t product(std::span<const int64_t> sizes, const char* name) {
+  int64_t n = 1;
+  for (const int64_t size : sizes)
+    require(!__builtin_mul_overflow(n, size, &n), "{} has more elements than 64 bits can count", name);
+  return n;
+}
+
+void check_reach(const Tensor& t) {
+  int64_t last = t.offset;
+  for (size_t i = 0; i < t.rank(); ++i) {
+    int64_t step = 0;
+    const bool fits = !__builtin_mul_overflow(t.strides[i], std::max<int64_t>(t.shape[i] - 1, 0), &step) &&
+                      !__builtin_add_overflow(last, step, &last);
+    require(fits && last < std::numeric_limits<int64_t>::max() / 64, "stride[{}] is {}: the view leaves 64-bit memory", i,
+            t.strides[i]);
+  }
+}
+
+/// Vendor samples give no stride for plain tensors: row-major is meant.
+Dims strides_of(const Dims& shape, const int64_t* stride) {
+  if (stride == nullptr) return contiguous_strides(shape);
+  const std::span given(stride, shape.size());
+  check_sizes(given, "stride");
+  return Dims(given);
+}
+
+Tensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset, aclFormat format,
+                std::span<const int64_t> storage, void* data) {
+  Tensor t;
+  t.dtype = static_cast<DType>(dtype);
+  t.format = static_cast<int32_t>(format);
+  require(t.defined() && known(t.dtype), "dataType {} is not an element type of aclDataType", static_cast<int>(dtype));
+  check_sizes(dims, "viewDims");
+  check_sizes(storage, "storageDims");
+  product(dims, "viewDims");
+  t.shape = Dims(dims);
+  t.strides = strides_of(t.shape, stride);
+  require(offset >= 0, "offset is {}; it must not be negative", offset);
+  t.offset = offset;
+  check_reach(t);
+  // Without storageDims the view itself is all there is.
+  t.storage_elements = storage.empty() ? offset + t.span() : product(storage, "storageDims");
+  t.data = data;
+  return t;
+}
+
+template <class Array, class T>
+Array* create_array(const char* name, const T* value, uint64_t size) {
+  return guarded_create(name, [&]() -> Array* {
+    if (value == nullptr && size > 0) fail(Code::kNnNullPointer, "value is null but {} values are announced", size);
+    if (size > std::numeric_limits<uint32_t>::max()) fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
+    Array array;
+    if (size > 0) array.values.assign(value, value + size);
+    return ObjectPool<Array>::create(std::move(array));
+  });
+}
+
+template <class List, class T>
+List* create_list(const char* name, const char* kind, const T* const* value, uint64_t size) {
+  return guarded_create(name, [&]() -> List* {
+    if (value == nullptr && size > 0) fail(Code::kNnNullPointer, "value is null but {} members are announced", size);
+    if (size > std::numeric_limits<uint32_t>::max()) fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
+    List list;
+    list.members.reserve(size);
+    for (uint64_t i = 0; i < size; ++i) list.members.push_back(value[i] == nullptr ? nullptr : &live(value[i], kind));
+    return ObjectPool<List>::create(std::move(list));
+  });
+}
+
+template <class T>
+aclnnStatus destroy(const char* name, const char* kind, const T* object) {
+  if (object == nullptr || ObjectPool<T>::destroy(object)) return ACLNN_SUCCESS;
+  return guarded(name, [&] { live(object, kind); });
+}
+
+/// Members that were destroyed one by one before are skipped.
+template <class List, class T>
+aclnnStatus destroy_list(const char* name, const char* kind, const List* list) {
+  if (list == nullptr) return ACLNN_SUCCESS;
+  return guarded(name, [&] {
+    std::vector<const T*> members = live(list, kind).members;
+    if (!ObjectPool<List>::destroy(list)) return;
+    for (const T* member : members)
+      if (member != nullptr) ObjectPool<T>::destroy(member);
+  });
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using namespace npu::acl;  // NOLINT: the C functions below are the door itself
+
+aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t* stride,
+                           int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
+                           void* tensorData) {
+  return guarded_create("aclCreateTensor", [&]() -> aclTensor* {
+    npu::require(viewDimsNum <= npu::kMaxRank, "viewDimsNum is {}; tensors have at most {} dimensions", viewDimsNum,
+                 npu::kMaxRank);
+    npu::require(storageDimsNum <= npu::kMaxRank, "storageDimsNum is {}; tensors have at most {} dimensions",
+                 storageDimsNum, npu::kMaxRank);
+    return ObjectPool<aclTensor>::create(describe(span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset,
+                                                  format, span_of(storageDims, storageDimsNum, "storageDims"),
+                                                  tensorData));
+  });
+}
+
+aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
+  return guarded_create("aclCreateScalar", [&]() -> aclScalar* {
+    if (value == nullptr) npu::fail(npu::Code::kNnNullPointer, "value is null; pass the address of a host number");
+    return ObjectPool<aclScalar>::create(npu::Scalar(value, static_cast<npu::DType>(dataType)));
+  });
+}
+
+aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
+  return create_array<aclIntArray>("aclCreateIntArray", value, size);
+}
+aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
+  return create_array<aclBoolArray>("aclCreateBoolArray", value, size);
+}
+aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
+  return create_array<aclFloatArray>("aclCreateFloatArray", value, size);
+}
+aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
+  return create_list<aclTensorList>("aclCreateTensorList", "aclTensor", value, size);
+}
+aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
+  return create_list<aclScalarList>("aclCreateScalarList", "aclScalar", value, size);
+}
+
+aclnnStatus aclDestroyTensor(const aclTensor* tensor) { return destroy("aclDestroyTensor", "aclTensor", tensor); }
+aclnnStatus aclDestroyScalar(const aclScalar* scalar) { return destroy("aclDestroyScalar", "aclScalar", scalar); }
+aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
+  return destroy("aclDestroyIntArray", "aclIntArray", array);
+}
+aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
+  return destroy("aclDestroyBoolArray", "aclBoolArray", array);
+}
+aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
+  return destroy("aclDestroyFloatArray", "aclFloatArray", array);
+}
+aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
+  return destroy_list<aclTensorList, aclTensor>("aclDestroyTensorList", "aclTensorList", array);
+}
+aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
+  return destroy_list<aclScalarList, aclScalar>("aclDestroyScalarList", "aclScalarList", array);
+}
+
+aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
+  return guarded("aclGetViewShape", [&] {
+    if (tensor == nullptr || viewDims == nullptr || viewDimsNum == nullptr)
+      npu::fail(npu::Code::kNnNullPointer, "{} is null",
+                tensor == nullptr ? "tensor" : viewDims == nullptr ? "viewDims" : "viewDimsNum");
+    const npu::Dims& shape = live(tensor, "aclTensor").tensor.shape;
+    *viewDims = new int64_t[shape.size()];
+    std::copy(shape.begin(), shape.end(), *viewDims);
+    *viewDimsNum = shape.size();
+  });
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/aclnn/phase.h"
+
+#include "acl/aclnn/assign.h"
+#include "acl/aclnn/foreach.h"
+#include "acl/aclnn/launch.h"
+#include "acl/aclnn/memory_check.h"
+#include "acl/error_state.h"
+
+namespace npu::acl {
+namespace {
+
+using ops::FieldKind;
+
+[[noreturn]] void refuse_null(const Step& step, const Parameter& p, const ops::OperatorDef& def) {
+  fail(Code::kNnNullPointer, "{} is null: {} {}; pass {} {}", p.name, def.name,
+       step.field->role == ops::FieldRole::kIn ? "reads it" : "writes it", step.kind == Word::kIntArray ? "an" : "a",
+       name_of(step.field->kind));
+}
+
+/// One call being built. Remembers what phase 2 has to know about the tensors.
+class Builder {
+ public:
+  Builder(const Row& row, const Plan& plan, std::span<const Argument> arguments)
+      : row_(row), plan_(plan), arguments_(arguments) {}
+
+  std::unique_ptr<ops::Operator> build() {
+    if (!plan_.foreach) return build_one(0);
+    auto all = std::make_unique<Foreach>(*plan_.def);
+    const size_t count = foreach_count();
+    for (size_t i = 0; i < count; ++i) all->add(build_one(i));
+    return all;
+  }
+  const char* unaddressed() const { return unaddressed_; }
+
+ private:
+  std::unique_ptr<ops::Operator> build_one(size_t member) {
+    std::unique_ptr<ops::Operator> op = ops::create(*plan_.def);
+    for (const ops::Field* field : plan_.constants) copy_field(*field, *plan_.prototype, *op);
+    for (const Step& step : plan_.steps) fill(step, member, *op);
+    return op;
+  }
+
+  void fill(const Step& step, size_t member, ops::Operator& op) {
+    const Parameter& p = row_.parameters[step.parameter];
+    const Argument& whole = arguments_[step.parameter];
+    const Argument argument = step.spread ? list_member(p.kind, whole, member) : whole;
+    // Left out: the field keeps its default. A null list is an empty one.
+    if (is_pointer(step.kind) && argument.pointer == nullptr) {
+      if (step.required && !is_list(step.kind)) refuse_null(step, p, *plan_.def);
+      return;
+    }
+    check_object(step.kind, argument);
+    void* field = step.field->locate(op);
+    step.assign(argument, field);
+    check_tensors(step, p, field);
+  }
+
+  static void check_object(Word kind, const Argument& argument) {
+    switch (kind) {
+      case Word::kTensor: live(static_cast<const aclTensor*>(argument.pointer), "aclTensor"); return;
+      case Word::kTensorList: live(static_cast<const aclTensorList*>(argument.pointer), "aclTensorList"); return;
+      case Word::kScalar: live(static_cast<const aclScalar*>(argument.pointer), "aclScalar"); return;
+      case Word::kScalarList: live(static_cast<const aclScalarList*>(argument.pointer), "aclScalarList"); return;
+      default: return;  // the arrays check themselves as they are copied
+    }
+  }
+
+  void check_tensors(const Step& step, const Parameter& p, void* field) {
+    const bool written = p.mark != Mark::kRead;
+    switch (step.field->kind) {
+      case FieldKind::kTensor: return check_tensor(*static_cast<Tensor*>(field), written, p.name);
+      case FieldKind::kOperand: return check_tensor(static_cast<ops::Operand*>(field)->tensor, written, p.name);
+      case FieldKind::kTensorList:
+        for (Tensor& t : *static_cast<std::vector<Tensor>*>(field)) check_tensor(t, written, p.name);
+        return;
+      case FieldKind::kOperandList:
+        for (auto& o : *static_cast<std::vector<ops::Operand>*>(field)) check_tensor(o.tensor, written, p.name);
+        return;
+      default: return;
+    }
+  }
+
+  void check_tensor(Tensor& tensor, bool written, const char* name) {
+    if (!tensor.defined()) return;
+    if (tensor.data == nullptr) {
+      if (tensor.count() > 0) unaddressed_ = name;
+      return;
+    }
+    check_memory(tensor, written, name);
+  }
+
+  /// The common length of the lists; raises 161002 when they differ.
+  size_t foreach_count() const {
+    const Parameter* first = nullptr;
+    size_t count = 0;
+    for (const Step& step : plan_.steps) {
+      if (!step.spread) continue;
+      const Parameter& p = row_.parameters[step.parameter];
+      const size_t size = list_size(p.kind, arguments_[step.parameter]);
+      require(first == nullptr || size == count, "lists differ in length: {} has {} members, {} has {}",
+              first == nullptr ? "" : first->name, count, p.name, size);
+      first = &p;
+      count = size;
+    }
+    return count;
+  }
+
+  const Row& row_;
+  const Plan& plan_;
+  std::span<const Argument> arguments_;
+  const char* unaddressed_ = nullptr;
+};
+
+void refuse_row(const Plan& plan) { fail(Code::kNnFindKernel, "{}", plan.problem); }
+
+std::unique_ptr<ops::Operator> copy_for_run(const aclOpExecutor& executor) {
+  std::unique_ptr<ops::Operator> op;
+  if (executor.row->plan().foreach) {
+    auto all = std::make_unique<Foreach>(*executor.op->def);
+    for (const auto& member : static_cast<const Foreach&>(*executor.op).members()) all->add(clone(*member));
+    op = std::move(all);
+  } else {
+    op = clone(*executor.op);
+  }
+  op->prepare();
+  return op;
+}
+
+}  // namespace
+
+int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* workspace_size,
+           aclOpExecutor** executor) noexcept {
+  return guarded(row.name, [&] {
+    if (workspace_size == nullptr) fail(Code::kNnNullPointer, "workspaceSize is null; pass where to store the size");
+    if (executor == nullptr) fail(Code::kNnNullPointer, "executor is null; pass where to store the executor");
+    *workspace_size = 0;  // kernels have their own scratch memory
+    *executor = nullptr;
+    const Plan& plan = row.plan();
+    if (!plan.problem.empty()) [[unlikely]]
+      refuse_row(plan);
+    Builder builder(row, plan, arguments);
+    std::unique_ptr<ops::Operator> op = builder.build();
+    op->prepare();
+    *executor = ExecutorPool::create(&row, std::move(op), builder.unaddressed());
+  });
+}
+
+int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) noexcept {
+  return guarded(row.name, [&] {
+    aclOpExecutor& live = live_executor(executor);
+    if (live.row != &row)
+      fail(Code::kNnBadExecutor, "the executor was made by {}GetWorkspaceSize; pass it to {}", live.row->name,
+           live.row->name);
+    if (live.unaddressed != nullptr)
+      fail(Code::kNnNullPointer, "{} has no device address; create it with one, or set one with aclSetTensorAddr",
+           live.unaddressed);
+    // A repeatable executor keeps its operator: runs already queued must not see addresses set later.
+    if (live.repeatable) return launch(stream, row.name, copy_for_run(live));
+    std::optional<aclOpExecutor> taken = ExecutorPool::take_out(executor);
+    if (!taken) live_executor(executor);  // another thread was faster: say so
+    launch(stream, row.name, std::move(taken->op));
+  });
+}
+
+}  // namespace npu::acl

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error text that each thread keeps for aclGetRecentErrMsg, and the one place where exceptions end.
+#pragma once
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace npu::acl {
+
+/// Keeps "[prefix] message" for this thread and returns the code. A null or empty prefix adds nothing.
+int set_error(const Error& error, const char* prefix);
+
+/// This thread's last text, "" when there is none; never null. Reading clears it; the pointer stays valid until the
+/// thread's next call.
+const char* recent_error();
+
+/// Turns the exception being handled into a code and a text: call it inside `catch (...)` only.
+int set_current_exception(const char* prefix);
+
+/// Runs `body`; returns 0, or the code of what it threw.
+template <class F>
+int guarded(const char* prefix, F&& body) noexcept {
+  try {
+    std::forward<F>(body)();
+    return 0;
+  } catch (...) {
+    return set_current_exception(prefix);
+  }
+}
+
+/// The same for functions that hand out a pointer: null when `body` threw.
+template <class F>
+auto guarded_create(const char* prefix, F&& body) noexcept -> decltype(body()) {
+  try {
+    return std::forward<F>(body)();
+  } catch (...) {
+    set_current_exception(prefix);
+    return nullptr;
+  }
+}
+
+}  // namespace npu::acl

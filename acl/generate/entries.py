@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C entry pairs and the rows behind them."""
+
+from table import MARKS
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n// Made by acl/generate from acl/aclnn/functions/{family}.tsv.\n"
+
+
+def quote(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def parameter_line(p):
+    ignored = "true" if p.ignored else "false"
+    return f'    {{"{p.name}", "{p.word}", Word::{p.kind}, Mark::{MARKS[p.mark]}, {ignored}}},'
+
+
+def row_line(row):
+    texts = ", ".join(quote(t) for t in (row.name, row.family, row.operator, row.bind, row.arguments))
+    return f"    {{{texts}, k{row.name}}},"
+
+
+def signature(row):
+    """The parameter list of phase 1, without the two results."""
+    return ", ".join(f"{p.c_type} {p.name}" for p in row.parameters)
+
+
+def entry_pair(row, index):
+    names = ", ".join(p.name for p in row.parameters)
+    return f"""
+aclnnStatus {row.name}GetWorkspaceSize({signature(row)}, uint64_t* workspaceSize, aclOpExecutor** executor) {{
+  const Argument arguments[] = {{{names}}};
+  return phase1(kRows[{index}], arguments, workspaceSize, executor);
+}}
+aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {{
+  return phase2(kRows[{index}], workspace, workspaceSize, executor, stream);
+}}
+"""
+
+
+def family_source(family, rows):
+    parts = [HEAD.format(family=family)]
+    parts += ['#include "acl/aclnn/phase.h"', ""]
+    parts += [f'#include "aclnnop/{row.header}.h"' for row in rows]
+    parts += ["", "namespace npu::acl {", "namespace {", ""]
+    for row in rows:
+        parts.append(f"constexpr Parameter k{row.name}[] = {{")
+        parts += [parameter_line(p) for p in row.parameters]
+        parts.append("};")
+    parts += ["", "const Row kRows[] = {"]
+    parts += [row_line(row) for row in rows]
+    parts += ["};", "", "}  // namespace"]
+    parts += [f"std::span<const Row> rows_of_{family}() {{ return kRows; }}", "}  // namespace npu::acl", ""]
+    parts += ["using namespace npu::acl;", "", 'extern "C" {']
+    parts += [entry_pair(row, index) for index, row in enumerate(rows)]
+    parts += ['}  // extern "C"', ""]
+    return "\n".join(parts)
+
+
+def rows_source(families):
+    names = [family for family, rows in families.items() if rows]
+    declarations = "\n".join(f"std::span<const Row> rows_of_{name}();" for name in names)
+    members = ", ".join(f"rows_of_{name}()" for name in names)
+    return f"""// SPDX-License-Identifier: Apache-2.0
+// Made by acl/generate.
+#include "acl/aclnn/row.h"
+
+namespace npu::acl {{
+
+{declarations}
+
+std::span<const std::span<const Row>> row_families() {{
+  static const std::span<const Row> families[] = {{{members}}};
+  return families;
+}}
+
+}}  // namespace npu::acl
+"""

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the tables of the door: aclnn rows (acl/aclnn/functions/*.tsv) and plain symbols (acl/symbols.tsv)."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# word in the table -> (C type, acl::Word)
+WORDS = {
+    "tensor": ("const aclTensor*", "kTensor"),
+    "tensor[]": ("const aclTensorList*", "kTensorList"),
+    "scalar": ("const aclScalar*", "kScalar"),
+    "scalar[]": ("const aclScalarList*", "kScalarList"),
+    "int[]": ("const aclIntArray*", "kIntArray"),
+    "bool[]": ("const aclBoolArray*", "kBoolArray"),
+    "float[]": ("const aclFloatArray*", "kFloatArray"),
+    "dtype": ("aclDataType", "kDType"),
+    "i64": ("int64_t", "kInteger"),
+    "i32": ("int32_t", "kInteger"),
+    "i8": ("int8_t", "kInteger"),
+    "u64": ("uint64_t", "kInteger"),
+    "bool": ("bool", "kBool"),
+    "double": ("double", "kReal"),
+    "float": ("float", "kReal"),
+    "str": ("const char*", "kString"),
+}
+MARKS = {"": "kRead", ">": "kWritten", "<>": "kBoth"}
+# Names that cannot stand in a C++ parameter list.
+RESERVED = {"default", "new", "delete", "class", "template", "operator", "register", "auto", "bool", "int", "float"}
+
+
+class TableError(Exception):
+    """A table line that makes no sense; the text names file, line and cure."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    word: str
+    mark: str
+    optional: bool
+    ignored: bool
+
+    @property
+    def c_type(self):
+        return WORDS[self.word][0]
+
+    @property
+    def kind(self):
+        return WORDS[self.word][1]
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    family: str
+    arguments: str
+    parameters: tuple
+    operator: str
+    bind: str
+
+    @property
+    def header(self):
+        return "aclnn_" + snake_case(self.name.removeprefix("aclnn"))
+
+
+@dataclass(frozen=True)
+class Symbol:
+    name: str
+    libraries: tuple
+
+
+def snake_case(name):
+    """FastGeluV2 -> fast_gelu_v2, AdaptiveAvgPool2d -> adaptive_avg_pool2d, GRU -> gru."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def parse_parameter(text, where):
+    match = re.fullmatch(r"(<>|>)?([A-Za-z_]\w*):([a-z0-9]+(?:\[\])?)(\?)?", text)
+    if not match:
+        raise TableError(f"{where}: '{text}' is not [<>|>]name:word[?]")
+    mark, name, word, optional = match.groups()
+    if word not in WORDS:
+        raise TableError(f"{where}: '{word}' is no argument word; known are {', '.join(WORDS)}")
+    ignored = name.startswith("_")
+    name = name.lstrip("_")
+    if name in RESERVED:
+        raise TableError(f"{where}: '{name}' is a word of C++; rename the argument")
+    return Parameter(name, word, mark or "", optional is not None, ignored)
+
+
+def read_lines(path, columns):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if not lines or lines[0].split("\t") != columns:
+        raise TableError(f"{path}: the first line must be {' TAB '.join(columns)}")
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.split("\t")
+        cells += [""] * (len(columns) - len(cells))
+        if len(cells) != len(columns):
+            raise TableError(f"{path}:{number}: {len(cells)} columns, expected {len(columns)}")
+        yield f"{path}:{number}", cells
+
+
+def read_family(path):
+    rows = []
+    for where, (name, arguments, operator, bind) in read_lines(path, ["name", "arguments", "operator", "bind"]):
+        if not re.fullmatch(r"aclnn[A-Z]\w*", name):
+            raise TableError(f"{where}: '{name}' is not aclnnName")
+        if rows and rows[-1].name >= name:
+            raise TableError(f"{where}: {name} must stand before {rows[-1].name} (rows are sorted, names unique)")
+        parameters = tuple(parse_parameter(a, where) for a in arguments.split(", "))
+        names = [p.name for p in parameters]
+        if len(set(names)) != len(names):
+            raise TableError(f"{where}: two arguments share a name")
+        rows.append(Row(name, path.stem, arguments, parameters, operator, bind))
+    return rows
+
+
+def read_rows(folder):
+    """Rows of every family file, and a check that no function stands in two of them."""
+    families = {path.stem: read_family(path) for path in sorted(Path(folder).glob("*.tsv"))}
+    owner = {}
+    for family, rows in families.items():
+        for row in rows:
+            if row.name in owner:
+                raise TableError(f"{row.name} stands in {owner[row.name]}.tsv and in {family}.tsv")
+            owner[row.name] = family
+    return families
+
+
+def read_symbols(path):
+    """Hand-written C functions. `library` lists the vendor-named libraries that show them, separated by commas."""
+    symbols, seen = [], set()
+    for where, (name, _returns, _arguments, library) in read_lines(path, ["name", "returns", "arguments", "library"]):
+        if name in seen:
+            raise TableError(f"{where}: {name} stands twice")
+        seen.add(name)
+        symbols.append(Symbol(name, tuple(part.strip() for part in library.split(",") if part.strip())))
+    return symbols
