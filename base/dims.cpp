@@ -10,6 +10,11 @@ std::string to_string(const Dims& shape) {
   return fmt::format("{}", fmt::join(shape.begin(), shape.end(), "x"));
 }
 
+int64_t detail::count_of_overflow(const Dims& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  fail(Code::kNnInvalidParam, "shape {} has more elements than 64 bits can count", shape);
+}
+
 Dims broadcast(const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;
   const Dims& shorter = a.size() >= b.size() ? b : a;

@@ -79,17 +79,26 @@ class Dims {
   size_t size_ = 0;
 };
 
-/// Product of sizes; 1 for a 0-dim shape.
+namespace detail {
+int64_t count_of_overflow(const Dims& shape);
+}
+
+/// Product of sizes; 1 for a 0-dim shape. Raises 161002 when it passes 2^63.
 inline int64_t count_of(const Dims& shape) {
   int64_t n = 1;
-  for (const int64_t d : shape) n *= d;
+  bool overflow = false;
+  for (const int64_t d : shape) overflow |= __builtin_mul_overflow(n, d, &n);
+  if (overflow) [[unlikely]]
+    return detail::count_of_overflow(shape);
   return n;
 }
 
 /// Row-major strides, in elements.
 inline Dims contiguous_strides(const Dims& shape) {
   Dims strides(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
+  // An empty shape may have sizes whose product wraps; nobody walks those strides.
+  for (size_t i = shape.size(); i-- > 1;)
+    (void)__builtin_mul_overflow(strides[i], std::max<int64_t>(shape[i], 1), &strides[i - 1]);
   return strides;
 }
 

@@ -25,8 +25,9 @@ class Scalar {
   DType dtype() const { return dtype_; }
   bool is_integral() const { return is_integer(dtype_) || dtype_ == DType::kBool; }
 
-  double to_double() const { return is_integral() ? static_cast<double>(integer_) : real_; }
-  int64_t to_int() const { return is_integral() ? integer_ : static_cast<int64_t>(real_); }
+  double to_double() const;
+  /// Fractions are cut; NaN gives 0, what int64 cannot hold its nearest end. uint64 comes back as the same 64 bits.
+  int64_t to_int() const;
   bool to_bool() const { return is_integral() ? integer_ != 0 : (real_ != 0 || imag_ != 0); }
   Complex128 to_complex() const { return {to_double(), imag_}; }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -59,12 +60,21 @@ std::mutex& read_mutex() {
   return mutex;
 }
 
+// A home for a value that is never destroyed; the address stays good.
+template <class T>
+const T* keep(T value) {
+  static std::mutex& mutex = *new std::mutex;
+  static std::deque<T>& values = *new std::deque<T>;
+  std::lock_guard lock(mutex);
+  return &values.emplace_back(std::move(value));
+}
+
 }  // namespace
 
 template <class T>
 Setting<T>::Setting(std::string_view variable, T default_value, std::string_view sentence)
-    : variable_(variable), default_(std::move(default_value)) {
-  const SettingInfo info{variable, type_name(default_), text_of(default_), sentence};
+    : variable_(variable), default_(keep(std::move(default_value))) {
+  const SettingInfo info{variable, type_name(*default_), text_of(*default_), sentence};
   std::lock_guard lock(registry().mutex);
   if (registry().by_variable.emplace(variable, info).second) return;
   fmt::print(stderr, "setting {} is declared twice\n", variable);
@@ -73,28 +83,26 @@ Setting<T>::Setting(std::string_view variable, T default_value, std::string_view
 
 template <class T>
 const T& Setting<T>::operator()() const {
-  if (__atomic_load_n(&state_, __ATOMIC_ACQUIRE) != 0) return value_;
+  if (const T* value = value_.load(std::memory_order_acquire)) [[likely]]
+    return *value;
   std::lock_guard lock(read_mutex());
-  if (state_ != 0) return value_;
-  value_ = default_;
+  if (value_.load() == nullptr) value_.store(read(), std::memory_order_release);
+  return *value_.load();
+}
+
+template <class T>
+const T* Setting<T>::read() const {
   const char* text = std::getenv(std::string(variable_).c_str());
-  if (text != nullptr && *text != '\0') {
-    if (const auto parsed = parse<T>(text)) {
-      value_ = *parsed;
-    } else {
-      fmt::print(stderr, "anynpu: {}={} is not a valid {}; using the default {}\n", variable_, text,
-                 type_name(default_), text_of(default_));
-    }
-  }
-  __atomic_store_n(&state_, 1, __ATOMIC_RELEASE);
-  return value_;
+  if (text == nullptr || *text == '\0') return default_;
+  if (const auto parsed = parse<T>(text)) return keep(*parsed);
+  fmt::print(stderr, "anynpu: {}={} is not a valid {}; using the default {}\n", variable_, text, type_name(*default_),
+             text_of(*default_));
+  return default_;
 }
 
 template <class T>
 void Setting<T>::override(T value) {
-  std::lock_guard lock(read_mutex());
-  value_ = std::move(value);
-  __atomic_store_n(&state_, 1, __ATOMIC_RELEASE);
+  value_.store(keep(std::move(value)), std::memory_order_release);
 }
 
 template class Setting<int64_t>;

@@ -4,6 +4,7 @@
 // the house tests.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -32,12 +33,16 @@ class Setting {
   const T& operator()() const;
   /// For tests: overrides the value for the rest of the process.
   void override(T value);
+  /// For tests: the next use reads the environment again.
+  void reload() { value_.store(nullptr); }
 
  private:
+  const T* read() const;
+
+  // The values live for ever, elsewhere: threads may still ask while the process exits.
   std::string_view variable_;
-  T default_;
-  mutable T value_{};
-  mutable int state_ = 0;
+  const T* default_;
+  mutable std::atomic<const T*> value_{nullptr};
 };
 
 extern template class Setting<int64_t>;

@@ -5,13 +5,14 @@ namespace npu {
 
 bool Tensor::contiguous() const {
   int64_t expected = 1;
+  bool dense = true;
   for (size_t i = rank(); i-- > 0;) {
-    if (shape[i] == 1) continue;
     if (shape[i] == 0) return true;
-    if (strides[i] != expected) return false;
+    if (shape[i] == 1) continue;
+    dense &= strides[i] == expected;
     expected *= shape[i];
   }
-  return true;
+  return dense;
 }
 
 int64_t Tensor::span() const {

@@ -19,6 +19,9 @@ option(ANYNPU_BENCHES "build the benchmark programs" OFF)
 add_compile_options(-Wall -Wextra -Werror -fno-gnu-unique)
 # No trapping maths and no errno: loops over float may then become vector code; NaN and infinities keep their meaning.
 add_compile_options(-fno-math-errno -fno-trapping-math)
+# Error places and log lines name files from the repository's root, wherever it was built.
+# (ccache may pass relative paths.)
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=../=)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -ftree-vectorize -fvect-cost-model=dynamic -g1")
 if(ANYNPU_SANITIZE)
   add_compile_options(-fsanitize=${ANYNPU_SANITIZE} -fno-omit-frame-pointer -O1 -g)

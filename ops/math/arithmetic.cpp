@@ -12,10 +12,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
+// torch's two forms, each exact at its end.
+template <class T>
+HWY_INLINE T lerp_of(T from, T to, T weight) {
+  const T step = to - from;
+  return abs_of(weight) < decltype(abs_of(weight))(0.5) ? from + weight * step : to - step * (T(1) - weight);
+}
+
 constexpr PointOp kArithmetic[] = {
     NPU_POINT1("neg", "self", kNumeric | kComplex, -x),
+    NPU_POINT1("abs", "self", kNumeric | kComplex, abs_of(x)),
     NPU_POINT1("reciprocal", "self", kReal | kComplex, decltype(x)(1) / x),
     NPU_POINT1("square", "self", kNumeric | kComplex, x* x),
+    NPU_POINT1("sign", "self", kNumeric | kComplex, sign_of(x)),
     NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex, x + z * y),
     NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex, x - z * y),
     NPU_POINT3("rsub", "self, other, alpha=1", kNumeric | kComplex, y - z * x),
@@ -23,6 +32,7 @@ constexpr PointOp kArithmetic[] = {
     NPU_POINT2("div", "self, other", kReal | kComplex, x / y),
     NPU_POINT4("addcmul", "self, tensor1, tensor2, value=1", kNumeric | kComplex, x + w * y * z),
     NPU_POINT4("addcdiv", "self, tensor1, tensor2, value=1", kReal | kComplex, x + w * (y / z)),
+    NPU_POINT3("lerp", "self, end, weight", kReal | kComplex, lerp_of(x, y, z)),
 };
 
 std::span<const PointOp> arithmetic() { return kArithmetic; }

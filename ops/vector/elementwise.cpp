@@ -113,35 +113,6 @@ void Elementwise::run() const {
   copy.run();
 }
 
-void Elementwise::gather(const Slot& slot, size_t operand, int64_t begin, int64_t count, void* block) const {
-  const auto size = static_cast<int64_t>(size_of(slot.tensor.dtype));
-  const std::byte* base = slot.tensor.bytes();
-  auto* to = static_cast<std::byte*>(block);
-  const int64_t stride = loop_.strides[operand].back();
-  for (LoopCursor at(loop_, begin); count > 0;) {
-    const int64_t n = std::min(count, at.row_left());
-    slot.convert(base + at.offset(operand) * size, stride, to, 1, n);
-    to += n * slot.slot_size;
-    count -= n;
-    if (count > 0) at.advance(n);
-  }
-}
-
-void Elementwise::scatter(int64_t begin, int64_t count, const void* block) const {
-  const Slot& slot = slots_[0];
-  const auto size = static_cast<int64_t>(size_of(slot.tensor.dtype));
-  std::byte* base = slot.tensor.bytes();
-  const auto* from = static_cast<const std::byte*>(block);
-  const int64_t stride = loop_.strides[0].back();
-  for (LoopCursor at(loop_, begin); count > 0;) {
-    const int64_t n = std::min(count, at.row_left());
-    slot.convert(from, 1, base + at.offset(0) * size, stride, n);
-    from += n * slot.slot_size;
-    count -= n;
-    if (count > 0) at.advance(n);
-  }
-}
-
 void Elementwise::run_range(int64_t begin, int64_t end) const {
   alignas(64) std::byte blocks[kMaxOperands][kBlockBytes];  // NOLINT: left uninitialised on purpose
   const void* in[kMaxOperands];
@@ -157,12 +128,17 @@ void Elementwise::run_range(int64_t begin, int64_t end) const {
     for (size_t k = 1; k <= inputs_; ++k) {
       const Slot& s = slots_[k];
       if (s.mode == Mode::kDirect) in[k - 1] = s.tensor.bytes() + at * s.slot_size;
-      if (s.mode == Mode::kGathered) gather(s, k, at, count, blocks[k]);
+      if (s.mode == Mode::kGathered) {
+        gather(loop_, k, s.tensor.bytes(), static_cast<int64_t>(size_of(s.tensor.dtype)), at, count, s.convert,
+               blocks[k], s.slot_size);
+      }
     }
-    const bool direct = slots_[0].mode == Mode::kDirect;
-    void* out = direct ? slots_[0].tensor.bytes() + at * slots_[0].slot_size : blocks[0];
-    kernel_(in, out, count);
-    if (!direct) scatter(at, count, out);
+    const Slot& o = slots_[0];
+    const bool direct = o.mode == Mode::kDirect;
+    kernel_(in, direct ? o.tensor.bytes() + at * o.slot_size : blocks[0], count);
+    if (direct) continue;
+    scatter(loop_, 0, o.tensor.bytes(), static_cast<int64_t>(size_of(o.tensor.dtype)), at, count, o.convert, blocks[0],
+            o.slot_size);
   }
 }
 

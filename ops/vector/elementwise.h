@@ -41,8 +41,6 @@ class Elementwise {
   };
 
   void run_range(int64_t begin, int64_t end) const;
-  void gather(const Slot& slot, size_t operand, int64_t begin, int64_t count, void* block) const;
-  void scatter(int64_t begin, int64_t count, const void* block) const;
   bool overlaps_output(const Tensor& tensor) const;
 
   Slot slots_[kMaxOperands];  ///< 0 is the output

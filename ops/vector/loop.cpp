@@ -37,19 +37,10 @@ bool merges(const Loop& loop, std::span<const Dims> strides, size_t axis, int64_
   return true;
 }
 
-}  // namespace
-
-bool Loop::constant(size_t k) const {
-  for (const int64_t s : strides[k]) {
-    if (s != 0) return false;
-  }
-  return true;
-}
-
-Loop make_loop(const Dims& shape, std::span<const Dims> strides) {
+Loop merge_in_order(const Dims& order, const Dims& shape, std::span<const Dims> strides) {
   Loop loop;
   loop.operands = strides.size();
-  for (const int64_t raw : axis_order(shape, strides)) {
+  for (const int64_t raw : order) {
     const auto axis = static_cast<size_t>(raw);
     if (!loop.shape.empty() && merges(loop, strides, axis, shape[axis])) {
       loop.shape.back() *= shape[axis];
@@ -64,6 +55,27 @@ Loop make_loop(const Dims& shape, std::span<const Dims> strides) {
     for (size_t k = 0; k < loop.operands; ++k) loop.strides[k].push_back(0);
   }
   return loop;
+}
+
+}  // namespace
+
+bool Loop::constant(size_t k) const {
+  for (const int64_t s : strides[k]) {
+    if (s != 0) return false;
+  }
+  return true;
+}
+
+Loop make_loop(const Dims& shape, std::span<const Dims> strides) {
+  return merge_in_order(axis_order(shape, strides), shape, strides);
+}
+
+Loop make_ordered_loop(const Dims& shape, std::span<const Dims> strides) {
+  Dims order;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] != 1) order.push_back(static_cast<int64_t>(axis));
+  }
+  return merge_in_order(order, shape, strides);
 }
 
 LoopCursor::LoopCursor(const Loop& loop, int64_t position) : loop_(loop), index_(loop.shape.size(), 0) {
@@ -84,6 +96,30 @@ void LoopCursor::advance(int64_t count) {
     }
     index_[axis] = 0;
     ++index_[--axis];
+  }
+}
+
+void gather(const Loop& loop, size_t k, const std::byte* base, int64_t size, int64_t begin, int64_t count,
+            Convert convert, std::byte* block, int64_t block_size) {
+  const int64_t stride = loop.strides[k].back();
+  for (LoopCursor at(loop, begin); count > 0;) {
+    const int64_t n = std::min(count, at.row_left());
+    convert(base + at.offset(k) * size, stride, block, 1, n);
+    block += n * block_size;
+    count -= n;
+    if (count > 0) at.advance(n);
+  }
+}
+
+void scatter(const Loop& loop, size_t k, std::byte* base, int64_t size, int64_t begin, int64_t count, Convert convert,
+             const std::byte* block, int64_t block_size) {
+  const int64_t stride = loop.strides[k].back();
+  for (LoopCursor at(loop, begin); count > 0;) {
+    const int64_t n = std::min(count, at.row_left());
+    convert(block, 1, base + at.offset(k) * size, stride, n);
+    block += n * block_size;
+    count -= n;
+    if (count > 0) at.advance(n);
   }
 }
 

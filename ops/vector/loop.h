@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/tensor.h"
+#include "ops/vector/convert.h"
 
 namespace npu::ops {
 
@@ -29,6 +30,9 @@ struct Loop {
 /// of operand 0, ties by the next operands.
 Loop make_loop(const Dims& shape, std::span<const Dims> strides);
 
+/// As make_loop, but axes keep their order: position i is the i-th element in the row-major order of `shape`.
+Loop make_ordered_loop(const Dims& shape, std::span<const Dims> strides);
+
 /// Walks linear positions of a Loop row by row.
 class LoopCursor {
  public:
@@ -45,5 +49,13 @@ class LoopCursor {
   Dims index_;
   int64_t offset_[kMaxOperands] = {};
 };
+
+/// Elements [begin, begin + count) of operand `k` of `loop`, converted, side by side into `block`. `base` is the
+/// operand's first element; sizes are bytes per element before and after.
+void gather(const Loop& loop, size_t k, const std::byte* base, int64_t size, int64_t begin, int64_t count,
+            Convert convert, std::byte* block, int64_t block_size);
+/// The reverse: `block` into the operand.
+void scatter(const Loop& loop, size_t k, std::byte* base, int64_t size, int64_t begin, int64_t count, Convert convert,
+             const std::byte* block, int64_t block_size);
 
 }  // namespace npu::ops

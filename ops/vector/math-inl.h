@@ -154,6 +154,15 @@ HWY_INLINE double abs_of(double x) { return __builtin_fabs(x); }
 template <class R>
 HWY_INLINE R abs_of(std::complex<R> x) { return std::abs(x); }
 
+// -1, 0 or 1; 0 for NaN. Of a complex number its direction.
+template <class T>
+HWY_INLINE T sign_of(T x) { return static_cast<T>(static_cast<T>(x > T(0)) - static_cast<T>(x < T(0))); }
+template <class R>
+HWY_INLINE std::complex<R> sign_of(std::complex<R> x) {
+  const R length = std::abs(x);
+  return length == R(0) ? std::complex<R>(0) : x / length;
+}
+
 template <class T>
 constexpr bool is_nan(T x) { return x != x; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one-expression operators, built once per instruction set. No include guard: foreach_target re-includes it.
+// Kernels of one-expression operators, built once per instruction set. No
+// include guard: foreach_target re-includes it.
 #include <cstdint>
 #include <type_traits>
 
@@ -11,10 +12,14 @@ namespace npu::ops::HWY_NAMESPACE {
 
 template <class R>
 constexpr DType slot_for() {
-  if constexpr (std::is_same_v<R, bool>) return DType::kBool;
-  else return dtype_of<R>;
+  if constexpr (std::is_same_v<R, bool>)
+    return DType::kBool;
+  else
+    return dtype_of<R>;
 }
 
+// The loops. Types of the inputs are those of the slot, except a leading
+// condition.
 template <class T, class F>
 void point1(const void* const* in, void* out, int64_t count) {
   const auto* x = static_cast<const T*>(in[0]);
@@ -57,23 +62,43 @@ void point4(const void* const* in, void* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i], z[i], w[i]);
 }
 
+template <class T, class F>
+void point5(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const T*>(in[0]);
+  const auto* y = static_cast<const T*>(in[1]);
+  const auto* z = static_cast<const T*>(in[2]);
+  const auto* w = static_cast<const T*>(in[3]);
+  const auto* v = static_cast<const T*>(in[4]);
+  using R = decltype(F{}(T{}, T{}, T{}, T{}, T{}));
+  auto* r = static_cast<R*>(out);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i], z[i], w[i], v[i]);
+}
+
 template <class T, class F, int kInputs, uint32_t kTypes>
 constexpr PointKernel point_kernel() {
   using First = std::conditional_t<(kTypes & kCondition) != 0, bool, T>;
-  if constexpr (kInputs == 1) return {&point1<T, F>, slot_for<decltype(F{}(T{}))>()};
-  else if constexpr (kInputs == 2) return {&point2<T, F>, slot_for<decltype(F{}(T{}, T{}))>()};
-  else if constexpr (kInputs == 3) return {&point3<T, F, First>, slot_for<decltype(F{}(First{}, T{}, T{}))>()};
-  else return {&point4<T, F>, slot_for<decltype(F{}(T{}, T{}, T{}, T{}))>()};
+  if constexpr (kInputs == 1)
+    return {&point1<T, F>, slot_for<decltype(F{}(T{}))>()};
+  else if constexpr (kInputs == 2)
+    return {&point2<T, F>, slot_for<decltype(F{}(T{}, T{}))>()};
+  else if constexpr (kInputs == 3)
+    return {&point3<T, F, First>, slot_for<decltype(F{}(First{}, T{}, T{}))>()};
+  else if constexpr (kInputs == 4)
+    return {&point4<T, F>, slot_for<decltype(F{}(T{}, T{}, T{}, T{}))>()};
+  else
+    return {&point5<T, F>, slot_for<decltype(F{}(T{}, T{}, T{}, T{}, T{}))>()};
 }
 
 template <int kInputs, uint32_t kTypes, class F>
 constexpr PointOp point_op(const char* name, const char* fields, F) {
-  PointOp op{name, fields, kTypes, kInputs, {}, {}, {}, {}, {}};
+  PointOp op{name, fields, kTypes, kInputs, {}, {}, {}, {}, {}, {}};
   if constexpr ((kTypes & kReal) != 0) {
     op.f32 = point_kernel<float, F, kInputs, kTypes>();
     op.f64 = point_kernel<double, F, kInputs, kTypes>();
   }
   if constexpr ((kTypes & (kInteger | kBoolean)) != 0) op.i64 = point_kernel<int64_t, F, kInputs, kTypes>();
+  if constexpr ((kTypes & kTruth) != 0) op.b8 = point_kernel<bool, F, kInputs, kTypes>();
   if constexpr ((kTypes & kComplex) != 0) {
     op.c64 = point_kernel<Complex64, F, kInputs, kTypes>();
     op.c128 = point_kernel<Complex128, F, kInputs, kTypes>();
@@ -84,11 +109,11 @@ constexpr PointOp point_op(const char* name, const char* fields, F) {
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-
 #undef NPU_POINT1
 #undef NPU_POINT2
 #undef NPU_POINT3
 #undef NPU_POINT4
+#undef NPU_POINT5
 #define NPU_POINT1(name, fields, types, expression) \
   point_op<1, (types)>(name, fields, [](auto x) HWY_ATTR { return expression; })
 #define NPU_POINT2(name, fields, types, expression) \
@@ -97,3 +122,5 @@ HWY_AFTER_NAMESPACE();
   point_op<3, (types)>(name, fields, [](auto x, auto y, auto z) HWY_ATTR { return expression; })
 #define NPU_POINT4(name, fields, types, expression) \
   point_op<4, (types)>(name, fields, [](auto x, auto y, auto z, auto w) HWY_ATTR { return expression; })
+#define NPU_POINT5(name, fields, types, expression) \
+  point_op<5, (types)>(name, fields, [](auto x, auto y, auto z, auto w, auto v) HWY_ATTR { return expression; })

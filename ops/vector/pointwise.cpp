@@ -10,53 +10,88 @@
 namespace npu::ops {
 namespace {
 
-constexpr size_t kMaxInputs = 4;
+constexpr size_t kMaxInputs = 6;
+
+enum class Default : uint8_t { kNone, kNumber, kLowest, kHighest };
+
+/// One input of a line, as its field text describes it.
+struct Input {
+  std::string_view name;
+  Default fallback = Default::kNone;
+  bool attribute = false;  ///< a number that takes no part in promotion
+  Scalar number;
+};
+
+/// A registered line: the kernels and its parsed fields.
+struct Line {
+  PointOp op;
+  std::vector<Input> inputs;
+};
 
 struct Pointwise final : Operator {
   Operand inputs[kMaxInputs];
   Tensor out;
   Elementwise loop;
 
-  const PointOp& op() const { return *static_cast<const PointOp*>(def->data); }
+  const Line& line() const { return *static_cast<const Line*>(def->data); }
   void prepare() override;
   void run() override { loop.run(); }
   int64_t cost() const override { return loop.cost(); }
 
  private:
-  const PointKernel& choose(DType promoted) const;
+  DType promoted() const;
+  Operand filled(size_t k, DType slot) const;
 };
 
+// The slot a line computes `promoted` inputs in.
 DType slot_for_kernel(DType promoted, uint32_t types) {
   if (is_complex(promoted) || promoted == DType::kDouble) return promoted;
   if (is_floating(promoted)) return DType::kFloat;
+  if (promoted == DType::kBool && (types & kTruth) != 0) return DType::kBool;
   const bool exact = (types & (promoted == DType::kBool ? kBoolean : kInteger)) != 0;
-  return exact ? DType::kInt64 : DType::kFloat;
+  return exact || (types & kReal) == 0 ? DType::kInt64 : DType::kFloat;
 }
 
-const PointKernel& Pointwise::choose(DType promoted) const {
-  const PointOp& o = op();
-  switch (slot_for_kernel(promoted, o.types)) {
-    case DType::kFloat: return o.f32;
-    case DType::kDouble: return o.f64;
-    case DType::kInt64: return o.i64;
-    case DType::kComplex64: return o.c64;
-    default: return o.c128;
+const PointKernel& kernel_for(const PointOp& op, DType slot) {
+  switch (slot) {
+    case DType::kFloat: return op.f32;
+    case DType::kDouble: return op.f64;
+    case DType::kInt64: return op.i64;
+    case DType::kBool: return op.b8;
+    case DType::kComplex64: return op.c64;
+    default: return op.c128;
   }
+}
+
+DType Pointwise::promoted() const {
+  const Line& l = line();
+  std::array<const Operand*, kMaxInputs> typed{};
+  size_t count = 0;
+  for (size_t k = (l.op.types & kCondition) != 0 ? 1 : 0; k < l.inputs.size(); ++k) {
+    if (!l.inputs[k].attribute) typed[count++] = &inputs[k];
+  }
+  return promote({typed.data(), count});
+}
+
+// Input `k`, or what stands for it when the caller left it out.
+Operand Pointwise::filled(size_t k, DType slot) const {
+  if (inputs[k].defined()) return inputs[k];
+  const bool low = line().inputs[k].fallback == Default::kLowest;
+  using Ends = std::numeric_limits<int64_t>;
+  if (slot == DType::kInt64 || slot == DType::kBool) return {{}, Scalar(low ? Ends::min() : Ends::max())};
+  const double inf = std::numeric_limits<double>::infinity();
+  return {{}, Scalar(low ? -inf : inf)};
 }
 
 void Pointwise::prepare() {
-  const PointOp& o = op();
-  const auto count = static_cast<size_t>(o.inputs);
-  const size_t first = (o.types & kCondition) != 0 ? 1 : 0;
-  std::array<const Operand*, kMaxInputs> typed{};
-  for (size_t k = first; k < count; ++k) typed[k - first] = &inputs[k];
-  const DType promoted = promote({typed.data(), count - first});
-  const PointKernel& kernel = choose(promoted);
-  require(kernel.run != nullptr, "{} is not defined for {} inputs; cast them first", o.name, promoted);
+  const Line& l = line();
+  const DType dtype = promoted();
+  const DType slot = slot_for_kernel(dtype, l.op.types);
+  const PointKernel& kernel = kernel_for(l.op, slot);
+  require(kernel.run != nullptr, "{} is not defined for {} inputs; cast them first", l.op.name, dtype);
   loop.set_output(out, kernel.result);
-  for (size_t k = 0; k < count; ++k) {
-    loop.add_input(inputs[k], k < first ? DType::kBool : slot_for_kernel(promoted, o.types));
-  }
+  const size_t condition = (l.op.types & kCondition) != 0 ? 1 : 0;
+  for (size_t k = 0; k < l.inputs.size(); ++k) loop.add_input(filled(k, slot), k < condition ? DType::kBool : slot);
   loop.plan(kernel.run);
 }
 
@@ -65,28 +100,9 @@ void* locate_input(Operator& base) {
   return &static_cast<Pointwise&>(base).inputs[K];
 }
 constexpr std::array<void* (*)(Operator&), kMaxInputs> kLocate{&locate_input<0>, &locate_input<1>, &locate_input<2>,
-                                                              &locate_input<3>};
+                                                               &locate_input<3>, &locate_input<4>, &locate_input<5>};
 
-struct FieldText {
-  std::string_view name;
-  std::string_view default_text;
-};
-
-// "self, other, alpha=1" -> {self}, {other}, {alpha, 1}
-std::vector<FieldText> parse_fields(std::string_view text) {
-  std::vector<FieldText> out;
-  while (!text.empty()) {
-    const size_t comma = text.find(',');
-    std::string_view item = text.substr(0, comma);
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-    item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
-    const size_t equal = item.find('=');
-    out.push_back({item.substr(0, equal), equal == std::string_view::npos ? "" : item.substr(equal + 1)});
-  }
-  return out;
-}
-
-Scalar default_scalar(std::string_view text) {
+Scalar parse_number(std::string_view text) {
   int64_t integer = 0;
   const auto* end = text.data() + text.size();
   if (std::from_chars(text.data(), end, integer).ptr == end) return Scalar(integer);
@@ -95,30 +111,60 @@ Scalar default_scalar(std::string_view text) {
   return Scalar(value);
 }
 
+// "alpha=1" or "max?=highest".
+Input parse_input(std::string_view item) {
+  item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
+  Input out;
+  const size_t equal = item.find('=');
+  out.name = item.substr(0, std::min(equal, item.find('?')));
+  if (equal == std::string_view::npos) return out;
+  const std::string_view text = item.substr(equal + 1);
+  out.attribute = item[equal - 1] != '?';
+  if (text == "lowest" || text == "highest") {
+    out.fallback = text == "lowest" ? Default::kLowest : Default::kHighest;
+  } else {
+    out.fallback = Default::kNumber;
+    out.number = parse_number(text);
+  }
+  return out;
+}
+
+// "self, other, alpha=1" -> {self}, {other}, {alpha, 1}
+std::vector<Input> parse_inputs(std::string_view text) {
+  std::vector<Input> out;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    out.push_back(parse_input(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return out;
+}
+
 std::unique_ptr<Operator> make_pointwise(const OperatorDef& def) {
   auto made = std::make_unique<Pointwise>();
-  const auto fields = parse_fields(static_cast<const PointOp*>(def.data)->fields);
-  for (size_t k = 0; k < fields.size(); ++k) {
-    if (!fields[k].default_text.empty()) made->inputs[k].scalar = default_scalar(fields[k].default_text);
-  }
+  const auto& inputs = static_cast<const Line*>(def.data)->inputs;
+  for (size_t k = 0; k < inputs.size(); ++k) made->inputs[k].scalar = inputs[k].number;
   return made;
 }
 
 void register_one(const char* family, const PointOp& op) {
+  const auto* line = new Line{op, parse_inputs(op.fields)};  // lives as long as the registry
   std::vector<Field> fields;
-  for (const FieldText& field : parse_fields(op.fields)) {
-    const FieldRole role = field.default_text.empty() ? FieldRole::kIn : FieldRole::kAttr;
-    fields.push_back({field.name, FieldKind::kOperand, role, kLocate.at(fields.size())});
+  for (const Input& input : line->inputs) {
+    const FieldRole role = input.attribute                    ? FieldRole::kAttr
+                           : input.fallback != Default::kNone ? FieldRole::kOptional
+                                                              : FieldRole::kIn;
+    fields.push_back({input.name, FieldKind::kOperand, role, kLocate.at(fields.size())});
   }
   fields.push_back(out<&Pointwise::out>("out"));
-  Registration(op.name, family, std::move(fields), &make_pointwise, &op);
+  Registration(op.name, family, std::move(fields), &make_pointwise, line);
 }
 
 int rank_of(DType dtype) {
-  static constexpr std::array kOrder{DType::kBool,  DType::kUInt8,    DType::kInt8,  DType::kInt16, DType::kUInt16,
-                                     DType::kInt32, DType::kUInt32,   DType::kInt64, DType::kUInt64, DType::kHalf,
-                                     DType::kBFloat16, DType::kFloat, DType::kDouble, DType::kComplex64,
-                                     DType::kComplex128};
+  static constexpr std::array kOrder{DType::kBool,   DType::kUInt8,     DType::kInt8,      DType::kInt16,
+                                     DType::kUInt16, DType::kInt32,     DType::kUInt32,    DType::kInt64,
+                                     DType::kUInt64, DType::kHalf,      DType::kBFloat16,  DType::kFloat,
+                                     DType::kDouble, DType::kComplex64, DType::kComplex128};
   return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), dtype) - kOrder.begin());
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bits of integers; bools behave logically.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/bitwise.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+HWY_INLINE bool not_of(bool x) { return !x; }
+HWY_INLINE int64_t not_of(int64_t x) { return ~x; }
+
+constexpr PointOp kBitwise[] = {
+    NPU_POINT1("bitwise_not", "self", kInteger | kTruth, not_of(x)),
+    NPU_POINT2("bitwise_and", "self, other", kInteger | kTruth, static_cast<decltype(x)>(x& y)),
+    NPU_POINT2("bitwise_or", "self, other", kInteger | kTruth, static_cast<decltype(x)>(x | y)),
+    NPU_POINT2("bitwise_xor", "self, other", kInteger | kTruth, static_cast<decltype(x)>(x ^ y)),
+};
+
+std::span<const PointOp> bitwise() { return kBitwise; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(bitwise);
+const PointFamily register_bitwise("math", HWY_DYNAMIC_DISPATCH(bitwise)());
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons: the result is bool, NaN is unequal to everything.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/comparison.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+constexpr PointOp kComparison[] = {
+    NPU_POINT2("eq", "self, other", kNumeric | kComplex, x == y),
+    NPU_POINT2("ne", "self, other", kNumeric | kComplex, x != y),
+    NPU_POINT2("gt", "self, other", kNumeric, x > y),
+    NPU_POINT2("ge", "self, other", kNumeric, x >= y),
+    NPU_POINT2("lt", "self, other", kNumeric, x < y),
+    NPU_POINT2("le", "self, other", kNumeric, x <= y),
+};
+
+std::span<const PointOp> comparison() { return kComparison; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(comparison);
+const PointFamily register_comparison("math", HWY_DYNAMIC_DISPATCH(comparison)());
+}  // namespace npu::ops
+#endif

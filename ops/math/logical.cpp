@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Truth values: anything but zero is true.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/logical.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+template <class T>
+HWY_INLINE bool is_true(T x) {
+  return x != T(0);
+}
+
+constexpr PointOp kLogical[] = {
+    NPU_POINT1("logical_not", "self", kNumeric | kComplex, !is_true(x)),
+    NPU_POINT2("logical_and", "self, other", kNumeric | kComplex, static_cast<bool>(is_true(x) & is_true(y))),
+    NPU_POINT2("logical_or", "self, other", kNumeric | kComplex, static_cast<bool>(is_true(x) | is_true(y))),
+    NPU_POINT2("logical_xor", "self, other", kNumeric | kComplex, is_true(x) != is_true(y)),
+};
+
+std::span<const PointOp> logical() { return kLogical; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(logical);
+const PointFamily register_logical("math", HWY_DYNAMIC_DISPATCH(logical)());
+}  // namespace npu::ops
+#endif

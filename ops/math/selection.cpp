@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing between values by a condition.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/selection.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+constexpr PointOp kSelection[] = {
+    NPU_POINT3("where", "condition, self, other", kNumeric | kComplex | kCondition, x ? y : z),
+    NPU_POINT3("masked_fill", "mask, self, value", kNumeric | kComplex | kCondition, x ? z : y),
+};
+
+std::span<const PointOp> selection() { return kSelection; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(selection);
+const PointFamily register_selection("math", HWY_DYNAMIC_DISPATCH(selection)());
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// sum, mean and prod over dimensions.
+#include "ops/operator.h"
+#include "ops/vector/reduction.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/reduce/sum.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/reduction-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+struct Sum {
+  template <class T>
+  using Acc = Wide<T>;
+  template <class T>
+  using Lane = T;
+  template <class A>
+  static A init() {
+    return A(0);
+  }
+  template <class T>
+  static T map(T x, double) {
+    return x;
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return a + b;
+  }
+  // The result stays wide: it is rounded once, into the output's dtype.
+  template <class T, class A>
+  static A finish(A a, int64_t, double) {
+    return a;
+  }
+};
+
+struct Mean : Sum {
+  template <class T, class A>
+  static A finish(A a, int64_t count, double) {
+    return a / A(count);
+  }
+};
+
+struct Product : Sum {
+  template <class T>
+  using Lane = Wide<T>;
+  template <class A>
+  static A init() {
+    return A(1);
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return a * b;
+  }
+};
+
+// Indexed by operator (sum, mean, prod), then by slot.
+template <class F>
+ReductionKernel kernel_for(DType slot) {
+  switch (slot) {
+    case DType::kFloat: return reduction_kernel<F, float>();
+    case DType::kDouble: return reduction_kernel<F, double>();
+    case DType::kInt64: return reduction_kernel<F, int64_t>();
+    case DType::kComplex64: return reduction_kernel<F, Complex64>();
+    case DType::kComplex128: return reduction_kernel<F, Complex128>();
+    default: return {};
+  }
+}
+
+ReductionKernel sum_kernel(int which, DType slot) {
+  if (which == 0) return kernel_for<Sum>(slot);
+  return which == 1 ? kernel_for<Mean>(slot) : kernel_for<Product>(slot);
+}
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+namespace {
+
+HWY_EXPORT(sum_kernel);
+
+// dim: empty reduces all. dtype: the type inputs are converted to first; undefined takes the output's.
+template <int kWhich>
+struct SumOver final : Operator {
+  Tensor self;
+  std::vector<int64_t> dim;
+  bool keepdim = false;
+  DType dtype = DType::kUndefined;
+  Tensor out;
+  Reduction reduction;
+
+  void prepare() override {
+    DType slot = slot_of(dtype == DType::kUndefined ? out.dtype : dtype);
+    if (slot == DType::kBool) slot = DType::kInt64;
+    const ReductionKernel kernel = HWY_DYNAMIC_DISPATCH(sum_kernel)(kWhich, slot);
+    require(kernel.row != nullptr, "dtype {} cannot be summed; choose a number type", dtype);
+    reduction.plan(self, axis_bits(dim, self.rank()), out, kernel);
+  }
+  void run() override { reduction.run(); }
+  int64_t cost() const override { return reduction.cost(); }
+};
+
+using ReduceSum = SumOver<0>;
+using ReduceMean = SumOver<1>;
+using ReduceProd = SumOver<2>;
+
+#define NPU_SUM_FIELDS(type)                                                                            \
+  in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::keepdim>("keepdim"), attr<&type::dtype>("dtype"), \
+      out<&type::out>("out")
+NPU_OPERATOR(ReduceSum, "sum", "reduce", NPU_SUM_FIELDS(ReduceSum));
+NPU_OPERATOR(ReduceMean, "mean", "reduce", NPU_SUM_FIELDS(ReduceMean));
+NPU_OPERATOR(ReduceProd, "prod", "reduce", NPU_SUM_FIELDS(ReduceProd));
+
+}  // namespace
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One description per aclnn function, run over dtypes and layouts.
+
+    case("aclnnAdd", lambda self, other, alpha: self + alpha * other,
+         self=T(4, 5), other=T(5), alpha=2, dtypes=NUMERIC, elementwise=True)
+
+The oracle gets the arguments it names as torch CPU tensors, floating ones in float64 (rounded to the dtype under test
+first), and returns the written arguments in order. Everything else follows from the row in acl/aclnn/functions.
+"""
+
+import csv
+import dataclasses
+import inspect
+
+import torch
+
+from device import ROOT, Device, DeviceTensor, call
+
+REAL = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
+INTEGER = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
+COMPLEX = [torch.complex64, torch.complex128]
+BOOL = [torch.bool]
+NUMERIC = REAL + INTEGER
+ALL = NUMERIC + BOOL
+
+# One rounding into the dtype (half a unit in the last place) plus what a float32 computation may lose. float64 stays
+# at 1e-9 because sums and products inside are double but elementary functions may differ in their last bits.
+RTOL = {torch.float32: 2e-6, torch.float16: 6e-4, torch.bfloat16: 5e-3, torch.float64: 1e-9}
+RTOL |= {torch.complex64: 4e-6, torch.complex128: 1e-9}
+ATOL = {torch.float32: 2e-6, torch.float16: 2e-4, torch.bfloat16: 1e-3, torch.float64: 1e-9}
+ATOL |= {torch.complex64: 4e-6, torch.complex128: 1e-9}
+
+
+@dataclasses.dataclass
+class Argument:
+    name: str
+    word: str
+    role: str  # "in", "out" or "inout"
+
+
+@dataclasses.dataclass
+class T:
+    """A random tensor of `shape`: uniform in [low, high) for floats, integers likewise, bool fair coins."""
+
+    shape: tuple
+    low: float = -2.0
+    high: float = 2.0
+    dtype: torch.dtype = None  # None: the dtype under test
+    values: object = None  # function of the generator that returns the tensor instead
+
+    def __init__(self, *shape, low=-2.0, high=2.0, dtype=None, values=None):
+        self.shape, self.low, self.high, self.dtype, self.values = shape, low, high, dtype, values
+
+    def make(self, generator, dtype, shape=None):
+        dtype = self.dtype or dtype
+        shape = self.shape if shape is None else shape
+        if self.values is not None:
+            made = self.values(generator)
+            return made.to(dtype) if self.dtype is None else made
+        if dtype == torch.bool:
+            return torch.randint(0, 2, shape, generator=generator).bool()
+        if not dtype.is_floating_point and not dtype.is_complex:
+            # Whole numbers wide enough to be interesting, small enough that products do not overflow int8.
+            low, high = (int(self.low), int(self.high)) if self.high - self.low > 4 else (-5, 6)
+            low = max(low, 0) if dtype == torch.uint8 or self.low >= 0 else low
+            return torch.randint(low, high, shape, generator=generator).to(dtype)
+        real = torch.float64 if not dtype.is_complex else torch.complex128
+        unit = torch.rand(shape, generator=generator, dtype=torch.float64)
+        made = self.low + (self.high - self.low) * unit
+        if dtype.is_complex:
+            made = torch.complex(
+                made, self.low + (self.high - self.low) * torch.rand(shape, generator=generator).double()
+            )
+        return made.to(real).to(dtype)
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    oracle: object
+    values: dict
+    dtypes: list
+    elementwise: bool = False  # every shape works: 0-dim, empty and aliased runs are added
+    layouts: tuple = ("plain", "transposed", "sliced", "expanded")
+    tolerance: float = 1.0  # factor on RTOL and ATOL
+    out_dtypes: dict = dataclasses.field(default_factory=dict)
+    out_shapes: dict = dataclasses.field(default_factory=dict)  # buffers larger than the result (data-dependent sizes)
+    check: object = None  # check(inputs: dict, outputs: dict) instead of an oracle, for random results
+
+
+CASES: dict[str, list[Case]] = {}
+
+
+def case(name, oracle=None, dtypes=REAL, **options):
+    fields = {f.name for f in dataclasses.fields(Case)} - {"name", "oracle", "values", "dtypes"}
+    settings = {k: options.pop(k) for k in list(options) if k in fields}
+    CASES.setdefault(name, []).append(Case(name, oracle, options, dtypes, **settings))
+
+
+def _table():
+    rows = {}
+    for path in sorted((ROOT / "acl/aclnn/functions").glob("*.tsv")):
+        with open(path, encoding="utf-8") as file:
+            lines = (line for line in file if line.strip() and not line.startswith("#"))
+            for row in csv.DictReader(lines, delimiter="\t"):
+                rows[row["name"]] = [_parse(a) for a in row["arguments"].split(", ") if a]
+    return rows
+
+
+def _parse(text):
+    name, word = text.rsplit(":", 1)
+    role = "inout" if name.startswith("<>") else "out" if name.startswith(">") else "in"
+    return Argument(name.lstrip("<>").lstrip("_"), word.rstrip("?"), role)
+
+
+FUNCTIONS = _table()
+
+
+def _layout(tensor, layout):
+    """The same values in other strides. Returns None where the layout does not apply."""
+    if layout == "plain":
+        return tensor.clone(memory_format=torch.contiguous_format)
+    if layout == "transposed":
+        return tensor.mT.contiguous().mT if tensor.dim() >= 2 else tensor.clone()
+    if layout == "sliced":  # every other element of a larger storage, from an offset
+        if tensor.dim() == 0:
+            return tensor.clone()
+        room = torch.zeros([*tensor.shape[:-1], tensor.shape[-1] * 2 + 3], dtype=tensor.dtype)
+        view = room[..., 3 : 3 + 2 * tensor.shape[-1] : 2]
+        view.copy_(tensor)
+        return view
+    if tensor.dim() == 0 or tensor.shape[0] < 2:
+        return tensor.clone()
+    return tensor[:1].clone().expand(tensor.shape)  # the same row again and again, stride 0
+
+
+def _wide(value):
+    """What the oracle sees."""
+    if isinstance(value, torch.Tensor):
+        if value.is_complex():
+            return value.to(torch.complex128)
+        return value.double() if value.is_floating_point() else value.clone()
+    return [_wide(v) for v in value] if isinstance(value, list) else value
+
+
+def _make(spec, generator, dtype, layout, shape=None):
+    if isinstance(spec, list):
+        return [_make(s, generator, dtype, layout) for s in spec]
+    if isinstance(spec, T):
+        return _layout(spec.make(generator, dtype, shape), layout)
+    return spec(dtype) if callable(spec) else spec
+
+
+def _out_dtype(case_, name, result, dtype):
+    if name in case_.out_dtypes:
+        return case_.out_dtypes[name] or dtype
+    if result.dtype in (torch.float64, torch.complex128):
+        if result.is_complex():
+            return dtype if dtype.is_complex else torch.complex64
+        if dtype.is_complex:
+            return torch.float32 if dtype == torch.complex64 else torch.float64
+        return dtype if dtype.is_floating_point else torch.float32
+    return result.dtype
+
+
+def _compare(label, got, want, case_):
+    rtol = RTOL.get(got.dtype, 0) * case_.tolerance
+    atol = ATOL.get(got.dtype, 0) * case_.tolerance
+    if got.dtype.is_floating_point or got.is_complex():
+        rounded = want.to(got.dtype).to(want.dtype)
+        want = torch.where(torch.isinf(rounded), rounded, want)  # overflow of the dtype is the right answer
+        got = got.to(want.dtype) if want.is_floating_point() or want.is_complex() else got.double()
+    else:
+        want = want.to(got.dtype)
+    assert tuple(got.shape) == tuple(want.shape), f"{label}: shape {tuple(got.shape)}, expected {tuple(want.shape)}"
+    torch.testing.assert_close(
+        got, want, rtol=rtol, atol=atol, equal_nan=True, check_dtype=False, msg=lambda m: f"{label}: {m}"
+    )
+
+
+def _variants(case_):
+    for dtype in case_.dtypes:
+        for layout in case_.layouts:
+            yield dtype, layout, None
+        if case_.elementwise:
+            yield dtype, "plain", ()
+            yield dtype, "plain", (0, 3)
+        # Vector code works on blocks; a size beyond one block in one dtype catches block borders.
+        if case_.elementwise and dtype == case_.dtypes[0]:
+            yield dtype, "plain", (3, 2501)
+
+
+def _on_device(device, value):
+    if isinstance(value, torch.Tensor):
+        return DeviceTensor(device, value)
+    if isinstance(value, list) and value and any(isinstance(v, torch.Tensor) for v in value):
+        return [None if v is None else DeviceTensor(device, v) for v in value]
+    return value
+
+
+def run(device: Device, case_: Case, seed=0):
+    """Runs every variant of `case_`; returns how many."""
+    variants = list(_variants(case_))
+    for dtype, layout, shape in variants:
+        run_variant(device, case_, dtype, layout, shape, seed)
+    return len(variants)
+
+
+def run_variant(device, case_, dtype, layout, shape, seed):
+    arguments = FUNCTIONS[case_.name]
+    generator = torch.Generator().manual_seed(seed)
+    label = f"{case_.name} {str(dtype)[6:]} {layout}" + ("" if shape is None else f" shape {list(shape)}")
+    # An output may not be an expanded view: several results would share one place.
+    spare = "plain" if layout == "expanded" else layout
+    inputs = {}
+    for a in arguments:
+        if a.role == "out":
+            continue
+        if a.name not in case_.values and not (a.word == "i8"):
+            raise KeyError(f"{case_.name}: the case gives no value for argument {a.name}")
+        spec = case_.values.get(a.name, 0)
+        inputs[a.name] = _make(spec, generator, dtype, spare if a.role == "inout" else layout, shape)
+    expected = {}
+    written = [a for a in arguments if a.role != "in"]
+    if case_.oracle is not None:
+        names = inspect.signature(case_.oracle).parameters
+        results = case_.oracle(**{n: _wide(inputs[n]) for n in names})
+        results = results if isinstance(results, tuple) else (results,)
+        assert len(results) == len(written), (
+            f"{label}: the oracle gives {len(results)} of {len(written)} written arguments"
+        )
+        expected = {a.name: r for a, r in zip(written, results, strict=True)}
+    try:
+        values = {n: _on_device(device, v) for n, v in inputs.items()}
+        for a in written:
+            if a.role == "out":
+                values[a.name] = _on_device(device, _output(case_, a, expected.get(a.name), dtype, spare))
+        call(device, case_.name, [a.word for a in arguments], [values[a.name] for a in arguments])
+        outputs = {a.name: _read(values[a.name]) for a in written}
+        for a in written:
+            if expected.get(a.name) is not None:
+                _check_written(f"{label}: {a.name}", outputs[a.name], expected[a.name], case_)
+        if case_.check is not None:
+            case_.check(inputs, outputs)
+    finally:
+        device.release()
+
+
+def _output(case_, argument, result, dtype, layout):
+    if isinstance(result, list):
+        return [_output(case_, argument, r, dtype, layout) for r in result]
+    if result is None and argument.name not in case_.out_shapes:
+        return None
+    made = case_.out_dtypes.get(argument.name) if result is None else _out_dtype(case_, argument.name, result, dtype)
+    shape = case_.out_shapes.get(argument.name, () if result is None else tuple(result.shape))
+    # Poison: an element that is not written shows up.
+    return _layout(torch.full(shape, 77, dtype=torch.float64).to(made or dtype), layout)
+
+
+def _read(value):
+    if isinstance(value, list):
+        return [None if v is None else v.read() for v in value]
+    if value is None:
+        return None
+    read = value.read()
+    final = getattr(value, "final_shape", list(read.shape))
+    if final != list(read.shape):  # data-dependent: the result lies dense at the start
+        count = 1
+        for d in final:
+            count *= d
+        read = read.flatten()[:count].view(final)
+    return read
+
+
+def _check_written(label, got, want, case_):
+    if isinstance(want, list):
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            _check_written(f"{label}[{i}]", g, w, case_)
+    elif want is not None:
+        _compare(label, got, want, case_)
