@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models train on device npu through the vendor's torch-npu wheel as they do on the CPU."""
+
+import copy
+
+import compare
+import models
+import pytest
+import torch
+import torch.nn.functional as F
+import torch_npu  # noqa: F401, I001: registers the device
+
+RUNS = [(name, "sgd") for name in models.MODELS] + [("mlp", o) for o in models.OPTIMIZERS if o != "sgd"]
+RUNS += [("resnet18", "adam"), ("gpt", "adamw")]
+
+
+@pytest.mark.parametrize(("name", "optimizer"), RUNS, ids=lambda v: v)
+def test_trains_like_the_cpu(name, optimizer):
+    model, batches = models.make(name)
+    make_optimizer = models.OPTIMIZERS[optimizer]
+    compare.resynchronised(model, batches, make_optimizer)
+    trained = compare.free_running(model, batches, make_optimizer)
+    compare.evaluation(trained.cpu(), batches[0])
+
+
+def _amp_losses(name, dtype):
+    model, batches = models.make(name)
+    model = model.to("npu")
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    scaler = torch.amp.GradScaler("npu", enabled=dtype == torch.float16)
+    losses = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        with torch.autocast("npu", dtype=dtype, enabled=dtype is not None):
+            loss = F.cross_entropy(model(x.npu()), y.npu())
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["fp16", "bf16"])
+@pytest.mark.parametrize("name", ["mlp", "resnet18", "encoder", "gpt", "vit"])
+def test_mixed_precision_follows_fp32(name, dtype):
+    for half, full in zip(_amp_losses(name, dtype), _amp_losses(name, None), strict=True):
+        assert half == pytest.approx(full, rel=0.02)
+
+
+def test_overflow_halves_the_scale_and_skips_the_step():
+    model = torch.nn.Linear(4, 4).npu()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("npu", init_scale=65536.0)
+    before = copy.deepcopy({k: v.cpu() for k, v in model.state_dict().items()})
+    loss = model(torch.full((2, 4), 1e30, device="npu")).sum() * 1e10
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert scaler.get_scale() == 32768.0
+    for name, value in model.state_dict().items():
+        assert torch.equal(value.cpu(), before[name]), f"{name} changed although gradients overflowed"
+    optimizer.zero_grad()
+    scaler.scale(model(torch.ones(2, 4, device="npu")).sum()).backward()
+    scaler.step(optimizer)
+    assert not torch.equal(model.weight.cpu(), before["weight"])
+
+
+@pytest.mark.parametrize(
+    ("fused", "plain", "options"),
+    [
+        ("NpuFusedSGD", torch.optim.SGD, {"lr": 0.05, "momentum": 0.9, "weight_decay": 1e-4}),
+        ("NpuFusedAdam", torch.optim.Adam, {"lr": 1e-3}),
+        ("NpuFusedAdamW", torch.optim.AdamW, {"lr": 1e-3}),
+    ],
+)
+def test_fused_optimizers_equal_torch(fused, plain, options):
+    model, batches = models.make("mlp")
+    reference, _ = compare.free_losses(model, batches, lambda p: plain(p, **options))
+    ours, _ = compare.free_losses(model, batches, lambda p: getattr(torch_npu.optim, fused)(p, **options), "npu")
+    assert ours == pytest.approx(reference, rel=1e-5)
