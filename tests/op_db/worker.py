@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs torch's own operator database (op_db) on device npu against the CPU: one dtype, a list of operators.
+
+Prints one JSON line an operator before and after it runs, so that a crash is blamed on the right one.
+"""
+
+import argparse
+import json
+import sys
+import warnings
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+# Nothing about numbers can be compared: uninitialised memory, random values, or host-only objects.
+NOT_COMPARABLE = {
+    "empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "bernoulli", "cauchy",
+    "exponential", "geometric", "log_normal", "multinomial", "normal", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "uniform", "nn.functional.alpha_dropout", "nn.functional.dropout", "nn.functional.dropout2d",
+    "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout", "nn.functional.rrelu", "torch.cuda.",
+    "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d", "pca_lowrank", "svd_lowrank",
+    "as_strided_scatter", "to_sparse", "nn.functional.scaled_dot_product_attention.dropout",
+}  # fmt: skip
+# Looser than bitwise because sums run in another order; torch's own device tests use the same numbers.
+TOLERANCE = {
+    torch.float32: {"rtol": 1e-4, "atol": 1e-5},
+    torch.float16: {"rtol": 2e-3, "atol": 2e-3},
+    torch.bfloat16: {"rtol": 1.6e-2, "atol": 1e-2},
+}
+
+
+def tree(function, value):
+    if isinstance(value, torch.Tensor):
+        return function(value)
+    if isinstance(value, (list, tuple)):
+        made = [tree(function, v) for v in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if isinstance(value, dict):
+        return {k: tree(function, v) for k, v in value.items()}
+    return value
+
+
+def moved(value, device):
+    if isinstance(value, torch.device) or value == "cpu":
+        return torch.device(device)
+    return tree(lambda t: t.detach().to(device).requires_grad_(t.requires_grad), value)
+
+
+def tensors(value):
+    found = []
+    tree(found.append, value)
+    return found
+
+
+def results(op, input_, args, kwargs, backward):
+    out = op(input_, *args, **kwargs)
+    outs = tensors(out)
+    grads = []
+    leaves = [t for t in tensors([input_, list(args), kwargs]) if t.requires_grad]
+    scalars = [o for o in outs if o.requires_grad]
+    if backward and leaves and scalars:
+        total = sum((o.abs() if o.is_complex() else o).sum() for o in scalars)
+        grads = torch.autograd.grad(total, leaves, allow_unused=True)
+    return [o.detach() for o in outs], [g for g in grads if g is not None]
+
+
+def run_operator(op, dtype, samples):
+    backward = op.supports_autograd and dtype.is_floating_point
+    count = 0
+    for sample in op.sample_inputs("cpu", dtype, requires_grad=backward):
+        if count == samples:
+            break
+        try:
+            want, want_grads = results(op, sample.input, sample.args, sample.kwargs, backward)
+        except Exception:
+            continue  # the CPU refuses this sample itself
+        parts = [moved(v, "npu") for v in (sample.input, list(sample.args), sample.kwargs)]
+        got, got_grads = results(op, *parts, backward)
+        tolerance = TOLERANCE.get(dtype, {"rtol": 0, "atol": 0})
+        for g, w in zip(got + got_grads, want + want_grads, strict=True):
+            options = tolerance if w.is_floating_point() or w.is_complex() else {"rtol": 0, "atol": 0}
+            if (w.is_floating_point() or w.is_complex()) and not tolerance["rtol"]:
+                options = TOLERANCE[torch.float32]
+            torch.testing.assert_close(g.cpu(), w, equal_nan=True, check_dtype=False, **options)
+        count += 1
+    return count
+
+
+def full_name(op):
+    return op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+
+
+def comparable(op):
+    return op.name not in NOT_COMPARABLE and full_name(op) not in NOT_COMPARABLE and not op.name.startswith("torch.")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--samples", type=int, default=4)
+    parser.add_argument("--names", action="store_true", help="print the operator names of this dtype and stop")
+    args = parser.parse_args()
+    dtype = getattr(torch, args.dtype)
+    chosen = {full_name(op): op for op in op_db if comparable(op) and dtype in op.supported_dtypes("cpu")}
+    if args.names:
+        print(json.dumps(sorted(chosen)))
+        return
+    for line in sys.stdin:
+        name = line.strip()
+        print(json.dumps({"start": name}), flush=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                done = run_operator(chosen[name], dtype, args.samples)
+                outcome = {"ok": True, "samples": done}
+            except Exception as error:  # any failure is a result here
+                outcome = {"ok": False, "error": f"{type(error).__name__}: {str(error)[:400]}"}
+        outcome["fallback"] = any("fall back" in str(w.message) for w in caught)
+        print(json.dumps({"end": name, **outcome}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
