@@ -40,7 +40,7 @@ void Elementwise::add_input(const Operand& operand, DType slot) {
   if (!s.is_scalar) {
     s.convert = converter_or_fail(operand.tensor.dtype, slot);
     s.tensor = operand.tensor.shape == slots_[0].tensor.shape ? operand.tensor
-                                                             : operand.tensor.expanded(slots_[0].tensor.shape);
+                                                              : operand.tensor.expanded(slots_[0].tensor.shape);
     return;
   }
   s.convert = converter(slot, slot);
@@ -74,8 +74,8 @@ void Elementwise::plan(BlockKernel kernel) {
     widest = std::max(widest, s.slot_size);
     const bool same = !s.is_scalar && s.tensor.dtype == s.slot;
     s.mode = k > 0 && (s.is_scalar || loop_.constant(k)) ? Mode::kConstant
-             : same && loop_.dense(k)                     ? Mode::kDirect
-                                                          : Mode::kGathered;
+             : same && loop_.dense(k)                    ? Mode::kDirect
+                                                         : Mode::kGathered;
     copy_inputs_[k] = k > 0 && !s.is_scalar && overlaps_output(s.tensor);
   }
   block_ = kBlockBytes / widest;

@@ -32,7 +32,8 @@ TEST(Elementwise, AddsWithBroadcastTransposeAndAlpha) {
   run("add", {{"self", {at, {}}}, {"other", operand(b, {3})}, {"alpha", {{}, Scalar(2)}}},
       make_tensor(c.data(), DType::kFloat, {4, 3}));
   for (int i = 0; i < 4; ++i) {
-    for (int j = 0; j < 3; ++j) EXPECT_EQ(c[static_cast<size_t>(i * 3 + j)], static_cast<float>(j * 4 + i) + 20.0f * static_cast<float>(j + 1));
+    for (int j = 0; j < 3; ++j)
+      EXPECT_EQ(c[static_cast<size_t>(i * 3 + j)], static_cast<float>(j * 4 + i) + 20.0f * static_cast<float>(j + 1));
   }
 }
 
