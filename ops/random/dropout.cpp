@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout with a bit mask: bit i % 8 (least significant first) of byte i / 8 is 1 where element i, in row-major order,
+// is kept. p is the probability to drop. dropout_mask makes a mask, dropout_apply uses one, dropout does both.
+#include "ops/random/distribution.h"
+#include "ops/random/random_fill.h"
+
+namespace npu::ops {
+namespace {
+
+void check_probability(double p) {
+  require(p >= 0 && p <= 1, "p is {}; a dropout probability lies between 0 and 1", p);
+}
+
+void check_mask(const Tensor& mask, int64_t elements) {
+  require(size_of(mask.dtype) == 1 && mask.contiguous(), "mask is {}; a bit mask is a contiguous uint8 tensor", mask);
+  require(mask.count() * 8 >= elements, "mask holds {} bits, {} elements need as many; make it {} bytes long",
+          mask.count() * 8, elements, (elements + 127) / 128 * 16);
+}
+
+// Words are 32 bits wide: p = 1 gives a threshold no word reaches.
+uint64_t threshold_of(double p) { return static_cast<uint64_t>(p * 4294967296.0); }
+
+void make_mask(RandomState state, int64_t elements, double p, const Tensor& mask) {
+  auto* bytes = mask.as<uint8_t>();
+  const int64_t whole = (elements + 7) / 8 * 8;
+  random_blocks(state, whole, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+    keep_bits(words, n, threshold_of(p), bytes + first / 8);
+  });
+  std::memset(bytes + whole / 8, 0, static_cast<size_t>(mask.count() - whole / 8));
+}
+
+struct DropoutMask final : RandomOperator {
+  std::vector<int64_t> shape;
+  double p = 0.5;
+  Tensor mask;
+  int64_t elements = 1;
+
+  void prepare() override {
+    prepare_state();
+    check_probability(p);
+    elements = count_of(Dims(shape));
+    check_mask(mask, elements);
+  }
+  void run() override { make_mask(state(), elements, p, mask); }
+  int64_t cost() const override { return 200 + elements; }
+};
+
+// Multiplies what is kept by 1 / (1 - p).
+class MaskedScale {
+ public:
+  void plan(const Tensor& self, const Tensor& out, double p) {
+    require(out.shape == self.shape, "self is {}, out is {}; both have the same shape", self, out);
+    const DType slot = random_slot(self.dtype);
+    in_ = OrderedTensor(self, slot);
+    out_ = OrderedTensor(out, slot);
+    wide_ = slot == DType::kDouble;
+    scale_ = p < 1 ? 1.0 / (1.0 - p) : 0.0;
+  }
+  void run(const uint8_t* mask) const {
+    if (wide_)
+      apply<double>(mask);
+    else
+      apply<float>(mask);
+  }
+  int64_t cost() const { return 200 + 2 * in_.count(); }
+
+ private:
+  template <class T>
+  void apply(const uint8_t* mask) const {
+    const auto scale = static_cast<T>(scale_);
+    parallel_for(in_.count(), kRandomGrain, [&](int64_t begin, int64_t end) {
+      T values[kRandomBlock], factors[kRandomBlock];  // NOLINT: filled below
+      for (int64_t at = begin; at < end; at += kRandomBlock) {
+        const int64_t n = std::min(kRandomBlock, end - at);
+        in_.load(at, n, values);
+        for (int64_t i = 0; i < n; ++i) factors[i] = (mask[(at + i) >> 3] >> (i & 7) & 1) != 0 ? scale : T(0);
+        for (int64_t i = 0; i < n; ++i) values[i] *= factors[i];
+        out_.store(at, n, values);
+      }
+    });
+  }
+  OrderedTensor in_, out_;
+  double scale_ = 1;
+  bool wide_ = false;
+};
+
+struct DropoutApply final : Operator {
+  Tensor self, mask, out;
+  double p = 0.5;
+  MaskedScale scale;
+
+  void prepare() override {
+    check_probability(p);
+    check_mask(mask, self.count());
+    scale.plan(self, out, p);
+  }
+  void run() override { scale.run(mask.as<uint8_t>()); }
+  int64_t cost() const override { return scale.cost(); }
+};
+
+struct Dropout final : RandomOperator {
+  Tensor self, noise_shape, out, mask;
+  double p = 0.5;
+  MaskedScale scale;
+
+  void prepare() override {
+    prepare_state();
+    check_probability(p);
+    require(!noise_shape.defined() || noise_shape.count() == 0,
+            "optionalNoiseShape is {}; only dropout of single elements is built, pass null", noise_shape);
+    check_mask(mask, self.count());
+    scale.plan(self, out, p);
+  }
+  void run() override {
+    make_mask(state(), self.count(), p, mask);
+    scale.run(mask.as<uint8_t>());
+  }
+  int64_t cost() const override { return 2 * scale.cost(); }
+};
+
+NPU_OPERATOR(DropoutMask, "dropout_mask", "random", attr<&DropoutMask::shape>("shape"), attr<&DropoutMask::p>("p"),
+             out<&DropoutMask::mask>("mask"), NPU_RANDOM_FIELDS(DropoutMask));
+NPU_OPERATOR(DropoutApply, "dropout_apply", "random", in<&DropoutApply::self>("self"), in<&DropoutApply::mask>("mask"),
+             attr<&DropoutApply::p>("p"), out<&DropoutApply::out>("out"));
+NPU_OPERATOR(Dropout, "dropout", "random", in<&Dropout::self>("self"), optional<&Dropout::noise_shape>("noise_shape"),
+             attr<&Dropout::p>("p"), out<&Dropout::out>("out"), out<&Dropout::mask>("mask"),
+             NPU_RANDOM_FIELDS(Dropout));
+
+}  // namespace
+}  // namespace npu::ops

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/random/philox.h"
+
+#include <algorithm>
+
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/random/philox.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+constexpr int kLanes = 16;  // blocks made side by side, so that the compiler uses whole registers
+
+struct Counters {
+  uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
+};
+
+HWY_INLINE void round_of(Counters& c, uint32_t key0, uint32_t key1) {
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t a = uint64_t{0xD2511F53u} * c.c0[i];
+    const uint64_t b = uint64_t{0xCD9E8D57u} * c.c2[i];
+    const uint32_t n0 = static_cast<uint32_t>(b >> 32) ^ c.c1[i] ^ key0;
+    const uint32_t n2 = static_cast<uint32_t>(a >> 32) ^ c.c3[i] ^ key1;
+    c.c0[i] = n0;
+    c.c1[i] = static_cast<uint32_t>(b);
+    c.c2[i] = n2;
+    c.c3[i] = static_cast<uint32_t>(a);
+  }
+}
+
+void philox_blocks(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
+  for (int64_t at = 0; at < blocks; at += kLanes) {
+    Counters c;
+    for (int i = 0; i < kLanes; ++i) {
+      const uint64_t block = first + static_cast<uint64_t>(at + i);
+      c.c0[i] = static_cast<uint32_t>(state.offset);
+      c.c1[i] = static_cast<uint32_t>(state.offset >> 32);
+      c.c2[i] = static_cast<uint32_t>(block);
+      c.c3[i] = static_cast<uint32_t>(block >> 32);
+    }
+    auto key0 = static_cast<uint32_t>(state.seed);
+    auto key1 = static_cast<uint32_t>(state.seed >> 32);
+    for (int r = 0; r < 10; ++r) {
+      round_of(c, key0, key1);
+      key0 += 0x9E3779B9u;
+      key1 += 0xBB67AE85u;
+    }
+    const int64_t n = std::min<int64_t>(kLanes, blocks - at);
+    for (int64_t i = 0; i < n; ++i) {
+      uint32_t* w = words + 4 * (at + i);
+      w[0] = c.c0[i];
+      w[1] = c.c1[i];
+      w[2] = c.c2[i];
+      w[3] = c.c3[i];
+    }
+  }
+}
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(philox_blocks);
+void philox(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
+  HWY_DYNAMIC_DISPATCH(philox_blocks)(state, first, blocks, words);
+}
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of random operators: fields of the generator's state, and the walk over elements in row-major order.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "ops/operator.h"
+#include "ops/random/philox.h"
+#include "ops/vector/loop.h"
+
+namespace npu::ops {
+
+inline constexpr int64_t kRandomBlock = 512;        ///< elements made at a time
+inline constexpr int64_t kRandomGrain = 16 * 1024;  ///< elements of a parallel part, a multiple of kRandomBlock
+
+/// An operator that draws. While a graph is captured the client gives seed and offset as device tensors of one int64
+/// element, plus an offset inside the graph.
+struct RandomOperator : Operator {
+  int64_t seed = 0;
+  int64_t offset = 0;
+  Tensor seed_tensor;
+  Tensor offset_tensor;
+
+  /// Checks the fields of the state.
+  void prepare_state() const {
+    for (const Tensor* t : {&seed_tensor, &offset_tensor}) {
+      require(!t->defined() || ((t->dtype == DType::kInt64 || t->dtype == DType::kUInt64) && t->count() == 1),
+              "the generator's state is {}; seed and offset are int64 tensors of one element", *t);
+    }
+  }
+  /// The state of this run.
+  RandomState state() const {
+    const int64_t s = seed_tensor.defined() ? *seed_tensor.as<int64_t>() : seed;
+    const int64_t o = offset_tensor.defined() ? *offset_tensor.as<int64_t>() + offset : offset;
+    return {static_cast<uint64_t>(s), static_cast<uint64_t>(o)};
+  }
+};
+
+/// Calls `body(first, count, words)` for consecutive runs of at most kRandomBlock of `total` elements, on any threads.
+/// `words` holds words_per_element (1 or 2) words for each, and words for one further element.
+template <class F>
+void random_blocks(RandomState state, int64_t total, int64_t words_per_element, F&& body) {
+  parallel_for(total, kRandomGrain, [&](int64_t begin, int64_t end) {
+    alignas(64) uint32_t words[2 * kRandomBlock];  // NOLINT: filled by philox
+    for (int64_t at = begin; at < end; at += kRandomBlock) {
+      const int64_t n = std::min(kRandomBlock, end - at);
+      const int64_t blocks = (n * words_per_element + 3) / 4;
+      philox(state, static_cast<uint64_t>(at * words_per_element / 4), blocks, words);
+      body(at, n, words);
+    }
+  });
+}
+
+/// A tensor written or read in row-major order of its elements, through a slot dtype.
+class OrderedTensor {
+ public:
+  OrderedTensor() = default;
+  /// Raises 161002 when the dtype has no conversion to `slot`.
+  OrderedTensor(const Tensor& tensor, DType slot)
+      : tensor_(tensor),
+        loop_(make_ordered_loop(tensor.shape, {&tensor.strides, 1})),
+        load_(converter(tensor.dtype, slot)),
+        store_(converter(slot, tensor.dtype)),
+        slot_size_(static_cast<int64_t>(size_of(slot))) {
+    require(load_ != nullptr && store_ != nullptr, "no kernel computes {} in {}; cast the tensor first", tensor.dtype,
+            slot);
+  }
+  bool defined() const { return load_ != nullptr; }
+  int64_t count() const { return loop_.count(); }
+  void load(int64_t first, int64_t n, void* values) const {
+    gather(loop_, 0, tensor_.bytes(), size(), first, n, load_, static_cast<std::byte*>(values), slot_size_);
+  }
+  void store(int64_t first, int64_t n, const void* values) const {
+    scatter(loop_, 0, tensor_.bytes(), size(), first, n, store_, static_cast<const std::byte*>(values), slot_size_);
+  }
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(size_of(tensor_.dtype)); }
+  Tensor tensor_;
+  Loop loop_;
+  Convert load_ = nullptr;
+  Convert store_ = nullptr;
+  int64_t slot_size_ = 0;
+};
+
+/// The dtype random values of `dtype` are made in: float64 for float64, float32 for all others.
+inline DType random_slot(DType dtype) { return dtype == DType::kDouble ? DType::kDouble : DType::kFloat; }
+
+/// Random bits of a uniform number in `dtype`: its mantissa's, as torch does.
+inline int random_bits(DType dtype) { return dtype == DType::kHalf ? 11 : dtype == DType::kBFloat16 ? 8 : 24; }
+
+#define NPU_RANDOM_FIELDS(type)                                                                          \
+  attr<&type::seed>("seed"), attr<&type::offset>("offset"), optional<&type::seed_tensor>("seed_tensor"), \
+      optional<&type::offset_tensor>("offset_tensor")
+
+}  // namespace npu::ops
