@@ -32,6 +32,8 @@ void set_default_device(int device);
 /// Raises 107002: no device set, or the context was destroyed or reset.
 Context& current_context();
 inline int current_device() { return current_context().device; }
+/// The same device number without raising or binding anything; -1 when the thread has none.
+int bound_device();
 
 /// A further context on `device`, current for this thread at once.
 void* create_context(int device);

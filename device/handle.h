@@ -24,15 +24,15 @@ enum class HandleKind : uint8_t { kContext = 0x51, kStream = 0x52, kEvent = 0x53
 template <class T, HandleKind kind>
 class HandleTable {
  public:
-  /// Takes a free object, lets `prepare(T&)` set it up, then publishes it.
+  /// Takes a free object, lets `prepare(T&, void* handle)` set it up, then publishes it.
   template <class F>
   void* create(F&& prepare) {
     std::lock_guard lock(mutex_);
     const uint32_t index = take_slot();
     Slot& slot = *at(index);
     const uint64_t generation = ++slot.generation & kGenerationMask;
-    prepare(slot.value);
     const uint64_t handle = uint64_t{static_cast<uint8_t>(kind)} << 56 | generation << 28 | uint64_t{index} << 6;
+    prepare(slot.value, reinterpret_cast<void*>(handle));
     slot.handle.store(handle, std::memory_order_release);
     return reinterpret_cast<void*>(handle);
   }
@@ -80,7 +80,7 @@ class HandleTable {
  private:
   static constexpr uint32_t kIndexMask = (1u << 22) - 1;
   static constexpr uint64_t kGenerationMask = (1u << 28) - 1;
-  static constexpr uint32_t kChunk = 1024;
+  static constexpr uint32_t kChunk = 256;
 
   struct Slot {
     std::atomic<uint64_t> handle{0};

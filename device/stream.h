@@ -8,14 +8,15 @@
 // run on (kContinue) or are dropped (kStop; launching then raises the error, too).
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
+#include "base/setting.h"
 #include "device/progress.h"
 #include "device/task.h"
 
@@ -31,7 +32,7 @@ enum class FailureMode : uint64_t { kContinue = 0, kStop = 1 };
 
 class Stream {
  public:
-  Stream() : progress_(new_progress()) {}
+  Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
@@ -46,8 +47,8 @@ class Stream {
   /// Raises and clears the error of a failed task, if there is one.
   void raise_error();
 
-  int32_t id() const { return id_; }  ///< small number, unique in the process
-  int device() const { return device_; }
+  int32_t id() const { return id_.load(std::memory_order_relaxed); }  ///< small number, unique in the process
+  int device() const { return device_.load(std::memory_order_relaxed); }
   uint32_t priority() const { return priority_; }  ///< 0 (high) to 7; recorded, not used to schedule
   uint32_t flags() const { return flags_; }
   void* handle() const { return handle_; }
@@ -59,27 +60,29 @@ class Stream {
   bool aborting() const { return aborting_.load(std::memory_order_relaxed); }
 
  private:
-  friend struct StreamAccess;
+  friend struct StreamAccess;  // stream.cpp: opens and closes streams
 
-  void open(Context& context, uint32_t priority, uint32_t flags);
-  void close(bool force);
   bool runs_inline(const Task& task) const;
+  void raise_when_stopped();
   void run_now(std::unique_lock<std::mutex>& lock, Task& task);
   void enqueue(Task&& task);
+  void push(Task&& task);
+  Task pop();
   void execute(Task& task);
-  void keep_error(const Task& task, std::exception_ptr error);
+  void keep_error(const Task& task);
   void finish_one();
-  void worker();
-  bool wait_until_done(std::unique_lock<std::mutex>& lock, uint64_t target, int64_t timeout_ms);
+  void work();
+  void refuse_own_task(const char* action) const;
 
-  Progress& progress_;
+  Progress* progress_ = nullptr;  // outlives every use of this object
   std::mutex mutex_;
-  std::condition_variable work_;  ///< the worker waits here
-  std::condition_variable done_;  ///< synchronising threads wait here
+  std::condition_variable work_;  // the stream's own thread waits here
+  std::condition_variable done_;  // synchronising threads wait here
   int waiters_ = 0;
-  bool token_ = false;  ///< somebody runs a task of this stream
-  bool has_worker_ = false;
-  std::vector<Task> ring_;  ///< circular; size is a power of two
+  bool token_ = false;  // somebody runs a task of this stream
+  bool has_thread_ = false;
+  bool closing_ = false;
+  std::vector<Task> ring_;  // circular; its size is a power of two
   size_t head_ = 0;
   size_t queued_ = 0;
 
@@ -88,22 +91,25 @@ class Stream {
   std::atomic<FailureMode> failure_mode_{FailureMode::kContinue};
   std::atomic<bool> overflow_switch_{false};
   std::atomic<bool> aborting_{false};
-  Context* context_ = nullptr;
+  // Atomic, because walks over all streams meet some that are being reopened.
+  std::atomic<const Context*> context_{nullptr};
+  std::atomic<int32_t> id_{0};
+  std::atomic<int> device_{-1};
   void* handle_ = nullptr;
-  int32_t id_ = 0;
-  int device_ = -1;
   uint32_t priority_ = 0;
   uint32_t flags_ = 0;
 };
 
 /// A stream in the current context. Raises 107000 for a priority above 7.
 void* create_stream(uint32_t priority = 0, uint32_t flags = 0);
-/// Ends the stream after its work; an unreported error is raised once more. Raises 107017 for a bad handle, 107000 for
+/// Ends the stream after its work; a failed task's error that nobody asked for is raised after that. Raises 107017 for a bad handle, 107000 for
 /// null (a default stream lives as long as its context).
 void destroy_stream(void* handle);
 /// Ends the stream; work that has not started is dropped, events recorded on it complete.
 void destroy_stream_force(void* handle);
 
+/// The stream of `handle` if it is alive, null otherwise.
+Stream* find_stream(const void* handle);
 /// The stream of `handle`; null means the default stream of the current context. Raises 107017 with a text for garbage
 /// or destroyed handles, 107002 when null is given and no device is set.
 Stream& stream_from_handle(void* handle);
@@ -120,6 +126,9 @@ struct TaskFailure {
 void set_failure_hook(void (*hook)(const TaskFailure&));
 
 namespace detail {
+extern Setting<bool> inline_kernels;   // ANYNPU_INLINE
+extern Setting<bool> launch_blocking;  // ASCEND_LAUNCH_BLOCKING
+
 /// Ends the streams of `context` (null: of the whole `device`), after their work.
 void close_streams(int device, const Context* context);
 Stream* open_default_stream(Context& context);

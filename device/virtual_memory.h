@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Virtual memory management: address ranges without memory, memory without addresses, and mappings between them
 // (expandable segments, pools that grow in place). Mapped parts are device memory like any other: find_block,
-// check_live and resolve know them.
+// check_live and resolve know them; mappings that touch count as one block.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "device/memory.h"
 
 namespace npu::device {
 
@@ -33,5 +35,12 @@ void unmap_memory(void* begin);
 uint64_t export_physical(void* handle);
 /// Opens it as memory of `device`; not counted as used here. Raises 107000 when it is gone or not ours.
 void* import_physical(uint64_t shareable, int device);
+
+namespace detail {
+/// What memory.cpp asks about addresses outside the arenas.
+Block find_mapped(const void* ptr, size_t* padded);
+void* resolve_mapped(const void* ptr);
+bool is_reserved(const void* ptr);
+}  // namespace detail
 
 }  // namespace npu::device

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/event.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "device/context.h"
+#include "device/state.h"
+#include "device/stream.h"
+#include "device/testing.h"
+
+namespace npu::device {
+namespace {
+
+class EventTest : public testing::Test {
+ protected:
+  void* first_handle_ = (set_device(0), create_stream());
+  void* second_handle_ = create_stream();
+  Stream& first_ = stream_from_handle(first_handle_);
+  Stream& second_ = stream_from_handle(second_handle_);
+  void* event_ = create_event(0);
+  std::atomic<bool> go_{false};
+
+  void TearDown() override {
+    go_ = true;
+    destroy_stream_force(second_handle_);
+    destroy_stream_force(first_handle_);
+    if (event_ != nullptr) destroy_event(event_);
+  }
+  void hold(Stream& stream) {
+    stream.launch({"gate", 0, kTaskMayWait, [this, &stream] {
+                     while (!go_ && !stream.aborting()) std::this_thread::yield();
+                   }});
+  }
+};
+
+TEST_F(EventTest, CompletesWithItsStream) {
+  EXPECT_TRUE(event_complete(event_)) << "never recorded: nothing to wait for";
+  synchronize_event(event_);
+  hold(first_);
+  record_event(event_, first_);
+  EXPECT_FALSE(event_complete(event_));
+  EXPECT_ERROR(synchronize_event(event_, 10), Code::kEventSyncTimeout, "within 10 ms");
+  go_ = true;
+  synchronize_event(event_, 10'000);
+  EXPECT_TRUE(event_complete(event_));
+}
+
+TEST_F(EventTest, AWaitHoldsTheOtherStream) {
+  std::atomic<int> ran{0};
+  hold(first_);
+  record_event(event_, first_);
+  wait_event(second_, event_);
+  second_.launch({"after", 0, kTaskKernel, [&] { ran = 1; }});
+  EXPECT_FALSE(event_waits_complete(event_));
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(ran, 0);
+  go_ = true;
+  second_.synchronize();
+  EXPECT_EQ(ran, 1);
+  EXPECT_TRUE(event_waits_complete(event_));
+}
+
+TEST_F(EventTest, AWaitBindsToTheRecordBeforeIt) {
+  std::atomic<bool> second_gate{false};
+  record_event(event_, first_);
+  hold(first_);
+  record_event(event_, first_);
+  wait_event(second_, event_);                  // waits for the second record
+  void* third = create_stream();
+  record_event(event_, stream_from_handle(third));  // reached at once, and no business of the wait above
+  EXPECT_TRUE(event_complete(event_));
+  second_.launch({"after", 0, kTaskKernel, [&] { second_gate = true; }});
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(second_gate);
+  go_ = true;
+  second_.synchronize();
+  EXPECT_TRUE(second_gate);
+  destroy_stream(third);
+}
+
+TEST_F(EventTest, MayBeDestroyedWhileWaitedFor) {
+  hold(first_);
+  record_event(event_, first_);
+  wait_event(second_, event_);
+  destroy_event(event_);
+  EXPECT_ERROR(event_complete(event_), Code::kRtInvalidHandle, "was destroyed");
+  event_ = nullptr;
+  go_ = true;
+  second_.synchronize(10'000);
+}
+
+TEST_F(EventTest, ResetForgetsTheRecord) {
+  hold(first_);
+  record_event(event_, first_);
+  reset_event(event_, first_);
+  EXPECT_FALSE(event_complete(event_));
+  go_ = true;
+  first_.synchronize();
+  EXPECT_TRUE(event_complete(event_));
+  EXPECT_ERROR(event_timestamp_us(event_), Code::kRtEventTimestamp, "was not recorded");
+}
+
+TEST_F(EventTest, MeasuresTime) {
+  void* end = create_event(kEventTimeline);
+  EXPECT_ERROR(elapsed_ms(event_, end), Code::kRtEventTimestamp, "start event was not recorded");
+  record_event(event_, first_);
+  first_.launch({"sleep", kInlineBound + 1, kTaskKernel, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }});
+  record_event(end, first_);
+  EXPECT_ERROR(elapsed_ms(event_, end), Code::kRtEventTimestamp, "not reached yet");
+  synchronize_event(end);
+  EXPECT_GE(elapsed_ms(event_, end), 19.0f);
+  EXPECT_LT(elapsed_ms(event_, end), 10'000.0f);
+  EXPECT_ERROR(elapsed_ms(end, event_), Code::kRtEventTimestampReversal, "swap them");
+  EXPECT_GT(event_timestamp_us(end), event_timestamp_us(event_));
+  void* plain = create_event(kEventSync);
+  record_event(plain, first_);
+  first_.synchronize();
+  EXPECT_ERROR(elapsed_ms(event_, plain), Code::kRtEventTimestamp, "ACL_EVENT_TIME_LINE");
+  destroy_event(plain);
+  destroy_event(end);
+}
+
+TEST_F(EventTest, WaitsEndAtTheTimeout) {
+  hold(first_);
+  record_event(event_, first_);
+  set_op_wait_timeout(1);
+  wait_event(second_, event_);
+  EXPECT_ERROR(second_.synchronize(), Code::kRtWaitTimeout, "event wait failed on stream");
+  set_op_wait_timeout(0);
+}
+
+TEST_F(EventTest, TellsTheErrorOfTheWorkBeforeIt) {
+  first_.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+  record_event(event_, first_);
+  EXPECT_ERROR(event_complete(event_), Code::kNnRuntime, "broken");
+  EXPECT_TRUE(event_complete(event_));
+}
+
+TEST_F(EventTest, WrongHandlesAreRefused) {
+  EXPECT_ERROR(record_event(nullptr, first_), Code::kRtInvalidHandle, "event handle is null");
+  EXPECT_ERROR(wait_event(first_, first_handle_), Code::kRtInvalidHandle, "is a stream handle");
+  EXPECT_ERROR(destroy_event(&go_), Code::kRtInvalidHandle, "is not a event handle");
+  EXPECT_ERROR(create_event(kEventIpc), Code::kFeatureUnsupported, "ACL_EVENT_IPC");
+}
+
+}  // namespace
+}  // namespace npu::device

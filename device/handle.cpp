@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/handle.h"
+
+#include <string_view>
+
+namespace npu::device {
+namespace {
+
+std::string_view name_of(uint8_t kind) {
+  switch (static_cast<HandleKind>(kind)) {
+    case HandleKind::kContext: return "context";
+    case HandleKind::kStream: return "stream";
+    case HandleKind::kEvent: return "event";
+    case HandleKind::kPhysical: return "physical memory";
+  }
+  return "";
+}
+
+}  // namespace
+
+void refuse_handle(HandleKind wanted, const void* handle) {
+  const std::string_view want = name_of(static_cast<uint8_t>(wanted));
+  if (handle == nullptr) fail(Code::kRtInvalidHandle, "the {} handle is null", want);
+  const auto value = reinterpret_cast<uint64_t>(handle);
+  const std::string_view got = name_of(static_cast<uint8_t>(value >> 56));
+  if (got == want) fail(Code::kRtInvalidHandle, "{} {} was destroyed; do not use its handle any more", want, handle);
+  if (!got.empty()) fail(Code::kRtInvalidHandle, "{} is a {} handle; a {} handle is needed here", handle, got, want);
+  fail(Code::kRtInvalidHandle, "{} is not a {} handle; pass what its create call returned", handle, want);
+}
+
+}  // namespace npu::device

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/soc.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "device/testing.h"
+
+namespace npu::device {
+namespace {
+
+TEST(Soc, DefaultIsTheFirstProfile) {
+  EXPECT_EQ(std::string_view(soc_profiles().front().name), "Ascend910B1");
+  EXPECT_EQ(soc_profiles().front().ai_cores, 24u);
+}
+
+TEST(Soc, DevicesAreChecked) {
+  check_device(0);
+  check_device(device_count() - 1);
+  EXPECT_ERROR(check_device(device_count()), Code::kRtInvalidDevice, "devices 0 to");
+  EXPECT_ERROR(check_device(-1), Code::kRtInvalidDevice, "device -1 does not exist");
+}
+
+}  // namespace
+}  // namespace npu::device

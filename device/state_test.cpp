@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/state.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "device/context.h"
+#include "device/testing.h"
+
+namespace npu::device {
+namespace {
+
+TEST(State, OverflowModeAndWord) {
+  EXPECT_EQ(overflow_mode(0), OverflowMode::kInfNan);
+  set_overflow_mode(0, 0);
+  EXPECT_EQ(overflow_mode(0), OverflowMode::kSaturate);
+  EXPECT_EQ(overflow_mode(1), OverflowMode::kInfNan);
+  set_overflow_mode(0, 1);
+  EXPECT_ERROR(set_overflow_mode(0, 2), Code::kRtParamInvalid, "overflow mode 2");
+  raise_overflow(0);
+  EXPECT_EQ(overflow_word(0), 1u);
+  clear_overflow(0);
+  EXPECT_EQ(overflow_word(0), 0u);
+}
+
+TEST(State, ContextOptionsGoBeforeThoseOfTheProcess) {
+  std::thread([] { EXPECT_EQ(system_option(0), 0); }).join();
+  set_system_option(0, 3);
+  set_device(2);
+  EXPECT_EQ(system_option(0), 3);
+  set_context_system_option(0, 4);
+  EXPECT_EQ(system_option(0), 4);
+  set_device(0);
+  EXPECT_EQ(system_option(0), 3);
+  set_system_option(0, 0);
+  EXPECT_ERROR(set_system_option(-1, 0), Code::kRtParamInvalid, "option -1");
+}
+
+}  // namespace
+}  // namespace npu::device

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/status_page.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "device/context.h"
+#include "device/memory.h"
+#include "device/stream.h"
+
+namespace npu::device {
+namespace {
+
+std::optional<ProcessStatus> page_of(pid_t pid) {
+  for (ProcessStatus& status : read_status_pages()) {
+    if (status.pid == pid) return std::move(status);
+  }
+  return std::nullopt;
+}
+
+TEST(StatusPage, ShowsWhatTheProcessDoes) {
+  set_device(0);
+  void* block = allocate(0, 1 << 20);
+  stream_from_handle(nullptr).launch({"work", 50'000, kTaskKernel, [] { usleep(2000); }});
+  const std::optional<ProcessStatus> page = page_of(getpid());
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->soc, "Ascend910B1");
+  ASSERT_FALSE(page->devices.empty());
+  const DeviceStatus& device = page->devices.front();
+  EXPECT_EQ(device.device, 0);
+  EXPECT_EQ(device.capacity, memory_info(0).capacity);
+  EXPECT_GE(device.used, 1u << 20);
+  EXPECT_GE(device.high_water, device.used);
+  EXPECT_GE(device.tasks, 1u);
+  EXPECT_GE(device.busy_ns, 1'000'000u);
+  deallocate(block);
+}
+
+TEST(StatusPage, GoesWithItsProcess) {
+  char self[4096] = {};
+  ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+  for (const char* filter : {"StatusPage.ShowsWhatTheProcessDoes", "StatusPage.Dies"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("ANYNPU_TEST_DIES", "1", 1);
+      execl(self, self, (std::string("--gtest_filter=") + filter).c_str(), "--gtest_brief=1", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    EXPECT_FALSE(page_of(child));
+  }
+}
+
+// A process that ends without its exit hook leaves a page that readers drop.
+TEST(StatusPage, Dies) {
+  if (getenv("ANYNPU_TEST_DIES") == nullptr) GTEST_SKIP() << "runs inside StatusPage.GoesWithItsProcess";
+  set_device(0);
+  ASSERT_TRUE(page_of(getpid()));
+  _exit(0);
+}
+
+}  // namespace
+}  // namespace npu::device

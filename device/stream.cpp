@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/stream.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "device/callback.h"
+#include "device/context.h"
+#include "device/handle.h"
+#include "device/init.h"
+#include "device/status_page.h"
+
+namespace npu::device {
+
+namespace detail {
+NPU_SETTING(bool, inline_kernels, "ANYNPU_INLINE", true,
+            "Run kernels expected to take under 2 ms in the launching thread when their stream is idle.");
+NPU_SETTING(bool, launch_blocking, "ASCEND_LAUNCH_BLOCKING", false,
+            "Finish every kernel before its launch returns, so that errors show at the call that made them.");
+}  // namespace detail
+
+namespace {
+
+using Table = HandleTable<Stream, HandleKind::kStream>;
+using Clock = std::chrono::steady_clock;
+
+Table& table() {
+  static Table& instance = *new Table;
+  return instance;
+}
+
+std::atomic<int32_t> next_id{0};
+std::atomic<void (*)(const TaskFailure&)> failure_hook{nullptr};
+constinit thread_local const Stream* own_stream = nullptr;  // whose task this thread runs
+
+constexpr uint32_t kNeverInline = kTaskMayWait | kTaskCallback | kTaskHostCopy;
+constexpr uint32_t kNeverBlocking = kTaskMayWait | kTaskCallback;
+
+// Reading the clock costs as much as a small kernel's launch, so of those one in kSample is timed and counts for all.
+constexpr int64_t kAlwaysTimed = 20'000;
+constexpr uint64_t kSample = 16;
+
+// Writers hold the stream's lock; readers do not.
+void count_one(std::atomic<uint64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void start_thread(Stream* stream, void (*body)(Stream*)) {
+  sigset_t all, before;  // signals are for the client's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string error;
+  try {
+    std::thread([stream, body] {
+      pthread_setname_np(pthread_self(), fmt::format("npu{}-s{}", stream->device(), stream->id()).c_str());
+      body(stream);
+    }).detach();
+  } catch (const std::system_error& e) {
+    error = e.what();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!error.empty()) {
+    fail(Code::kRtInternal, "stream {} cannot start its thread ({}); raise the limit of threads or use fewer streams",
+         stream->id(), error);
+  }
+}
+
+}  // namespace
+
+void Stream::launch(Task&& task) {
+  if (failed_.load(std::memory_order_relaxed)) [[unlikely]] raise_when_stopped();
+  const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
+  {
+    std::unique_lock lock(mutex_);
+    if (!token_ && queued_ == 0 && runs_inline(task)) {
+      run_now(lock, task);
+    } else {
+      enqueue(std::move(task));
+    }
+  }
+  if (blocking && own_stream != this) [[unlikely]] synchronize();
+}
+
+bool Stream::runs_inline(const Task& task) const {
+  if (detail::exiting()) [[unlikely]] return true;
+  return (task.flags & kNeverInline) == 0 && task.cost_ns <= kInlineBound && detail::inline_kernels();
+}
+
+void Stream::raise_when_stopped() {
+  if (failure_mode() != FailureMode::kStop) return;
+  std::lock_guard lock(mutex_);
+  if (error_) throw Error(*error_);
+}
+
+void Stream::run_now(std::unique_lock<std::mutex>& lock, Task& task) {
+  count_one(progress_->submitted);
+  token_ = true;
+  lock.unlock();
+  execute(task);
+  lock.lock();
+  finish_one();
+  if (queued_ > 0) work_.notify_one();
+}
+
+void Stream::enqueue(Task&& task) {
+  if (!has_thread_) {
+    start_thread(this, [](Stream* stream) { stream->work(); });
+    has_thread_ = true;
+  }
+  push(std::move(task));
+  count_one(progress_->submitted);
+  if (!token_) work_.notify_one();
+}
+
+void Stream::push(Task&& task) {
+  if (queued_ == ring_.size()) {
+    std::vector<Task> larger(std::max<size_t>(16, ring_.size() * 2));
+    for (size_t i = 0; i < queued_; ++i) larger[i] = std::move(ring_[(head_ + i) & (ring_.size() - 1)]);
+    ring_.swap(larger);
+    head_ = 0;
+  }
+  ring_[(head_ + queued_++) & (ring_.size() - 1)] = std::move(task);
+}
+
+Task Stream::pop() {
+  Task task = std::move(ring_[head_]);
+  head_ = (head_ + 1) & (ring_.size() - 1);
+  --queued_;
+  return task;
+}
+
+void Stream::execute(Task& task) {
+  const bool dropped = aborting() || (failed_.load(std::memory_order_relaxed) && failure_mode() == FailureMode::kStop);
+  if (dropped && (task.flags & kTaskAlways) == 0) return task.body.reset();
+  DeviceCounters& counts = counters(device());
+  const uint64_t number = counts.tasks.fetch_add(1, std::memory_order_relaxed);
+  const bool is_long = task.cost_ns >= kAlwaysTimed;
+  const bool timed = (task.flags & kNeverBlocking) == 0 && (is_long || number % kSample == 0);
+  const auto start = timed ? Clock::now() : Clock::time_point();
+  const Stream* outer = std::exchange(own_stream, this);
+  try {
+    task.body();
+  } catch (...) {
+    keep_error(task);
+  }
+  task.body.reset();  // what it holds goes before anybody hears that it is done
+  own_stream = outer;
+  if (timed) {
+    const auto ns = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+    counts.busy_ns.fetch_add(is_long ? ns : ns * kSample, std::memory_order_relaxed);
+  }
+}
+
+// Called inside a catch block. The first error stays; what follows is often its consequence.
+void Stream::keep_error(const Task& task) {
+  std::optional<Error> error;
+  try {
+    throw;
+  } catch (const Error& e) {
+    error.emplace(e.code(), fmt::format("{} failed on stream {} of device {}: {}", task.name, id(), device(), e.message()),
+                  e.place());
+  } catch (const std::exception& e) {
+    error.emplace(Code::kAicoreException,
+                  fmt::format("{} failed on stream {} of device {}: {}", task.name, id(), device(), e.what()));
+  } catch (...) {
+    error.emplace(Code::kAicoreException,
+                  fmt::format("{} failed on stream {} of device {} for an unknown reason", task.name, id(), device()));
+  }
+  const Code code = error->code();
+  uint64_t number = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    failed_.store(true, std::memory_order_release);
+    number = progress_->completed.load(std::memory_order_relaxed);
+  }
+  if (auto* hook = failure_hook.load()) {
+    hook({static_cast<uint32_t>(number), static_cast<uint32_t>(id()), static_cast<uint32_t>(gettid()),
+          static_cast<uint32_t>(device()), code});
+  }
+}
+
+void Stream::finish_one() {
+  token_ = false;
+  count_one(progress_->completed);
+  if (waiters_ > 0) done_.notify_all();
+}
+
+void Stream::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_.wait(lock, [this] { return (queued_ > 0 && !token_) || (closing_ && queued_ == 0); });
+    if (queued_ == 0) break;
+    Task task = pop();
+    token_ = true;
+    lock.unlock();
+    execute(task);
+    lock.lock();
+    finish_one();
+  }
+  has_thread_ = false;
+  done_.notify_all();
+}
+
+void Stream::refuse_own_task(const char* action) const {
+  if (own_stream != this) return;
+  fail(Code::kRtStreamContext, "a task of stream {} tries to {} its own stream, which would wait for itself", id(), action);
+}
+
+void Stream::synchronize(int64_t timeout_ms) {
+  const uint64_t target = progress_->submitted.load(std::memory_order_acquire);
+  const auto done = [&] { return progress_->completed.load(std::memory_order_acquire) >= target; };
+  if (!done()) {
+    refuse_own_task("synchronise");
+    std::unique_lock lock(mutex_);
+    ++waiters_;
+    bool in_time = true;
+    if (timeout_ms < 0) {
+      done_.wait(lock, done);
+    } else {
+      in_time = done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
+    }
+    --waiters_;
+    if (!in_time) {
+      fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {} ms", id(), device(),
+           target - progress_->completed.load(std::memory_order_relaxed), timeout_ms);
+    }
+  }
+  raise_error();
+}
+
+bool Stream::query() {
+  raise_error();
+  return progress_->idle();
+}
+
+void Stream::raise_error() {
+  if (!failed_.load(std::memory_order_acquire)) [[likely]] return;
+  std::optional<Error> error;
+  {
+    std::lock_guard lock(mutex_);
+    error.swap(error_);
+    failed_.store(false, std::memory_order_relaxed);
+  }
+  if (error) throw Error(std::move(*error));
+}
+
+struct StreamAccess {
+  static Stream* open(const Context& context, uint32_t priority, uint32_t flags) {
+    Stream* made = nullptr;
+    table().create([&](Stream& stream, void* handle) {
+      if (stream.progress_ == nullptr) stream.progress_ = &new_progress();
+      stream.error_.reset();
+      stream.failed_ = false;
+      stream.failure_mode_ = FailureMode::kContinue;
+      stream.overflow_switch_ = false;
+      stream.aborting_ = false;
+      stream.closing_ = false;
+      stream.context_ = &context;
+      stream.handle_ = handle;
+      stream.id_ = next_id.fetch_add(1, std::memory_order_relaxed);
+      stream.device_ = context.device;
+      stream.priority_ = priority;
+      stream.flags_ = flags;
+      made = &stream;
+    });
+    return made;
+  }
+
+  // The handle is dead for new calls already. Returns the error nobody asked for.
+  static std::optional<Error> close(Stream& stream, bool force) {
+    if (force) stream.aborting_ = true;
+    const uint64_t target = stream.progress_->submitted.load(std::memory_order_acquire);
+    std::unique_lock lock(stream.mutex_);
+    stream.closing_ = true;
+    stream.work_.notify_all();
+    ++stream.waiters_;
+    stream.done_.wait(lock, [&] {
+      return !stream.has_thread_ && stream.progress_->completed.load(std::memory_order_acquire) >= target;
+    });
+    --stream.waiters_;
+    lock.unlock();
+    detail::drop_subscription(stream);
+    lock.lock();
+    return std::exchange(stream.error_, std::nullopt);
+  }
+
+  static void refuse_close(const Stream& stream) {
+    stream.refuse_own_task("destroy");
+    if (context(stream)->default_stream == &stream) {
+      fail(Code::kRtParamInvalid, "stream {} is the default stream of its context and ends with it", stream.handle_);
+    }
+  }
+  static const Context* context(const Stream& stream) { return stream.context_.load(std::memory_order_relaxed); }
+};
+
+namespace {
+
+void destroy(void* handle, bool force) {
+  check_process();
+  if (handle == nullptr) {
+    fail(Code::kRtParamInvalid, "the stream handle is null; the default stream ends with its context");
+  }
+  StreamAccess::refuse_close(table().get(handle));
+  Stream* stream = table().retire(handle);
+  if (stream == nullptr) refuse_handle(HandleKind::kStream, handle);
+  std::optional<Error> error = StreamAccess::close(*stream, force);
+  table().recycle(handle);
+  if (error && !force) throw Error(std::move(*error));
+}
+
+}  // namespace
+
+void* create_stream(uint32_t priority, uint32_t flags) {
+  check_usable();
+  if (priority > 7) fail(Code::kRtParamInvalid, "stream priority {} is outside 0 (high) to 7 (low)", priority);
+  return StreamAccess::open(current_context(), priority, flags)->handle();
+}
+
+void destroy_stream(void* handle) { destroy(handle, false); }
+void destroy_stream_force(void* handle) { destroy(handle, true); }
+
+Stream* find_stream(const void* handle) { return table().find(handle); }
+
+Stream& stream_from_handle(void* handle) {
+  check_process();
+  return handle == nullptr ? *current_context().default_stream : table().get(handle);
+}
+
+void synchronize_device(int64_t timeout_ms) {
+  check_process();
+  const int device = current_device();
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  std::optional<Error> first;
+  table().for_each([&](void*, Stream& stream) {
+    if (stream.device() != device) return;
+    try {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      stream.synchronize(timeout_ms < 0 ? -1 : std::max<int64_t>(left, 0));
+    } catch (const Error& error) {
+      if (!first) first = error;
+    }
+  });
+  if (first) throw Error(std::move(*first));
+}
+
+void set_failure_hook(void (*hook)(const TaskFailure&)) { failure_hook = hook; }
+
+Stream* detail::open_default_stream(Context& context) { return StreamAccess::open(context, 0, 0); }
+
+void detail::close_streams(int device, const Context* context) {
+  std::vector<std::pair<void*, Stream*>> found;
+  table().for_each([&](void* handle, Stream& stream) {
+    const bool wanted = context == nullptr ? stream.device() == device : StreamAccess::context(stream) == context;
+    if (wanted) found.emplace_back(handle, &stream);
+  });
+  for (const auto& [handle, stream] : found) {
+    if (table().retire(handle) == nullptr) continue;
+    StreamAccess::close(*stream, false);
+    table().recycle(handle);
+  }
+}
+
+void detail::drain_streams(int64_t timeout_ms) {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  table().for_each([&](void*, Stream& stream) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    try {
+      stream.synchronize(std::max<int64_t>(left, 0));
+    } catch (const Error&) {  // nobody is left to hear it
+    }
+  });
+}
+
+}  // namespace npu::device
