@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this build of AnyNPU can compute: its operators, and the aclnn functions through which clients reach them. */
+#ifndef ANYNPU_ANYNPU_REGISTRY_H_
+#define ANYNPU_ANYNPU_REGISTRY_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One operator. `struct_size` is sizeof of the struct the library filled: members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  const char* name;   /**< "addmm" */
+  const char* family; /**< "matmul" */
+  const char* fields; /**< "in self, in mat1, in mat2, attr beta, attr alpha, out out" */
+} anynpu_operator;
+
+/** One aclnn function. */
+typedef struct {
+  size_t struct_size;
+  const char* name;          /**< "aclnnAddmm" */
+  const char* family;        /**< the table it stands in: "matmul" */
+  const char* operator_name; /**< "addmm"; "foreach:add" for a list of calls */
+  const char* arguments;     /**< as in the table: "self:tensor, mat1:tensor, …, >out:tensor" */
+  const char* problem;       /**< why it cannot be called; "" when it can */
+} anynpu_function;
+
+/** Version of the library: "0.1.0". Never null. */
+const char* anynpu_version(void);
+
+/** Calls `visit` for every operator, by name. The texts live for ever, the struct during the call. */
+void anynpu_each_operator(void (*visit)(const anynpu_operator* op, void* context), void* context);
+
+/** Calls `visit` for every aclnn function, by name. */
+void anynpu_each_function(void (*visit)(const anynpu_function* function, void* context), void* context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANYNPU_ANYNPU_REGISTRY_H_ */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment variables that AnyNPU reads. */
+#ifndef ANYNPU_ANYNPU_SETTINGS_H_
+#define ANYNPU_ANYNPU_SETTINGS_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One setting. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  const char* variable;     /**< environment variable */
+  const char* type;         /**< "integer", "number", "switch" or "text" */
+  const char* default_text; /**< the value without the variable */
+  const char* in_force;     /**< the environment's value, else the default */
+  const char* sentence;     /**< what it does, units included */
+} anynpu_setting;
+
+/** Calls `visit` for every setting, by variable. All texts live during the call only. */
+void anynpu_each_setting(void (*visit)(const anynpu_setting* setting, void* context), void* context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANYNPU_ANYNPU_SETTINGS_H_ */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// anynpu/registry.h and anynpu/settings.h: the registries, shown to tools.
+#include "anynpu/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "acl/aclnn/row.h"
+#include "anynpu/settings.h"
+#include "base/setting.h"
+#include "ops/operator.h"
+
+namespace npu::acl {
+namespace {
+
+std::string_view name_of(ops::FieldRole role) {
+  switch (role) {
+    case ops::FieldRole::kIn: return "in";
+    case ops::FieldRole::kOptional: return "optional";
+    case ops::FieldRole::kOut: return "out";
+    case ops::FieldRole::kOptionalOut: return "optional_out";
+    case ops::FieldRole::kInOut: return "inout";
+    case ops::FieldRole::kAttr: return "attr";
+  }
+  return "";
+}
+
+std::string fields_text(const ops::OperatorDef& def) {
+  std::string out;
+  for (const ops::Field& field : def.fields)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name_of(field.role), field.name);
+  return out;
+}
+
+// Keeps what the header promises to keep for ever.
+const char* keep(std::string text) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& kept = *new std::map<std::string, bool>;
+  std::lock_guard lock(mutex);
+  return kept.try_emplace(std::move(text)).first->first.c_str();
+}
+
+void show(const ops::OperatorDef& def, void (*visit)(const anynpu_operator*, void*), void* context) {
+  const anynpu_operator out{sizeof(out), keep(std::string(def.name)), keep(std::string(def.family)),
+                            keep(fields_text(def))};
+  visit(&out, context);
+}
+
+void show(const Row& row, void (*visit)(const anynpu_function*, void*), void* context) {
+  const anynpu_function out{sizeof(out),       row.name,      row.family,
+                            row.operator_name, row.arguments, keep(row.plan().problem)};
+  visit(&out, context);
+}
+
+void show(const SettingInfo& info, void (*visit)(const anynpu_setting*, void*), void* context) {
+  const std::string variable(info.variable);
+  const std::string type(info.type);
+  const std::string sentence(info.sentence);
+  const std::string in_force = setting_text(info.variable);
+  const anynpu_setting out{sizeof(out),      variable.c_str(), type.c_str(), info.default_text.c_str(),
+                           in_force.c_str(), sentence.c_str()};
+  visit(&out, context);
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using namespace npu::acl;  // NOLINT(google-build-using-namespace): the C functions are thin
+
+extern "C" {
+
+const char* anynpu_version(void) { return ANYNPU_VERSION; }
+
+void anynpu_each_operator(void (*visit)(const anynpu_operator* op, void* context), void* context) {
+  for (const npu::ops::OperatorDef* def : npu::ops::all_operators()) show(*def, visit, context);
+}
+
+void anynpu_each_function(void (*visit)(const anynpu_function* function, void* context), void* context) {
+  std::vector<const Row*> rows = all_rows();
+  std::sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return std::string_view(a->name) < b->name; });
+  for (const Row* row : rows) show(*row, visit, context);
+}
+
+void anynpu_each_setting(void (*visit)(const anynpu_setting* setting, void* context), void* context) {
+  for (const npu::SettingInfo& info : npu::settings()) show(info, visit, context);
+}
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `pip install .` puts into the Python environment (pyproject.toml builds the target anynpu_wheel and installs the
+# component wheel):
+#   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, oneDNN, vendor-named libraries, headers
+#   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
+# The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
+list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
+add_custom_target(anynpu_wheel DEPENDS anynpu ${filter_targets})
+
+set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
+set_target_properties(${filter_targets} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH
+                                                                               "$ORIGIN:$ORIGIN/../anynpu/lib64")
+install(TARGETS anynpu ${filter_targets} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
+install(TARGETS ${filter_targets} LIBRARY DESTINATION torch_npu.libs COMPONENT wheel)
+if(TARGET onednn_private)
+  install(IMPORTED_RUNTIME_ARTIFACTS onednn_private LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
+endif()
+install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
+        PATTERN "*.h")
+install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/registry.cpp PROPERTIES COMPILE_DEFINITIONS
+                                                                            ANYNPU_VERSION="${PROJECT_VERSION}")

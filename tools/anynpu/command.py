@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `anynpu`."""
+
+import argparse
+import importlib
+import sys
+
+from anynpu import version
+
+COMMANDS = {
+    "run": "run a Python script written for a GPU on the software NPU",
+    "env": "print what a C program needs in its environment, as a shell script",
+    "doctor": "check this machine and installation; every finding comes with its cure",
+    "ops": "list the operators and the aclnn functions that reach them",
+    "settings": "list every environment variable with its default and the value in force",
+    "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
+}
+EXAMPLES = """examples:
+  anynpu run train.py --epochs 3     a script that says .cuda() trains on the NPU, unchanged
+  eval "$(anynpu env)"               then: g++ main.cpp -lascendcl && ./a.out
+  anynpu doctor                      first thing to try when something does not work
+"""
+
+
+def parser():
+    top = argparse.ArgumentParser(
+        prog="anynpu",
+        description="AnyNPU, a software Ascend NPU: programs for the NPU run on an ordinary CPU.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"anynpu {version.anynpu()}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, sentence in COMMANDS.items():
+        module = importlib.import_module(f"anynpu.{name}")
+        sub = commands.add_parser(name, help=sentence, description=module.__doc__)
+        module.add_arguments(sub)
+        sub.set_defaults(execute=module.execute)
+    return top
+
+
+def main(arguments=None):
+    options = parser().parse_args(arguments)
+    try:
+        return options.execute(options)
+    except (FileNotFoundError, ValueError, OSError) as error:
+        print(f"anynpu {options.command}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the parts of this installation are: installed from the wheel, or a checkout with a build folder."""
+
+import os
+from importlib import machinery
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORE = "libanynpu.so"
+
+
+def home():
+    """The toolkit folder: has lib64/ and include/. In a checkout the build folder stands in for it."""
+    return HERE
+
+
+def libraries():
+    """The folder of libanynpu.so and the vendor-named libraries."""
+    named = os.environ.get("ANYNPU_LIBRARY")
+    folders = [Path(named).parent] if named else [HERE / "lib64", HERE.parents[1] / "build" / "lib"]
+    for folder in folders:
+        if (folder / CORE).exists():
+            return folder
+    raise FileNotFoundError(f"{CORE} is not in {' nor '.join(map(str, folders))}; install AnyNPU with: pip install .")
+
+
+def is_ours(path):
+    """True if the library at `path` leads to libanynpu.so; a file of a real CANN does not."""
+    return path.exists() and CORE.encode() in path.read_bytes()
+
+
+def vendor_libraries(folder):
+    """The vendor-named libraries in `folder`: all of ours but the core and its engine."""
+    return [path for path in sorted(folder.glob("lib*.so")) if "anynpu" not in path.name]
+
+
+def package_folder(name):
+    """The folder of an installed package, without importing it; None if it is not installed."""
+    spec = machinery.PathFinder.find_spec(name)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def rpath_folder():
+    """The folder where the installed torch-npu looks for its libraries first; None without torch-npu."""
+    package = package_folder("torch_npu")
+    return package.parent / "torch_npu.libs" if package else None

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a Python script on the software NPU. Calls to CUDA (`.cuda()`, `device="cuda"`) are sent to the NPU by
+torch-npu's transfer_to_npu, so that a script written for a GPU needs no change; --no-transfer leaves them alone, for
+scripts that say device="npu" themselves. Everything after the script's name belongs to the script."""
+
+import os
+import sys
+from argparse import REMAINDER
+from pathlib import Path
+
+from anynpu import place, version
+
+
+def add_arguments(parser):
+    parser.add_argument("--no-transfer", action="store_true", help="do not send CUDA calls to the NPU")
+    parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
+    parser.add_argument("script", metavar="SCRIPT", help="the Python script to run")
+    parser.add_argument("arguments", metavar="…", nargs=REMAINDER, help="its arguments")
+
+
+def environment(transfer):
+    """What the script's process needs on top of ours."""
+    out = {"ASCEND_HOME_PATH": str(place.home())}  # torch-npu prints a warning without it
+    if transfer:
+        out["TORCH_TRANSFER_TO_NPU"] = "1"
+    return {name: value for name, value in out.items() if name not in os.environ}
+
+
+def execute(options):
+    if not options.module and not Path(options.script).is_file():
+        raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
+    for package in ("torch", "torch_npu"):
+        if place.package_folder(package) is None:
+            raise ValueError(f"{package} is not installed here; install it with: pip install 'anynpu[torch]'")
+    if version.installed("torch") is None:
+        raise ValueError("torch is not installed here; install it with: pip install 'anynpu[torch]'")
+    os.environ.update(environment(transfer=not options.no_transfer))
+    target = ["-m", options.script] if options.module else [options.script]
+    sys.stdout.flush()
+    # The script gets a process that looks as if it had been started by hand: its own argv, no frame of ours.
+    os.execv(sys.executable, [sys.executable, *target, *options.arguments])

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of what is installed, read from package metadata: nothing is imported."""
+
+import re
+from importlib import metadata
+
+
+def installed(package):
+    """The version of an installed package, None if it is not there. Build suffixes (+cpu) are left out."""
+    try:
+        return metadata.version(package).split("+")[0]
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def anynpu():
+    return installed("anynpu") or "0 (not installed; a checkout)"
+
+
+def pins(extra):
+    """{package: pinned version} of one extra of our own package, as pyproject.toml declares it."""
+    found = {}
+    try:
+        requirements = metadata.requires("anynpu") or []
+    except metadata.PackageNotFoundError:
+        return found
+    for requirement in requirements:
+        match = re.match(r"([\w.-]+)\s*==\s*([\w.]+).*extra\s*==\s*['\"](\w+)['\"]", requirement)
+        if match and match[3] == extra:
+            found[match[1]] = match[2]
+    return found
