@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the requirements of one group of pyproject.toml, one a line: `build` for the build system's own, the name of
-an extra (torch, tensorflow) or of a dependency group (test, lint). The pins stand in pyproject.toml and nowhere else."""
+"""Prints one group of pyproject.toml, one requirement a line: `build` for the build system's own, the name of an extra
+(torch, tensorflow) or of a dependency group (test, lint). The pins stand in pyproject.toml and nowhere else."""
 
 import sys
 import tomllib
