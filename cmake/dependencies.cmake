@@ -32,3 +32,5 @@ if(missing)
   string(JOIN " " packages ${missing})
   message(FATAL_ERROR "AnyNPU needs these system packages: ${packages}\nInstall them with: apt-get install -y ${packages}")
 endif()
+
+include(onednn)

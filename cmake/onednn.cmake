@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# oneDNN, the matrix and convolution engine. The wheels onednn-cpu-gomp and onednn-devel-cpu-gomp carry it; they put
+# their files into the virtual environment, into the isolated environment of pip, or wherever CMAKE_PREFIX_PATH says.
+# -Ddnnl_DIR=<folder of dnnl-config.cmake> names another build of it.
+# A git worktree shares the environment of the checkout it belongs to.
+execute_process(COMMAND git rev-parse --path-format=absolute --git-common-dir WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+                OUTPUT_VARIABLE git_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+find_package(dnnl 3 CONFIG QUIET PATHS ${CMAKE_SOURCE_DIR}/.venv $ENV{VIRTUAL_ENV} ${git_folder}/../.venv)
+if(NOT dnnl_FOUND)
+  message(FATAL_ERROR
+    "AnyNPU needs oneDNN 3 built for OpenMP (libgomp).\n"
+    "Install it with: pip install onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0\n"
+    "into the virtual environment .venv of this folder, or pass -Ddnnl_DIR=<folder of dnnl-config.cmake>")
+endif()
+
+# libgomp is oneDNN's own runtime; ops/cube tells it how many threads to use.
+add_library(onednn INTERFACE)
+target_link_libraries(onednn INTERFACE DNNL::dnnl gomp)

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cube/gemm.h"
+
+#include <algorithm>
+#include <complex>
+
+#include "base/thread_pool.h"
+#include "ops/cube/kernel.h"
+#include "ops/cube/onednn.h"
+#include "ops/scratch.h"
+
+namespace npu::ops::cube {
+namespace {
+
+// Up to here the call into oneDNN costs more than its kernel wins (multiply-adds).
+constexpr int64_t kSmallProduct = 32 * 32 * 32;
+// A part of less work than this does not pay for waking a thread.
+constexpr int64_t kPartWork = int64_t{1} << 20;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+// Even parts of at most `limit`, a multiple of `step` each: no thin tile is left at the edge.
+int64_t even_part(int64_t size, int64_t limit, int64_t step) {
+  return size <= limit ? size : round_up(divide_up(size, divide_up(size, limit)), step);
+}
+
+// Integers wrap: products are formed without a sign, where overflow is defined.
+template <class T>
+T multiply(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else return a * b;
+}
+template <class R>
+std::complex<R> multiply(std::complex<R> a, std::complex<R> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+template <class T>
+void scale(const GemmArgs<T>& g) {
+  for (int64_t i = 0; i < g.m; ++i) {
+    T* row = g.c + i * g.ldc;
+    for (int64_t j = 0; j < g.n; ++j) row[j] = g.beta == T(0) ? T(0) : multiply(row[j], g.beta);
+  }
+}
+
+// The plain product, row by row of C.
+template <class T>
+void plain(const GemmArgs<T>& g) {
+  const int64_t b_row = g.trans_b ? 1 : g.ldb;
+  const int64_t b_col = g.trans_b ? g.ldb : 1;
+  const Scratch<T> sums(g.n);
+  for (int64_t i = 0; i < g.m; ++i) {
+    std::fill_n(sums.data(), g.n, T(0));
+    for (int64_t p = 0; p < g.k; ++p) {
+      const T x = g.a[g.trans_a ? p * g.lda + i : i * g.lda + p];
+      const T* row = g.b + p * b_row;
+      for (int64_t j = 0; j < g.n; ++j) sums[j] += multiply(x, row[j * b_col]);
+    }
+    T* c = g.c + i * g.ldc;
+    for (int64_t j = 0; j < g.n; ++j) {
+      const T old = g.beta == T(0) ? T(0) : multiply(g.beta, c[j]);
+      c[j] = multiply(g.alpha, sums[j]) + old;
+    }
+  }
+}
+
+void product(const GemmArgs<float>& g) {
+  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct) kernel_small(g);
+  else onednn_sgemm(g);
+}
+
+void product(const GemmArgs<double>& g) {
+  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct) kernel_small(g);
+  else kernel_packed(g);
+}
+
+void product(const GemmArgs<int64_t>& g) {
+  GemmArgs<uint64_t> u{g.trans_a, g.trans_b, g.m, g.n, g.k};
+  u.alpha = static_cast<uint64_t>(g.alpha);
+  u.beta = static_cast<uint64_t>(g.beta);
+  u.a = reinterpret_cast<const uint64_t*>(g.a);
+  u.b = reinterpret_cast<const uint64_t*>(g.b);
+  u.c = reinterpret_cast<uint64_t*>(g.c);
+  u.lda = g.lda, u.ldb = g.ldb, u.ldc = g.ldc;
+  plain(u);
+}
+
+template <class R>
+void product(const GemmArgs<std::complex<R>>& g) {
+  plain(g);
+}
+
+// C = beta * C + the sum of `slices` partial results, in order.
+template <class T>
+void add_slices(const GemmArgs<T>& g, const Tile& tile, const T* partial, int64_t slices) {
+  const int64_t size = tile.rows * tile.cols;
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    T* c = g.c + (tile.row + i) * g.ldc + tile.col;
+    const T* from = partial + i * tile.cols;
+    for (int64_t j = 0; j < tile.cols; ++j) {
+      T sum = from[j];
+      for (int64_t s = 1; s < slices; ++s) sum += from[s * size + j];
+      c[j] = g.beta == T(0) ? sum : g.beta * c[j] + sum;
+    }
+  }
+}
+
+template <class T>
+void gemm_sliced(const GemmArgs<T>& g, const Tiling& tiling) {
+  const int64_t tile_size = tiling.rows * tiling.cols;
+  const Scratch<T> partial(tiling.tiles() * tiling.slices * tile_size);
+  parallel_parts(tiling.tiles() * tiling.slices, [&](int64_t index) {
+    const Tile tile = tile_at(tiling, g.m, g.n, g.k, index / tiling.slices, index % tiling.slices);
+    GemmArgs<T> part = cut(g, tile);
+    const int64_t first = index / tiling.slices * tiling.slices * tile_size;
+    part.c = partial + first + index % tiling.slices * tile.rows * tile.cols;
+    part.ldc = tile.cols;
+    part.beta = T(0);
+    gemm_serial(part);
+  });
+  parallel_parts(tiling.tiles(), [&](int64_t index) {
+    const Tile tile = tile_at(tiling, g.m, g.n, g.k, index, 0);
+    add_slices(g, tile, partial + index * tiling.slices * tile_size, tiling.slices);
+  });
+}
+
+}  // namespace
+
+Tiling plan_tiles(int64_t m, int64_t n, int64_t k) {
+  Tiling t;
+  t.rows = m, t.cols = n, t.depth = k;
+  const int64_t work = m * n * k;
+  if (work >= 2 * kPartWork) {
+    // Multiples of the engine's register block; about the size from which packing costs nothing.
+    t.rows = even_part(m, 256, 16);
+    t.cols = even_part(n, 384, 48);
+    while (divide_up(m, t.rows) * divide_up(n, t.cols) < 8 && t.rows * t.cols * k > 16 * kPartWork) {
+      if (t.cols > t.rows) t.cols = round_up(divide_up(t.cols, 2), 48);
+      else t.rows = round_up(divide_up(t.rows, 2), 16);
+    }
+  }
+  t.row_tiles = divide_up(m, std::max<int64_t>(t.rows, 1));
+  t.col_tiles = divide_up(n, std::max<int64_t>(t.cols, 1));
+  if (t.tiles() < 4 && k >= 2048 && work >= 4 * kPartWork) t.depth = std::max<int64_t>(1024, round_up(divide_up(k, 8), 64));
+  t.slices = std::max<int64_t>(1, divide_up(k, std::max<int64_t>(t.depth, 1)));
+  return t;
+}
+
+Tile tile_at(const Tiling& t, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t slice) {
+  Tile at;
+  at.row = tile / t.col_tiles * t.rows;
+  at.rows = std::min(t.rows, m - at.row);
+  at.col = tile % t.col_tiles * t.cols;
+  at.cols = std::min(t.cols, n - at.col);
+  at.begin = slice * t.depth;
+  at.depth = std::min(t.depth, k - at.begin);
+  return at;
+}
+
+template <class T>
+void gemm_serial(const GemmArgs<T>& args) {
+  if (args.m == 0 || args.n == 0) return;
+  if (args.k == 0 || args.alpha == T(0)) scale(args);
+  else product(args);
+}
+
+template <class T>
+void gemm(const GemmArgs<T>& args) {
+  const Tiling tiling = plan_tiles(args.m, args.n, args.k);
+  if (tiling.slices > 1) return gemm_sliced(args, tiling);
+  if (tiling.tiles() <= 1) return gemm_serial(args);
+  parallel_parts(tiling.tiles(), [&](int64_t index) {
+    const Tile tile = tile_at(tiling, args.m, args.n, args.k, index, 0);
+    GemmArgs<T> part = cut(args, tile);
+    part.c += tile.row * args.ldc + tile.col;
+    gemm_serial(part);
+  });
+}
+
+template <class T>
+void gemm_batched(const GemmArgs<T>& args, int64_t count, int64_t stride_a, int64_t stride_b, int64_t stride_c) {
+  const auto item = [&](int64_t i) {
+    GemmArgs<T> part = args;
+    part.a += i * stride_a;
+    part.b += i * stride_b;
+    part.c += i * stride_c;
+    return part;
+  };
+  const int64_t work = std::max<int64_t>(1, args.m * args.n * args.k);
+  if (plan_tiles(args.m, args.n, args.k).tiles() > 1) {
+    for (int64_t i = 0; i < count; ++i) gemm(item(i));
+    return;
+  }
+  parallel_for(count, std::max<int64_t>(1, kPartWork / work), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) gemm_serial(item(i));
+  });
+}
+
+#define NPU_GEMM(T)                                                                          \
+  template void gemm_serial(const GemmArgs<T>&);                                             \
+  template void gemm(const GemmArgs<T>&);                                                    \
+  template void gemm_batched(const GemmArgs<T>&, int64_t, int64_t, int64_t, int64_t)
+NPU_GEMM(float);
+NPU_GEMM(double);
+NPU_GEMM(int64_t);
+NPU_GEMM(Complex64);
+NPU_GEMM(Complex128);
+#undef NPU_GEMM
+
+}  // namespace npu::ops::cube

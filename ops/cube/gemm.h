@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products on row-major memory: C = alpha * op(A) op(B) + beta * C. This is what operators, convolution,
+// attention and recurrent layers call; operators/views with other strides or dtypes go through ops/matmul/product.h.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace npu::ops::cube {
+
+/// One product. op(A) is m x k, op(B) k x n, C m x n. All matrices are row-major: element (r, c) of a stored matrix
+/// lies at data[r * ld + c], and `trans_x` says that the stored matrix is the transpose of op(X).
+/// beta == 0 writes C without reading it, alpha == 0 or k == 0 leaves beta * C and never reads A or B.
+template <class T>
+struct GemmArgs {
+  bool trans_a = false;
+  bool trans_b = false;
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  T alpha = T(1);
+  const T* a = nullptr;
+  int64_t lda = 0;
+  const T* b = nullptr;
+  int64_t ldb = 0;
+  T beta = T(0);
+  T* c = nullptr;
+  int64_t ldc = 0;
+};
+
+/// Computes in the calling thread only; callable inside a part of the thread pool. T is float, double, int64_t (wraps),
+/// Complex64 or Complex128. Never throws for sizes that fit in memory.
+template <class T>
+void gemm_serial(const GemmArgs<T>& args);
+
+/// Computes on the thread pool. Result bits depend on the sizes only, not on the number of threads.
+template <class T>
+void gemm(const GemmArgs<T>& args);
+
+/// `count` products of the same sizes; item i works on a + i * stride_a and so on (strides in elements, 0 repeats).
+template <class T>
+void gemm_batched(const GemmArgs<T>& args, int64_t count, int64_t stride_a, int64_t stride_b, int64_t stride_c);
+
+/// How one product is cut into parts. A function of m, n and k only.
+struct Tiling {
+  int64_t rows = 0;   ///< of a tile of C
+  int64_t cols = 0;
+  int64_t depth = 0;  ///< of a slice of k; below k the partial sums of all slices are added in order
+  int64_t row_tiles = 0;
+  int64_t col_tiles = 0;
+  int64_t slices = 0;
+  int64_t tiles() const { return row_tiles * col_tiles; }
+};
+Tiling plan_tiles(int64_t m, int64_t n, int64_t k);
+
+/// Part `index` of a Tiling: C[row, row + rows) x [col, col + cols), k in [begin, begin + depth).
+struct Tile {
+  int64_t row, rows, col, cols, begin, depth;
+};
+Tile tile_at(const Tiling& tiling, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t slice);
+
+/// `args` reduced to one tile: pointers moved, sizes cut; C stays as it is.
+template <class T>
+GemmArgs<T> cut(const GemmArgs<T>& args, const Tile& tile) {
+  GemmArgs<T> part = args;
+  part.m = tile.rows;
+  part.n = tile.cols;
+  part.k = tile.depth;
+  part.a += args.trans_a ? tile.begin * args.lda + tile.row : tile.row * args.lda + tile.begin;
+  part.b += args.trans_b ? tile.col * args.ldb + tile.begin : tile.begin * args.ldb + tile.col;
+  return part;
+}
+
+}  // namespace npu::ops::cube

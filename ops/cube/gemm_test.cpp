@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cube/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "ops/cube/kernel.h"
+
+namespace npu::ops::cube {
+namespace {
+
+struct Case {
+  int64_t m, n, k;
+  bool trans_a, trans_b;
+  double alpha, beta;
+};
+
+template <class T>
+std::vector<T> random_values(int64_t count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_int_distribution<int> steps(-8, 8);
+  std::vector<T> out(static_cast<size_t>(count));
+  for (T& x : out) x = static_cast<T>(steps(engine)) / static_cast<T>(std::is_integral_v<T> ? 1 : 8);
+  return out;
+}
+
+// Values are eighths, so products and short sums are exact; `slack` covers sums beyond the significand.
+template <class T, class F>
+void check(const Case& c, F&& multiply, double slack) {
+  const int64_t pad = 3;
+  GemmArgs<T> g{c.trans_a, c.trans_b, c.m, c.n, c.k};
+  g.alpha = static_cast<T>(c.alpha), g.beta = static_cast<T>(c.beta);
+  g.lda = (c.trans_a ? c.m : c.k) + pad, g.ldb = (c.trans_b ? c.k : c.n) + pad, g.ldc = c.n + pad;
+  const auto a = random_values<T>((c.trans_a ? c.k : c.m) * g.lda, 1);
+  const auto b = random_values<T>((c.trans_b ? c.n : c.k) * g.ldb, 2);
+  auto out = random_values<T>(c.m * g.ldc, 3);
+  const auto before = out;
+  g.a = a.data(), g.b = b.data(), g.c = out.data();
+  multiply(g);
+  for (int64_t i = 0; i < c.m; ++i) {
+    for (int64_t j = 0; j < g.ldc; ++j) {
+      const T old = before[i * g.ldc + j];
+      if (j >= c.n) {
+        ASSERT_EQ(out[i * g.ldc + j], old) << "wrote past column " << c.n;
+        continue;
+      }
+      double sum = 0;
+      for (int64_t p = 0; p < c.k; ++p) {
+        sum += static_cast<double>(a[c.trans_a ? p * g.lda + i : i * g.lda + p]) *
+               static_cast<double>(b[c.trans_b ? j * g.ldb + p : p * g.ldb + j]);
+      }
+      const double want = c.alpha * sum + (c.beta == 0 ? 0 : c.beta * static_cast<double>(old));
+      ASSERT_NEAR(static_cast<double>(out[i * g.ldc + j]), want, slack * (1 + static_cast<double>(c.k)))
+          << c.m << "x" << c.n << "x" << c.k << " at " << i << "," << j;
+    }
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> out;
+  for (const bool ta : {false, true}) {
+    for (const bool tb : {false, true}) {
+      for (const auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1}, {8, 16, 16}, {13, 33, 7}, {5, 31, 64}, {64, 64, 64},
+                                   {1, 200, 77}, {150, 1, 90}, {97, 129, 300}, {260, 390, 40}, {17, 20, 5000}}) {
+        out.push_back({m, n, k, ta, tb, 1.0, 0.0});
+        out.push_back({m, n, k, ta, tb, 0.5, 2.0});
+      }
+    }
+  }
+  return out;
+}
+
+template <class T>
+class Gemm : public testing::Test {};
+using Types = testing::Types<float, double, int64_t>;
+TYPED_TEST_SUITE(Gemm, Types);
+
+TYPED_TEST(Gemm, MatchesPlainLoops) {
+  for (Case c : cases()) {
+    if (std::is_integral_v<TypeParam>) c.alpha = std::ceil(c.alpha);
+    const double slack = std::is_same_v<TypeParam, float> ? 1e-6 : 1e-14;
+    check<TypeParam>(c, [](const auto& g) { gemm(g); }, slack);
+    check<TypeParam>(c, [](const auto& g) { gemm_serial(g); }, slack);
+  }
+}
+
+TEST(Gemm, OwnKernelsMatchPlainLoops) {
+  for (const Case& c : cases()) {
+    check<float>(c, [](const auto& g) { kernel_packed(g); }, 1e-6);
+    if (!c.trans_b) check<float>(c, [](const auto& g) { kernel_small(g); }, 1e-6);
+    if (!c.trans_b) check<double>(c, [](const auto& g) { kernel_small(g); }, 1e-14);
+  }
+}
+
+TEST(Gemm, BetaZeroIgnoresWhatCHeld) {
+  for (const int64_t size : {4, 80}) {
+    const std::vector<float> a(static_cast<size_t>(size * size), 1.0f);
+    std::vector<float> c(a.size(), std::numeric_limits<float>::quiet_NaN());
+    GemmArgs<float> g{false, false, size, size, size};
+    g.a = g.b = a.data(), g.c = c.data(), g.lda = g.ldb = g.ldc = size;
+    gemm(g);
+    for (const float x : c) ASSERT_EQ(x, static_cast<float>(size));
+    c.assign(a.size(), std::numeric_limits<float>::quiet_NaN());
+    g.k = 0;
+    gemm(g);
+    for (const float x : c) ASSERT_EQ(x, 0.0f);
+  }
+}
+
+// Tiles are cut by size alone, so computing them one by one in any order gives the bits of the parallel call.
+TEST(Gemm, TilesGiveTheBitsOfTheWhole) {
+  const int64_t m = 520, n = 800, k = 300;
+  const auto a = random_values<float>(m * k, 5), b = random_values<float>(k * n, 6);
+  std::vector<float> whole(static_cast<size_t>(m * n)), parts(whole.size());
+  GemmArgs<float> g{false, false, m, n, k};
+  g.alpha = 0.37f, g.a = a.data(), g.lda = k, g.b = b.data(), g.ldb = n, g.c = whole.data(), g.ldc = n;
+  gemm(g);
+  const Tiling tiling = plan_tiles(m, n, k);
+  EXPECT_GT(tiling.tiles(), 1);
+  g.c = parts.data();
+  for (int64_t t = tiling.tiles(); t-- > 0;) {
+    const Tile tile = tile_at(tiling, m, n, k, t, 0);
+    GemmArgs<float> part = cut(g, tile);
+    part.c += tile.row * n + tile.col;
+    gemm_serial(part);
+  }
+  EXPECT_EQ(whole, parts);
+}
+
+TEST(Gemm, BatchesMayShareAnOperand) {
+  const auto a = random_values<float>(5 * 6 * 7, 5), b = random_values<float>(7 * 8, 6);
+  std::vector<float> c(5 * 6 * 8);
+  GemmArgs<float> g{false, false, 6, 8, 7};
+  g.a = a.data(), g.lda = 7, g.b = b.data(), g.ldb = 8, g.c = c.data(), g.ldc = 8;
+  gemm_batched(g, 5, 6 * 7, 0, 6 * 8);
+  std::vector<float> folded(c.size());
+  g.m = 30, g.c = folded.data();
+  gemm(g);
+  EXPECT_EQ(c, folded);
+}
+
+TEST(Gemm, ComplexProduct) {
+  const std::vector<Complex64> a{{1, 2}, {0, 1}}, b{{3, -1}, {2, 2}};
+  Complex64 c{5, 5};
+  GemmArgs<Complex64> g{false, false, 1, 1, 2};
+  g.a = a.data(), g.lda = 2, g.b = b.data(), g.ldb = 1, g.c = &c, g.ldc = 1, g.beta = {0, 1};
+  gemm(g);
+  EXPECT_EQ(c, (Complex64{-2, 12}));  // (1+2i)(3-i) + i(2+2i) + i(5+5i)
+}
+
+}  // namespace
+}  // namespace npu::ops::cube

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul/product.h"
+#include "ops/operator.h"
+
+namespace npu::ops {
+namespace {
+
+void require_inner(const char* left_name, const Tensor& left, const char* right_name, const Tensor& right) {
+  const int64_t a = left.shape.back(), b = right.shape[right.rank() - 2];
+  require(a == b, "{} is {}, {} is {}: inner sizes differ ({} and {})", left_name, left.shape, right_name, right.shape,
+          a, b);
+}
+
+/// self as the second operand of a sum of shape `shape`, with its own name in the error.
+Tensor bias_of(const Tensor& self, const Dims& shape) {
+  if (!self.defined()) return self;
+  require(broadcast(self.shape, shape) == shape, "self is {}, the product is {}: self does not broadcast to it",
+          self.shape, shape);
+  return self.expanded(shape);
+}
+
+/// out = beta * self + alpha * (mat1 @ mat2); self broadcasts and may be absent; beta == 0 leaves it unread.
+struct Addmm final : Operator {
+  Tensor self, mat1, mat2, out;
+  Scalar beta = 1, alpha = 1;
+  Product product;
+
+  void prepare() override {
+    require(mat1.rank() == 2 && mat2.rank() == 2, "mat1 is {}, mat2 is {}: both must be matrices (2 dimensions)",
+            mat1.shape, mat2.shape);
+    require_inner("mat1", mat1, "mat2", mat2);
+    const Dims shape{mat1.shape[0], mat2.shape[1]};
+    require_shape(out, shape);
+    product.plan(mat1, mat2, bias_of(self, shape), out, alpha, beta);
+  }
+  void run() override { product.run(mat1, mat2, self, out); }
+  int64_t cost() const override { return product.cost(); }
+};
+
+void require_batches(const Tensor& batch1, const Tensor& batch2) {
+  require(batch1.rank() == 3 && batch2.rank() == 3,
+          "batch1 is {}, batch2 is {}: both must have 3 dimensions (batch, rows, columns)", batch1.shape, batch2.shape);
+  require(batch1.shape[0] == batch2.shape[0], "batch1 is {}, batch2 is {}: batch sizes differ ({} and {})",
+          batch1.shape, batch2.shape, batch1.shape[0], batch2.shape[0]);
+  require_inner("batch1", batch1, "batch2", batch2);
+}
+
+/// out[i] = beta * self[i] + alpha * (batch1[i] @ batch2[i]).
+struct Baddbmm final : Operator {
+  Tensor self, batch1, batch2, out;
+  Scalar beta = 1, alpha = 1;
+  Product product;
+
+  void prepare() override {
+    require_batches(batch1, batch2);
+    const Dims shape{batch1.shape[0], batch1.shape[1], batch2.shape[2]};
+    require_shape(out, shape);
+    product.plan(batch1, batch2, bias_of(self, shape), out, alpha, beta);
+  }
+  void run() override { product.run(batch1, batch2, self, out); }
+  int64_t cost() const override { return product.cost(); }
+};
+
+NPU_OPERATOR(Addmm, "addmm", "matmul", optional<&Addmm::self>("self"), in<&Addmm::mat1>("mat1"),
+             in<&Addmm::mat2>("mat2"), attr<&Addmm::beta>("beta"), attr<&Addmm::alpha>("alpha"),
+             out<&Addmm::out>("out"));
+NPU_OPERATOR(Baddbmm, "baddbmm", "matmul", in<&Baddbmm::self>("self"), in<&Baddbmm::batch1>("batch1"),
+             in<&Baddbmm::batch2>("batch2"), attr<&Baddbmm::beta>("beta"), attr<&Baddbmm::alpha>("alpha"),
+             out<&Baddbmm::out>("out"));
+
+}  // namespace
+}  // namespace npu::ops

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul/product.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/thread_pool.h"
+#include "ops/scratch.h"
+#include "ops/vector/convert.h"
+
+namespace npu::ops {
+namespace {
+
+// A part of the pool should do at least this many multiply-adds, or move this many elements.
+constexpr int64_t kPartWork = int64_t{1} << 20;
+constexpr int64_t kPartElements = int64_t{1} << 15;
+
+int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
+
+DType compute_dtype(DType a, DType b) {
+  for (const DType d : {a, b}) {
+    require(category(d) > 0 || is_integer(d),
+            "matrix products take float, integer and complex tensors, got {}; cast it first", d);
+  }
+  const DType x = slot_of(a), y = slot_of(b);
+  const auto either = [&](DType d) { return x == d || y == d; };
+  if (category(x) == 2 || category(y) == 2) {
+    return either(DType::kComplex128) || either(DType::kDouble) ? DType::kComplex128 : DType::kComplex64;
+  }
+  if (either(DType::kDouble)) return DType::kDouble;
+  return either(DType::kFloat) ? DType::kFloat : DType::kInt64;
+}
+
+template <class T>
+T number(const Scalar& s) {
+  if constexpr (std::is_integral_v<T>) return s.to_int();
+  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(s.to_double());
+  else return static_cast<T>(s.to_complex());
+}
+
+template <class F>
+void visit_slot(DType slot, F&& f) {
+  switch (slot) {
+    case DType::kFloat: return f(float{});
+    case DType::kDouble: return f(double{});
+    case DType::kComplex64: return f(Complex64{});
+    case DType::kComplex128: return f(Complex128{});
+    default: return f(int64_t{});
+  }
+}
+
+bool overlap(const std::byte* a, int64_t a_bytes, const std::byte* b, int64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+}  // namespace
+
+void require_shape(const Tensor& out, const Dims& shape, const char* name) {
+  require(out.shape == shape, "{} is {}, the result is {}; give an output of that shape", name, out.shape, shape);
+}
+
+Product::Side Product::side_of(const Tensor& t) const {
+  Side side;
+  if (!t.defined()) return side;
+  side.dtype = t.dtype;
+  side.element = static_cast<int64_t>(size_of(t.dtype));
+  side.span = t.span();
+  side.row = t.strides[t.rank() - 2];
+  side.col = t.strides[t.rank() - 1];
+  side.batch = Dims(std::span(t.strides.data(), t.rank() - 2));
+  return side;
+}
+
+// Decides whether the kernel reads the operand where it is, by rows or by columns. Strides of axes of size 1 say
+// nothing and are set to what fits.
+void Product::lay_out(Side& side, int64_t rows, int64_t cols) const {
+  if (cols == 1 && side.col != 1 && side.row != 1) side.col = 1;
+  if (rows == 1 && side.col == 1) side.row = std::max<int64_t>(cols, 1);
+  if (rows == 1 && side.col != 1) side.row = 1;
+  side.transposed = side.row == 1 && side.col != 1;
+  const int64_t outer = side.transposed ? side.col : side.row;
+  const int64_t inner = side.transposed ? rows : cols;
+  const bool unit = side.transposed || side.col == 1;
+  side.packed = side.dtype != slot_ || !unit || outer < std::max<int64_t>(inner, 1);
+  side.ld = side.packed ? std::max<int64_t>(inner, 1) : outer;
+}
+
+// Batch axes that continue the rows of a and out while b stays the same make one taller product.
+void Product::fold_batch() {
+  const auto drop = [&] {
+    batch_.pop_back();
+    for (Side* side : {&a_, &b_, &self_, &out_}) {
+      if (!side->batch.empty()) side->batch.pop_back();
+    }
+  };
+  const auto continues = [&](const Side& side) { return side.batch.back() == m_ * side.row; };
+  while (!batch_.empty()) {
+    if (batch_.back() != 1) {
+      if (b_.batch.back() != 0 || !continues(a_) || !continues(out_) || (has_self_ && !continues(self_))) return;
+      m_ *= batch_.back();
+    }
+    drop();
+  }
+}
+
+void Product::swap_operands() {
+  std::swap(a_, b_);
+  std::swap(m_, n_);
+  for (Side* side : {&a_, &b_, &self_, &out_}) std::swap(side->row, side->col);
+  swapped_ = true;
+}
+
+void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Scalar& alpha,
+                   const Scalar& beta) {
+  slot_ = compute_dtype(a.dtype, b.dtype);
+  require(category(out.dtype) >= category(slot_) && out.dtype != DType::kBool,
+          "the product of {} and {} does not fit into an output of {}; give one of {}", a.dtype, b.dtype, out.dtype,
+          slot_);
+  m_ = a.shape[a.rank() - 2], k_ = a.shape[a.rank() - 1], n_ = b.shape[b.rank() - 1];
+  batch_ = Dims(std::span(out.shape.data(), out.rank() - 2));
+  alpha_ = alpha.defined() ? alpha : Scalar(1);
+  beta_ = beta.defined() ? beta : Scalar(1);
+  has_self_ = self.defined() && beta_.to_bool();
+  a_ = side_of(a), b_ = side_of(b), out_ = side_of(out);
+  self_ = has_self_ ? side_of(self) : Side();
+  if (has_self_) {
+    require(category(self.dtype) <= category(slot_), "self is {} but the product is {}; cast self first", self.dtype,
+            slot_);
+    self_like_out_ = self.dtype == out.dtype && self_.row == out_.row && self_.col == out_.col &&
+                     std::ranges::equal(self_.batch, out_.batch);
+  }
+  fold_batch();
+  if (out_.row == 1 && out_.col != 1 && n_ > 1) swap_operands();
+  lay_out(a_, m_, k_);
+  lay_out(b_, k_, n_);
+  lay_out(out_, m_, n_);
+  out_.packed |= out_.transposed;
+  tiling_ = cube::plan_tiles(m_, n_, k_);
+}
+
+int64_t Product::cost() const {
+  const int64_t rate = slot_ == DType::kFloat ? 32 : slot_ == DType::kDouble ? 16 : 1;  // multiply-adds a nanosecond
+  return 300 + items() * (m_ * n_ * k_ / rate + (m_ * n_ + m_ * k_ + k_ * n_) / 8);
+}
+
+void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out) const {
+  if (items() == 0 || m_ == 0 || n_ == 0) return;
+  Memory memory{a.bytes(), b.bytes(), has_self_ ? self.bytes() : nullptr, out.bytes()};
+  if (swapped_) std::swap(memory.a, memory.b);
+  // What the result would overwrite while it is still needed is set aside.
+  const auto away_from_out = [&](const Side& side, const std::byte*& from, Scratch<std::byte>* copy) {
+    std::memcpy(copy->data(), from, static_cast<size_t>(side.span * side.element));
+    from = copy->data();
+  };
+  const auto clashes = [&](const Side& side, const std::byte* from) {
+    return side.span > 0 && overlap(from, side.span * side.element, memory.out, out_.span * out_.element);
+  };
+  const bool same_self = has_self_ && self_like_out_ && memory.self == memory.out;
+  const bool clash_a = k_ > 0 && clashes(a_, memory.a), clash_b = k_ > 0 && clashes(b_, memory.b);
+  const bool clash_self = has_self_ && !same_self && clashes(self_, memory.self);
+  Scratch<std::byte> copy_a(clash_a ? a_.span * a_.element : 0), copy_b(clash_b ? b_.span * b_.element : 0);
+  Scratch<std::byte> copy_self(clash_self ? self_.span * self_.element : 0);
+  if (clash_a) away_from_out(a_, memory.a, &copy_a);
+  if (clash_b) away_from_out(b_, memory.b, &copy_b);
+  if (clash_self) away_from_out(self_, memory.self, &copy_self);
+  visit_slot(slot_, [&](auto zero) { compute<decltype(zero)>(memory); });
+}
+
+template <class T>
+void Product::compute(const Memory& memory) const {
+  const int64_t count = items();
+  if (tiling_.tiles() == 1 && tiling_.slices == 1) {
+    const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, m_ * n_ * k_));
+    parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t item = begin; item < end; ++item) compute_item<T>(memory, item);
+    });
+  } else if (tiling_.slices > 1) {
+    for (int64_t item = 0; item < count; ++item) compute_sliced<T>(memory, item);
+  } else if (a_.packed || b_.packed) {
+    for (int64_t item = 0; item < count; ++item) compute_tiles<T>(memory, item);
+  } else {
+    parallel_parts(count * tiling_.tiles(), [&](int64_t part) {
+      const int64_t item = part / tiling_.tiles();
+      const auto whole = arguments<T>(memory, item, nullptr, nullptr, false);
+      run_tile(memory, item, cube::tile_at(tiling_, m_, n_, k_, part % tiling_.tiles(), 0), whole);
+    });
+  }
+}
+
+template <class T>
+void Product::compute_item(const Memory& memory, int64_t item) const {
+  const Scratch<T> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
+  const auto whole = arguments<T>(memory, item, a, b, false);
+  run_tile(memory, item, cube::Tile{0, m_, 0, n_, 0, k_}, whole);
+}
+
+template <class T>
+void Product::compute_tiles(const Memory& memory, int64_t item) const {
+  const Scratch<T> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
+  const auto whole = arguments<T>(memory, item, a, b, true);
+  parallel_parts(tiling_.tiles(), [&](int64_t index) {
+    run_tile(memory, item, cube::tile_at(tiling_, m_, n_, k_, index, 0), whole);
+  });
+}
+
+// Few tiles but a long k: the engine splits k; filling and storing surround it.
+template <class T>
+void Product::compute_sliced(const Memory& memory, int64_t item) const {
+  const Scratch<T> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0), c(m_ * n_);
+  auto whole = arguments<T>(memory, item, a, b, true);
+  const cube::Tile all{0, m_, 0, n_, 0, k_};
+  whole.c = c, whole.ldc = n_;
+  whole.beta = has_self_ ? T(1) : T(0);
+  if (has_self_) fill(memory, item, all, c.data(), n_);
+  cube::gemm(whole);
+  store(memory, item, all, c.data(), n_);
+}
+
+const std::byte* Product::item_of(const Side& side, const std::byte* base, int64_t item) const {
+  int64_t offset = 0;
+  for (size_t d = batch_.size(); d-- > 0;) {
+    offset += item % batch_[d] * side.batch[d];
+    item /= batch_[d];
+  }
+  return base + offset * side.element;
+}
+
+template <class T>
+cube::GemmArgs<T> Product::arguments(const Memory& memory, int64_t item, T* packed_a, T* packed_b,
+                                     bool parallel) const {
+  cube::GemmArgs<T> g{a_.transposed, b_.transposed, m_, n_, k_};
+  g.alpha = number<T>(alpha_);
+  const std::byte* a = item_of(a_, memory.a, item);
+  const std::byte* b = item_of(b_, memory.b, item);
+  if (a_.packed) pack(a_, a, m_, k_, packed_a, parallel);
+  if (b_.packed) pack(b_, b, k_, n_, packed_b, parallel);
+  g.a = a_.packed ? packed_a : reinterpret_cast<const T*>(a);
+  g.b = b_.packed ? packed_b : reinterpret_cast<const T*>(b);
+  g.lda = a_.ld, g.ldb = b_.ld;
+  return g;
+}
+
+template <class T>
+void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_t cols, T* to, bool parallel) const {
+  const Convert convert = converter(side.dtype, slot_);
+  const int64_t outer = side.transposed ? cols : rows, inner = side.transposed ? rows : cols;
+  const int64_t outer_stride = side.transposed ? side.col : side.row;
+  const int64_t inner_stride = side.transposed ? side.row : side.col;
+  const auto copy = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      convert(from + i * outer_stride * side.element, inner_stride, to + i * inner, 1, inner);
+    }
+  };
+  if (parallel) parallel_for(outer, std::max<int64_t>(1, kPartElements / std::max<int64_t>(inner, 1)), copy);
+  else copy(0, outer);
+}
+
+// c = beta * self.
+template <class T>
+void Product::fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const {
+  const Convert convert = converter(self_.dtype, slot_);
+  const std::byte* from = item_of(self_, memory.self, item) + (tile.row * self_.row + tile.col * self_.col) * self_.element;
+  const T beta = number<T>(beta_);
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    T* row = c + i * ldc;
+    convert(from + i * self_.row * self_.element, self_.col, row, 1, tile.cols);
+    if (beta != T(1)) {
+      for (int64_t j = 0; j < tile.cols; ++j) row[j] *= beta;
+    }
+  }
+}
+
+template <class T>
+void Product::store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const {
+  const Convert convert = converter(slot_, out_.dtype);
+  std::byte* to = const_cast<std::byte*>(item_of(out_, memory.out, item)) +
+                  (tile.row * out_.row + tile.col * out_.col) * out_.element;
+  for (int64_t i = 0; i < tile.rows; ++i) convert(c + i * ldc, 1, to + i * out_.row * out_.element, out_.col, tile.cols);
+}
+
+template <class T>
+void Product::run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const {
+  cube::GemmArgs<T> part = cube::cut(whole, tile);
+  const Scratch<T> buffer(out_.packed ? tile.rows * tile.cols : 0);
+  if (out_.packed) {
+    part.c = buffer, part.ldc = tile.cols;
+  } else {
+    std::byte* out = const_cast<std::byte*>(item_of(out_, memory.out, item));
+    part.c = reinterpret_cast<T*>(out) + tile.row * out_.row + tile.col * out_.col;
+    part.ldc = out_.ld;
+  }
+  if (has_self_ && !out_.packed && self_like_out_ && memory.self == memory.out) {
+    part.beta = number<T>(beta_);
+  } else if (has_self_) {
+    fill(memory, item, tile, part.c, part.ldc);
+    part.beta = T(1);
+  }
+  cube::gemm_serial(part);
+  if (out_.packed) store(memory, item, tile, part.c, part.ldc);
+}
+
+}  // namespace npu::ops

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product behind every matmul operator: out = alpha * (a @ b) + beta * self on tensors of any strides and dtypes,
+// batched over leading axes. Operators check their own shapes, bring their tensors into this form and keep a Product.
+#pragma once
+
+#include "base/scalar.h"
+#include "base/tensor.h"
+#include "ops/cube/gemm.h"
+
+namespace npu::ops {
+
+class Product {
+ public:
+  /// Plans for a [batch…, m, k], b [batch…, k, n], self and out [batch…, m, n], batch axes already equal (strides may
+  /// be 0). `self` may be undefined; beta == 0 leaves it unread. Raises 161002 for dtypes that have no product.
+  void plan(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Scalar& alpha = 1,
+            const Scalar& beta = 1);
+
+  /// Computes on tensors planned for; only their addresses may have changed. Inputs may overlap `out` in any way.
+  void run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out) const;
+
+  /// Nanoseconds, roughly.
+  int64_t cost() const;
+
+ private:
+  /// One operand: strides of its rows, columns and batch axes, and how a kernel gets at it.
+  struct Side {
+    DType dtype = DType::kUndefined;
+    int64_t row = 0, col = 0;
+    Dims batch;
+    int64_t span = 0;         ///< elements from the first to past the last
+    bool transposed = false;  ///< stored by columns
+    bool packed = false;      ///< to be copied into dense memory of the compute dtype first
+    int64_t ld = 0;           ///< leading dimension of what the kernel reads
+    int64_t element = 0;      ///< bytes
+  };
+  struct Memory {
+    const std::byte* a;
+    const std::byte* b;
+    const std::byte* self;
+    std::byte* out;
+  };
+
+  Side side_of(const Tensor& t) const;
+  void lay_out(Side& side, int64_t rows, int64_t cols) const;
+  void fold_batch();
+  void swap_operands();
+  int64_t items() const { return count_of(batch_); }
+  const std::byte* item_of(const Side& side, const std::byte* base, int64_t item) const;
+
+  template <class T>
+  void compute(const Memory& memory) const;
+  template <class T>
+  void compute_tiles(const Memory& memory, int64_t item) const;
+  template <class T>
+  void compute_sliced(const Memory& memory, int64_t item) const;
+  template <class T>
+  void compute_item(const Memory& memory, int64_t item) const;
+  template <class T>
+  cube::GemmArgs<T> arguments(const Memory& memory, int64_t item, T* packed_a, T* packed_b, bool parallel) const;
+  template <class T>
+  void pack(const Side& side, const std::byte* from, int64_t rows, int64_t cols, T* to, bool parallel) const;
+  template <class T>
+  void run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const;
+  template <class T>
+  void fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const;
+  template <class T>
+  void store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const;
+
+  DType slot_ = DType::kUndefined;  ///< what it is computed in
+  Dims batch_;
+  int64_t m_ = 0, n_ = 0, k_ = 0;
+  Side a_, b_, self_, out_;
+  bool has_self_ = false;
+  bool swapped_ = false;      ///< a and b exchanged because `out` is stored by columns
+  bool self_like_out_ = false;  ///< same dtype and strides: may be updated in place
+  Scalar alpha_, beta_;
+  cube::Tiling tiling_;
+};
+
+/// Raises 161002 unless `out` has `shape`.
+void require_shape(const Tensor& out, const Dims& shape, const char* name = "out");
+
+}  // namespace npu::ops
