@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acl/acl_error.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,9 +23,6 @@ typedef void* aclrtEvent;
 typedef void* aclrtContext;
 /** Bits of one IEEE half. */
 typedef uint16_t aclFloat16;
-
-static const int ACL_ERROR_NONE = 0;
-static const int ACL_SUCCESS = 0;
 
 /** Element types. */
 typedef enum {
@@ -79,5 +78,7 @@ typedef enum {
 #ifdef __cplusplus
 }
 #endif
+
+#include "acl/acl_desc.h"
 
 #endif  // ANYNPU_ACL_ACL_BASE_H_

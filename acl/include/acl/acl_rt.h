@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime: devices, contexts, streams, events, memory, copies and callbacks.
+ *
+ * Every function returns 0 or an ACL_ERROR_ number; aclGetRecentErrMsg() then tells what was wrong and what to do.
+ * Sizes are bytes, device numbers start at 0. No argument crashes the process: a null, unknown or destroyed handle and
+ * an address outside live memory are refused. Work on a stream runs in the order it was queued; an error in it is
+ * reported by the next synchronize or query. In a child forked after the first use of a device every call fails. */
+#ifndef ANYNPU_ACL_ACL_RT_H_
+#define ANYNPU_ACL_ACL_RT_H_
+
+#include "acl/acl_base.h"
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ACL_EVENT_SYNC 0x00000001u
+#define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002u
+#define ACL_EVENT_TIME_LINE 0x00000008u
+#define ACL_EVENT_IPC 0x00000040u
+
+#define ACL_STREAM_FAST_LAUNCH 0x00000001u
+#define ACL_STREAM_FAST_SYNC 0x00000002u
+#define ACL_STREAM_PERSISTENT 0x00000004u
+#define ACL_STREAM_HUGE 0x00000008u
+#define ACL_STREAM_CPU_SCHEDULE 0x00000010u
+#define ACL_STREAM_DEVICE_USE_ONLY 0x00000020u
+
+#define ACL_CONTINUE_ON_FAILURE 0x00000000u
+#define ACL_STOP_ON_FAILURE 0x00000001u
+
+typedef void* aclrtDrvMemHandle;
+typedef void (*aclrtCallback)(void* userData);
+typedef void (*aclrtHostFunc)(void* args);
+typedef struct aclrtExceptionInfo aclrtExceptionInfo;
+typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo* exceptionInfo);
+
+typedef enum { ACL_DEVICE = 0, ACL_HOST = 1 } aclrtRunMode;
+typedef enum { ACL_TS_ID_AICORE = 0, ACL_TS_ID_AIVECTOR = 1, ACL_TS_ID_RESERVED = 2 } aclrtTsId;
+typedef enum { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallbackBlockType;
+typedef enum { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
+
+/** aclrtQueryEvent. Mind that aclrtQueryEventStatus counts the other way round. */
+typedef enum {
+  ACL_EVENT_STATUS_COMPLETE = 0,
+  ACL_EVENT_STATUS_NOT_READY = 1,
+  ACL_EVENT_STATUS_RESERVED = 2
+} aclrtEventStatus;
+typedef enum {
+  ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
+  ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
+} aclrtEventRecordedStatus;
+typedef enum {
+  ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
+  ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
+  ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF
+} aclrtEventWaitStatus;
+typedef enum {
+  ACL_STREAM_STATUS_COMPLETE = 0,
+  ACL_STREAM_STATUS_NOT_READY = 1,
+  ACL_STREAM_STATUS_RESERVED = 0xFFFF
+} aclrtStreamStatus;
+
+typedef enum { ACL_RT_OVERFLOW_MODE_SATURATION = 0, ACL_RT_OVERFLOW_MODE_INFNAN = 1 } aclrtFloatOverflowMode;
+
+/** Options that are kept and given back. Results are deterministic whatever ACL_OPT_DETERMINISTIC says. */
+typedef enum { ACL_OPT_DETERMINISTIC = 0, ACL_OPT_ENABLE_DEBUG_KERNEL = 1, ACL_OPT_STRONG_CONSISTENCY = 2 } aclSysParamOpt;
+
+/** Where aclrtMalloc takes memory from. The software device has one kind of memory; all policies give it. */
+typedef enum {
+  ACL_MEM_MALLOC_HUGE_FIRST = 0,
+  ACL_MEM_MALLOC_HUGE_ONLY = 1,
+  ACL_MEM_MALLOC_NORMAL_ONLY = 2,
+  ACL_MEM_MALLOC_HUGE_FIRST_P2P = 3,
+  ACL_MEM_MALLOC_HUGE_ONLY_P2P = 4,
+  ACL_MEM_MALLOC_NORMAL_ONLY_P2P = 5,
+  ACL_MEM_MALLOC_HUGE1G_ONLY = 6,
+  ACL_MEM_MALLOC_HUGE1G_ONLY_P2P = 7,
+  ACL_MEM_TYPE_LOW_BAND_WIDTH = 0x0100,
+  ACL_MEM_TYPE_HIGH_BAND_WIDTH = 0x1000,
+  ACL_MEM_ACCESS_USER_SPACE_READONLY = 0x100000
+} aclrtMemMallocPolicy;
+
+typedef enum {
+  ACL_MEMCPY_HOST_TO_HOST = 0,
+  ACL_MEMCPY_HOST_TO_DEVICE = 1,
+  ACL_MEMCPY_DEVICE_TO_HOST = 2,
+  ACL_MEMCPY_DEVICE_TO_DEVICE = 3,
+  ACL_MEMCPY_DEFAULT = 4, /**< the addresses tell */
+  ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE = 5,
+  ACL_MEMCPY_INNER_DEVICE_TO_DEVICE = 6,
+  ACL_MEMCPY_INTER_DEVICE_TO_DEVICE = 7
+} aclrtMemcpyKind;
+
+typedef enum {
+  ACL_DDR_MEM = 0,
+  ACL_HBM_MEM = 1,
+  ACL_DDR_MEM_HUGE = 2,
+  ACL_DDR_MEM_NORMAL = 3,
+  ACL_HBM_MEM_HUGE = 4,
+  ACL_HBM_MEM_NORMAL = 5,
+  ACL_DDR_MEM_P2P_HUGE = 6,
+  ACL_DDR_MEM_P2P_NORMAL = 7,
+  ACL_HBM_MEM_P2P_HUGE = 8,
+  ACL_HBM_MEM_P2P_NORMAL = 9,
+  ACL_HBM_MEM_HUGE1G = 10,
+  ACL_HBM_MEM_P2P_HUGE1G = 11,
+  ACL_MEM_NORMAL = 12,
+  ACL_MEM_HUGE = 13,
+  ACL_MEM_HUGE1G = 14,
+  ACL_MEM_P2P_NORMAL = 15,
+  ACL_MEM_P2P_HUGE = 16,
+  ACL_MEM_P2P_HUGE1G = 17
+} aclrtMemAttr;
+
+typedef enum {
+  ACL_MEM_LOCATION_TYPE_HOST = 0,
+  ACL_MEM_LOCATION_TYPE_DEVICE = 1,
+  ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2,
+  ACL_MEM_LOCATION_TYPE_MANAGED = 3,
+  ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4
+} aclrtMemLocationType;
+typedef enum { ACL_MEM_HANDLE_TYPE_NONE = 0 } aclrtMemHandleType;
+typedef enum { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
+/** Any value names the one granularity there is. */
+typedef enum { ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1 } aclrtMemGranularityOptions;
+
+typedef struct aclrtMemLocation {
+  uint32_t id; /**< device number */
+  aclrtMemLocationType type;
+} aclrtMemLocation;
+
+typedef struct aclrtPhysicalMemProp {
+  aclrtMemHandleType handleType;
+  aclrtMemAllocationType allocationType;
+  aclrtMemAttr memAttr;
+  aclrtMemLocation location;
+  uint64_t reserve;
+} aclrtPhysicalMemProp;
+
+typedef struct aclrtPtrAttributes {
+  aclrtMemLocation location;
+  uint32_t pageSize; /**< bytes */
+  uint32_t rsv[4];
+} aclrtPtrAttributes;
+
+/** Numbers of aclrtGetDeviceInfo. */
+typedef enum {
+  ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
+  ACL_DEV_ATTR_AICORE_CORE_NUM = 101,
+  ACL_DEV_ATTR_CUBE_CORE_NUM = 102,
+  ACL_DEV_ATTR_VECTOR_CORE_NUM = 201,
+  ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE = 301,
+  ACL_DEV_ATTR_L2_CACHE_SIZE = 302,
+  ACL_DEV_ATTR_PHY_CHIP_ID = 402,
+  ACL_DEV_ATTR_IS_VIRTUAL = 501
+} aclrtDevAttr;
+
+/* ---- Devices and contexts ---- */
+
+/** Makes the device's default context current for this thread, and counts the call. 107001 for a bad number. */
+aclError aclrtSetDevice(int32_t deviceId);
+/** Undoes one aclrtSetDevice; at zero the work ends and everything on the device is released. */
+aclError aclrtResetDevice(int32_t deviceId);
+/** Device of this thread. 107002 when none was set. */
+aclError aclrtGetDevice(int32_t* deviceId);
+aclError aclrtGetDeviceCount(uint32_t* count);
+/** Waits for all streams of the current device; reports the first error found. */
+aclError aclrtSynchronizeDevice(void);
+/** The same for at most `timeout` ms (-1: no limit); 507046 afterwards. */
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
+/** ACL_HOST: memory of the device is not the program's own, copies are needed. */
+aclError aclrtGetRunMode(aclrtRunMode* runMode);
+/** Accepted for every aclrtTsId: the software device schedules all work alike. */
+aclError aclrtSetTsDevice(aclrtTsId tsId);
+/** Version of this interface: 1.1.0. */
+aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion);
+/** One number about a device: cores, bytes of memory or L2, 1 for "is virtual". 107000 for other attributes. */
+aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
+/** User-visible and internal device numbers are the same. */
+aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t* const logicDevId);
+/** `flags` receives 0, `active` 1 when the device's default context exists. */
+aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
+/** 1 for two different devices, 0 for a device and itself. */
+aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int32_t peerDeviceId);
+/** Memory of all devices is always reachable: checks the number only. `flags` must be 0. */
+aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
+aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
+/** Process id by which aclrtMemSetPidToShareableHandle knows this process. */
+aclError aclrtDeviceGetBareTgid(int32_t* pid);
+
+/** A further context on a device, current for this thread at once. */
+aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
+/** Ends a context with its streams. 107000 for a default context, 107017 for a bad handle. */
+aclError aclrtDestroyContext(aclrtContext context);
+aclError aclrtSetCurrentContext(aclrtContext context);
+/** 107002 when the thread has no context. */
+aclError aclrtGetCurrentContext(aclrtContext* context);
+
+/* ---- Streams ---- */
+
+/** A new in-order stream in the current context. */
+aclError aclrtCreateStream(aclrtStream* stream);
+/** `priority` 0 (high) to 7 and ACL_STREAM_ flags are kept; neither changes how work runs. */
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag);
+/** Ends the stream after its work; an error not reported yet is reported here. */
+aclError aclrtDestroyStream(aclrtStream stream);
+/** Ends the stream at once; work that has not started is dropped. */
+aclError aclrtDestroyStreamForce(aclrtStream stream);
+/** Waits for all work queued so far. NULL is the default stream of the current context. */
+aclError aclrtSynchronizeStream(aclrtStream stream);
+/** At most `timeout` ms (-1: no limit); 507046 afterwards. */
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
+aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId);
+/** ACL_CONTINUE_ON_FAILURE or ACL_STOP_ON_FAILURE. */
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
+/** 1 turns overflow detection on for the stream, 0 off. */
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag);
+
+/* ---- Events ---- */
+
+/** An event for every use. Recording it again replaces the earlier record; a wait keeps the record it was made for. */
+aclError aclrtCreateEvent(aclrtEvent* event);
+/** `flag`: ACL_EVENT_ bits, the only uses of the event. ACL_EVENT_IPC is refused (207000). */
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
+aclError aclrtDestroyEvent(aclrtEvent event);
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
+/** Queues the return to "never recorded". */
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
+/** Later work of `stream` starts after the last record of `event`. */
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
+aclError aclrtSynchronizeEvent(aclrtEvent event);
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status);
+/** Milliseconds between two completed records. 107006 without ACL_EVENT_TIME_LINE or a completed record. */
+aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
+/** Microseconds of a steady clock at which the record was reached. */
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
+
+/* ---- Memory ---- */
+
+/** Device memory of `size` bytes, content undefined, 512-byte aligned. 100000 for size 0, 207001 when it is used up. */
+aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
+aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
+/** As aclrtMalloc; there is no device cache to flush or invalidate, both only check the range. */
+aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
+aclError aclrtMemFlush(void* devPtr, size_t size);
+aclError aclrtMemInvalidate(void* devPtr, size_t size);
+/** Takes the first byte of a block. Work queued before may still use it; the memory is reused only after that work. */
+aclError aclrtFree(void* devPtr);
+/** Page-locked host memory: asynchronous copies from and to it return at once. */
+aclError aclrtMallocHost(void** hostPtr, size_t size);
+aclError aclrtFreeHost(void* hostPtr);
+/** Free and total bytes of the current device, the same for every aclrtMemAttr. */
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
+/** Whether an address is device memory, page-locked host memory, or neither ("unregistered"). */
+aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
+
+/** Copies `count` bytes and returns when they have arrived; work queued before on the default stream comes first.
+ * 107000 when `count` passes `destMax`, a range is not live memory, or `kind` contradicts the addresses. */
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind);
+/** Queues the copy. Ordinary (not page-locked) host memory is read before the call returns, and written before it
+ * returns. Source and destination may overlap. */
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
+                          aclrtStream stream);
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
+                                       aclrtStream stream);
+/** Fills `count` bytes of device memory with the low byte of `value`. */
+aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count);
+aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream);
+
+/* ---- Address ranges and the memory mapped into them ---- */
+
+/** Reserves device addresses without memory. `alignment` 0 or a power of two, `flags` 0 or 1; `expectPtr` is a wish. */
+aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr, uint64_t flags);
+/** Gives a whole range back; nothing may be mapped in it. */
+aclError aclrtReleaseMemAddress(void* virPtr);
+/** Memory of the device `prop` names; `size` must be a multiple of the granularity (2 MiB). */
+aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrtPhysicalMemProp* prop, uint64_t flags);
+/** Ends the handle; the memory stays until it is unmapped everywhere. */
+aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
+/** Maps a whole handle into a reserved range; `offset` and `flags` must be 0. */
+aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
+aclError aclrtUnmapMem(void* virPtr);
+aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option,
+                                          size_t* granularity);
+/** A number by which other processes of this user can import the memory. */
+aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags,
+                                         uint64_t* shareableHandle);
+aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle* handle);
+/** Names processes that may import. Every process of this user may, so the list is checked and changes nothing. */
+aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum);
+
+/* ---- Callbacks ---- */
+
+/** Names the thread (pthread_self()) that runs the callbacks of `stream` inside aclrtProcessReport. */
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
+/** Queues a callback; with ACL_CALLBACK_BLOCK later work of the stream waits for it. 100034 without subscription. */
+aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType, aclrtStream stream);
+/** Runs the calling thread's callbacks, waiting up to `timeout` ms (-1: no limit) for the first. */
+aclError aclrtProcessReport(int32_t timeout);
+/** Queues a host function that the runtime itself calls. */
+aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args);
+
+/* ---- Errors, limits and modes ---- */
+
+/** Code of this thread's last failed runtime call, 0 for none; GetLastError also clears it. */
+aclError aclrtGetLastError(aclrtLastErrLevel flag);
+aclError aclrtPeekAtLastError(aclrtLastErrLevel flag);
+/** Called in the thread that ran a failing task; NULL for nobody. The info is valid during the call. */
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
+/** 0xFFFFFFFF for NULL. */
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
+uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info);
+uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
+uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info);
+uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info);
+
+/** Float overflow of the current device: saturate, or IEEE infinities and NaN. 207000 where the SoC cannot. */
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode);
+/** Seconds an event wait in a stream may last; 0 = for ever. */
+aclError aclrtSetOpWaitTimeout(uint32_t timeout);
+/** Limit of one operator in seconds, or microseconds. Kept and given back; operators are not interrupted. */
+aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
+aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout);
+
+/** Options of the process and of the current context (which comes first). 107000 for an unknown option. */
+aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
+aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
+aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
+aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+#endif  // ANYNPU_ACL_ACL_RT_H_

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/runtime/config.h"
+
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace npu::acl {
+namespace {
+
+using Json = nlohmann::json;
+constexpr int kMaxDepth = 10;
+constexpr size_t kMaxBytes = 10 << 20;
+
+// Before parsing, because the parser recurses. Brackets inside strings count too; nobody writes eleven of them.
+void check_depth(std::string_view text, const std::string& name) {
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth > kMaxDepth)
+      fail(Code::kParseFile, "configPath {}: brackets are nested deeper than {}; flatten the file", name, kMaxDepth);
+  }
+}
+
+const Json* member(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+int default_device(const Json& config, const std::string& name) {
+  const Json* section = member(config, "defaultDevice");
+  const Json* value = section == nullptr ? nullptr : member(*section, "default_device");
+  if (value == nullptr) return -1;
+  if (value->is_number_unsigned() && value->get<uint64_t>() <= INT32_MAX) return value->get<int>();
+  int number = -1;
+  if (value->is_string()) {
+    const auto& text = value->get_ref<const std::string&>();
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number >= 0) return number;
+  }
+  fail(Code::kInvalidParam, "configPath {}: default_device is {}; write a device number such as \"0\"", name,
+       value->dump());
+}
+
+/// Dumps after a device fault (dump_scene) never come about, there are no such faults; a dump of operators would.
+void refuse_unbuilt(const Json& config, const std::string& name) {
+  const Json* dump = member(config, "dump");
+  for (const char* key : {"dump_list", "dump_debug", "dump_op_switch"}) {
+    const Json* value = dump == nullptr ? nullptr : member(*dump, key);
+    if (value != nullptr && *value != "off" && !value->empty())
+      fail(Code::kFeatureUnsupported, "configPath {}: dumping tensors (dump.{}) is not built yet; remove the entry", name,
+           key);
+  }
+  const Json* profiler = member(config, "profiler");
+  const Json* on = profiler == nullptr ? nullptr : member(*profiler, "switch");
+  if (on != nullptr && *on == "on")
+    fail(Code::kFeatureUnsupported, "configPath {}: profiling (profiler.switch) is not built yet; set it to \"off\"", name);
+}
+
+}  // namespace
+
+Config parse_config(const std::string& text, const std::string& name) {
+  check_depth(text, name);
+  const Json config = Json::parse(text, nullptr, false);
+  if (config.is_discarded() || !config.is_object())
+    fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
+  refuse_unbuilt(config, name);
+  return {default_device(config, name)};
+}
+
+Config read_config(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(Code::kInvalidFile, "configPath {}: {}; pass a readable JSON file or null", path, std::strerror(errno));
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (file.bad() || text.size() > kMaxBytes)
+    fail(Code::kInvalidFile, "configPath {} is no file of at most 10 MiB; pass a readable JSON file or null", path);
+  return parse_config(text, path);
+}
+
+}  // namespace npu::acl

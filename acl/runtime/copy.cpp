@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/runtime/copy.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "acl/include/acl/acl_rt.h"
+#include "acl/runtime/call.h"
+#include "device/context.h"
+#include "device/host_memory.h"
+#include "device/memory.h"
+#include "device/stream.h"
+
+namespace npu::acl {
+namespace {
+
+// Pageable sources up to this size are put aside, so that the caller need not wait for the stream.
+constexpr size_t kStaged = 256 << 10;
+
+enum class Side { kHost, kDevice };
+struct Sides {
+  Side from, to;
+};
+
+const char* name_of(int kind) {
+  static constexpr const char* kNames[] = {"ACL_MEMCPY_HOST_TO_HOST",           "ACL_MEMCPY_HOST_TO_DEVICE",
+                                           "ACL_MEMCPY_DEVICE_TO_HOST",         "ACL_MEMCPY_DEVICE_TO_DEVICE",
+                                           "ACL_MEMCPY_DEFAULT",                "ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE",
+                                           "ACL_MEMCPY_INNER_DEVICE_TO_DEVICE", "ACL_MEMCPY_INTER_DEVICE_TO_DEVICE"};
+  return kNames[kind];
+}
+
+Side side_of(const void* address) { return device::is_device_address(address) ? Side::kDevice : Side::kHost; }
+
+Sides sides_of(const Copy& copy) {
+  switch (copy.kind) {
+    case ACL_MEMCPY_HOST_TO_HOST: return {Side::kHost, Side::kHost};
+    case ACL_MEMCPY_HOST_TO_DEVICE:
+    case ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE: return {Side::kHost, Side::kDevice};
+    case ACL_MEMCPY_DEVICE_TO_HOST: return {Side::kDevice, Side::kHost};
+    case ACL_MEMCPY_DEVICE_TO_DEVICE:
+    case ACL_MEMCPY_INNER_DEVICE_TO_DEVICE:
+    case ACL_MEMCPY_INTER_DEVICE_TO_DEVICE: return {Side::kDevice, Side::kDevice};
+    case ACL_MEMCPY_DEFAULT: return {side_of(copy.from), side_of(copy.to)};
+    default: fail(Code::kRtParamInvalid, "kind is {}; pass an aclrtMemcpyKind between 0 and 7", copy.kind);
+  }
+}
+
+// One system call finds most wild host pointers before they crash the process; page-locked memory is known to be fine.
+void check_host(const void* address, size_t bytes, const char* argument) {
+  if (device::is_pinned(address, bytes)) return;
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const uintptr_t page = begin & ~uintptr_t{4095};
+  if (begin + bytes < begin || (msync(reinterpret_cast<void*>(page), begin - page + bytes, MS_ASYNC) != 0 && errno == ENOMEM))
+    fail(Code::kRtParamInvalid, "{}: {} bytes at {} are not all memory of this process; pass a valid host address", argument,
+         bytes, address);
+}
+
+void check_side(Side side, const void* address, size_t bytes, int kind, const char* argument) {
+  if (side == Side::kDevice) return device::check_live(address, bytes, device::kAnyDevice, argument);
+  if (side_of(address) == Side::kDevice)
+    fail(Code::kRtParamInvalid, "{} {} is device memory, but kind is {} ({}), which makes it host memory; pass the kind that "
+         "fits", argument, address, kind, name_of(kind));
+  check_host(address, bytes, argument);
+}
+
+void check_capacity(size_t capacity, size_t bytes, const char* capacity_name) {
+  if (bytes > capacity)
+    fail(Code::kRtParamInvalid, "count is {} bytes, more than {} = {}; copy less or pass the true size of the target", bytes,
+         capacity_name, capacity);
+}
+
+Sides check(const Copy& copy) {
+  given(copy.to, "dst");
+  given(copy.from, "src");
+  check_capacity(copy.capacity, copy.bytes, "destMax");
+  const Sides sides = sides_of(copy);
+  if (copy.bytes == 0) return sides;
+  check_side(sides.to, copy.to, copy.bytes, copy.kind, "dst");
+  check_side(sides.from, copy.from, copy.bytes, copy.kind, "src");
+  return sides;
+}
+
+/// Addresses as kernels see them; host addresses come back unchanged. The ranges may overlap.
+void move_bytes(void* to, const void* from, size_t bytes) {
+  std::memmove(device::resolve(to, bytes), device::resolve(from, bytes), bytes);
+}
+
+int64_t cost_of(size_t bytes) { return 200 + static_cast<int64_t>(bytes / 8); }
+
+void launch(device::Stream& stream, const char* name, uint32_t flags, size_t bytes, device::TaskBody body) {
+  device::Task task;
+  task.name = name;
+  task.cost_ns = cost_of(bytes);
+  task.flags = flags;
+  task.body = std::move(body);
+  stream.launch(std::move(task));
+}
+
+void launch_move(device::Stream& stream, const Copy& copy, uint32_t flags) {
+  launch(stream, "memcpy", flags, copy.bytes,
+         [to = copy.to, from = copy.from, bytes = copy.bytes] { move_bytes(to, from, bytes); });
+}
+
+void launch_staged(device::Stream& stream, const Copy& copy) {
+  auto aside = std::make_unique_for_overwrite<std::byte[]>(copy.bytes);
+  std::memcpy(aside.get(), copy.from, copy.bytes);
+  launch(stream, "memcpy", device::kTaskKernel, copy.bytes,
+         [to = copy.to, bytes = copy.bytes, aside = std::move(aside)] { move_bytes(to, aside.get(), bytes); });
+}
+
+bool pageable(Side side, const void* address, size_t bytes) {
+  return side == Side::kHost && !device::is_pinned(address, bytes);
+}
+
+void check_fill(void* to, size_t capacity, size_t bytes) {
+  given(to, "devPtr");
+  check_capacity(capacity, bytes, "maxCount");
+  device::check_live(to, bytes, device::kAnyDevice, "devPtr");
+}
+
+/// Waits for the work a synchronous call comes after. Raises 107002 without a device.
+void finish_default_stream() { device::current_context().default_stream->synchronize(); }
+
+}  // namespace
+
+void copy_now(const Copy& copy) {
+  const Sides sides = check(copy);
+  if (copy.bytes == 0) return;
+  if (sides.from == Side::kDevice || sides.to == Side::kDevice) finish_default_stream();
+  move_bytes(copy.to, copy.from, copy.bytes);
+}
+
+void copy_in_stream(const Copy& copy, device::Stream& stream) {
+  const Sides sides = check(copy);
+  if (copy.bytes == 0) return;
+  const bool written_late = pageable(sides.to, copy.to, copy.bytes);
+  const bool read_late = pageable(sides.from, copy.from, copy.bytes);
+  if (!written_late && !read_late) return launch_move(stream, copy, device::kTaskKernel);
+  if (!written_late && copy.bytes <= kStaged) return launch_staged(stream, copy);
+  launch_move(stream, copy, device::kTaskHostCopy);
+  stream.synchronize();
+}
+
+void fill_now(void* to, size_t capacity, int32_t value, size_t bytes) {
+  check_fill(to, capacity, bytes);
+  if (bytes == 0) return;
+  finish_default_stream();
+  std::memset(device::resolve(to, bytes), value, bytes);
+}
+
+void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, device::Stream& stream) {
+  check_fill(to, capacity, bytes);
+  if (bytes == 0) return;
+  launch(stream, "memset", device::kTaskKernel, bytes,
+         [to, value, bytes] { std::memset(device::resolve(to, bytes), value, bytes); });
+}
+
+}  // namespace npu::acl
+
+using namespace npu;       // NOLINT: the C functions below are the door itself
+using namespace npu::acl;  // NOLINT
+
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
+  return call("aclrtMemcpy", [&] { copy_now({dst, destMax, src, count, kind}); });
+}
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
+                          aclrtStream stream) {
+  return call("aclrtMemcpyAsync", [&] {
+    copy_in_stream({dst, destMax, src, count, kind}, device::stream_from_handle(stream));
+  });
+}
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
+                                       aclrtStream stream) {
+  return call("aclrtMemcpyAsyncWithCondition", [&] {
+    copy_in_stream({dst, destMax, src, count, kind}, device::stream_from_handle(stream));
+  });
+}
+aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
+  return call("aclrtMemset", [&] { fill_now(devPtr, maxCount, value, count); });
+}
+aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream) {
+  return call("aclrtMemsetAsync", [&] {
+    fill_in_stream(devPtr, maxCount, value, count, device::stream_from_handle(stream));
+  });
+}

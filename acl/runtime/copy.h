@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills between host and device memory, in stream order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace npu::device {
+class Stream;
+}
+
+namespace npu::acl {
+
+/// One copy as the client asked for it; `kind` is an aclrtMemcpyKind.
+struct Copy {
+  void* to;
+  size_t capacity;  ///< what the client says fits behind `to`
+  const void* from;
+  size_t bytes;
+  int kind;
+};
+
+/// Copies after the work of the current context's default stream and returns when done.
+/// Both raise 100000 for null addresses and 107000 when bytes pass the capacity, a range is not live or mapped memory, or
+/// `kind` contradicts the addresses.
+void copy_now(const Copy& copy);
+/// Queues the copy; pageable host memory has been read, and written, on return.
+void copy_in_stream(const Copy& copy, device::Stream& stream);
+
+/// Fill device memory with one byte, with the same order and errors.
+void fill_now(void* to, size_t capacity, int32_t value, size_t bytes);
+void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, device::Stream& stream);
+
+}  // namespace npu::acl

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclInit and aclFinalize.
+#include "acl/error_state.h"
+#include "acl/include/acl/acl.h"
+#include "acl/runtime/call.h"
+#include "acl/runtime/config.h"
+#include "device/context.h"
+#include "device/init.h"
+#include "device/soc.h"
+
+using namespace npu;       // NOLINT: the C functions below are the door itself
+using namespace npu::acl;  // NOLINT
+
+aclError aclInit(const char* configPath) {
+  return call("aclInit", [&] {
+    // The file first: a client that is refused may repair it and call again.
+    const Config config = configPath == nullptr ? Config{} : read_config(configPath);
+    if (config.default_device >= 0) device::check_device(config.default_device);
+    device::initialize();
+    if (config.default_device >= 0) device::set_default_device(config.default_device);
+  });
+}
+
+aclError aclFinalize() {
+  return call("aclFinalize", [] { device::finalize(); });
+}
+
+const char* aclGetRecentErrMsg() { return recent_error(); }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams.
+#include "device/stream.h"
+
+#include "acl/include/acl/acl_rt.h"
+#include "acl/runtime/call.h"
+#include "device/context.h"
+
+using namespace npu;       // NOLINT: the C functions below are the door itself
+using namespace npu::acl;  // NOLINT
+
+aclError aclrtCreateStream(aclrtStream* stream) {
+  return call("aclrtCreateStream", [&] { result(stream, "stream") = device::create_stream(); });
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
+  return call("aclrtCreateStreamWithConfig", [&] {
+    constexpr uint32_t kKnown = 0x3F;
+    if (flag & ~kKnown) fail(Code::kRtParamInvalid, "flag is {:#x}; only the ACL_STREAM_ bits {:#x} exist", flag, kKnown);
+    result(stream, "stream") = device::create_stream(priority, flag);
+  });
+}
+
+aclError aclrtDestroyStream(aclrtStream stream) {
+  return call("aclrtDestroyStream", [&] { device::destroy_stream(stream); });
+}
+aclError aclrtDestroyStreamForce(aclrtStream stream) {
+  return call("aclrtDestroyStreamForce", [&] { device::destroy_stream_force(stream); });
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return call("aclrtSynchronizeStream", [&] { device::stream_from_handle(stream).synchronize(); });
+}
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  return call("aclrtSynchronizeStreamWithTimeout",
+              [&] { device::stream_from_handle(stream).synchronize(milliseconds(timeout)); });
+}
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
+  return call("aclrtStreamQuery", [&] {
+    given(status, "status");
+    *status = device::stream_from_handle(stream).query() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
+  });
+}
+aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
+  return call("aclrtStreamGetId", [&] { result(streamId, "streamId") = device::stream_from_handle(stream).id(); });
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
+  return call("aclrtSetStreamFailureMode", [&] {
+    if (mode > ACL_STOP_ON_FAILURE) fail(Code::kRtParamInvalid, "mode is {}; it is 0 (continue) or 1 (stop)", mode);
+    device::stream_from_handle(stream).set_failure_mode(static_cast<device::FailureMode>(mode));
+  });
+}
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
+  return call("aclrtSetStreamOverflowSwitch", [&] {
+    if (flag > 1) fail(Code::kRtParamInvalid, "flag is {}; it is 0 (off) or 1 (on)", flag);
+    device::stream_from_handle(stream).set_overflow_switch(flag == 1);
+  });
+}
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
+  return call("aclrtGetStreamOverflowSwitch", [&] {
+    result(flag, "flag") = device::stream_from_handle(stream).overflow_switch() ? 1 : 0;
+  });
+}
