@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attributes of a single-operator call (acl_op_compiler.h). Values are copied; setting a name again replaces it. */
+#ifndef ANYNPU_ACL_ACL_OP_H_
+#define ANYNPU_ACL_ACL_OP_H_
+
+#include "acl/acl_base.h"
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct aclopAttr aclopAttr;
+/** Which core runs the operator; the software device ignores it. */
+typedef enum { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 } aclopEngineType;
+
+/** An empty set of attributes; NULL when memory is used up. */
+aclopAttr* aclopCreateAttr(void);
+void aclopDestroyAttr(const aclopAttr* attr);
+
+/** 100000 for a null or destroyed set, a null name, null values or a negative count. */
+aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue);
+aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue);
+aclError aclopSetAttrFloat(aclopAttr* attr, const char* attrName, float attrValue);
+aclError aclopSetAttrString(aclopAttr* attr, const char* attrName, const char* attrValue);
+aclError aclopSetAttrDataType(aclopAttr* attr, const char* attrName, aclDataType attrValue);
+aclError aclopSetAttrListBool(aclopAttr* attr, const char* attrName, int numValues, const uint8_t* values);
+aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValues, const int64_t* values);
+aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numValues, const float* values);
+aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues,
+                                 const int64_t* const values[]);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+#endif  // ANYNPU_ACL_ACL_OP_H_

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/include/acl/acl_op.h"
+#include "acl/runtime/call.h"
+#include "acl/singleop/description.h"
+
+namespace npu::acl {
+namespace {
+
+void put(aclopAttr* attr, const char* name, aclopAttr::Value value) {
+  described(attr, "attr").values.insert_or_assign(given(name, "attrName"), std::move(value));
+}
+
+template <class T, class U>
+std::vector<T> list(int count, const U* values) {
+  if (count < 0) fail(Code::kInvalidParam, "numValues is {}; it must not be negative", count);
+  if (count > 0) given(values, "values");
+  return std::vector<T>(values, values + count);
+}
+
+std::vector<std::vector<int64_t>> lists(int count, const int* counts, const int64_t* const* values) {
+  if (count < 0) fail(Code::kInvalidParam, "numLists is {}; it must not be negative", count);
+  if (count > 0) {
+    given(counts, "numValues");
+    given(values, "values");
+  }
+  std::vector<std::vector<int64_t>> out;
+  for (int i = 0; i < count; ++i) out.push_back(list<int64_t>(counts[i], values[i]));
+  return out;
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using namespace npu;       // NOLINT: the C functions below are the door itself
+using namespace npu::acl;  // NOLINT
+
+aclopAttr* aclopCreateAttr() {
+  return call_or<aclopAttr*>("aclopCreateAttr", nullptr, [] { return DescriptionPool<aclopAttr>::create(); });
+}
+void aclopDestroyAttr(const aclopAttr* attr) {
+  if (attr == nullptr) return;
+  call("aclopDestroyAttr", [&] {
+    described(attr, "attr");
+    DescriptionPool<aclopAttr>::destroy(attr);
+  });
+}
+
+aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue) {
+  return call("aclopSetAttrBool", [&] { put(attr, attrName, attrValue != 0); });
+}
+aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue) {
+  return call("aclopSetAttrInt", [&] { put(attr, attrName, attrValue); });
+}
+aclError aclopSetAttrFloat(aclopAttr* attr, const char* attrName, float attrValue) {
+  return call("aclopSetAttrFloat", [&] { put(attr, attrName, attrValue); });
+}
+aclError aclopSetAttrString(aclopAttr* attr, const char* attrName, const char* attrValue) {
+  return call("aclopSetAttrString", [&] { put(attr, attrName, std::string(given(attrValue, "attrValue"))); });
+}
+aclError aclopSetAttrDataType(aclopAttr* attr, const char* attrName, aclDataType attrValue) {
+  return call("aclopSetAttrDataType", [&] { put(attr, attrName, static_cast<DType>(attrValue)); });
+}
+aclError aclopSetAttrListBool(aclopAttr* attr, const char* attrName, int numValues, const uint8_t* values) {
+  return call("aclopSetAttrListBool", [&] { put(attr, attrName, list<bool>(numValues, values)); });
+}
+aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValues, const int64_t* values) {
+  return call("aclopSetAttrListInt", [&] { put(attr, attrName, list<int64_t>(numValues, values)); });
+}
+aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numValues, const float* values) {
+  return call("aclopSetAttrListFloat", [&] { put(attr, attrName, list<float>(numValues, values)); });
+}
+aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues,
+                                 const int64_t* const values[]) {
+  return call("aclopSetAttrListListInt", [&] { put(attr, attrName, lists(numLists, numValues, values)); });
+}

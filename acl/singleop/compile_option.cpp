@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of the operator compiler: kept as text and given back.
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "acl/include/acl/acl_op_compiler.h"
+#include "acl/runtime/call.h"
+
+namespace npu::acl {
+namespace {
+
+struct Options {
+  std::mutex mutex;
+  std::array<std::string, ACL_OP_DEBUG_OPTION + 1> texts;
+};
+// Never destroyed: clients ask while the process ends.
+Options& options() {
+  static Options& instance = *new Options;
+  return instance;
+}
+
+std::string& option(int number) {
+  if (number < 0 || number > ACL_OP_DEBUG_OPTION)
+    fail(Code::kInvalidParam, "opt is {}; options are numbered from 0 to {}", number, static_cast<int>(ACL_OP_DEBUG_OPTION));
+  return options().texts[static_cast<size_t>(number)];
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using namespace npu;       // NOLINT: the C functions below are the door itself
+using namespace npu::acl;  // NOLINT
+
+aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
+  return call("aclSetCompileopt", [&] {
+    given(value, "value");
+    const std::lock_guard lock(options().mutex);
+    option(opt) = value;
+  });
+}
+
+size_t aclGetCompileoptSize(aclCompileOpt opt) {
+  return call_or<size_t>("aclGetCompileoptSize", 0, [&] {
+    const std::lock_guard lock(options().mutex);
+    return option(opt).size() + 1;
+  });
+}
+
+aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length) {
+  return call("aclGetCompileopt", [&] {
+    given(value, "value");
+    const std::lock_guard lock(options().mutex);
+    const std::string& text = option(opt);
+    if (length <= text.size())
+      fail(Code::kInvalidParam, "length is {}; the value needs {} bytes, see aclGetCompileoptSize", length, text.size() + 1);
+    std::memcpy(value, text.c_str(), text.size() + 1);
+  });
+}

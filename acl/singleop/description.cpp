@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/singleop/description.h"
+
+#include <cstring>
+
+#include "acl/include/acl/acl_base.h"
+#include "acl/runtime/call.h"
+#include "base/half.h"
+
+int64_t aclTensorDesc::count() const {
+  int64_t n = 1;
+  for (const int64_t d : dims) {
+    if (d < 0 || __builtin_mul_overflow(n, d, &n)) return -1;
+  }
+  return n;
+}
+
+namespace npu::acl {
+namespace {
+
+constexpr int kMaxDims = 128;
+constexpr int64_t kUnknownRank = -2;
+
+std::vector<int64_t> read_dims(int count, const int64_t* dims) {
+  if (count < 0 || count > kMaxDims)
+    fail(Code::kInvalidParam, "numDims is {}; it must lie between 0 and {}", count, kMaxDims);
+  if (count > 0) given(dims, "dims");
+  for (int i = 0; i < count; ++i)
+    if (dims[i] < kUnknownRank)
+      fail(Code::kInvalidParam, "dims[{}] is {}; sizes are not negative (-1: known later, -2: unknown rank)", i, dims[i]);
+  return {dims, dims + count};
+}
+
+bool unknown_rank(const aclTensorDesc& desc) { return desc.dims.size() == 1 && desc.dims[0] == kUnknownRank; }
+
+int64_t dimension(const aclTensorDesc& desc, size_t index) {
+  if (index >= desc.dims.size())
+    fail(Code::kInvalidParam, "index is {}; the description has {} dimensions", index, desc.dims.size());
+  return desc.dims[index];
+}
+
+size_t elements(const aclTensorDesc& desc) {
+  const int64_t n = desc.count();
+  return n < 0 ? 0 : static_cast<size_t>(n);
+}
+
+template <class T>
+const T* find(const T* pointer) {
+  return pointer != nullptr && DescriptionPool<T>::owns(pointer) ? pointer : nullptr;
+}
+
+template <class T>
+aclError destroy(const char* function, const T* pointer, const char* argument) {
+  return call(function, [&] {
+    described(pointer, argument);
+    DescriptionPool<T>::destroy(pointer);
+  });
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using namespace npu;       // NOLINT: the C functions below are the door itself
+using namespace npu::acl;  // NOLINT
+
+size_t aclDataTypeSize(aclDataType dataType) { return size_of(static_cast<DType>(dataType)); }
+float aclFloat16ToFloat(aclFloat16 value) { return Half::to_float(value); }
+aclFloat16 aclFloatToFloat16(float value) { return Half::from_float(value); }
+
+aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
+  return call_or<aclDataBuffer*>("aclCreateDataBuffer", nullptr,
+                                 [&] { return DescriptionPool<aclDataBuffer>::create(data, size); });
+}
+aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {
+  return destroy("aclDestroyDataBuffer", dataBuffer, "dataBuffer");
+}
+aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size) {
+  return call("aclUpdateDataBuffer", [&] { described(dataBuffer, "dataBuffer") = {data, size}; });
+}
+void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer) {
+  const aclDataBuffer* buffer = find(dataBuffer);
+  return buffer == nullptr ? nullptr : buffer->data;
+}
+size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer) {
+  const aclDataBuffer* buffer = find(dataBuffer);
+  return buffer == nullptr ? 0 : buffer->size;
+}
+uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer) {
+  return static_cast<uint32_t>(aclGetDataBufferSizeV2(dataBuffer));
+}
+
+aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int64_t* dims, aclFormat format) {
+  return call_or<aclTensorDesc*>("aclCreateTensorDesc", nullptr, [&] {
+    aclTensorDesc desc;
+    desc.dtype = static_cast<DType>(dataType);
+    desc.dims = read_dims(numDims, dims);
+    desc.format = format;
+    return DescriptionPool<aclTensorDesc>::create(std::move(desc));
+  });
+}
+void aclDestroyTensorDesc(const aclTensorDesc* desc) {
+  if (desc != nullptr) destroy("aclDestroyTensorDesc", desc, "desc");
+}
+
+aclDataType aclGetTensorDescType(const aclTensorDesc* desc) {
+  const aclTensorDesc* d = find(desc);
+  return d == nullptr ? ACL_DT_UNDEFINED : static_cast<aclDataType>(d->dtype);
+}
+aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc) {
+  const aclTensorDesc* d = find(desc);
+  return d == nullptr ? ACL_FORMAT_UNDEFINED : static_cast<aclFormat>(d->format);
+}
+size_t aclGetTensorDescElementCount(const aclTensorDesc* desc) {
+  const aclTensorDesc* d = find(desc);
+  return d == nullptr ? 0 : elements(*d);
+}
+size_t aclGetTensorDescSize(const aclTensorDesc* desc) {
+  const aclTensorDesc* d = find(desc);
+  return d == nullptr ? 0 : elements(*d) * size_of(d->dtype);
+}
+size_t aclGetTensorDescNumDims(const aclTensorDesc* desc) {
+  const aclTensorDesc* d = find(desc);
+  if (d == nullptr) return 0;
+  return unknown_rank(*d) ? ACL_UNKNOWN_RANK : d->dims.size();
+}
+int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
+  return call_or<int64_t>("aclGetTensorDescDim", -1, [&] { return dimension(described(desc, "desc"), index); });
+}
+aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize) {
+  return call("aclGetTensorDescDimV2",
+              [&] { result(dimSize, "dimSize") = dimension(described(desc, "desc"), index); });
+}
+const char* aclGetTensorDescName(aclTensorDesc* desc) {
+  const aclTensorDesc* d = find(desc);
+  return d == nullptr ? "" : d->name.c_str();
+}
+
+void aclSetTensorDescName(aclTensorDesc* desc, const char* name) {
+  call("aclSetTensorDescName", [&] { described(desc, "desc").name = name == nullptr ? "" : name; });
+}
+aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format) {
+  return call("aclSetTensorFormat", [&] { described(desc, "desc").storage_format = format; });
+}
+aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims) {
+  return call("aclSetTensorShape", [&] { described(desc, "desc").storage_dims = read_dims(numDims, dims); });
+}
+aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType) {
+  return call("aclSetTensorPlaceMent", [&] {
+    if (memType != ACL_MEMTYPE_DEVICE && memType != ACL_MEMTYPE_HOST)
+      fail(Code::kInvalidParam, "memType is {}; it is 0 (device) or 1 (host)", static_cast<int>(memType));
+    described(desc, "desc").placement = memType;
+  });
+}
+aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer, size_t length) {
+  return call("aclSetTensorConst", [&] {
+    aclTensorDesc& d = described(desc, "desc");
+    const auto* bytes = static_cast<const std::byte*>(given(dataBuffer, "dataBuffer"));
+    if (length == 0) fail(Code::kInvalidParam, "length is 0; pass the bytes of the values");
+    d.constant.assign(bytes, bytes + length);
+  });
+}

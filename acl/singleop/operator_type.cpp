@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/singleop/operator_type.h"
+
+namespace npu::acl {
+namespace {
+
+// Attributes are not listed: what these types say in them (Cast's dst_type, Eye's sizes) the output already says.
+const std::vector<OperatorType>& table() {
+  static const auto& types = *new std::vector<OperatorType>{
+      {"Abs", "abs", {"self"}, {"out"}},
+      {"Add", "add", {"self", "other"}, {"out"}},
+      {"Cast", "copy", {"self"}, {"out"}},
+      {"Div", "div", {"self", "other"}, {"out"}},
+      {"Exp", "exp", {"self"}, {"out"}},
+      {"Eye", "eye", {}, {"out"}},
+      {"Identity", "copy", {"self"}, {"out"}},
+      {"Maximum", "maximum", {"self", "other"}, {"out"}},
+      {"Minimum", "minimum", {"self", "other"}, {"out"}},
+      {"Mul", "mul", {"self", "other"}, {"out"}},
+      {"Neg", "neg", {"self"}, {"out"}},
+      {"Relu", "relu", {"self"}, {"out"}},
+      {"Sqrt", "sqrt", {"self"}, {"out"}},
+      {"Sub", "sub", {"self", "other"}, {"out"}},
+      {"TensorMove", "copy", {"self"}, {"out"}},
+  };
+  return types;
+}
+
+bool built(const OperatorType& type) { return ops::find_operator(type.name) != nullptr; }
+
+}  // namespace
+
+const OperatorType* find_operator_type(std::string_view type) {
+  for (const OperatorType& entry : table())
+    if (entry.type == type && built(entry)) return &entry;
+  return nullptr;
+}
+
+std::string known_operator_types() {
+  std::string text;
+  for (const OperatorType& entry : table()) {
+    if (!built(entry)) continue;
+    text += text.empty() ? "" : ", ";
+    text += entry.type;
+  }
+  return text;
+}
+
+}  // namespace npu::acl
