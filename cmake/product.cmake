@@ -8,7 +8,7 @@ file(GLOB tables CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/acl/*.tsv ${CMAKE_SOURCE_
 file(GLOB generator CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/acl/generate/*.py)
 file(GLOB families CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/acl/aclnn/functions/*.tsv)
 list(TRANSFORM families REPLACE ".*/([^/]+)\\.tsv" "${generated}/entries/\\1.cpp" OUTPUT_VARIABLE entries)
-list(APPEND entries ${generated}/entries/rows.cpp)
+list(APPEND entries ${generated}/entries/rows.cpp ${generated}/entries/unsupported.cpp)
 
 # Libraries that clients name when they link or load; the `library` column of acl/symbols.tsv says what each one shows.
 set(filters ascendcl opapi nnopbase acl_op_compiler ge_runner graph hccl hcomm acl_tdt_channel)

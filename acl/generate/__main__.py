@@ -16,6 +16,7 @@ import entries  # noqa: E402
 import headers  # noqa: E402
 import libraries  # noqa: E402
 import table  # noqa: E402
+import unsupported  # noqa: E402
 
 
 def write(path, text):
@@ -37,6 +38,8 @@ def main():
     for family, members in families.items():
         write(options.out / "entries" / f"{family}.cpp", entries.family_source(family, members))
     write(options.out / "entries" / "rows.cpp", entries.rows_source(families))
+    refused = unsupported.read(options.tables / "unsupported.tsv", symbols)
+    write(options.out / "entries" / "unsupported.cpp", unsupported.source(refused))
     folder = options.out / "include" / "aclnnop"
     texts = headers.header_texts(rows)
     for name, text in texts.items():

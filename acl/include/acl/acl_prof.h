@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What profiled libraries report about themselves. Records are counted by kind; nothing collects them yet. */
+#ifndef ANYNPU_ACL_ACL_PROF_H_
+#define ANYNPU_ACL_ACL_PROF_H_
+
+#include "acl/acl_base.h"
+
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Told about the start and stop of profiling: (kind, data, bytes) -> 0. */
+typedef int32_t (*MsprofCommandHandle)(uint32_t type, void* data, uint32_t length);
+
+/** Number of a text: the same in every process and run; 0 for null or empty text. */
+uint64_t MsprofGetHashId(const char* text, size_t length);
+/** Nanoseconds of a steady clock; the time stamp of records. Never goes back. */
+uint64_t MsprofSysCycleTime(void);
+/** Keeps the callback of `module` (a later one replaces it). 100000 for a null callback. */
+int32_t MsprofRegisterCallback(uint32_t module, MsprofCommandHandle callback);
+/** Count a record. 100000 for a null record or, where a length is given, length 0. */
+int32_t MsprofReportApi(uint32_t aging, const void* record);
+int32_t MsprofReportCompactInfo(uint32_t aging, const void* record, uint32_t length);
+int32_t MsprofReportAdditionalInfo(uint32_t aging, const void* record, uint32_t length);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
+#endif  // ANYNPU_ACL_ACL_PROF_H_
