@@ -68,8 +68,9 @@ std::optional<size_t> parse_size(std::string_view text) {
 }
 
 uint64_t machine_memory() {
-  const auto host = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  return std::min(host, cgroup_limit());
+  static const uint64_t bytes = std::min(
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)), cgroup_limit());
+  return bytes;
 }
 
 size_t device_capacity() {
