@@ -141,9 +141,9 @@ TEST_F(EventTest, TellsTheErrorOfTheWorkBeforeIt) {
 }
 
 TEST_F(EventTest, WrongHandlesAreRefused) {
-  EXPECT_ERROR(record_event(nullptr, first_), Code::kRtInvalidHandle, "event handle is null");
-  EXPECT_ERROR(wait_event(first_, first_handle_), Code::kRtInvalidHandle, "is a stream handle");
-  EXPECT_ERROR(destroy_event(&go_), Code::kRtInvalidHandle, "is not a event handle");
+  EXPECT_ERROR(record_event(nullptr, first_), Code::kRtInvalidHandle, "handle of an event is null");
+  EXPECT_ERROR(wait_event(first_, first_handle_), Code::kRtInvalidHandle, "is the handle of a stream");
+  EXPECT_ERROR(destroy_event(&go_), Code::kRtInvalidHandle, "is not the handle of an event");
   EXPECT_ERROR(create_event(kEventIpc), Code::kFeatureUnsupported, "ACL_EVENT_IPC");
 }
 

@@ -8,9 +8,9 @@ namespace {
 
 std::string_view name_of(uint8_t kind) {
   switch (static_cast<HandleKind>(kind)) {
-    case HandleKind::kContext: return "context";
-    case HandleKind::kStream: return "stream";
-    case HandleKind::kEvent: return "event";
+    case HandleKind::kContext: return "a context";
+    case HandleKind::kStream: return "a stream";
+    case HandleKind::kEvent: return "an event";
     case HandleKind::kPhysical: return "physical memory";
   }
   return "";
@@ -20,12 +20,12 @@ std::string_view name_of(uint8_t kind) {
 
 void refuse_handle(HandleKind wanted, const void* handle) {
   const std::string_view want = name_of(static_cast<uint8_t>(wanted));
-  if (handle == nullptr) fail(Code::kRtInvalidHandle, "the {} handle is null", want);
+  if (handle == nullptr) fail(Code::kRtInvalidHandle, "the handle of {} is null", want);
   const auto value = reinterpret_cast<uint64_t>(handle);
   const std::string_view got = name_of(static_cast<uint8_t>(value >> 56));
-  if (got == want) fail(Code::kRtInvalidHandle, "{} {} was destroyed; do not use its handle any more", want, handle);
-  if (!got.empty()) fail(Code::kRtInvalidHandle, "{} is a {} handle; a {} handle is needed here", handle, got, want);
-  fail(Code::kRtInvalidHandle, "{} is not a {} handle; pass what its create call returned", handle, want);
+  if (got == want) fail(Code::kRtInvalidHandle, "{} is the handle of {} that was destroyed; do not use it any more", handle, want);
+  if (!got.empty()) fail(Code::kRtInvalidHandle, "{} is the handle of {}; that of {} is needed here", handle, got, want);
+  fail(Code::kRtInvalidHandle, "{} is not the handle of {}; pass what its create call returned", handle, want);
 }
 
 }  // namespace npu::device

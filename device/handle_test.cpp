@@ -29,11 +29,11 @@ TEST(Handle, RefusesGarbage) {
   Table table;
   table.create(nothing);
   int local = 0;
-  EXPECT_ERROR(table.get(nullptr), Code::kRtInvalidHandle, "event handle is null");
-  EXPECT_ERROR(table.get(&local), Code::kRtInvalidHandle, "is not a event handle");
+  EXPECT_ERROR(table.get(nullptr), Code::kRtInvalidHandle, "handle of an event is null");
+  EXPECT_ERROR(table.get(&local), Code::kRtInvalidHandle, "is not the handle of an event");
   EXPECT_ERROR(table.get(reinterpret_cast<void*>(~uint64_t{0})), Code::kRtInvalidHandle, "is not");
   HandleTable<int, HandleKind::kStream> streams;
-  EXPECT_ERROR(table.get(streams.create(nothing)), Code::kRtInvalidHandle, "is a stream handle; a event handle");
+  EXPECT_ERROR(table.get(streams.create(nothing)), Code::kRtInvalidHandle, "is the handle of a stream; that of an event");
 }
 
 TEST(Handle, RecycledSlotsGetNewHandles) {

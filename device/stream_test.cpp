@@ -120,9 +120,9 @@ TEST_F(StreamTest, BlockingLaunchRaisesAtOnce) {
 
 TEST_F(StreamTest, WrongHandlesAreRefused) {
   int local = 0;
-  EXPECT_ERROR(stream_from_handle(&local), Code::kRtInvalidHandle, "is not a stream handle");
+  EXPECT_ERROR(stream_from_handle(&local), Code::kRtInvalidHandle, "is not the handle of a stream");
   void* event = create_event(0);
-  EXPECT_ERROR(stream_from_handle(event), Code::kRtInvalidHandle, "is a event handle");
+  EXPECT_ERROR(stream_from_handle(event), Code::kRtInvalidHandle, "is the handle of an event");
   destroy_event(event);
   EXPECT_ERROR(destroy_stream(nullptr), Code::kRtParamInvalid, "default stream");
   EXPECT_ERROR(destroy_stream(stream_from_handle(nullptr).handle()), Code::kRtParamInvalid, "default stream");
