@@ -37,8 +37,8 @@ std::byte* detail::map_shared(void* want, size_t bytes, int fd, int protection) 
   const int flags = MAP_SHARED | MAP_NORESERVE | (want != nullptr ? MAP_FIXED : 0);
   void* memory = mmap(want, bytes, protection, flags, fd, 0);
   if (memory == MAP_FAILED) {
-    fail(Code::kMemoryAllocation, "the system cannot map {} ({}); lower ANYNPU_MEMORY or check `ulimit -v`", to_size(bytes),
-         std::strerror(errno));
+    fail(Code::kMemoryAllocation, "the system cannot map {} ({}); lower ANYNPU_MEMORY or check `ulimit -v`",
+         to_size(bytes), std::strerror(errno));
   }
   madvise(memory, bytes, MADV_DONTFORK);
   madvise(memory, bytes, MADV_HUGEPAGE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one device: a memfd of its whole capacity, mapped once for the client and, in guard mode, a second time
-// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it and virtual_memory.cpp look here.
+// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it and virtual_memory.cpp look
+// here.
 #pragma once
 
 #include <cstddef>
@@ -68,10 +69,10 @@ class Arena {
   std::byte* kernel_ = nullptr;
 
   mutable std::mutex mutex_;
-  std::map<size_t, Live> live_;                 // by offset
-  std::map<size_t, size_t> free_;               // offset -> size, never two neighbours
+  std::map<size_t, Live> live_;                  // by offset
+  std::map<size_t, size_t> free_;                // offset -> size, never two neighbours
   std::set<std::pair<size_t, size_t>> by_size_;  // (size, offset) of free_
-  std::deque<Retired> retired_;                 // oldest first
+  std::deque<Retired> retired_;                  // oldest first
   size_t used_ = 0;
   size_t high_water_ = 0;
   size_t waiting_ = 0;

@@ -87,7 +87,8 @@ void subscribe(uint64_t thread_id, Stream& stream) {
   check_process();
   std::lock_guard lock(board().mutex);
   if (!board().thread_of.emplace(&stream, thread_id).second) {
-    fail(Code::kRepeatSubscribe, "stream {} has a callback thread already; call aclrtUnSubscribeReport first", stream.id());
+    fail(Code::kRepeatSubscribe, "stream {} has a callback thread already; call aclrtUnSubscribeReport first",
+         stream.id());
   }
   board().changed.notify_all();
 }
@@ -110,7 +111,8 @@ void launch_callback(Stream& stream, HostFunction function, void* data, bool blo
   {
     std::lock_guard lock(board().mutex);
     if (!board().thread_of.contains(&stream)) {
-      fail(Code::kStreamNotSubscribed, "stream {} has no callback thread; call aclrtSubscribeReport first", stream.id());
+      fail(Code::kStreamNotSubscribed, "stream {} has no callback thread; call aclrtSubscribeReport first",
+           stream.id());
     }
   }
   stream.launch({"host callback", 0, kTaskCallback | kTaskMayWait,

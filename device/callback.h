@@ -13,7 +13,8 @@ using HostFunction = void (*)(void* data);
 /// Names the thread (pthread_self as a number) that runs the callbacks of `stream`. Raises 100033 when the stream has
 /// one already.
 void subscribe(uint64_t thread_id, Stream& stream);
-/// Ends it; callbacks that are due get a second to run, then they are dropped. Raises 100034 when they were not subscribed.
+/// Ends it; callbacks that are due get a second to run, then they are dropped. Raises 100034 when they were not
+/// subscribed.
 void unsubscribe(uint64_t thread_id, Stream& stream);
 
 /// Queues `function` for the subscribed thread. With `blocking` later work of the stream waits for it.

@@ -49,7 +49,13 @@ TEST_F(CallbackTest, RunInTheSubscribedThread) {
   start_reporter();
   subscribe(id_, stream_);
   int seen = -1;
-  launch_callback(stream_, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); count += 5; }, nullptr, true);
+  launch_callback(
+      stream_,
+      [](void*) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        count += 5;
+      },
+      nullptr, true);
   stream_.launch({"after", 0, kTaskKernel, [&] { seen = count; }});
   stream_.synchronize();
   EXPECT_EQ(seen, 5) << "a blocking callback holds the stream";

@@ -32,8 +32,8 @@ uint64_t limit_in(const std::string& path) {
 
 // The process' cgroup and its parents may each set a limit; version 1 has one file of its own.
 uint64_t cgroup_limit() {
-  uint64_t limit = std::min(limit_in("/sys/fs/cgroup/memory.max"),
-                            limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  uint64_t limit =
+      std::min(limit_in("/sys/fs/cgroup/memory.max"), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     if (!line.starts_with("0::/")) continue;

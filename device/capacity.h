@@ -18,8 +18,8 @@ std::optional<size_t> parse_size(std::string_view text);
 /// Bytes of memory the machine has, or the cgroup of this process is limited to.
 uint64_t machine_memory();
 
-/// What one device offers: ANYNPU_MEMORY, else min(profile, 80 % of machine_memory()). Raises 100000 for a setting that is
-/// no size.
+/// What one device offers: ANYNPU_MEMORY, else min(profile, 80 % of machine_memory()). Raises 100000 for a setting that
+/// is no size.
 size_t device_capacity();
 /// What all devices of the process together may use: 80 % of machine_memory(), without limit under ANYNPU_MEMORY.
 size_t process_capacity();

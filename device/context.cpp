@@ -120,10 +120,12 @@ void set_default_device(int device) {
 }
 
 Context& current_context() {
-  if (Context* context = current == nullptr ? nullptr : table().find(current)) [[likely]] return *context;
+  if (Context* context = current == nullptr ? nullptr : table().find(current)) [[likely]]
+    return *context;
   check_process();
   if (current != nullptr) {
-    fail(Code::kRtContextNull, "the context of this thread was destroyed, or its device was reset by another thread; "
+    fail(Code::kRtContextNull,
+         "the context of this thread was destroyed, or its device was reset by another thread; "
          "call aclrtSetDevice or aclrtSetCurrentContext");
   }
   const int device = default_device.load(std::memory_order_relaxed);
@@ -145,7 +147,8 @@ void destroy_context(void* handle) {
   check_process();
   std::lock_guard lock(change_mutex);
   if (table().get(handle).primary) {
-    fail(Code::kRtParamInvalid, "context {} is the default context of its device and ends with aclrtResetDevice", handle);
+    fail(Code::kRtParamInvalid, "context {} is the default context of its device and ends with aclrtResetDevice",
+         handle);
   }
   if (current == handle) current = nullptr;
   close_context(handle);

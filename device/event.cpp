@@ -83,8 +83,10 @@ int64_t time_of(void* event, const char* which) {
   Event& found = table().get(event);
   std::lock_guard lock(found.mutex);
   if (found.flags != 0 && (found.flags & kEventTimeline) == 0) {
-    fail(Code::kRtEventTimestamp, "the {} event was made with flags {:#x}; only ACL_EVENT_TIME_LINE (0x8) events have a "
-         "time", which, found.flags);
+    fail(Code::kRtEventTimestamp,
+         "the {} event was made with flags {:#x}; only ACL_EVENT_TIME_LINE (0x8) events have a "
+         "time",
+         which, found.flags);
   }
   if (!found.last) fail(Code::kRtEventTimestamp, "the {} event was not recorded; call aclrtRecordEvent first", which);
   if (!found.last->is_reached()) {
@@ -98,7 +100,8 @@ int64_t time_of(void* event, const char* which) {
 void* create_event(uint32_t flags) {
   check_usable();
   if ((flags & kEventIpc) != 0) {
-    fail(Code::kFeatureUnsupported, "events cannot be shared between processes (flag ACL_EVENT_IPC); create it without");
+    fail(Code::kFeatureUnsupported,
+         "events cannot be shared between processes (flag ACL_EVENT_IPC); create it without");
   }
   return table().create([&](Event& event, void*) {
     event.flags = flags;
@@ -143,8 +146,8 @@ void wait_event(Stream& stream, void* event) {
   waits->fetch_add(1);
   // Counts down even when the task is dropped unrun.
   auto pending = std::shared_ptr<void>(nullptr, [waits](void*) { waits->fetch_sub(1); });
-  stream.launch({"event wait", 0, kTaskMayWait | kTaskAlways,
-                 [mark, pending, &stream] { wait_in_stream(*mark, stream); }});
+  stream.launch(
+      {"event wait", 0, kTaskMayWait | kTaskAlways, [mark, pending, &stream] { wait_in_stream(*mark, stream); }});
 }
 
 void reset_event(void* event, Stream& stream) {

@@ -69,7 +69,7 @@ TEST_F(EventTest, AWaitBindsToTheRecordBeforeIt) {
   record_event(event_, first_);
   hold(first_);
   record_event(event_, first_);
-  wait_event(second_, event_);                  // waits for the second record
+  wait_event(second_, event_);  // waits for the second record
   void* third = create_stream();
   record_event(event_, stream_from_handle(third));  // reached at once, and no business of the wait above
   EXPECT_TRUE(event_complete(event_));
@@ -108,7 +108,8 @@ TEST_F(EventTest, MeasuresTime) {
   void* end = create_event(kEventTimeline);
   EXPECT_ERROR(elapsed_ms(event_, end), Code::kRtEventTimestamp, "start event was not recorded");
   record_event(event_, first_);
-  first_.launch({"sleep", kInlineBound + 1, kTaskKernel, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }});
+  first_.launch(
+      {"sleep", kInlineBound + 1, kTaskKernel, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }});
   record_event(end, first_);
   EXPECT_ERROR(elapsed_ms(event_, end), Code::kRtEventTimestamp, "not reached yet");
   synchronize_event(end);

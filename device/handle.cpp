@@ -23,8 +23,10 @@ void refuse_handle(HandleKind wanted, const void* handle) {
   if (handle == nullptr) fail(Code::kRtInvalidHandle, "the handle of {} is null", want);
   const auto value = reinterpret_cast<uint64_t>(handle);
   const std::string_view got = name_of(static_cast<uint8_t>(value >> 56));
-  if (got == want) fail(Code::kRtInvalidHandle, "{} is the handle of {} that was destroyed; do not use it any more", handle, want);
-  if (!got.empty()) fail(Code::kRtInvalidHandle, "{} is the handle of {}; that of {} is needed here", handle, got, want);
+  if (got == want)
+    fail(Code::kRtInvalidHandle, "{} is the handle of {} that was destroyed; do not use it any more", handle, want);
+  if (!got.empty())
+    fail(Code::kRtInvalidHandle, "{} is the handle of {}; that of {} is needed here", handle, got, want);
   fail(Code::kRtInvalidHandle, "{} is not the handle of {}; pass what its create call returned", handle, want);
 }
 

@@ -42,11 +42,12 @@ class HandleTable {
     const auto value = reinterpret_cast<uint64_t>(handle);
     Slot* slot = at(static_cast<uint32_t>(value >> 6) & kIndexMask);
     return slot != nullptr && value != 0 && slot->handle.load(std::memory_order_acquire) == value ? &slot->value
-                                                                                                 : nullptr;
+                                                                                                  : nullptr;
   }
   /// The live object of `handle`; raises 107017 with a text.
   T& get(const void* handle) const {
-    if (T* object = find(handle)) [[likely]] return *object;
+    if (T* object = find(handle)) [[likely]]
+      return *object;
     refuse_handle(kind, handle);
   }
 

@@ -33,7 +33,8 @@ TEST(Handle, RefusesGarbage) {
   EXPECT_ERROR(table.get(&local), Code::kRtInvalidHandle, "is not the handle of an event");
   EXPECT_ERROR(table.get(reinterpret_cast<void*>(~uint64_t{0})), Code::kRtInvalidHandle, "is not");
   HandleTable<int, HandleKind::kStream> streams;
-  EXPECT_ERROR(table.get(streams.create(nothing)), Code::kRtInvalidHandle, "is the handle of a stream; that of an event");
+  EXPECT_ERROR(table.get(streams.create(nothing)), Code::kRtInvalidHandle,
+               "is the handle of a stream; that of an event");
 }
 
 TEST(Handle, RecycledSlotsGetNewHandles) {

@@ -58,8 +58,8 @@ Range remove(const void* ptr, bool own, const char* cure) {
 void* malloc_host(size_t bytes) {
   check_usable();
   const size_t mapped = (bytes / kPage + 1) * kPage;
-  void* memory = mapped > bytes ? mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                                : MAP_FAILED;
+  void* memory =
+      mapped > bytes ? mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
   if (memory == MAP_FAILED) {
     fail(Code::kMemoryAllocation, "the machine gives no {} of host memory ({})", detail::to_size(bytes),
          std::strerror(errno));

@@ -28,11 +28,13 @@ bool exiting();
 /// Raises 100001 in a child forked after the first use of a device. Every function of this room that takes a lock calls
 /// it first: the parent's locks may be held for ever in the child.
 inline void check_process() {
-  if (detail::process_flags.load(std::memory_order_relaxed) & detail::kForked) [[unlikely]] detail::refuse_forked();
+  if (detail::process_flags.load(std::memory_order_relaxed) & detail::kForked) [[unlikely]]
+    detail::refuse_forked();
 }
 /// The same, and 100001 after finalize: for calls that make something new.
 inline void check_usable() {
-  if (detail::process_flags.load(std::memory_order_relaxed) != 0) [[unlikely]] detail::refuse_unusable();
+  if (detail::process_flags.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    detail::refuse_unusable();
 }
 
 }  // namespace npu::device

@@ -109,7 +109,8 @@ TEST(Init, AForgetfulProcessEndsCleanly) {
   }
   char self[4096] = {};
   ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-  const std::string command = std::string("ANYNPU_TEST_FORGET=1 '") + self + "' --gtest_filter=Init.AForget* > /dev/null";
+  const std::string command =
+      std::string("ANYNPU_TEST_FORGET=1 '") + self + "' --gtest_filter=Init.AForget* > /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

@@ -44,8 +44,8 @@ size_t used_by_process() {
   return sum;
 }
 
-// Blocks this thread met lately, so that the usual question costs no lock. A slot is a megabyte of addresses: tensors of
-// one call seldom push each other out. Valid while no live range has ended since.
+// Blocks this thread met lately, so that the usual question costs no lock. A slot is a megabyte of addresses: tensors
+// of one call seldom push each other out. Valid while no live range has ended since.
 struct Met {
   Block block;
   size_t padded = 0;
@@ -69,7 +69,8 @@ const Block* meet(const void* ptr) {
   const auto inside = [&] {
     return static_cast<size_t>(static_cast<const std::byte*>(ptr) - slot.block.begin) < slot.padded;
   };
-  if (slot.generation == now && inside()) [[likely]] return &slot.block;
+  if (slot.generation == now && inside()) [[likely]]
+    return &slot.block;
   slot.padded = 0;
   slot.block = look_up(ptr, &slot.padded);
   slot.generation = now;
@@ -82,7 +83,8 @@ const Block* meet(const void* ptr) {
     fail(Code::kRtParamInvalid, "{} {} points to device memory that was freed, or never allocated", what, ptr);
   }
   if (is_pinned(ptr, 1)) {
-    fail(Code::kRtParamInvalid, "{} {} is page-locked host memory (aclrtMallocHost); pass memory of aclrtMalloc", what, ptr);
+    fail(Code::kRtParamInvalid, "{} {} is page-locked host memory (aclrtMallocHost); pass memory of aclrtMalloc", what,
+         ptr);
   }
   fail(Code::kRtParamInvalid, "{} {} is not device memory (a host address?); pass memory of aclrtMalloc", what, ptr);
 }
@@ -108,7 +110,8 @@ std::string detail::to_size(size_t bytes) {
 Arena& detail::arena(int device) {
   check_device(device);
   auto& slot = arenas[static_cast<size_t>(device)];
-  if (Arena* made = slot.load(std::memory_order_acquire)) [[likely]] return *made;
+  if (Arena* made = slot.load(std::memory_order_acquire)) [[likely]]
+    return *made;
   start_process();
   std::lock_guard lock(make_mutex);
   if (Arena* made = slot.load(std::memory_order_acquire)) return *made;
@@ -133,10 +136,12 @@ void detail::refuse_allocation(int device, size_t bytes) {
 void* allocate(int device, size_t bytes) {
   check_usable();
   Arena& arena = detail::arena(device);
-  if (const size_t limit = process_capacity(); limit != SIZE_MAX && bytes > limit - std::min(limit, used_by_process())) {
-    fail(Code::kMemoryAllocation, "{} asked on device {}, but all devices of this process together use {} of the {} this "
-         "machine can give; use fewer devices or a smaller batch", detail::to_size(bytes), device,
-         detail::to_size(used_by_process()), detail::to_size(limit));
+  if (const size_t limit = process_capacity();
+      limit != SIZE_MAX && bytes > limit - std::min(limit, used_by_process())) {
+    fail(Code::kMemoryAllocation,
+         "{} asked on device {}, but all devices of this process together use {} of the {} this "
+         "machine can give; use fewer devices or a smaller batch",
+         detail::to_size(bytes), device, detail::to_size(used_by_process()), detail::to_size(limit));
   }
   std::byte* block = arena.allocate(bytes);
   while (block == nullptr && arena.wait_for_freed(kPatienceMs)) block = arena.allocate(bytes);
@@ -157,8 +162,7 @@ void deallocate(void* ptr) {
     case Arena::Refusal::kNone: return detail::forget_blocks();
     case Arena::Refusal::kInside:
       fail(Code::kRtParamInvalid, "{} lies inside a block; free the address that aclrtMalloc returned", ptr);
-    case Arena::Refusal::kNotLive:
-      fail(Code::kRtParamInvalid, "{} was freed before, or never allocated", ptr);
+    case Arena::Refusal::kNotLive: fail(Code::kRtParamInvalid, "{} was freed before, or never allocated", ptr);
   }
 }
 
@@ -189,15 +193,16 @@ Block find_block(const void* ptr) {
 void check_live(const void* ptr, size_t bytes, int device, const char* what) {
   if (bytes == 0) return;
   const Block* block = meet(ptr);
-  if (block == nullptr) [[unlikely]] refuse_dead(ptr, what);
+  if (block == nullptr) [[unlikely]]
+    refuse_dead(ptr, what);
   const auto offset = static_cast<size_t>(static_cast<const std::byte*>(ptr) - block->begin);
   if (offset > block->bytes || bytes > block->bytes - offset) [[unlikely]] {
-    fail(Code::kRtParamInvalid, "{} needs {} at {}, but its block of {} ends {} before that", what, detail::to_size(bytes),
-         ptr, detail::to_size(block->bytes), detail::to_size(offset + bytes - block->bytes));
+    fail(Code::kRtParamInvalid, "{} needs {} at {}, but its block of {} ends {} before that", what,
+         detail::to_size(bytes), ptr, detail::to_size(block->bytes), detail::to_size(offset + bytes - block->bytes));
   }
   if (device != kAnyDevice && block->device != device) [[unlikely]] {
-    fail(Code::kRtParamInvalid, "{} {} is memory of device {}, but the stream is on device {}; copy it there first", what,
-         ptr, block->device, device);
+    fail(Code::kRtParamInvalid, "{} {} is memory of device {}, but the stream is on device {}; copy it there first",
+         what, ptr, block->device, device);
   }
 }
 

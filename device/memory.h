@@ -62,7 +62,8 @@ void* resolve_guarded(const void* ptr);
 /// Where kernels and copies read and write the client's device address. The identity, except in guard mode.
 /// Addresses that are not device memory come back unchanged.
 inline void* resolve(const void* ptr, [[maybe_unused]] size_t bytes) {
-  if (!detail::guard_mode) [[likely]] return const_cast<void*>(ptr);
+  if (!detail::guard_mode) [[likely]]
+    return const_cast<void*>(ptr);
   return detail::resolve_guarded(ptr);
 }
 

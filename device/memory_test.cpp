@@ -70,10 +70,12 @@ TEST(Memory, RefusalsTellWhatTheAddressIs) {
   int local = 0;
   EXPECT_ERROR(check_live(&local, 4, 0, "self"), Code::kRtParamInvalid, "is not device memory (a host address?)");
   EXPECT_ERROR(check_live(nullptr, 4, 0, "self"), Code::kRtParamInvalid, "self is null");
-  EXPECT_ERROR(check_live(block, 1012, 0, "out"), Code::kRtParamInvalid, "its block of 1000 bytes ends 12 bytes before");
+  EXPECT_ERROR(check_live(block, 1012, 0, "out"), Code::kRtParamInvalid,
+               "its block of 1000 bytes ends 12 bytes before");
   EXPECT_ERROR(check_live(offset(block, 990), 20, 0), Code::kRtParamInvalid, "ends 10 bytes before");
   EXPECT_ERROR(check_live(offset(block, 1005), 1, 0), Code::kRtParamInvalid, "ends 6 bytes before");
-  EXPECT_ERROR(check_live(block, 4, 3, "src"), Code::kRtParamInvalid, "memory of device 0, but the stream is on device 3");
+  EXPECT_ERROR(check_live(block, 4, 3, "src"), Code::kRtParamInvalid,
+               "memory of device 0, but the stream is on device 3");
   void* pinned = malloc_host(10);
   EXPECT_ERROR(check_live(pinned, 4), Code::kRtParamInvalid, "page-locked host memory");
   free_host(pinned);
@@ -146,7 +148,8 @@ TEST(Memory, RandomBlocksNeverOverlap) {
       static_cast<unsigned char*>(resolve(block, size))[0] = static_cast<unsigned char>(size);
     } else {
       const size_t at = random() % blocks.size();
-      EXPECT_EQ(*static_cast<unsigned char*>(resolve(blocks[at].first, 1)), static_cast<unsigned char>(blocks[at].second));
+      EXPECT_EQ(*static_cast<unsigned char*>(resolve(blocks[at].first, 1)),
+                static_cast<unsigned char>(blocks[at].second));
       deallocate(blocks[at].first);
       blocks[at] = blocks.back();
       blocks.pop_back();
@@ -184,7 +187,8 @@ TEST(VirtualMemory, MapsHandlesIntoRanges) {
   check_live(range, kGranularity, 4);
   map_memory(offset(range, kGranularity), 2 * kGranularity, 0, second);
   check_live(offset(range, 100), 3 * kGranularity - 100, 4);
-  EXPECT_ERROR(map_memory(offset(range, 2 * kGranularity), kGranularity, 0, first), Code::kRtParamInvalid, "mapped already");
+  EXPECT_ERROR(map_memory(offset(range, 2 * kGranularity), kGranularity, 0, first), Code::kRtParamInvalid,
+               "mapped already");
   EXPECT_ERROR(map_memory(offset(range, 7 * kGranularity), 2 * kGranularity, 0, second), Code::kRtParamInvalid,
                "not inside one reserved range");
   EXPECT_ERROR(release_address(range), Code::kRtParamInvalid, "still has 2 mappings");
@@ -242,8 +246,8 @@ TEST(GuardedMemory, KernelsSeeWhatHostsMayNotTouch) {
 TEST(GuardMode, RunsGuardedTests) {
   if (guarded()) GTEST_SKIP();
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string command = "ANYNPU_GUARD=1 '" + self +
-                              "' --gtest_filter='GuardedMemory.*:VirtualMemory.*:Memory.Find*' > /dev/null 2>&1";
+  const std::string command =
+      "ANYNPU_GUARD=1 '" + self + "' --gtest_filter='GuardedMemory.*:VirtualMemory.*:Memory.Find*' > /dev/null 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 

@@ -13,9 +13,7 @@ namespace npu::device {
 struct Progress {
   std::atomic<uint64_t> submitted{0};
   std::atomic<uint64_t> completed{0};
-  bool idle() const {
-    return completed.load(std::memory_order_acquire) == submitted.load(std::memory_order_acquire);
-  }
+  bool idle() const { return completed.load(std::memory_order_acquire) == submitted.load(std::memory_order_acquire); }
 };
 
 /// A new counter pair that every later fence looks at.

@@ -12,12 +12,12 @@ namespace npu::device {
 /// Facts of one SoC. Clients size their tiles and choose code paths by them; results never depend on them, except
 /// through `inf_nan`.
 struct Soc {
-  const char* name;        ///< what aclrtGetSocName answers
-  uint32_t ai_cores;       ///< cube cores
+  const char* name;   ///< what aclrtGetSocName answers
+  uint32_t ai_cores;  ///< cube cores
   uint32_t vector_cores;
   uint64_t l2_bytes;
-  uint64_t memory_bytes;   ///< device memory of the card; a machine with less offers less (see memory.h)
-  bool inf_nan;            ///< IEEE infinities and NaN by default; without it overflow saturates
+  uint64_t memory_bytes;  ///< device memory of the card; a machine with less offers less (see memory.h)
+  bool inf_nan;           ///< IEEE infinities and NaN by default; without it overflow saturates
   bool bfloat16;
 };
 

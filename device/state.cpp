@@ -30,8 +30,10 @@ DeviceState& state_of(int device) {
 
 size_t checked_option(int option) {
   if (option < 0 || option >= kSystemOptions) {
-    fail(Code::kRtParamInvalid, "system option {} does not exist; the options are 0 (deterministic), 1 (debug kernel) "
-         "and 2 (strong consistency)", option);
+    fail(Code::kRtParamInvalid,
+         "system option {} does not exist; the options are 0 (deterministic), 1 (debug kernel) "
+         "and 2 (strong consistency)",
+         option);
   }
   return static_cast<size_t>(option);
 }

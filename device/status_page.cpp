@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,8 +15,6 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-
-#include <fmt/format.h>
 
 #include "device/soc.h"
 
@@ -42,7 +41,8 @@ std::string& page_path() {
   return path;
 }
 
-// Field 22 of /proc/<pid>/stat, counted behind the name, which may hold blanks and brackets. 0 when there is no process.
+// Field 22 of /proc/<pid>/stat, counted behind the name, which may hold blanks and brackets. 0 when there is no
+// process.
 uint64_t start_ticks_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(file)), {});

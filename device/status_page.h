@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other processes may know about this one (`anynpu smi`): a page of counters in a file under $XDG_RUNTIME_DIR, else
-// in a 0700 folder of the temp directory. Made at the first use of a device, removed at exit; readers drop dead ones.
+// What other processes may know about this one (`anynpu smi`): a page of counters in a file under $XDG_RUNTIME_DIR,
+// else in a 0700 folder of the temp directory. Made at the first use of a device, removed at exit; readers drop dead
+// ones.
 #pragma once
 
 #include <sys/types.h>

@@ -77,7 +77,8 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
 }  // namespace
 
 void Stream::launch(Task&& task) {
-  if (failed_.load(std::memory_order_relaxed)) [[unlikely]] raise_when_stopped();
+  if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
+    raise_when_stopped();
   const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
   {
     std::unique_lock lock(mutex_);
@@ -87,11 +88,13 @@ void Stream::launch(Task&& task) {
       enqueue(std::move(task));
     }
   }
-  if (blocking && own_stream != this) [[unlikely]] synchronize();
+  if (blocking && own_stream != this) [[unlikely]]
+    synchronize();
 }
 
 bool Stream::runs_inline(const Task& task) const {
-  if (detail::exiting()) [[unlikely]] return true;
+  if (detail::exiting()) [[unlikely]]
+    return true;
   return (task.flags & kNeverInline) == 0 && task.cost_ns <= kInlineBound && detail::inline_kernels();
 }
 
@@ -166,7 +169,8 @@ void Stream::keep_error(const Task& task) {
   try {
     throw;
   } catch (const Error& e) {
-    error.emplace(e.code(), fmt::format("{} failed on stream {} of device {}: {}", task.name, id(), device(), e.message()),
+    error.emplace(e.code(),
+                  fmt::format("{} failed on stream {} of device {}: {}", task.name, id(), device(), e.message()),
                   e.place());
   } catch (const std::exception& e) {
     error.emplace(Code::kAicoreException,
@@ -213,7 +217,8 @@ void Stream::work() {
 
 void Stream::refuse_own_task(const char* action) const {
   if (own_stream != this) return;
-  fail(Code::kRtStreamContext, "a task of stream {} tries to {} its own stream, which would wait for itself", id(), action);
+  fail(Code::kRtStreamContext, "a task of stream {} tries to {} its own stream, which would wait for itself", id(),
+       action);
 }
 
 void Stream::synchronize(int64_t timeout_ms) {
@@ -244,7 +249,8 @@ bool Stream::query() {
 }
 
 void Stream::raise_error() {
-  if (!failed_.load(std::memory_order_acquire)) [[likely]] return;
+  if (!failed_.load(std::memory_order_acquire)) [[likely]]
+    return;
   std::optional<Error> error;
   {
     std::lock_guard lock(mutex_);

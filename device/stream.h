@@ -102,8 +102,8 @@ class Stream {
 
 /// A stream in the current context. Raises 107000 for a priority above 7.
 void* create_stream(uint32_t priority = 0, uint32_t flags = 0);
-/// Ends the stream after its work; a failed task's error that nobody asked for is raised after that. Raises 107017 for a bad handle, 107000 for
-/// null (a default stream lives as long as its context).
+/// Ends the stream after its work; a failed task's error that nobody asked for is raised after that. Raises 107017 for
+/// a bad handle, 107000 for null (a default stream lives as long as its context).
 void destroy_stream(void* handle);
 /// Ends the stream; work that has not started is dropped, events recorded on it complete.
 void destroy_stream_force(void* handle);

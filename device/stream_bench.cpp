@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/stream.h"
-
 #include <benchmark/benchmark.h>
 
 #include "device/context.h"
 #include "device/event.h"
 #include "device/memory.h"
+#include "device/stream.h"
 
 namespace npu::device {
 namespace {

@@ -86,7 +86,8 @@ TEST_F(StreamTest, ErrorsSurfaceOnceInTheThreadThatAsks) {
     stream_.launch({"op", 0, kTaskKernel, [] { throw std::runtime_error("odd"); }});
     EXPECT_ERROR(synchronize_device(), Code::kAicoreException, "odd");
     stream_.launch({"op", 0, kTaskKernel, [] { throw 1; }});
-    EXPECT_ERROR(while (!stream_.query()) std::this_thread::yield(); stream_.query(), Code::kAicoreException, "unknown");
+    EXPECT_ERROR(while (!stream_.query()) std::this_thread::yield();
+                 stream_.query(), Code::kAicoreException, "unknown");
   }
 }
 
@@ -183,7 +184,8 @@ TEST_F(StreamTest, ManyThreadsShareOneStream) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      for (int i = 0; i < 2000; ++i) stream_.launch({"add", i % 100 == 0 ? kInlineBound + 1 : 0, kTaskKernel, [&] { ++sum; }});
+      for (int i = 0; i < 2000; ++i)
+        stream_.launch({"add", i % 100 == 0 ? kInlineBound + 1 : 0, kTaskKernel, [&] { ++sum; }});
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -83,9 +83,8 @@ class Machine {
   void copy(size_t to, size_t from, size_t on) {
     acquire(to, on);
     acquire(from, on);
-    stream(on).launch(task([target = resolved(to), source = resolved(from)] {
-      std::memmove(target, source, sizeof(Cell));
-    }));
+    stream(on).launch(
+        task([target = resolved(to), source = resolved(from)] { std::memmove(target, source, sizeof(Cell)); }));
     release(to, on);
     release(from, on);
     model_[to] = model_[from];
@@ -126,8 +125,7 @@ TEST_P(Stress, TenThousandOperationsMatchTheModel) {
   detail::inline_kernels.override(true);
 }
 
-INSTANTIATE_TEST_SUITE_P(Inline, Stress, testing::Bool(),
-                         [](const auto& param) { return param.param ? "on" : "off"; });
+INSTANTIATE_TEST_SUITE_P(Inline, Stress, testing::Bool(), [](const auto& param) { return param.param ? "on" : "off"; });
 
 }  // namespace
 }  // namespace npu::device

@@ -83,10 +83,10 @@ enum TaskFlag : uint32_t {
 };
 
 struct Task {
-  const char* name = "task";       ///< for error texts; must outlive the task (a literal, or a registry's string)
-  int64_t cost_ns = 0;             ///< rough running time
-  uint32_t flags = kTaskKernel;    ///< TaskFlag bits
-  TaskBody body;                   ///< an exception it throws becomes the stream's error
+  const char* name = "task";     ///< for error texts; must outlive the task (a literal, or a registry's string)
+  int64_t cost_ns = 0;           ///< rough running time
+  uint32_t flags = kTaskKernel;  ///< TaskFlag bits
+  TaskBody body;                 ///< an exception it throws becomes the stream's error
 };
 
 }  // namespace npu::device

@@ -28,9 +28,9 @@ Raised raised(F&& f) {
 }  // namespace npu::device
 
 /// `statement` raises Error(code) whose text holds `part`.
-#define EXPECT_ERROR(statement, wanted_code, part)                                              \
-  do {                                                                                          \
-    const auto raised_error = ::npu::device::raised([&] { statement; });                          \
+#define EXPECT_ERROR(statement, wanted_code, part)                                                      \
+  do {                                                                                                  \
+    const auto raised_error = ::npu::device::raised([&] { statement; });                                \
     EXPECT_EQ(static_cast<int>(raised_error.code), static_cast<int>(wanted_code)) << raised_error.text; \
-    EXPECT_NE(raised_error.text.find(part), std::string::npos) << raised_error.text;            \
+    EXPECT_NE(raised_error.text.find(part), std::string::npos) << raised_error.text;                    \
   } while (0)

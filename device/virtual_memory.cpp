@@ -52,7 +52,7 @@ Table& table() {
 
 struct Range {
   size_t bytes;
-  std::byte* kernel;                          // the same range for kernels; the client's own outside guard mode
+  std::byte* kernel;                         // the same range for kernels; the client's own outside guard mode
   std::map<std::byte*, PhysicalPtr> mapped;  // by first byte
 };
 
@@ -87,7 +87,8 @@ void* reserve(void* want, size_t bytes) {
 // A PROT_NONE range of `bytes` that starts at a multiple of `alignment`: reserve more, cut off both ends.
 std::byte* reserve_aligned(size_t bytes, size_t alignment) {
   auto* begin = static_cast<std::byte*>(reserve(nullptr, bytes + alignment));
-  auto* aligned = reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(begin) + alignment - 1) / alignment * alignment);
+  auto* aligned =
+      reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(begin) + alignment - 1) / alignment * alignment);
   if (aligned > begin) munmap(begin, static_cast<size_t>(aligned - begin));
   if (const auto rest = static_cast<size_t>(begin + alignment - aligned); rest > 0) munmap(aligned + bytes, rest);
   return aligned;
@@ -124,7 +125,8 @@ void* reserve_address(size_t bytes, size_t alignment, void* want) {
   bytes = (bytes + kGranularity - 1) / kGranularity * kGranularity;
   std::byte* begin = nullptr;
   if (want != nullptr) {
-    void* memory = mmap(want, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void* memory =
+        mmap(want, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory == want) begin = static_cast<std::byte*>(memory);
     if (memory != want && memory != MAP_FAILED) munmap(memory, bytes);
   }
@@ -183,7 +185,8 @@ void map_memory(void* begin, size_t bytes, size_t offset, void* handle) {
   std::lock_guard lock(registry().mutex);
   const auto at = registry().holding(begin);
   if (at == registry().ranges.end() || first + bytes > at->first + at->second.bytes) {
-    fail(Code::kRtParamInvalid, "{} and the {} behind it are not inside one reserved range", begin, detail::to_size(bytes));
+    fail(Code::kRtParamInvalid, "{} and the {} behind it are not inside one reserved range", begin,
+         detail::to_size(bytes));
   }
   Range& range = at->second;
   if (static_cast<size_t>(first - at->first) % kGranularity != 0) {
@@ -191,7 +194,8 @@ void map_memory(void* begin, size_t bytes, size_t offset, void* handle) {
   }
   const auto next = range.mapped.lower_bound(first);
   const bool hits_next = next != range.mapped.end() && next->first < first + bytes;
-  const bool hits_last = next != range.mapped.begin() && std::prev(next)->first + std::prev(next)->second->bytes > first;
+  const bool hits_last =
+      next != range.mapped.begin() && std::prev(next)->first + std::prev(next)->second->bytes > first;
   if (hits_next || hits_last) fail(Code::kRtParamInvalid, "{} is mapped already; call aclrtUnmapMem first", begin);
   detail::map_shared(first, bytes, physical->fd, detail::guard_mode ? PROT_NONE : PROT_READ | PROT_WRITE);
   if (range.kernel != at->first) {
@@ -205,14 +209,15 @@ void unmap_memory(void* begin) {
   check_process();
   // Taking pages away under a running kernel would crash it.
   if (!Fence::now().wait(kPatienceMs)) {
-    fail(Code::kRtWaitTimeout, "work queued before aclrtUnmapMem has not ended within a minute; the mapping at {} stays",
-         begin);
+    fail(Code::kRtWaitTimeout,
+         "work queued before aclrtUnmapMem has not ended within a minute; the mapping at {} stays", begin);
   }
   auto* first = static_cast<std::byte*>(begin);
   PhysicalPtr last_use;  // its end may take the arena's lock
   std::lock_guard lock(registry().mutex);
   const auto at = registry().holding(begin);
-  const auto mapping = at == registry().ranges.end() ? decltype(at->second.mapped.begin()){} : at->second.mapped.find(first);
+  const auto mapping =
+      at == registry().ranges.end() ? decltype(at->second.mapped.begin()){} : at->second.mapped.find(first);
   if (at == registry().ranges.end() || mapping == at->second.mapped.end()) {
     fail(Code::kRtParamInvalid, "{} is not the start of a mapping", begin);
   }
@@ -237,8 +242,10 @@ void* import_physical(uint64_t shareable, int device) {
   struct stat info {};
   if (fd < 0 || !is_physical_file(fd) || fstat(fd, &info) != 0) {
     if (fd >= 0) close(fd);
-    fail(Code::kRtParamInvalid, "shareable handle {:#x} names no physical memory: it was freed, its process ended, or it "
-         "belongs to another user", shareable);
+    fail(Code::kRtParamInvalid,
+         "shareable handle {:#x} names no physical memory: it was freed, its process ended, or it "
+         "belongs to another user",
+         shareable);
   }
   return add_physical(std::make_shared<Physical>(device, static_cast<size_t>(info.st_size), fd, false));
 }
@@ -256,7 +263,8 @@ Block detail::find_mapped(const void* ptr, size_t* padded) {
   // Neighbours make one block: a growing segment is used as a whole.
   const int device = mapping->second->device;
   auto first = mapping, last = mapping;
-  while (first != mapped.begin() && end_of(std::prev(first)) == first->first && std::prev(first)->second->device == device) {
+  while (first != mapped.begin() && end_of(std::prev(first)) == first->first &&
+         std::prev(first)->second->device == device) {
     --first;
   }
   for (auto next = std::next(last); next != mapped.end(); ++next) {

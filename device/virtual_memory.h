@@ -20,8 +20,8 @@ void* reserve_address(size_t bytes, size_t alignment, void* want);
 /// Gives a whole range back. Raises 107000 when unknown or while parts are mapped.
 void release_address(void* begin);
 
-/// Memory of `device`, counted as used; returns its handle. Raises 107000 for sizes off the granularity, 207001 when the
-/// device is full.
+/// Memory of `device`, counted as used; returns its handle. Raises 107000 for sizes off the granularity, 207001 when
+/// the device is full.
 void* create_physical(int device, size_t bytes);
 /// Ends the handle. The memory stays until its last mapping goes.
 void free_physical(void* handle);
