@@ -27,11 +27,9 @@ void softmax_row(const AlongBlock& b) {
   T* y = static_cast<T*>(b.out);
   const T top = row_max(x, b.length);
   const double sum = row_sum<T>(b.length, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
-    auto e = exp_below_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)));
+    const auto e = exp_below_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)));
     store_lanes(e, d, y + i, count);
-    if (count < static_cast<int64_t>(hn::Lanes(d)))
-      e = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), e);
-    return e;
+    return full_or_zero(d, e, count);
   });
   const T scale = static_cast<T>(1 / sum);
   for (int64_t i = 0; i < b.length; ++i) y[i] *= scale;
@@ -43,10 +41,8 @@ void log_softmax_row(const AlongBlock& b) {
   T* y = static_cast<T*>(b.out);
   const T top = row_max(x, b.length);
   const double sum = row_sum<T>(b.length, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
-    auto e = exp_below_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)));
-    if (count < static_cast<int64_t>(hn::Lanes(d)))
-      e = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), e);
-    return e;
+    const auto e = exp_below_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)));
+    return full_or_zero(d, e, count);
   });
   const T shift = static_cast<T>(std::log(sum));
 #pragma GCC ivdep

@@ -79,6 +79,13 @@ HWY_INLINE void store_lanes(hn::Vec<D> v, D d, T* p, int64_t count) {
     store_first(v, d, p, count);
 }
 
+/// `v` with the lanes behind `count` set to 0.
+template <class D>
+HWY_INLINE hn::Vec<D> full_or_zero(D d, hn::Vec<D> v, int64_t count) {
+  if (count == static_cast<int64_t>(hn::Lanes(d))) return v;
+  return hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), v);
+}
+
 /// Calls body(d, i, count) over [0, n) in vector steps; count < lanes only in the last one.
 template <class T, class F>
 HWY_INLINE void row_each(int64_t n, F&& body) {
