@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/memory_check.h"
 
+#include "device/memory.h"
+
 namespace npu::acl {
+namespace {
+
+/// The device's words, with the code that aclnn clients know for a bad argument.
+void check_live(const void* first, size_t bytes, const char* name) {
+  try {
+    device::check_live(first, bytes, device::kAnyDevice, name);
+  } catch (const Error& error) {
+    throw Error(Code::kNnInvalidParam, error.message(), error.place());
+  }
+}
+
+}  // namespace
 
 void check_memory(Tensor& tensor, bool written, const char* name) {
   const int64_t span = tensor.span();
@@ -9,6 +23,9 @@ void check_memory(Tensor& tensor, bool written, const char* name) {
   require(!written || tensor.offset + span <= tensor.storage_elements,
           "{} is {}: its view ends at element {} of a storage of {}; pass the real storageDims", name, tensor,
           tensor.offset + span, tensor.storage_elements);
+  const size_t size = size_of(tensor.dtype);
+  check_live(tensor.bytes(), static_cast<size_t>(span) * size, name);
+  tensor.data = device::resolve(tensor.data, static_cast<size_t>(tensor.offset + span) * size);
 }
 
 }  // namespace npu::acl

@@ -84,12 +84,24 @@ TEST(Phase, DestroyedAndForeignObjectsAreRefused) {
 
 TEST(Phase, OutputBeyondItsStorageIsRefused) {
   AddCall call;
-  float memory[4] = {};
   const int64_t shape[] = {2, 2}, storage[] = {3};
-  aclTensor* small = aclCreateTensor(shape, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, storage, 1, memory);
+  aclTensor* small = aclCreateTensor(shape, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, storage, 1, call.out.address());
   EXPECT_EQ(aclnnAddGetWorkspaceSize(call.a, call.b, call.alpha, small, &call.size, &call.executor), 161002);
   EXPECT_NE(text().find("storage of 3"), std::string::npos);
   aclDestroyTensor(small);
+}
+
+TEST(Phase, MemoryThatIsNotLiveIsRefused) {
+  AddCall call;
+  float host[4] = {};
+  const int64_t shape[] = {2, 2};
+  for (void* data : {static_cast<void*>(host), static_cast<void*>(call.out.address() + (size_t{1} << 30)),
+                     static_cast<void*>(reinterpret_cast<float*>(16))}) {
+    aclTensor* wild = aclCreateTensor(shape, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, shape, 2, data);
+    EXPECT_EQ(aclnnAddGetWorkspaceSize(call.a, wild, call.alpha, call.out, &call.size, &call.executor), 161002);
+    EXPECT_EQ(text().rfind("[aclnnAdd] other", 0), 0u);
+    aclDestroyTensor(wild);
+  }
 }
 
 TEST(Phase, ShapesThatDoNotFitAreRefused) {
@@ -109,7 +121,10 @@ TEST(Phase, InplaceVariantWritesItsArgument) {
 TEST(Phase, SecondPhaseRunsFromAnotherThread) {
   AddCall call;
   ASSERT_EQ(call.phase1(), 0);
-  std::thread([&] { EXPECT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 0); }).join();
+  std::thread([&] {
+    device::set_device(0);
+    EXPECT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 0) << text();
+  }).join();
   EXPECT_EQ(call.out.values()[3], 44);
 }
 
@@ -120,8 +135,8 @@ TEST(Phase, RepeatableExecutorTakesNewAddresses) {
   ASSERT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 0) << text();
   ASSERT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 0) << text();
   Floats other({2, 2}, {5, 6, 7, 8}), target({2, 2});
-  ASSERT_EQ(aclSetInputTensorAddr(call.executor, 1, call.b, const_cast<float*>(other.values().data())), 0) << text();
-  ASSERT_EQ(aclSetOutputTensorAddr(call.executor, 0, call.out, const_cast<float*>(target.values().data())), 0);
+  ASSERT_EQ(aclSetInputTensorAddr(call.executor, 1, call.b, other.address()), 0) << text();
+  ASSERT_EQ(aclSetOutputTensorAddr(call.executor, 0, call.out, target.address()), 0);
   ASSERT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 0) << text();
   EXPECT_EQ(target.values(), (std::vector<float>{6, 8, 10, 12}));
   EXPECT_EQ(call.out.values(), (std::vector<float>{11, 22, 33, 44}));
@@ -138,7 +153,7 @@ TEST(Phase, TensorWithoutAddressWaitsForOne) {
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(call.executor), 0);
   EXPECT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 161001);
   EXPECT_NE(text().find("self has no device address"), std::string::npos);
-  ASSERT_EQ(aclSetTensorAddr(call.executor, 0, later, const_cast<float*>(call.a.values().data())), 0) << text();
+  ASSERT_EQ(aclSetTensorAddr(call.executor, 0, later, call.a.address()), 0) << text();
   EXPECT_EQ(aclnnAdd(nullptr, 0, call.executor, nullptr), 0) << text();
   EXPECT_EQ(call.out.values()[0], 11);
   aclDestroyAclOpExecutor(call.executor);
