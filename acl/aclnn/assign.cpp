@@ -49,7 +49,8 @@ Assign assign_tensor(FieldKind kind) {
       field = tensor_of(a);
       field.origin = const_cast<Tensor*>(&tensor_of(a));
     };
-  if (kind == FieldKind::kOperand) return [](const Argument& a, void* m) { member_as<Operand>(m).tensor = tensor_of(a); };
+  if (kind == FieldKind::kOperand)
+    return [](const Argument& a, void* m) { member_as<Operand>(m) = {tensor_of(a), Scalar()}; };
   return nullptr;
 }
 
@@ -67,7 +68,8 @@ Assign assign_tensor_list(FieldKind kind) {
 Assign assign_scalar(FieldKind kind) {
   switch (kind) {
     case FieldKind::kScalar: return [](const Argument& a, void* m) { member_as<Scalar>(m) = scalar_of(a); };
-    case FieldKind::kOperand: return [](const Argument& a, void* m) { member_as<Operand>(m).scalar = scalar_of(a); };
+    case FieldKind::kOperand:
+      return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), scalar_of(a)}; };
     case FieldKind::kInt: return [](const Argument& a, void* m) { member_as<int64_t>(m) = scalar_of(a).to_int(); };
     case FieldKind::kDouble: return [](const Argument& a, void* m) { member_as<double>(m) = scalar_of(a).to_double(); };
     case FieldKind::kBool: return [](const Argument& a, void* m) { member_as<bool>(m) = scalar_of(a).to_bool(); };
@@ -110,9 +112,13 @@ Assign assign_integer(FieldKind kind) {
     case FieldKind::kDouble:
       return [](const Argument& a, void* m) { member_as<double>(m) = static_cast<double>(a.integer); };
     case FieldKind::kBool: return [](const Argument& a, void* m) { member_as<bool>(m) = a.integer != 0; };
-    case FieldKind::kDType: return [](const Argument& a, void* m) { member_as<DType>(m) = static_cast<DType>(a.integer); };
+    case FieldKind::kDType:
+      return [](const Argument& a, void* m) { member_as<DType>(m) = static_cast<DType>(a.integer); };
     case FieldKind::kScalar: return [](const Argument& a, void* m) { member_as<Scalar>(m) = Scalar(a.integer); };
-    case FieldKind::kOperand: return [](const Argument& a, void* m) { member_as<Operand>(m).scalar = Scalar(a.integer); };
+    case FieldKind::kOperand:
+      return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), Scalar(a.integer)}; };
+    case FieldKind::kIntArray:  // a single dimension where the operator takes several
+      return [](const Argument& a, void* m) { member_as<std::vector<int64_t>>(m).assign(1, a.integer); };
     default: return nullptr;
   }
 }
@@ -121,7 +127,8 @@ Assign assign_real(FieldKind kind) {
   switch (kind) {
     case FieldKind::kDouble: return [](const Argument& a, void* m) { member_as<double>(m) = a.real; };
     case FieldKind::kScalar: return [](const Argument& a, void* m) { member_as<Scalar>(m) = Scalar(a.real); };
-    case FieldKind::kOperand: return [](const Argument& a, void* m) { member_as<Operand>(m).scalar = Scalar(a.real); };
+    case FieldKind::kOperand:
+      return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), Scalar(a.real)}; };
     default: return nullptr;
   }
 }
@@ -129,6 +136,8 @@ Assign assign_real(FieldKind kind) {
 Assign assign_bool(FieldKind kind) {
   if (kind == FieldKind::kScalar)
     return [](const Argument& a, void* m) { member_as<Scalar>(m) = Scalar(a.integer != 0); };
+  if (kind == FieldKind::kOperand)
+    return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), Scalar(a.integer != 0)}; };
   return kind == FieldKind::kBool || kind == FieldKind::kInt ? assign_integer(kind) : nullptr;
 }
 
@@ -229,23 +238,34 @@ void assign_text(std::string_view text, ops::FieldKind kind, void* member) {
     case FieldKind::kString: member_as<std::string>(member) = text; return;
     case FieldKind::kDType: member_as<DType>(member) = parse_dtype(text); return;
     case FieldKind::kScalar: member_as<Scalar>(member) = parse_scalar(text); return;
-    case FieldKind::kOperand: member_as<Operand>(member).scalar = parse_scalar(text); return;
+    case FieldKind::kOperand: member_as<Operand>(member) = {Tensor(), parse_scalar(text)}; return;
     case FieldKind::kIntArray:
       member_as<std::vector<int64_t>>(member) = parse_list<int64_t>(text, parse_number<int64_t>);
       return;
     case FieldKind::kBoolArray: member_as<std::vector<bool>>(member) = parse_list<bool>(text, parse_bool); return;
-    case FieldKind::kFloatArray: member_as<std::vector<float>>(member) = parse_list<float>(text, parse_number<float>); return;
+    case FieldKind::kFloatArray:
+      member_as<std::vector<float>>(member) = parse_list<float>(text, parse_number<float>);
+      return;
     default: fail(Code::kNnInvalidParam, "a constant cannot fill a field of kind {}", name_of(kind));
   }
 }
 
 void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to) {
   using Copy = void (*)(void*, void*);
-  static constexpr Copy kCopy[] = {
-      copy_member<Tensor>,  copy_member<std::vector<Tensor>>,  copy_member<Operand>,
-      copy_member<std::vector<Operand>>, copy_member<Scalar>,  copy_member<std::vector<Scalar>>,
-      copy_member<std::vector<int64_t>>, copy_member<std::vector<bool>>, copy_member<std::vector<float>>,
-      copy_member<int64_t>, copy_member<double>, copy_member<bool>, copy_member<DType>, copy_member<std::string>};
+  static constexpr Copy kCopy[] = {copy_member<Tensor>,
+                                   copy_member<std::vector<Tensor>>,
+                                   copy_member<Operand>,
+                                   copy_member<std::vector<Operand>>,
+                                   copy_member<Scalar>,
+                                   copy_member<std::vector<Scalar>>,
+                                   copy_member<std::vector<int64_t>>,
+                                   copy_member<std::vector<bool>>,
+                                   copy_member<std::vector<float>>,
+                                   copy_member<int64_t>,
+                                   copy_member<double>,
+                                   copy_member<bool>,
+                                   copy_member<DType>,
+                                   copy_member<std::string>};
   kCopy[static_cast<size_t>(field.kind)](field.locate(from), field.locate(to));
 }
 

@@ -34,8 +34,8 @@ void check_reach(const Tensor& t) {
     int64_t step = 0;
     const bool fits = !__builtin_mul_overflow(t.strides[i], std::max<int64_t>(t.shape[i] - 1, 0), &step) &&
                       !__builtin_add_overflow(last, step, &last);
-    require(fits && last < std::numeric_limits<int64_t>::max() / 64, "stride[{}] is {}: the view leaves 64-bit memory", i,
-            t.strides[i]);
+    require(fits && last < std::numeric_limits<int64_t>::max() / 64, "stride[{}] is {}: the view leaves 64-bit memory",
+            i, t.strides[i]);
   }
 }
 
@@ -47,8 +47,8 @@ Dims strides_of(const Dims& shape, const int64_t* stride) {
   return Dims(given);
 }
 
-Tensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset, aclFormat format,
-                std::span<const int64_t> storage, void* data) {
+Tensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset,
+                aclFormat format, std::span<const int64_t> storage, void* data) {
   Tensor t;
   t.dtype = static_cast<DType>(dtype);
   t.format = static_cast<int32_t>(format);
@@ -71,7 +71,8 @@ template <class Array, class T>
 Array* create_array(const char* name, const T* value, uint64_t size) {
   return guarded_create(name, [&]() -> Array* {
     if (value == nullptr && size > 0) fail(Code::kNnNullPointer, "value is null but {} values are announced", size);
-    if (size > std::numeric_limits<uint32_t>::max()) fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
+    if (size > std::numeric_limits<uint32_t>::max())
+      fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
     Array array;
     if (size > 0) array.values.assign(value, value + size);
     return ObjectPool<Array>::create(std::move(array));
@@ -82,7 +83,8 @@ template <class List, class T>
 List* create_list(const char* name, const char* kind, const T* const* value, uint64_t size) {
   return guarded_create(name, [&]() -> List* {
     if (value == nullptr && size > 0) fail(Code::kNnNullPointer, "value is null but {} members are announced", size);
-    if (size > std::numeric_limits<uint32_t>::max()) fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
+    if (size > std::numeric_limits<uint32_t>::max())
+      fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
     List list;
     list.members.reserve(size);
     for (uint64_t i = 0; i < size; ++i) list.members.push_back(value[i] == nullptr ? nullptr : &live(value[i], kind));
@@ -152,9 +154,7 @@ aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size)
 
 aclnnStatus aclDestroyTensor(const aclTensor* tensor) { return destroy("aclDestroyTensor", "aclTensor", tensor); }
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) { return destroy("aclDestroyScalar", "aclScalar", scalar); }
-aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
-  return destroy("aclDestroyIntArray", "aclIntArray", array);
-}
+aclnnStatus aclDestroyIntArray(const aclIntArray* array) { return destroy("aclDestroyIntArray", "aclIntArray", array); }
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
   return destroy("aclDestroyBoolArray", "aclBoolArray", array);
 }
@@ -172,7 +172,9 @@ aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_
   return guarded("aclGetViewShape", [&] {
     if (tensor == nullptr || viewDims == nullptr || viewDimsNum == nullptr)
       npu::fail(npu::Code::kNnNullPointer, "{} is null",
-                tensor == nullptr ? "tensor" : viewDims == nullptr ? "viewDims" : "viewDimsNum");
+                tensor == nullptr     ? "tensor"
+                : viewDims == nullptr ? "viewDims"
+                                      : "viewDimsNum");
     const npu::Dims& shape = live(tensor, "aclTensor").tensor.shape;
     *viewDims = new int64_t[shape.size()];
     std::copy(shape.begin(), shape.end(), *viewDims);

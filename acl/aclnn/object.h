@@ -41,8 +41,8 @@ using ObjectPool = Pool<T, 1 << 20>;
 /// Refuses (161002) a pointer that is no live object of its kind: destroyed already, or something else.
 template <class T>
 const T& live(const T* pointer, const char* kind) {
-  require(ObjectPool<T>::owns(pointer), "the {} at {} is not alive: it was destroyed, or is another kind of object", kind,
-          static_cast<const void*>(pointer));
+  require(ObjectPool<T>::owns(pointer), "the {} at {} is not alive: it was destroyed, or is another kind of object",
+          kind, static_cast<const void*>(pointer));
   return *pointer;
 }
 

@@ -18,6 +18,15 @@ using ops::FieldKind;
        name_of(step.field->kind));
 }
 
+/// The 0-dim view of element `index`.
+void narrow(Tensor& tensor, size_t index, const char* name) {
+  require(tensor.rank() <= 1 && static_cast<int64_t>(index) < tensor.count(),
+          "{} is {}; it needs one number per member", name, tensor);
+  if (tensor.rank() == 1) tensor.offset += static_cast<int64_t>(index) * tensor.strides[0];
+  tensor.shape.resize(0);
+  tensor.strides.resize(0);
+}
+
 /// One call being built. Remembers what phase 2 has to know about the tensors.
 class Builder {
  public:
@@ -53,7 +62,13 @@ class Builder {
     check_object(step.kind, argument);
     void* field = step.field->locate(op);
     step.assign(argument, field);
+    if (step.slice) narrow(slice_of(step, field), member, p.name);
     check_tensors(step, p, field);
+  }
+
+  static Tensor& slice_of(const Step& step, void* field) {
+    return step.field->kind == FieldKind::kOperand ? static_cast<ops::Operand*>(field)->tensor
+                                                   : *static_cast<Tensor*>(field);
   }
 
   static void check_object(Word kind, const Argument& argument) {

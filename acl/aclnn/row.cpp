@@ -11,12 +11,19 @@ namespace {
 
 constexpr std::string_view kForeach = "foreach:";
 
-/// One `field=argument` or `field='text'` of the bind column.
+/// One `field=argument`, `field=argument[]` or `field='text'` of the bind column.
 struct Binding {
   std::string_view field;
   std::string_view source;
   bool constant;
+  bool slice;  ///< of a foreach row: element i of the tensor goes to member i
 };
+
+Binding make_binding(std::string_view field, std::string_view source, bool quoted) {
+  const bool slice = !quoted && source.ends_with("[]");
+  if (slice) source.remove_suffix(2);
+  return {field, source, quoted, slice};
+}
 
 std::vector<Binding> parse_bind(std::string_view text) {
   std::vector<Binding> out;
@@ -26,7 +33,7 @@ std::vector<Binding> parse_bind(std::string_view text) {
     const bool quoted = text.substr(equals + 1).starts_with('\'');
     const size_t begin = equals + 1 + (quoted ? 1 : 0);
     const size_t end = std::min(text.find(quoted ? '\'' : ' ', begin), text.size());
-    out.push_back({text.substr(0, equals), text.substr(begin, end - begin), quoted});
+    out.push_back(make_binding(text.substr(0, equals), text.substr(begin, end - begin), quoted));
     text.remove_prefix(std::min(end + (quoted ? 1 : 0), text.size()));
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
@@ -60,7 +67,7 @@ class Resolver {
     const auto at = std::find_if(row_.parameters.begin(), row_.parameters.end(),
                                  [&](const Parameter& p) { return !p.ignored && p.name == source; });
     if (at == row_.parameters.end()) return check_may_be_absent(field);
-    add_step(field, static_cast<size_t>(at - row_.parameters.begin()));
+    add_step(field, static_cast<size_t>(at - row_.parameters.begin()), bound != bindings_.end() && bound->slice);
   }
 
   void add_constant(const ops::Field& field, std::string_view text) {
@@ -69,18 +76,20 @@ class Resolver {
     plan_.constants.push_back(&field);
   }
 
-  void add_step(const ops::Field& field, size_t index) {
+  void add_step(const ops::Field& field, size_t index, bool slice) {
     const Parameter& p = row_.parameters[index];
     const bool spread = plan_.foreach && is_list(p.kind);
     const Word kind = spread ? member_word(p.kind) : p.kind;
     const Assign assign = assigner(kind, field.kind);
     require(assign != nullptr, "argument {} is a {}, which does not fit field {} of operator {} ({})", p.name, p.word,
             field.name, plan_.def->name, name_of(field.kind));
-    plan_.steps.push_back({index, &field, assign, spread, kind, needed(field)});
+    require(!slice || (plan_.foreach && p.kind == Word::kTensor), "{}[] needs a foreach row and a tensor", p.name);
+    plan_.steps.push_back({index, &field, assign, spread, slice, kind, needed(field)});
   }
 
   static bool needed(const ops::Field& field) {
-    return field.role == ops::FieldRole::kIn || field.role == ops::FieldRole::kOut || field.role == ops::FieldRole::kInOut;
+    return field.role == ops::FieldRole::kIn || field.role == ops::FieldRole::kOut ||
+           field.role == ops::FieldRole::kInOut;
   }
 
   void check_may_be_absent(const ops::Field& field) {

@@ -18,7 +18,18 @@ namespace npu::acl {
 
 /// What a C argument is. Narrow integers and floats arrive widened, from their declared C type.
 enum class Word : uint8_t {
-  kTensor, kTensorList, kScalar, kScalarList, kIntArray, kBoolArray, kFloatArray, kInteger, kReal, kBool, kDType, kString,
+  kTensor,
+  kTensorList,
+  kScalar,
+  kScalarList,
+  kIntArray,
+  kBoolArray,
+  kFloatArray,
+  kInteger,
+  kReal,
+  kBool,
+  kDType,
+  kString,
 };
 
 enum class Mark : uint8_t { kRead, kWritten, kBoth };
@@ -36,15 +47,15 @@ union Argument {
   const void* pointer;
   int64_t integer;
   double real;
-  Argument(const void* p) : pointer(p) {}                               // NOLINT: generated code lists arguments
-  Argument(int64_t v) : integer(v) {}                                   // NOLINT
-  Argument(int32_t v) : integer(v) {}                                   // NOLINT
-  Argument(int8_t v) : integer(v) {}                                    // NOLINT
-  Argument(uint64_t v) : integer(static_cast<int64_t>(v)) {}            // NOLINT
-  Argument(bool v) : integer(v) {}                                      // NOLINT
-  Argument(aclDataType v) : integer(static_cast<int64_t>(v)) {}         // NOLINT
-  Argument(double v) : real(v) {}                                       // NOLINT
-  Argument(float v) : real(static_cast<double>(v)) {}                   // NOLINT
+  Argument(const void* p) : pointer(p) {}                        // NOLINT: generated code lists arguments
+  Argument(int64_t v) : integer(v) {}                            // NOLINT
+  Argument(int32_t v) : integer(v) {}                            // NOLINT
+  Argument(int8_t v) : integer(v) {}                             // NOLINT
+  Argument(uint64_t v) : integer(static_cast<int64_t>(v)) {}     // NOLINT
+  Argument(bool v) : integer(v) {}                               // NOLINT
+  Argument(aclDataType v) : integer(static_cast<int64_t>(v)) {}  // NOLINT
+  Argument(double v) : real(v) {}                                // NOLINT
+  Argument(float v) : real(static_cast<double>(v)) {}            // NOLINT
 };
 
 /// How one argument reaches one field.
@@ -53,6 +64,7 @@ struct Step {
   const ops::Field* field;
   void (*assign)(const Argument&, void* member);
   bool spread;    ///< foreach rows: member i of the list goes to operator i
+  bool slice;     ///< foreach rows: element i of the tensor goes to operator i (bind `value=values[]`)
   Word kind;      ///< of what is assigned: the list's member when spread
   bool required;  ///< null is refused with 161001
 };
