@@ -106,14 +106,12 @@ def read_family(path):
     for where, (name, arguments, operator, bind) in read_lines(path, ["name", "arguments", "operator", "bind"]):
         if not re.fullmatch(r"aclnn[A-Z]\w*", name):
             raise TableError(f"{where}: '{name}' is not aclnnName")
-        if rows and rows[-1].name >= name:
-            raise TableError(f"{where}: {name} must stand before {rows[-1].name} (rows are sorted, names unique)")
         parameters = tuple(parse_parameter(a, where) for a in arguments.split(", "))
         names = [p.name for p in parameters]
         if len(set(names)) != len(names):
             raise TableError(f"{where}: two arguments share a name")
         rows.append(Row(name, path.stem, arguments, parameters, operator, bind))
-    return rows
+    return sorted(rows, key=lambda row: row.name)
 
 
 def read_rows(folder):
@@ -123,7 +121,7 @@ def read_rows(folder):
     for family, rows in families.items():
         for row in rows:
             if row.name in owner:
-                raise TableError(f"{row.name} stands in {owner[row.name]}.tsv and in {family}.tsv")
+                raise TableError(f"{row.name} stands in {owner[row.name]}.tsv and again in {family}.tsv")
             owner[row.name] = family
     return families
 
