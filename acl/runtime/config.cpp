@@ -2,7 +2,9 @@
 #include "acl/runtime/config.h"
 
 #include <charconv>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -76,6 +78,9 @@ Config parse_config(const std::string& text, const std::string& name) {
 }
 
 Config read_config(const char* path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    fail(Code::kInvalidFile, "configPath {} is a folder; pass a readable JSON file or null", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(Code::kInvalidFile, "configPath {}: {}; pass a readable JSON file or null", path, std::strerror(errno));
   std::string text(std::istreambuf_iterator<char>(file), {});

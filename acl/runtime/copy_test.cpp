@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/runtime/copy.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "acl/runtime/testing.h"
+
+namespace npu::acl {
+namespace {
+
+using CopyTest = OnDevice;
+
+/// Holds a stream back until opened.
+struct Gate {
+  std::atomic<bool> open{false};
+  static void wait(void* gate) {
+    while (!static_cast<Gate*>(gate)->open) std::this_thread::yield();
+  }
+};
+
+TEST_F(CopyTest, RoundTripWithTheTrueKindAndWithDefault) {
+  const std::vector<uint8_t> values{1, 2, 3, 4, 5};
+  Memory a(5), b(5);
+  for (const aclrtMemcpyKind kind : {ACL_MEMCPY_HOST_TO_DEVICE, ACL_MEMCPY_DEFAULT, ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE}) {
+    EXPECT_OK(aclrtMemset(a.get(), 5, 0, 5));
+    EXPECT_OK(aclrtMemcpy(a.get(), 5, values.data(), 5, kind));
+    EXPECT_EQ(a.read(), values);
+  }
+  EXPECT_OK(aclrtMemcpy(b.get(), 5, a.get(), 5, ACL_MEMCPY_DEVICE_TO_DEVICE));
+  EXPECT_EQ(b.read(), values);
+  std::vector<uint8_t> host(5);
+  EXPECT_OK(aclrtMemcpy(host.data(), 5, values.data(), 5, ACL_MEMCPY_HOST_TO_HOST));
+  EXPECT_EQ(host, values);
+  EXPECT_OK(aclrtMemcpy(host.data(), 5, values.data(), 0, ACL_MEMCPY_HOST_TO_HOST));
+}
+
+TEST_F(CopyTest, OverlappingRangesKeepTheSource) {
+  Memory a(6);
+  const uint8_t values[] = {1, 2, 3, 4, 5, 6};
+  EXPECT_OK(aclrtMemcpy(a.get(), 6, values, 6, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_OK(aclrtMemcpyAsync(a.at(2), 4, a.get(), 4, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr));
+  EXPECT_EQ(a.read(), (std::vector<uint8_t>{1, 2, 1, 2, 3, 4}));
+}
+
+TEST_F(CopyTest, PageableSourceIsReadBeforeTheCallReturns) {
+  OwnStream stream;
+  Memory a(4);
+  Gate gate;
+  EXPECT_OK(aclrtLaunchHostFunc(stream, &Gate::wait, &gate));
+  uint8_t host[] = {9, 9, 9, 9};
+  EXPECT_OK(aclrtMemcpyAsync(a.get(), 4, host, 4, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  std::memset(host, 0, 4);  // the stream has not moved yet
+  gate.open = true;
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(a.read(), (std::vector<uint8_t>{9, 9, 9, 9}));
+}
+
+TEST_F(CopyTest, LargePageableSourceMakesTheCallWait) {
+  OwnStream stream;
+  constexpr size_t kBytes = 1 << 20;
+  Memory a(kBytes);
+  std::vector<uint8_t> host(kBytes, 7);
+  EXPECT_OK(aclrtMemcpyAsync(a.get(), kBytes, host.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  std::fill(host.begin(), host.end(), 0);
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(a.read(), std::vector<uint8_t>(kBytes, 7));
+}
+
+TEST_F(CopyTest, PinnedCopiesReturnAtOnceAndKeepStreamOrder) {
+  OwnStream stream;
+  Memory a(4);
+  void* pinned = nullptr;
+  ASSERT_OK(aclrtMallocHost(&pinned, 4));
+  std::memset(pinned, 0, 4);
+  Gate gate;
+  EXPECT_OK(aclrtLaunchHostFunc(stream, &Gate::wait, &gate));
+  EXPECT_OK(aclrtMemsetAsync(a.get(), 4, 0x105, 4, stream));  // the low byte counts
+  EXPECT_OK(aclrtMemcpyAsync(pinned, 4, a.get(), 4, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  EXPECT_EQ(static_cast<uint8_t*>(pinned)[0], 0);  // nobody waited for the gate
+  gate.open = true;
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(static_cast<uint8_t*>(pinned)[3], 5);
+  EXPECT_OK(aclrtFreeHost(pinned));
+}
+
+TEST_F(CopyTest, PageableTargetIsWrittenOnReturn) {
+  OwnStream stream;
+  Memory a(3);
+  EXPECT_OK(aclrtMemsetAsync(a.get(), 3, 8, 3, stream));
+  uint8_t host[3] = {};
+  EXPECT_OK(aclrtMemcpyAsync(host, 3, a.get(), 3, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  EXPECT_EQ(host[2], 8);
+}
+
+TEST_F(CopyTest, SynchronousCopyComesAfterTheDefaultStream) {
+  Memory a(1 << 20);
+  for (int i = 0; i < 20; ++i) EXPECT_OK(aclrtMemsetAsync(a.get(), a.bytes(), i, a.bytes(), nullptr));
+  EXPECT_EQ(a.read().back(), 19);
+}
+
+TEST_F(CopyTest, BetweenDevices) {
+  Memory a(2);
+  EXPECT_OK(aclrtMemset(a.get(), 2, 3, 2));
+  ASSERT_OK(aclrtSetDevice(1));
+  {
+    Memory b(2);
+    EXPECT_OK(aclrtMemcpy(b.get(), 2, a.get(), 2, ACL_MEMCPY_INTER_DEVICE_TO_DEVICE));
+    EXPECT_EQ(b.read(), (std::vector<uint8_t>{3, 3}));
+  }
+  EXPECT_OK(aclrtResetDevice(1));
+  ASSERT_OK(aclrtSetDevice(0));
+}
+
+}  // namespace
+}  // namespace npu::acl

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string>
+
+#include "acl/runtime/testing.h"
+
+namespace npu::acl {
+namespace {
+
+using SingleOp = OnDevice;
+
+/// A description and a buffer over the same memory.
+struct Side {
+  aclTensorDesc* desc;
+  aclDataBuffer* buffer;
+  Side(aclDataType dtype, std::vector<int64_t> dims, void* data, size_t bytes)
+      : desc(aclCreateTensorDesc(dtype, static_cast<int>(dims.size()), dims.data(), ACL_FORMAT_ND)),
+        buffer(aclCreateDataBuffer(data, bytes)) {}
+  ~Side() {
+    aclDestroyTensorDesc(desc);
+    EXPECT_OK(aclDestroyDataBuffer(buffer));
+  }
+};
+
+int run(const char* type, std::vector<const Side*> inputs, std::vector<const Side*> outputs) {
+  std::vector<const aclTensorDesc*> in_desc, out_desc;
+  std::vector<const aclDataBuffer*> in;
+  std::vector<aclDataBuffer*> out;
+  for (const Side* side : inputs) in_desc.push_back(side->desc), in.push_back(side->buffer);
+  for (const Side* side : outputs) out_desc.push_back(side->desc), out.push_back(side->buffer);
+  return aclopCompileAndExecute(type, static_cast<int>(in.size()), in_desc.data(), in.data(),
+                                static_cast<int>(out.size()), out_desc.data(), out.data(), nullptr, ACL_ENGINE_SYS,
+                                ACL_COMPILE_SYS, nullptr, nullptr);
+}
+
+TEST_F(SingleOp, DescriptionsAnswerWhatTheyWereMadeOf) {
+  const int64_t dims[] = {2, 3, -1};
+  aclTensorDesc* desc = aclCreateTensorDesc(ACL_FLOAT16, 2, dims, ACL_FORMAT_NCHW);
+  EXPECT_EQ(aclGetTensorDescType(desc), ACL_FLOAT16);
+  EXPECT_EQ(aclGetTensorDescFormat(desc), ACL_FORMAT_NCHW);
+  EXPECT_EQ(aclGetTensorDescNumDims(desc), 2u);
+  EXPECT_EQ(aclGetTensorDescSize(desc), 12u);
+  EXPECT_EQ(aclGetTensorDescElementCount(desc), 6u);
+  int64_t size = 0;
+  EXPECT_OK(aclGetTensorDescDimV2(desc, 1, &size));
+  EXPECT_EQ(size, 3);
+  EXPECT_EQ(aclGetTensorDescDimV2(desc, 2, &size), ACL_ERROR_INVALID_PARAM);
+  EXPECT_OK(aclSetTensorShape(desc, 3, dims));
+  EXPECT_OK(aclSetTensorFormat(desc, ACL_FORMAT_ND));
+  EXPECT_OK(aclSetTensorPlaceMent(desc, ACL_MEMTYPE_HOST));
+  aclSetTensorDescName(desc, "x");
+  EXPECT_STREQ(aclGetTensorDescName(desc), "x");
+  aclDestroyTensorDesc(desc);
+  EXPECT_EQ(aclGetTensorDescSize(desc), 0u);
+  EXPECT_EQ(aclSetTensorFormat(desc, ACL_FORMAT_ND), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(SingleOp, HalfAndSizes) {
+  EXPECT_EQ(aclDataTypeSize(ACL_DOUBLE), 8u);
+  EXPECT_EQ(aclFloat16ToFloat(aclFloatToFloat16(1.5f)), 1.5f);
+}
+
+TEST_F(SingleOp, AttributesOfEveryKind) {
+  aclopAttr* attr = aclopCreateAttr();
+  const int64_t numbers[] = {1, 2};
+  const int64_t* const lists[] = {numbers, numbers};
+  const int counts[] = {2, 1};
+  const uint8_t flags[] = {0, 1};
+  const float reals[] = {1.5f};
+  EXPECT_OK(aclopSetAttrBool(attr, "a", 1));
+  EXPECT_OK(aclopSetAttrInt(attr, "a", 2));
+  EXPECT_OK(aclopSetAttrFloat(attr, "b", 2));
+  EXPECT_OK(aclopSetAttrString(attr, "c", "text"));
+  EXPECT_OK(aclopSetAttrDataType(attr, "d", ACL_FLOAT));
+  EXPECT_OK(aclopSetAttrListBool(attr, "e", 2, flags));
+  EXPECT_OK(aclopSetAttrListInt(attr, "f", 2, numbers));
+  EXPECT_OK(aclopSetAttrListFloat(attr, "g", 1, reals));
+  EXPECT_OK(aclopSetAttrListListInt(attr, "h", 2, counts, lists));
+  EXPECT_EQ(aclopSetAttrInt(attr, nullptr, 2), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclopSetAttrListInt(attr, "x", -1, numbers), ACL_ERROR_INVALID_PARAM);
+  aclopDestroyAttr(attr);
+  EXPECT_EQ(aclopSetAttrInt(attr, "a", 2), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(SingleOp, RunsByTypeName) {
+  const float values[] = {1, 2, 3};
+  Memory a(12), b(12);
+  EXPECT_OK(aclrtMemcpy(a.get(), 12, values, 12, ACL_MEMCPY_HOST_TO_DEVICE));
+  Side x(ACL_FLOAT, {3}, a.get(), 12), y(ACL_FLOAT, {3}, b.get(), 12);
+  EXPECT_OK(run("Identity", {&x}, {&y}));
+  EXPECT_EQ(b.read(), a.read());
+  EXPECT_OK(run("Add", {&x, &y}, {&y}));
+  float out[3];
+  EXPECT_OK(aclrtMemcpy(out, 12, b.get(), 12, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(out[2], 6);
+}
+
+TEST_F(SingleOp, HostInputsAreReadDuringTheCall) {
+  int32_t host[] = {4, 5};
+  Memory b(8);
+  Side x(ACL_INT32, {2}, host, 8), y(ACL_FLOAT, {2}, b.get(), 8);
+  EXPECT_OK(aclSetTensorPlaceMent(x.desc, ACL_MEMTYPE_HOST));
+  EXPECT_OK(run("Cast", {&x}, {&y}));
+  std::memset(host, 0, 8);
+  float out[2];
+  EXPECT_OK(aclrtMemcpy(out, 8, b.get(), 8, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(out[1], 5);
+}
+
+TEST_F(SingleOp, UnknownTypeNamesItself) {
+  Memory a(4);
+  Side x(ACL_FLOAT, {1}, a.get(), 4);
+  EXPECT_EQ(run("DynamicRNN", {&x}, {&x}), ACL_ERROR_OP_NOT_FOUND);
+  const std::string text = aclGetRecentErrMsg();
+  EXPECT_NE(text.find("DynamicRNN"), std::string::npos) << text;
+  EXPECT_NE(text.find("Identity"), std::string::npos) << text;
+}
+
+TEST_F(SingleOp, WrongCallsAreRefused) {
+  Memory a(8);
+  Side x(ACL_FLOAT, {3}, a.get(), 8), small(ACL_FLOAT, {2}, a.get(), 4), wild(ACL_FLOAT, {1}, &x, 4);
+  EXPECT_EQ(run("Identity", {&x}, {&x}), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(run("Identity", {&small}, {&small}), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(run("Identity", {&wild}, {&wild}), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(run("Identity", {}, {&x}), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(run(nullptr, {}, {&x}), ACL_ERROR_INVALID_PARAM);
+}
+
+}  // namespace
+}  // namespace npu::acl
