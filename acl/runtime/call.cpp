@@ -19,7 +19,8 @@ aclError keep(const Error& error, const char* function) {
 }
 
 aclError keep_unexpected(const char* text, const char* function) {
-  return keep(Error(Code::kInternal, fmt::format("{}; this is a fault of the library, please report it", text)), function);
+  return keep(Error(Code::kInternal, fmt::format("{}; this is a fault of the library, please report it", text)),
+              function);
 }
 
 }  // namespace

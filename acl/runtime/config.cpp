@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/runtime/config.h"
 
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -57,13 +57,14 @@ void refuse_unbuilt(const Json& config, const std::string& name) {
   for (const char* key : {"dump_list", "dump_debug", "dump_op_switch"}) {
     const Json* value = dump == nullptr ? nullptr : member(*dump, key);
     if (value != nullptr && *value != "off" && !value->empty())
-      fail(Code::kFeatureUnsupported, "configPath {}: dumping tensors (dump.{}) is not built yet; remove the entry", name,
-           key);
+      fail(Code::kFeatureUnsupported, "configPath {}: dumping tensors (dump.{}) is not built yet; remove the entry",
+           name, key);
   }
   const Json* profiler = member(config, "profiler");
   const Json* on = profiler == nullptr ? nullptr : member(*profiler, "switch");
   if (on != nullptr && *on == "on")
-    fail(Code::kFeatureUnsupported, "configPath {}: profiling (profiler.switch) is not built yet; set it to \"off\"", name);
+    fail(Code::kFeatureUnsupported, "configPath {}: profiling (profiler.switch) is not built yet; set it to \"off\"",
+         name);
 }
 
 }  // namespace
@@ -82,7 +83,8 @@ Config read_config(const char* path) {
   if (std::filesystem::is_directory(path, ignored))
     fail(Code::kInvalidFile, "configPath {} is a folder; pass a readable JSON file or null", path);
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(Code::kInvalidFile, "configPath {}: {}; pass a readable JSON file or null", path, std::strerror(errno));
+  if (!file)
+    fail(Code::kInvalidFile, "configPath {}: {}; pass a readable JSON file or null", path, std::strerror(errno));
   std::string text(std::istreambuf_iterator<char>(file), {});
   if (file.bad() || text.size() > kMaxBytes)
     fail(Code::kInvalidFile, "configPath {} is no file of at most 10 MiB; pass a readable JSON file or null", path);

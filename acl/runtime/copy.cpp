@@ -26,10 +26,14 @@ struct Sides {
 };
 
 const char* name_of(int kind) {
-  static constexpr const char* kNames[] = {"ACL_MEMCPY_HOST_TO_HOST",           "ACL_MEMCPY_HOST_TO_DEVICE",
-                                           "ACL_MEMCPY_DEVICE_TO_HOST",         "ACL_MEMCPY_DEVICE_TO_DEVICE",
-                                           "ACL_MEMCPY_DEFAULT",                "ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE",
-                                           "ACL_MEMCPY_INNER_DEVICE_TO_DEVICE", "ACL_MEMCPY_INTER_DEVICE_TO_DEVICE"};
+  static constexpr const char* kNames[] = {"ACL_MEMCPY_HOST_TO_HOST",
+                                           "ACL_MEMCPY_HOST_TO_DEVICE",
+                                           "ACL_MEMCPY_DEVICE_TO_HOST",
+                                           "ACL_MEMCPY_DEVICE_TO_DEVICE",
+                                           "ACL_MEMCPY_DEFAULT",
+                                           "ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE",
+                                           "ACL_MEMCPY_INNER_DEVICE_TO_DEVICE",
+                                           "ACL_MEMCPY_INTER_DEVICE_TO_DEVICE"};
   return kNames[kind];
 }
 
@@ -54,23 +58,26 @@ void check_host(const void* address, size_t bytes, const char* argument) {
   if (device::is_pinned(address, bytes)) return;
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const uintptr_t page = begin & ~uintptr_t{4095};
-  if (begin + bytes < begin || (msync(reinterpret_cast<void*>(page), begin - page + bytes, MS_ASYNC) != 0 && errno == ENOMEM))
-    fail(Code::kRtParamInvalid, "{}: {} bytes at {} are not all memory of this process; pass a valid host address", argument,
-         bytes, address);
+  if (begin + bytes < begin ||
+      (msync(reinterpret_cast<void*>(page), begin - page + bytes, MS_ASYNC) != 0 && errno == ENOMEM))
+    fail(Code::kRtParamInvalid, "{}: {} bytes at {} are not all memory of this process; pass a valid host address",
+         argument, bytes, address);
 }
 
 void check_side(Side side, const void* address, size_t bytes, int kind, const char* argument) {
   if (side == Side::kDevice) return device::check_live(address, bytes, device::kAnyDevice, argument);
   if (side_of(address) == Side::kDevice)
-    fail(Code::kRtParamInvalid, "{} {} is device memory, but kind is {} ({}), which makes it host memory; pass the kind that "
-         "fits", argument, address, kind, name_of(kind));
+    fail(Code::kRtParamInvalid,
+         "{} {} is device memory, but kind is {} ({}), which makes it host memory; pass the kind that "
+         "fits",
+         argument, address, kind, name_of(kind));
   check_host(address, bytes, argument);
 }
 
 void check_capacity(size_t capacity, size_t bytes, const char* capacity_name) {
   if (bytes > capacity)
-    fail(Code::kRtParamInvalid, "count is {} bytes, more than {} = {}; copy less or pass the true size of the target", bytes,
-         capacity_name, capacity);
+    fail(Code::kRtParamInvalid, "count is {} bytes, more than {} = {}; copy less or pass the true size of the target",
+         bytes, capacity_name, capacity);
 }
 
 Sides check(const Copy& copy) {
@@ -169,21 +176,18 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, a
 }
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
                           aclrtStream stream) {
-  return call("aclrtMemcpyAsync", [&] {
-    copy_in_stream({dst, destMax, src, count, kind}, device::stream_from_handle(stream));
-  });
+  return call("aclrtMemcpyAsync",
+              [&] { copy_in_stream({dst, destMax, src, count, kind}, device::stream_from_handle(stream)); });
 }
 aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
                                        aclrtStream stream) {
-  return call("aclrtMemcpyAsyncWithCondition", [&] {
-    copy_in_stream({dst, destMax, src, count, kind}, device::stream_from_handle(stream));
-  });
+  return call("aclrtMemcpyAsyncWithCondition",
+              [&] { copy_in_stream({dst, destMax, src, count, kind}, device::stream_from_handle(stream)); });
 }
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
   return call("aclrtMemset", [&] { fill_now(devPtr, maxCount, value, count); });
 }
 aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream) {
-  return call("aclrtMemsetAsync", [&] {
-    fill_in_stream(devPtr, maxCount, value, count, device::stream_from_handle(stream));
-  });
+  return call("aclrtMemsetAsync",
+              [&] { fill_in_stream(devPtr, maxCount, value, count, device::stream_from_handle(stream)); });
 }

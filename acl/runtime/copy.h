@@ -21,8 +21,8 @@ struct Copy {
 };
 
 /// Copies after the work of the current context's default stream and returns when done.
-/// Both raise 100000 for null addresses and 107000 when bytes pass the capacity, a range is not live or mapped memory, or
-/// `kind` contradicts the addresses.
+/// Both raise 100000 for null addresses and 107000 when bytes pass the capacity, a range is not live or mapped memory,
+/// or `kind` contradicts the addresses.
 void copy_now(const Copy& copy);
 /// Queues the copy; pageable host memory has been read, and written, on return.
 void copy_in_stream(const Copy& copy, device::Stream& stream);

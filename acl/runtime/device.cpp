@@ -21,16 +21,13 @@ aclError aclrtGetDevice(int32_t* deviceId) {
   return call("aclrtGetDevice", [&] { result(deviceId, "deviceId") = device::get_device(); });
 }
 aclError aclrtGetDeviceCount(uint32_t* count) {
-  return call("aclrtGetDeviceCount",
-              [&] { result(count, "count") = static_cast<uint32_t>(device::device_count()); });
+  return call("aclrtGetDeviceCount", [&] { result(count, "count") = static_cast<uint32_t>(device::device_count()); });
 }
 aclError aclrtSynchronizeDevice() {
   return call("aclrtSynchronizeDevice", [] { device::synchronize_device(); });
 }
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
-  return call("aclrtSynchronizeDeviceWithTimeout", [&] {
-    device::synchronize_device(milliseconds(timeout));
-  });
+  return call("aclrtSynchronizeDeviceWithTimeout", [&] { device::synchronize_device(milliseconds(timeout)); });
 }
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {

@@ -20,7 +20,7 @@ void tell_client(const device::TaskFailure& failure) {
   if (const aclrtExceptionInfoCallback callback = client_callback.load()) callback(&info);
 }
 
-uint32_t field(const aclrtExceptionInfo* info, uint32_t device::TaskFailure::* member) {
+uint32_t field(const aclrtExceptionInfo* info, uint32_t device::TaskFailure::*member) {
   return info == nullptr ? UINT32_MAX : info->failure.*member;
 }
 

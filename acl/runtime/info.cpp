@@ -19,7 +19,8 @@ int64_t capability(const device::Soc& soc, int info) {
     case ACL_DEVICE_INFO_AI_CORE_NUM: return soc.ai_cores;
     case ACL_DEVICE_INFO_VECTOR_CORE_NUM: return soc.vector_cores;
     case ACL_DEVICE_INFO_L2_SIZE: return static_cast<int64_t>(soc.l2_bytes);
-    default: fail(Code::kInvalidParam, "deviceInfo is {}; known are 0 (AI cores), 1 (vector cores), 2 (L2 bytes)", info);
+    default:
+      fail(Code::kInvalidParam, "deviceInfo is {}; known are 0 (AI cores), 1 (vector cores), 2 (L2 bytes)", info);
   }
 }
 

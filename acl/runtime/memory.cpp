@@ -11,10 +11,12 @@ namespace npu::acl {
 namespace {
 
 void check_policy(int policy) {
-  constexpr int kModifiers = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+  constexpr int kModifiers =
+      ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
   const int base = policy & ~kModifiers;
   if (base < ACL_MEM_MALLOC_HUGE_FIRST || base > ACL_MEM_MALLOC_HUGE1G_ONLY_P2P)
-    fail(Code::kRtParamInvalid, "policy is {}; pass an aclrtMemMallocPolicy such as 0 (ACL_MEM_MALLOC_HUGE_FIRST)", policy);
+    fail(Code::kRtParamInvalid, "policy is {}; pass an aclrtMemMallocPolicy such as 0 (ACL_MEM_MALLOC_HUGE_FIRST)",
+         policy);
 }
 
 void check_size(size_t size) {

@@ -16,7 +16,8 @@ aclError aclrtCreateStream(aclrtStream* stream) {
 aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
   return call("aclrtCreateStreamWithConfig", [&] {
     constexpr uint32_t kKnown = 0x3F;
-    if (flag & ~kKnown) fail(Code::kRtParamInvalid, "flag is {:#x}; only the ACL_STREAM_ bits {:#x} exist", flag, kKnown);
+    if (flag & ~kKnown)
+      fail(Code::kRtParamInvalid, "flag is {:#x}; only the ACL_STREAM_ bits {:#x} exist", flag, kKnown);
     result(stream, "stream") = device::create_stream(priority, flag);
   });
 }
@@ -58,7 +59,6 @@ aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
   });
 }
 aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
-  return call("aclrtGetStreamOverflowSwitch", [&] {
-    result(flag, "flag") = device::stream_from_handle(stream).overflow_switch() ? 1 : 0;
-  });
+  return call("aclrtGetStreamOverflowSwitch",
+              [&] { result(flag, "flag") = device::stream_from_handle(stream).overflow_switch() ? 1 : 0; });
 }

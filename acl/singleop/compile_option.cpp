@@ -23,7 +23,8 @@ Options& options() {
 
 std::string& option(int number) {
   if (number < 0 || number > ACL_OP_DEBUG_OPTION)
-    fail(Code::kInvalidParam, "opt is {}; options are numbered from 0 to {}", number, static_cast<int>(ACL_OP_DEBUG_OPTION));
+    fail(Code::kInvalidParam, "opt is {}; options are numbered from 0 to {}", number,
+         static_cast<int>(ACL_OP_DEBUG_OPTION));
   return options().texts[static_cast<size_t>(number)];
 }
 
@@ -54,7 +55,8 @@ aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length) {
     const std::lock_guard lock(options().mutex);
     const std::string& text = option(opt);
     if (length <= text.size())
-      fail(Code::kInvalidParam, "length is {}; the value needs {} bytes, see aclGetCompileoptSize", length, text.size() + 1);
+      fail(Code::kInvalidParam, "length is {}; the value needs {} bytes, see aclGetCompileoptSize", length,
+           text.size() + 1);
     std::memcpy(value, text.c_str(), text.size() + 1);
   });
 }

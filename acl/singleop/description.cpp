@@ -27,7 +27,8 @@ std::vector<int64_t> read_dims(int count, const int64_t* dims) {
   if (count > 0) given(dims, "dims");
   for (int i = 0; i < count; ++i)
     if (dims[i] < kUnknownRank)
-      fail(Code::kInvalidParam, "dims[{}] is {}; sizes are not negative (-1: known later, -2: unknown rank)", i, dims[i]);
+      fail(Code::kInvalidParam, "dims[{}] is {}; sizes are not negative (-1: known later, -2: unknown rank)", i,
+           dims[i]);
   return {dims, dims + count};
 }
 
@@ -127,8 +128,7 @@ int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
   return call_or<int64_t>("aclGetTensorDescDim", -1, [&] { return dimension(described(desc, "desc"), index); });
 }
 aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize) {
-  return call("aclGetTensorDescDimV2",
-              [&] { result(dimSize, "dimSize") = dimension(described(desc, "desc"), index); });
+  return call("aclGetTensorDescDimV2", [&] { result(dimSize, "dimSize") = dimension(described(desc, "desc"), index); });
 }
 const char* aclGetTensorDescName(aclTensorDesc* desc) {
   const aclTensorDesc* d = find(desc);

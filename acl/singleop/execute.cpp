@@ -62,7 +62,8 @@ Tensor tensor_of(const Side& side, size_t i, Prepared& call) {
   if (desc.dtype == DType::kUndefined) return {};
   const int64_t count = desc.count();
   if (count < 0 || desc.dims.size() > kMaxRank)
-    fail(Code::kInvalidParam, "{} has unknown sizes or more than {} dimensions; give its true sizes", argument, kMaxRank);
+    fail(Code::kInvalidParam, "{} has unknown sizes or more than {} dimensions; give its true sizes", argument,
+         kMaxRank);
   if (size_of(desc.dtype) == 0)
     fail(Code::kUnsupportedDataType, "{} has dataType {}, which no operator here computes", argument,
          static_cast<int>(desc.dtype));
@@ -91,8 +92,10 @@ void assign_side(const OperatorType& type, const ops::OperatorDef& def, const Si
 
 const OperatorType& operator_type(const char* name) {
   if (const OperatorType* type = find_operator_type(given(name, "opType"))) return *type;
-  fail(Code::kOpNotFound, "opType {} is not known as a single operator; use the aclnn function of the same purpose, or one "
-       "of: {}", name, known_operator_types());
+  fail(Code::kOpNotFound,
+       "opType {} is not known as a single operator; use the aclnn function of the same purpose, or one "
+       "of: {}",
+       name, known_operator_types());
 }
 
 void launch(const OperatorType& type, std::shared_ptr<Prepared> call, device::Stream& stream) {
@@ -120,11 +123,15 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
     const ops::OperatorDef& def = *ops::find_operator(type.name);
     auto prepared = std::make_shared<Prepared>();
     prepared->op = ops::create(def);
-    assign_side(type, def, {"input", span_of(numInputs, inputDesc, "inputDesc"), span_of(numInputs, inputs, "inputs"),
-                            type.inputs}, *prepared);
+    assign_side(
+        type, def,
+        {"input", span_of(numInputs, inputDesc, "inputDesc"), span_of(numInputs, inputs, "inputs"), type.inputs},
+        *prepared);
     const auto* written = const_cast<const aclDataBuffer* const*>(outputs);
-    assign_side(type, def, {"output", span_of(numOutputs, outputDesc, "outputDesc"),
-                            span_of(numOutputs, written, "outputs"), type.outputs}, *prepared);
+    assign_side(type, def,
+                {"output", span_of(numOutputs, outputDesc, "outputDesc"), span_of(numOutputs, written, "outputs"),
+                 type.outputs},
+                *prepared);
     prepared->op->prepare();
     acl::launch(type, std::move(prepared), device::stream_from_handle(stream));
   });

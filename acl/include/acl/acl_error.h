@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers that functions of the C interface return. 0 is success; the text behind a number is aclGetRecentErrMsg().
  *
- * 100xxx and 148xxx: a wrong argument or order of calls. 107xxx: the same, found by the runtime. 145xxx: model execution.
- * 2xxxxx: something is used up or not supported. 5xxxxx: work on the device failed, or a fault inside the library. */
+ * 100xxx and 148xxx: a wrong argument or order of calls. 107xxx: the same, found by the runtime. 145xxx: model
+ * execution. 2xxxxx: something is used up or not supported. 5xxxxx: work on the device failed, or a fault inside the
+ * library. */
 #ifndef ANYNPU_ACL_ACL_ERROR_H_
 #define ANYNPU_ACL_ACL_ERROR_H_
 

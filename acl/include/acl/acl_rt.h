@@ -65,7 +65,11 @@ typedef enum {
 typedef enum { ACL_RT_OVERFLOW_MODE_SATURATION = 0, ACL_RT_OVERFLOW_MODE_INFNAN = 1 } aclrtFloatOverflowMode;
 
 /** Options that are kept and given back. Results are deterministic whatever ACL_OPT_DETERMINISTIC says. */
-typedef enum { ACL_OPT_DETERMINISTIC = 0, ACL_OPT_ENABLE_DEBUG_KERNEL = 1, ACL_OPT_STRONG_CONSISTENCY = 2 } aclSysParamOpt;
+typedef enum {
+  ACL_OPT_DETERMINISTIC = 0,
+  ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
+  ACL_OPT_STRONG_CONSISTENCY = 2
+} aclSysParamOpt;
 
 /** Where aclrtMalloc takes memory from. The software device has one kind of memory; all policies give it. */
 typedef enum {
@@ -124,7 +128,10 @@ typedef enum {
 typedef enum { ACL_MEM_HANDLE_TYPE_NONE = 0 } aclrtMemHandleType;
 typedef enum { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
 /** Any value names the one granularity there is. */
-typedef enum { ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1 } aclrtMemGranularityOptions;
+typedef enum {
+  ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
+} aclrtMemGranularityOptions;
 
 typedef struct aclrtMemLocation {
   uint32_t id; /**< device number */
