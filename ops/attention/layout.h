@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention inputs as batch x head x sequence x depth, whatever layout the client uses.
+#pragma once
+
+#include <string>
+
+#include "base/tensor.h"
+
+namespace npu::ops {
+
+/// `tensor` seen as [B, N, S, D]. `layout` is the vendor's word: BNSD, BSND, BSH (heads folded into the last axis) or
+/// SBH; `heads` unfolds H. Raises 161002 naming `name` when rank or sizes do not fit.
+Tensor head_view(const Tensor& tensor, const std::string& layout, int64_t heads, const char* name);
+
+/// One head as a row-major float matrix [S, D] from `row` on: in place when it lies so, else converted into `buffer`
+/// (rows * D floats). `ld` receives the distance of rows.
+const float* load_rows(const Tensor& view, int64_t batch, int64_t head, int64_t row, int64_t rows, float* buffer,
+                       int64_t* ld);
+/// The reverse: `rows` dense rows of D floats into the head.
+void store_rows(const Tensor& view, int64_t batch, int64_t head, int64_t row, int64_t rows, const float* from);
+
+}  // namespace npu::ops
