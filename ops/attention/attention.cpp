@@ -40,7 +40,8 @@ void AttentionOp::check() {
           key.shape, query.shape, input_layout);
   require(v_.shape[0] == batch_ && v_.shape[1] == kv_heads_ && v_.shape[2] == keys_,
           "value is {}, key {} ({}): batch, heads and length must agree", value.shape, key.shape, input_layout);
-  require(kv_heads_ > 0 && heads_ % kv_heads_ == 0, "{} query heads do not divide over {} key heads", heads_, kv_heads_);
+  require(kv_heads_ > 0 && heads_ % kv_heads_ == 0, "{} query heads do not divide over {} key heads", heads_,
+          kv_heads_);
   require(keep_prob > 0 && keep_prob <= 1, "keep_prob is {}; it must be in (0, 1]", keep_prob);
   check_masks();
 }
@@ -49,7 +50,8 @@ void AttentionOp::check_masks() {
   require(absent(padding_mask), "padding_mask is not supported; fold it into atten_mask");
   require(sparse_mode >= 0 && sparse_mode <= 4,
           "sparse_mode {} is not supported; use 0 to 4, or pass the whole mask with mode 1", sparse_mode);
-  require(pse_type == 0 || pse_type == 1, "pse_type {} is not supported; pass the bias itself with type 0 or 1", pse_type);
+  require(pse_type == 0 || pse_type == 1, "pse_type {} is not supported; pass the bias itself with type 0 or 1",
+          pse_type);
   const Dims full{batch_, heads_, queries_, keys_};
   banded_ = sparse_mode >= 2 || (sparse_mode == 0 && !absent(atten_mask));
   below_ = sparse_mode == 2 || sparse_mode == 3 ? INT64_MAX : pre_tokens;
@@ -93,9 +95,11 @@ void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_
     const Convert convert = converter(pse_.dtype, DType::kFloat);
     float bias[kKeyTile];
     for (int64_t r = 0; r < rows; ++r) {
-      const int64_t at = b * pse_.strides[0] + n * pse_.strides[1] + (row + r) * pse_.strides[2] + col * pse_.strides[3];
+      const int64_t at =
+          b * pse_.strides[0] + n * pse_.strides[1] + (row + r) * pse_.strides[2] + col * pse_.strides[3];
       convert(pse_.bytes() + at * static_cast<int64_t>(size_of(pse_.dtype)), pse_.strides[3], bias, 1, cols);
-      for (int64_t c = 0; c < cols; ++c) scores[r * cols + c] = (scores[r * cols + c] + bias[c]) * (late_scale ? factor : 1.0f);
+      for (int64_t c = 0; c < cols; ++c)
+        scores[r * cols + c] = (scores[r * cols + c] + bias[c]) * (late_scale ? factor : 1.0f);
     }
   }
   if (mask_.defined()) {

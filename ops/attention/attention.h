@@ -40,7 +40,7 @@ struct AttentionOp : Operator {
   bool drops() const { return drop_mask.defined() && drop_mask.count() > 0 && keep_prob < 1; }
   int64_t group() const { return heads_ / kv_heads_; }
 
-  Tensor q_, k_, v_;  ///< [B, N, S, D] views
+  Tensor q_, k_, v_;   ///< [B, N, S, D] views
   Tensor mask_, pse_;  ///< expanded to [B, N, Sq, Skv]; undefined when absent
   int64_t batch_ = 0, heads_ = 0, kv_heads_ = 0, queries_ = 0, keys_ = 0, depth_ = 0, value_depth_ = 0;
 
@@ -55,12 +55,23 @@ struct AttentionOp : Operator {
 /// Fields that forward and backward have in common.
 template <class Op>
 std::vector<Field> attention_fields() {
-  return {in<&Op::query>("query"), in<&Op::key>("key"), in<&Op::value>("value"), optional<&Op::pse>("pse"),
-          optional<&Op::drop_mask>("drop_mask"), optional<&Op::padding_mask>("padding_mask"),
-          optional<&Op::atten_mask>("atten_mask"), attr<&Op::prefix>("prefix"), attr<&Op::q_start_idx>("q_start_idx"),
-          attr<&Op::kv_start_idx>("kv_start_idx"), attr<&Op::scale>("scale"), attr<&Op::keep_prob>("keep_prob"),
-          attr<&Op::pre_tokens>("pre_tokens"), attr<&Op::next_tokens>("next_tokens"), attr<&Op::head_num>("head_num"),
-          attr<&Op::input_layout>("input_layout"), attr<&Op::sparse_mode>("sparse_mode"),
+  return {in<&Op::query>("query"),
+          in<&Op::key>("key"),
+          in<&Op::value>("value"),
+          optional<&Op::pse>("pse"),
+          optional<&Op::drop_mask>("drop_mask"),
+          optional<&Op::padding_mask>("padding_mask"),
+          optional<&Op::atten_mask>("atten_mask"),
+          attr<&Op::prefix>("prefix"),
+          attr<&Op::q_start_idx>("q_start_idx"),
+          attr<&Op::kv_start_idx>("kv_start_idx"),
+          attr<&Op::scale>("scale"),
+          attr<&Op::keep_prob>("keep_prob"),
+          attr<&Op::pre_tokens>("pre_tokens"),
+          attr<&Op::next_tokens>("next_tokens"),
+          attr<&Op::head_num>("head_num"),
+          attr<&Op::input_layout>("input_layout"),
+          attr<&Op::sparse_mode>("sparse_mode"),
           attr<&Op::pse_type>("pse_type")};
 }
 

@@ -31,8 +31,8 @@ void FlashAttention::prepare() {
   check();
   out_ = head_view(attention_out, input_layout, heads_, "attention_out");
   const Dims expected{batch_, heads_, queries_, value_depth_};
-  require(out_.shape == expected, "attention_out is {} ({}), the result is {} as BNSD", attention_out.shape, input_layout,
-          expected);
+  require(out_.shape == expected, "attention_out is {} ({}), the result is {} as BNSD", attention_out.shape,
+          input_layout, expected);
   for (const Tensor* t : {&softmax_max, &softmax_sum}) {
     if (!t->defined() || t->count() == 0) continue;
     require(t->dtype == DType::kFloat && t->shape == Dims({batch_, heads_, queries_, 8}),
@@ -94,7 +94,8 @@ void FlashAttention::store_statistics(int64_t b, int64_t n, int64_t row, int64_t
   for (const auto& [tensor, values] : {std::pair(&softmax_max, maximum), std::pair(&softmax_sum, sum)}) {
     if (!tensor->defined() || tensor->count() == 0) continue;
     for (int64_t r = 0; r < rows; ++r) {
-      float* to = tensor->as<float>() + b * tensor->strides[0] + n * tensor->strides[1] + (row + r) * tensor->strides[2];
+      float* to =
+          tensor->as<float>() + b * tensor->strides[0] + n * tensor->strides[1] + (row + r) * tensor->strides[2];
       for (int64_t i = 0; i < 8; ++i) to[i * tensor->strides[3]] = values[r];
     }
   }

@@ -47,14 +47,15 @@ struct FlashAttentionGrad::Tile {
 void FlashAttentionGrad::prepare() {
   check();
   dy_ = head_view(dy, input_layout, heads_, "dy");
-  require(dy_.shape == Dims({batch_, heads_, queries_, value_depth_}), "dy is {}, the attention's output has {} as BNSD",
-          dy.shape, Dims({batch_, heads_, queries_, value_depth_}));
+  require(dy_.shape == Dims({batch_, heads_, queries_, value_depth_}),
+          "dy is {}, the attention's output has {} as BNSD", dy.shape, Dims({batch_, heads_, queries_, value_depth_}));
   require(attention.defined() && attention.count() == dy.count(),
           "attention (the forward result) is missing; pass it as attention_in");
   attention_ = head_view(attention, input_layout, heads_, "attention");
   for (const Tensor* t : {&softmax_max, &softmax_sum}) {
     require(t->dtype == DType::kFloat && t->shape == Dims({batch_, heads_, queries_, 8}),
-            "softmax_max and softmax_sum must be the forward's float32 {}, got {}", Dims({batch_, heads_, queries_, 8}), *t);
+            "softmax_max and softmax_sum must be the forward's float32 {}, got {}", Dims({batch_, heads_, queries_, 8}),
+            *t);
   }
   dq_ = head_view(dq, input_layout, heads_, "dq");
   dk_ = head_view(dk, input_layout, kv_heads_, "dk");
@@ -65,7 +66,8 @@ void FlashAttentionGrad::prepare() {
   if (pse_.defined() && dpse.defined() && dpse.count() > 0) {
     require(dpse.dtype == DType::kFloat || dpse.dtype == query.dtype, "dpse is {}; use {}", dpse.dtype, query.dtype);
     require(dpse.shape == Dims({batch_, heads_, queries_, keys_}),
-            "the gradient of a broadcast pse is not supported; expand pse to {}", Dims({batch_, heads_, queries_, keys_}));
+            "the gradient of a broadcast pse is not supported; expand pse to {}",
+            Dims({batch_, heads_, queries_, keys_}));
   }
 }
 
@@ -77,7 +79,8 @@ void FlashAttentionGrad::run_head(int64_t b, int64_t kv_head) const {
   const Scratch<float> k_buffer(keys_ * depth_), v_buffer(keys_ * value_depth_), dk_sum(keys_ * depth_);
   const Scratch<float> dv_sum(keys_ * value_depth_), dq_sum(kQueryTile * depth_), q_buffer(kQueryTile * depth_);
   const Scratch<float> dy_buffer(kQueryTile * value_depth_), out_buffer(kQueryTile * value_depth_);
-  const Scratch<float> probability(kQueryTile * kKeyTile), gradient(kQueryTile * kKeyTile), dropped(kQueryTile * kKeyTile);
+  const Scratch<float> probability(kQueryTile * kKeyTile), gradient(kQueryTile * kKeyTile),
+      dropped(kQueryTile * kKeyTile);
   std::fill_n(dk_sum.data(), keys_ * depth_, 0.0f);
   std::fill_n(dv_sum.data(), keys_ * value_depth_, 0.0f);
   Tile tile{};
@@ -124,7 +127,8 @@ void FlashAttentionGrad::load_queries(Tile& tile, int64_t row) const {
     tile.maximum[r] = at(softmax_max);
     tile.sum[r] = at(softmax_sum);
     double delta = 0;
-    for (int64_t d = 0; d < value_depth_; ++d) delta += static_cast<double>(o[r * ldo + d]) * tile.dy[r * tile.lddy + d];
+    for (int64_t d = 0; d < value_depth_; ++d)
+      delta += static_cast<double>(o[r * ldo + d]) * tile.dy[r * tile.lddy + d];
     tile.delta[r] = static_cast<float>(delta);
   }
 }
@@ -165,7 +169,8 @@ std::vector<Field> backward_fields() {
   }
   return fields;
 }
-const Registration register_flash_grad("flash_attention_grad", "attention", backward_fields(), &make<FlashAttentionGrad>);
+const Registration register_flash_grad("flash_attention_grad", "attention", backward_fields(),
+                                       &make<FlashAttentionGrad>);
 
 }  // namespace
 }  // namespace npu::ops

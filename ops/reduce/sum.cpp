@@ -109,7 +109,7 @@ using ReduceSum = SumOver<0>;
 using ReduceMean = SumOver<1>;
 using ReduceProd = SumOver<2>;
 
-#define NPU_SUM_FIELDS(type)                                                                            \
+#define NPU_SUM_FIELDS(type)                                                                                      \
   in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::keepdim>("keepdim"), attr<&type::dtype>("dtype"), \
       out<&type::out>("out")
 NPU_OPERATOR(ReduceSum, "sum", "reduce", NPU_SUM_FIELDS(ReduceSum));

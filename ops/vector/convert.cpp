@@ -45,8 +45,10 @@ HWY_INLINE To to(From x) {
     using R = typename To::value_type;
     return To(static_cast<R>(x.real()), static_cast<R>(x.imag()));
   } else if constexpr (is_complex_v<From>) {
-    if constexpr (std::is_same_v<To, bool>) return x.real() != 0 || x.imag() != 0;
-    else return to_real<To>(x.real());
+    if constexpr (std::is_same_v<To, bool>)
+      return x.real() != 0 || x.imag() != 0;
+    else
+      return to_real<To>(x.real());
   } else if constexpr (is_complex_v<To>) {
     return To(static_cast<typename To::value_type>(x), 0);
   } else {

@@ -15,8 +15,8 @@ inline constexpr size_t kMaxOperands = 8;
 
 /// Up to kMaxOperands stride lists over one shape.
 struct Loop {
-  Dims shape;                     ///< merged sizes, outermost first; never empty (a scalar is {1})
-  Dims strides[kMaxOperands];     ///< per operand, in elements
+  Dims shape;                  ///< merged sizes, outermost first; never empty (a scalar is {1})
+  Dims strides[kMaxOperands];  ///< per operand, in elements
   size_t operands = 0;
 
   int64_t count() const { return count_of(shape); }
@@ -26,8 +26,8 @@ struct Loop {
   bool constant(size_t k) const;
 };
 
-/// Merges the axes of `shape`; `strides[k]` are those of operand k (same rank as shape). Axes are ordered by the strides
-/// of operand 0, ties by the next operands.
+/// Merges the axes of `shape`; `strides[k]` are those of operand k (same rank as shape). Axes are ordered by the
+/// strides of operand 0, ties by the next operands.
 Loop make_loop(const Dims& shape, std::span<const Dims> strides);
 
 /// As make_loop, but axes keep their order: position i is the i-th element in the row-major order of `shape`.

@@ -2,14 +2,14 @@
 // Mathematical functions of one element, written without branches so that loops over them become vector code.
 // Float versions are our own; double, integer and complex ones call the C++ library. No include guard: foreach_target
 // re-includes this file once per instruction set.
+#include <hwy/highway.h>
+
 #include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
@@ -39,7 +39,9 @@ HWY_INLINE float exp_of(float x) {
 }
 HWY_INLINE double exp_of(double x) { return std::exp(x); }
 template <class R>
-HWY_INLINE std::complex<R> exp_of(std::complex<R> x) { return std::exp(x); }
+HWY_INLINE std::complex<R> exp_of(std::complex<R> x) {
+  return std::exp(x);
+}
 
 // Natural logarithm; x = m · 2^e with m in [sqrt(1/2), sqrt(2)).
 HWY_INLINE float log_of(float x) {
@@ -72,7 +74,9 @@ HWY_INLINE float log_of(float x) {
 }
 HWY_INLINE double log_of(double x) { return std::log(x); }
 template <class R>
-HWY_INLINE std::complex<R> log_of(std::complex<R> x) { return std::log(x); }
+HWY_INLINE std::complex<R> log_of(std::complex<R> x) {
+  return std::log(x);
+}
 
 // e^x - 1 without cancellation near 0: a polynomial where |x| is small.
 HWY_INLINE float expm1_of(float x) {
@@ -93,7 +97,9 @@ HWY_INLINE double expm1_of(double x) { return std::expm1(x); }
 HWY_INLINE float sigmoid_of(float x) { return 1.0f / (1.0f + exp_of(-x)); }
 HWY_INLINE double sigmoid_of(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 template <class R>
-HWY_INLINE std::complex<R> sigmoid_of(std::complex<R> x) { return R(1) / (R(1) + std::exp(-x)); }
+HWY_INLINE std::complex<R> sigmoid_of(std::complex<R> x) {
+  return R(1) / (R(1) + std::exp(-x));
+}
 
 // tanh through e^2x, by a polynomial where that would cancel.
 HWY_INLINE float tanh_of(float x) {
@@ -111,10 +117,12 @@ HWY_INLINE float tanh_of(float x) {
 }
 HWY_INLINE double tanh_of(double x) { return std::tanh(x); }
 template <class R>
-HWY_INLINE std::complex<R> tanh_of(std::complex<R> x) { return std::tanh(x); }
+HWY_INLINE std::complex<R> tanh_of(std::complex<R> x) {
+  return std::tanh(x);
+}
 
-// Error function: odd polynomial up to 0.84…, then 1 - e^(-x^2) · rational tail (Abramowitz-Stegun shape, refitted terms
-// of the Sun libm expansion are not needed at float precision).
+// Error function: odd polynomial up to 0.84…, then 1 - e^(-x^2) · rational tail (Abramowitz-Stegun shape, refitted
+// terms of the Sun libm expansion are not needed at float precision).
 HWY_INLINE float erf_of(float x) {
   const float a = __builtin_fabsf(x);
   const float z = x * x;
@@ -146,17 +154,23 @@ HWY_INLINE double erf_of(double x) { return std::erf(x); }
 HWY_INLINE float sqrt_of(float x) { return __builtin_sqrtf(x); }
 HWY_INLINE double sqrt_of(double x) { return __builtin_sqrt(x); }
 template <class R>
-HWY_INLINE std::complex<R> sqrt_of(std::complex<R> x) { return std::sqrt(x); }
+HWY_INLINE std::complex<R> sqrt_of(std::complex<R> x) {
+  return std::sqrt(x);
+}
 
 HWY_INLINE int64_t abs_of(int64_t x) { return x < 0 ? -x : x; }
 HWY_INLINE float abs_of(float x) { return __builtin_fabsf(x); }
 HWY_INLINE double abs_of(double x) { return __builtin_fabs(x); }
 template <class R>
-HWY_INLINE R abs_of(std::complex<R> x) { return std::abs(x); }
+HWY_INLINE R abs_of(std::complex<R> x) {
+  return std::abs(x);
+}
 
 // -1, 0 or 1; 0 for NaN. Of a complex number its direction.
 template <class T>
-HWY_INLINE T sign_of(T x) { return static_cast<T>(static_cast<T>(x > T(0)) - static_cast<T>(x < T(0))); }
+HWY_INLINE T sign_of(T x) {
+  return static_cast<T>(static_cast<T>(x > T(0)) - static_cast<T>(x < T(0)));
+}
 template <class R>
 HWY_INLINE std::complex<R> sign_of(std::complex<R> x) {
   const R length = std::abs(x);
@@ -164,18 +178,24 @@ HWY_INLINE std::complex<R> sign_of(std::complex<R> x) {
 }
 
 template <class T>
-constexpr bool is_nan(T x) { return x != x; }
+constexpr bool is_nan(T x) {
+  return x != x;
+}
 
 // torch's minimum and maximum hand a NaN on.
 template <class T>
 HWY_INLINE T max_of(T x, T y) {
-  if constexpr (std::is_integral_v<T>) return x > y ? x : y;
-  else return x != x ? x : (y > x || y != y ? y : x);
+  if constexpr (std::is_integral_v<T>)
+    return x > y ? x : y;
+  else
+    return x != x ? x : (y > x || y != y ? y : x);
 }
 template <class T>
 HWY_INLINE T min_of(T x, T y) {
-  if constexpr (std::is_integral_v<T>) return x < y ? x : y;
-  else return x != x ? x : (y < x || y != y ? y : x);
+  if constexpr (std::is_integral_v<T>)
+    return x < y ? x : y;
+  else
+    return x != x ? x : (y < x || y != y ? y : x);
 }
 
 }  // namespace npu::ops::HWY_NAMESPACE

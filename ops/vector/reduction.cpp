@@ -8,9 +8,9 @@
 namespace npu::ops {
 namespace {
 
-constexpr int64_t kBlock = 1024;       // elements converted at a time
-constexpr int64_t kTile = 256;         // kept elements side by side in column mode
-constexpr int64_t kPart = 1 << 15;     // elements worth a parallel part
+constexpr int64_t kBlock = 1024;    // elements converted at a time
+constexpr int64_t kTile = 256;      // kept elements side by side in column mode
+constexpr int64_t kPart = 1 << 15;  // elements worth a parallel part
 constexpr int64_t kMaxChunks = 64;
 
 // In column mode neighbours in memory belong to different results.
@@ -37,8 +37,10 @@ Dims reduced_shape(const Dims& shape, uint32_t axes, bool keepdim) {
   Dims out;
   for (size_t i = 0; i < shape.size(); ++i) {
     const bool reduced = (axes >> i & 1u) != 0;
-    if (!reduced) out.push_back(shape[i]);
-    else if (keepdim) out.push_back(1);
+    if (!reduced)
+      out.push_back(shape[i]);
+    else if (keepdim)
+      out.push_back(1);
   }
   return out;
 }

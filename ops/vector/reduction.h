@@ -20,8 +20,8 @@ struct ReductionKernel {
   DType result = DType::kUndefined;  ///< what finish writes
   int64_t acc_size = 0;
   void (*init)(void* acc, int64_t n) = nullptr;
-  void (*row)(const void* x, int64_t n, double param, void* acc) = nullptr;       ///< x[0..n) into one accumulator
-  void (*columns)(const void* x, int64_t n, double param, void* acc) = nullptr;   ///< x[i] into acc[i]
+  void (*row)(const void* x, int64_t n, double param, void* acc) = nullptr;      ///< x[0..n) into one accumulator
+  void (*columns)(const void* x, int64_t n, double param, void* acc) = nullptr;  ///< x[i] into acc[i]
   void (*merge)(const void* from, int64_t n, void* acc) = nullptr;
   void (*finish)(const void* acc, int64_t n, int64_t count, double param, void* out) = nullptr;
 };
@@ -50,9 +50,9 @@ class Reduction {
   Loop kept_;     ///< operand 0: input, 1: output
   Loop reduced_;  ///< operand 0: input
   bool by_columns_ = false;
-  int64_t tile_ = 1;     ///< kept elements of one part
+  int64_t tile_ = 1;  ///< kept elements of one part
   int64_t tiles_ = 0;
-  int64_t chunk_ = 0;    ///< reduced elements of one part
+  int64_t chunk_ = 0;  ///< reduced elements of one part
   int64_t chunks_ = 0;
 };
 

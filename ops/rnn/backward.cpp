@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/rnn/backward.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/cube/gemm.h"
+#include "ops/scratch.h"
+
+namespace npu::ops {
+namespace {
+
+// c = a^T b with a [rows, n], b [rows, m]: gradients of weights.
+void weight_gradient(const float* a, const float* b, int64_t rows, int64_t n, int64_t m, float* c) {
+  cube::gemm(cube::GemmArgs<float>{true, false, n, m, rows, 1.0f, a, n, b, m, 0.0f, c, m});
+}
+
+// c += a b with a [rows, n], b [n, m].
+void add_product(const float* a, const float* b, int64_t rows, int64_t n, int64_t m, float* c) {
+  cube::gemm(cube::GemmArgs<float>{false, false, rows, m, n, 1.0f, a, n, b, m, 1.0f, c, m});
+}
+
+void sum_rows(const float* a, int64_t rows, int64_t n, float* out) {
+  std::vector<double> sums(static_cast<size_t>(n));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = 0; i < n; ++i) sums[static_cast<size_t>(i)] += a[r * n + i];
+  }
+  std::copy(sums.begin(), sums.end(), out);
+}
+
+Tensor one_state(const Tensor& state, int64_t cell) {
+  Tensor one = state;
+  one.shape[0] = 1;
+  one.offset += cell * state.strides[0];
+  return one;
+}
+
+}  // namespace
+
+void read_state(const Tensor& state, int64_t cell, int64_t size, float* to) {
+  if (!state.defined()) {
+    std::fill_n(to, size, 0.0f);
+    return;
+  }
+  const float* from = read_floats(one_state(state, cell), to);
+  if (from != to) std::copy_n(from, size, to);
+}
+
+void write_state(const Tensor& state, int64_t cell, const float* from) {
+  if (state.defined()) write_floats(one_state(state, cell), from);
+}
+
+void RecurrentBackward::check_backward(int64_t gates) {
+  check(gates);
+  if (grad_y.defined()) check_sequence(grad_y, directions_ * hidden_, "grad_y");
+  check_sequence(grad_input, input_, "grad_input");
+  check_saved(h_list, "h_list");
+  require(grad_params.size() == params.size(), "grad_params holds {} tensors, params {}", grad_params.size(),
+          params.size());
+  for (size_t i = 0; i < params.size(); ++i) {
+    require(grad_params[i].shape == params[i].shape, "grad_params[{}] is {}, params[{}] is {}", i, grad_params[i].shape,
+            i, params[i].shape);
+  }
+}
+
+// What layer `layer` read: the input, or the hidden states of the layer below side by side.
+void RecurrentBackward::layer_input(int64_t layer, float* x) const {
+  if (layer == 0) {
+    const float* from = read_floats(steps_first(input), x);
+    if (from != x) std::copy_n(from, steps_ * batch_ * input_, x);
+    return;
+  }
+  const Scratch<float> buffer(steps_ * batch_ * hidden_);
+  for (int64_t d = 0; d < directions_; ++d) {
+    const float* h = read_floats(h_list[static_cast<size_t>((layer - 1) * directions_ + d)], buffer);
+    for (int64_t r = 0; r < steps_ * batch_; ++r) {
+      std::copy_n(h + r * hidden_, hidden_, x + (r * directions_ + d) * hidden_);
+    }
+  }
+}
+
+void RecurrentBackward::walk() {
+  const int64_t widest = std::max(input_, directions_ * hidden_);
+  const Scratch<float> x(steps_ * batch_ * widest), first(steps_ * batch_ * widest), second(steps_ * batch_ * widest);
+  float* dy = first;
+  float* dx = second;
+  if (grad_y.defined()) {
+    const float* from = read_floats(steps_first(grad_y), dy);
+    if (from != dy) std::copy_n(from, steps_ * batch_ * directions_ * hidden_, dy);
+  } else {
+    std::fill_n(dy, steps_ * batch_ * directions_ * hidden_, 0.0f);
+  }
+  for (int64_t layer = num_layers - 1; layer >= 0; --layer) {
+    layer_input(layer, x);
+    std::fill_n(dx, steps_ * batch_ * input_width(layer), 0.0f);
+    for (int64_t d = 0; d < directions_; ++d) run_cell(layer * directions_ + d, x, dy, dx);
+    std::swap(dy, dx);
+  }
+  write_floats(steps_first(grad_input), dy);
+}
+
+void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, float* dx) {
+  const int64_t direction = cell % directions_, width = input_width(cell / directions_), gates = gates_ * hidden_;
+  const int64_t rows = steps_ * batch_, step_size = batch_ * hidden_;
+  const Scratch<float> w_ih(gates * width), w_hh(gates * hidden_), dgx(rows * gates), dgh(rows * gates);
+  const Scratch<float> h_buffer(rows * hidden_), h_before(rows * hidden_), dh(step_size),
+      dw(gates * std::max(width, hidden_));
+  const float* weight_hh = read_floats(param(cell, 1), w_hh);
+  const float* h = read_floats(h_list[static_cast<size_t>(cell)], h_buffer);
+  begin(cell, dh);
+  for (int64_t s = steps_ - 1; s >= 0; --s) {
+    const int64_t t = time_of(s, direction), before = s == 0 ? -1 : time_of(s - 1, direction);
+    for (int64_t b = 0; b < batch_; ++b) {
+      const float* outside = dy + ((t * batch_ + b) * directions_ + direction) * hidden_;
+      for (int64_t k = 0; k < hidden_; ++k) dh[b * hidden_ + k] += outside[k];
+    }
+    step(cell, t, before, dh, dgx + t * batch_ * gates, dgh + t * batch_ * gates);
+    add_product(dgh + t * batch_ * gates, weight_hh, batch_, gates, hidden_, dh);
+    if (before < 0)
+      first_state(cell, h_before + t * step_size);
+    else
+      std::copy_n(h + before * step_size, step_size, h_before + t * step_size);
+  }
+  end(cell, dh);
+  add_product(dgx, read_floats(param(cell, 0), w_ih), rows, gates, width, dx);
+  const auto grad = [&](int64_t which) -> const Tensor& {
+    return grad_params[static_cast<size_t>(cell * (has_biases ? 4 : 2) + which)];
+  };
+  weight_gradient(dgx, x, rows, gates, width, dw);
+  write_floats(grad(0), dw);
+  weight_gradient(dgh, h_before, rows, gates, hidden_, dw);
+  write_floats(grad(1), dw);
+  if (!has_biases) return;
+  sum_rows(dgx, rows, gates, dw);
+  write_floats(grad(2), dw);
+  sum_rows(dgh, rows, gates, dw);
+  write_floats(grad(3), dw);
+}
+
+}  // namespace npu::ops

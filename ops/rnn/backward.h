@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward walk of a recurrent network; LSTM and GRU only differ in one step.
+#pragma once
+
+#include "ops/rnn/recurrent.h"
+
+namespace npu::ops {
+
+struct RecurrentBackward : RecurrentOp {
+  Tensor grad_y;                    ///< may be undefined: no gradient from the outputs
+  std::vector<Tensor> h_list;       ///< the forward's hidden states, [T, B, H] a cell
+  Tensor grad_input;                ///< like input
+  std::vector<Tensor> grad_params;  ///< like params
+
+ protected:
+  void check_backward(int64_t gates);
+  void walk();
+
+  /// The first hidden state of a cell into `h` [B, H].
+  virtual void first_state(int64_t cell, float* h) = 0;
+  /// A cell begins (at its last step); its gradient from outside goes into `dh` [B, H].
+  virtual void begin(int64_t cell, float* dh) = 0;
+  /// The step at time t, `before` the time processed just before it (-1: none). dh holds the whole gradient of h[t] and
+  /// is left with the direct part of the gradient of the state before; dgx and dgh are the gates' gradients.
+  virtual void step(int64_t cell, int64_t t, int64_t before, float* dh, float* dgx, float* dgh) = 0;
+  /// `dh` is the gradient of the first state.
+  virtual void end(int64_t cell, const float* dh) = 0;
+
+ private:
+  void run_cell(int64_t cell, const float* x, const float* dy, float* dx);
+  void layer_input(int64_t layer, float* x) const;
+};
+
+/// State `cell` of a [cells, B, H] tensor: read (zeros when undefined) and written (ignored when undefined).
+void read_state(const Tensor& state, int64_t cell, int64_t size, float* to);
+void write_state(const Tensor& state, int64_t cell, const float* from);
+
+}  // namespace npu::ops

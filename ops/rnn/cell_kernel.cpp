@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/rnn/cell_kernel.h"
+
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/rnn/cell_kernel.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+void lstm_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden, const LstmStep& s, float* c,
+                  float* h) {
+  for (int64_t b = 0; b < batch; ++b) {
+    const float* x = gx + b * 4 * hidden;
+    const float* y = gh + b * 4 * hidden;
+    const int64_t at = b * hidden;
+#pragma GCC ivdep
+    for (int64_t k = 0; k < hidden; ++k) {
+      const float i = sigmoid_of(x[k] + y[k]);
+      const float f = sigmoid_of(x[hidden + k] + y[hidden + k]);
+      const float g = tanh_of(x[2 * hidden + k] + y[2 * hidden + k]);
+      const float o = sigmoid_of(x[3 * hidden + k] + y[3 * hidden + k]);
+      const float next = f * c[at + k] + i * g;
+      const float t = tanh_of(next);
+      s.i[at + k] = i;
+      s.f[at + k] = f;
+      s.j[at + k] = g;
+      s.o[at + k] = o;
+      s.tanhc[at + k] = t;
+      c[at + k] = next;
+      h[at + k] = o * t;
+    }
+  }
+}
+
+void lstm_backward(const float* dh, const LstmStep& s, const float* c_before, int64_t batch, int64_t hidden, float* dc,
+                   float* dgates) {
+  for (int64_t b = 0; b < batch; ++b) {
+    float* d = dgates + b * 4 * hidden;
+    const int64_t at = b * hidden;
+#pragma GCC ivdep
+    for (int64_t k = 0; k < hidden; ++k) {
+      const float i = s.i[at + k], f = s.f[at + k], g = s.j[at + k], o = s.o[at + k], t = s.tanhc[at + k];
+      const float dcell = dc[at + k] + dh[at + k] * o * (1 - t * t);
+      d[k] = dcell * g * i * (1 - i);
+      d[hidden + k] = dcell * c_before[at + k] * f * (1 - f);
+      d[2 * hidden + k] = dcell * i * (1 - g * g);
+      d[3 * hidden + k] = dh[at + k] * t * o * (1 - o);
+      dc[at + k] = dcell * f;
+    }
+  }
+}
+
+void gru_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden, const GruStep& s, float* h) {
+  for (int64_t b = 0; b < batch; ++b) {
+    const float* x = gx + b * 3 * hidden;
+    const float* y = gh + b * 3 * hidden;
+    const int64_t at = b * hidden;
+#pragma GCC ivdep
+    for (int64_t k = 0; k < hidden; ++k) {
+      const float r = sigmoid_of(x[k] + y[k]);
+      const float z = sigmoid_of(x[hidden + k] + y[hidden + k]);
+      const float hn = y[2 * hidden + k];
+      const float n = tanh_of(x[2 * hidden + k] + r * hn);
+      s.r[at + k] = r;
+      s.z[at + k] = z;
+      s.n[at + k] = n;
+      s.hn[at + k] = hn;
+      h[at + k] = n + z * (h[at + k] - n);
+    }
+  }
+}
+
+void gru_backward(const GruStep& s, const float* h_before, int64_t batch, int64_t hidden, float* dh, float* dgx,
+                  float* dgh) {
+  for (int64_t b = 0; b < batch; ++b) {
+    float* dx = dgx + b * 3 * hidden;
+    float* dy = dgh + b * 3 * hidden;
+    const int64_t at = b * hidden;
+#pragma GCC ivdep
+    for (int64_t k = 0; k < hidden; ++k) {
+      const float r = s.r[at + k], z = s.z[at + k], n = s.n[at + k];
+      const float g = dh[at + k];
+      const float dn = g * (1 - z) * (1 - n * n);
+      const float dr = dn * s.hn[at + k] * r * (1 - r);
+      const float dz = g * (h_before[at + k] - n) * z * (1 - z);
+      dx[k] = dy[k] = dr;
+      dx[hidden + k] = dy[hidden + k] = dz;
+      dx[2 * hidden + k] = dn;
+      dy[2 * hidden + k] = dn * r;
+      dh[at + k] = g * z;
+    }
+  }
+}
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+
+HWY_EXPORT(lstm_forward);
+HWY_EXPORT(lstm_backward);
+HWY_EXPORT(gru_forward);
+HWY_EXPORT(gru_backward);
+
+void lstm_cell(const float* gx, const float* gh, int64_t batch, int64_t hidden, const LstmStep& saved, float* c,
+               float* h) {
+  HWY_DYNAMIC_DISPATCH(lstm_forward)(gx, gh, batch, hidden, saved, c, h);
+}
+void lstm_cell_grad(const float* dh, const LstmStep& saved, const float* c_before, int64_t batch, int64_t hidden,
+                    float* dc, float* dgates) {
+  HWY_DYNAMIC_DISPATCH(lstm_backward)(dh, saved, c_before, batch, hidden, dc, dgates);
+}
+void gru_cell(const float* gx, const float* gh, int64_t batch, int64_t hidden, const GruStep& saved, float* h) {
+  HWY_DYNAMIC_DISPATCH(gru_forward)(gx, gh, batch, hidden, saved, h);
+}
+void gru_cell_grad(const GruStep& saved, const float* h_before, int64_t batch, int64_t hidden, float* dh, float* dgx,
+                   float* dgh) {
+  HWY_DYNAMIC_DISPATCH(gru_backward)(saved, h_before, batch, hidden, dh, dgx, dgh);
+}
+
+}  // namespace npu::ops
+#endif

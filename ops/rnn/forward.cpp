@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/rnn/forward.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/scratch.h"
+
+namespace npu::ops {
+
+void RecurrentForward::walk() {
+  const int64_t widest = std::max(input_, directions_ * hidden_);
+  const Scratch<float> first(steps_ * batch_ * widest), second(steps_ * batch_ * directions_ * hidden_);
+  const Scratch<float> third(steps_ * batch_ * directions_ * hidden_);
+  const float* x = read_floats(steps_first(input), first);
+  float* y = second;
+  float* other = third;
+  for (int64_t layer = 0; layer < num_layers; ++layer) {
+    for (int64_t d = 0; d < directions_; ++d) run_cell(layer * directions_ + d, x, y);
+    x = y;
+    std::swap(y, other);
+  }
+  write_floats(steps_first(output), x);
+}
+
+void RecurrentForward::run_cell(int64_t cell, const float* x, float* y) {
+  const int64_t layer = cell / directions_, direction = cell % directions_;
+  const int64_t width = input_width(layer), gates = gates_ * hidden_;
+  const Scratch<float> w_ih(gates * width), w_hh(gates * hidden_), b_ih(gates), b_hh(gates), h(batch_ * hidden_);
+  const Scratch<float> gx(steps_ * batch_ * gates), gh(batch_ * gates);
+  const float* bias_ih = has_biases ? read_floats(param(cell, 2), b_ih) : nullptr;
+  const float* bias_hh = has_biases ? read_floats(param(cell, 3), b_hh) : nullptr;
+  const float* weight_hh = read_floats(param(cell, 1), w_hh);
+  affine(x, read_floats(param(cell, 0), w_ih), bias_ih, steps_ * batch_, gates, width, gx);
+  begin(cell, h);
+  for (int64_t s = 0; s < steps_; ++s) {
+    const int64_t t = time_of(s, direction);
+    affine(h, weight_hh, bias_hh, batch_, gates, hidden_, gh);
+    step(cell, t, gx + t * batch_ * gates, gh, h);
+    for (int64_t b = 0; b < batch_; ++b) {
+      std::copy_n(h + b * hidden_, hidden_, y + ((t * batch_ + b) * directions_ + direction) * hidden_);
+    }
+  }
+  end(cell, h);
+}
+
+void write_saved(const std::vector<Tensor>& list, int64_t cell, const float* all, int64_t steps, int64_t last,
+                 int64_t step_size) {
+  if (static_cast<size_t>(cell) >= list.size()) return;
+  const Tensor& t = list[static_cast<size_t>(cell)];
+  if (t.count() == steps * step_size)
+    write_floats(t, all);
+  else if (t.count() == step_size && last >= 0)
+    write_floats(t, all + last * step_size);
+}
+
+}  // namespace npu::ops

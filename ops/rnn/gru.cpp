@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// gru: all layers, directions and steps in one call; with `train` it keeps what backward needs.
+#include <algorithm>
+
+#include "ops/rnn/backward.h"
+#include "ops/rnn/cell_kernel.h"
+#include "ops/rnn/forward.h"
+
+namespace npu::ops {
+namespace {
+
+struct Gru final : RecurrentForward {
+  Tensor hx;
+  Tensor h_n;
+  std::vector<Tensor> r_list, z_list, n_list, hn_list, h_list;
+
+  void prepare() override;
+  void run() override { walk(); }
+
+ private:
+  void begin(int64_t cell, float* h) override;
+  void step(int64_t cell, int64_t t, const float* gx, const float* gh, float* h) override;
+  void end(int64_t cell, const float* h) override;
+  int64_t step_size() const { return batch_ * hidden_; }
+
+  enum Saved { kR, kZ, kN, kHn, kH, kSavedCount };
+  std::vector<float> saved_[kSavedCount];
+};
+
+void Gru::prepare() {
+  check(3);
+  check_state(hx, "hx");
+  check_state(h_n, "h_n");
+  check_sequence(output, directions_ * hidden_, "output");
+  if (!train) return;
+  for (const auto& [list, name] :
+       {std::pair(&r_list, "r_list"), std::pair(&z_list, "z_list"), std::pair(&n_list, "n_list"),
+        std::pair(&hn_list, "hn_list"), std::pair(&h_list, "h_list")}) {
+    check_saved(*list, name);
+  }
+}
+
+void Gru::begin(int64_t cell, float* h) {
+  for (auto& values : saved_) values.resize(static_cast<size_t>(steps_ * step_size()));
+  read_state(hx, cell, step_size(), h);
+}
+
+void Gru::step(int64_t, int64_t t, const float* gx, const float* gh, float* h) {
+  const int64_t at = t * step_size();
+  gru_cell(gx, gh, batch_, hidden_,
+           {saved_[kR].data() + at, saved_[kZ].data() + at, saved_[kN].data() + at, saved_[kHn].data() + at}, h);
+  std::copy_n(h, step_size(), saved_[kH].data() + at);
+}
+
+void Gru::end(int64_t cell, const float* h) {
+  write_state(h_n, cell, h);
+  const std::vector<Tensor>* lists[kSavedCount] = {&r_list, &z_list, &n_list, &hn_list, &h_list};
+  for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), steps_, -1, step_size());
+}
+
+std::vector<Field> gru_fields() {
+  auto fields = recurrent_fields<Gru>();
+  for (const Field& f : {optional<&Gru::hx>("hx"), out<&Gru::output>("output"), out<&Gru::h_n>("h_n"),
+                         optional_out<&Gru::r_list>("r_list"), optional_out<&Gru::z_list>("z_list"),
+                         optional_out<&Gru::n_list>("n_list"), optional_out<&Gru::hn_list>("hn_list"),
+                         optional_out<&Gru::h_list>("h_list")}) {
+    fields.push_back(f);
+  }
+  return fields;
+}
+const Registration register_gru("gru", "rnn", gru_fields(), &make<Gru>);
+
+}  // namespace
+}  // namespace npu::ops

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// lstm: all layers, directions and steps in one call; with `train` it keeps what backward needs.
+#include <algorithm>
+
+#include "ops/rnn/backward.h"
+#include "ops/rnn/cell_kernel.h"
+#include "ops/rnn/forward.h"
+
+namespace npu::ops {
+namespace {
+
+struct Lstm final : RecurrentForward {
+  std::vector<Tensor> hx;  // h0 and c0, or empty for zeros
+  Tensor h_n, c_n;
+  std::vector<Tensor> i_list, j_list, f_list, o_list, h_list, c_list, tanhc_list;
+
+  void prepare() override;
+  void run() override { walk(); }
+
+ private:
+  void begin(int64_t cell, float* h) override;
+  void step(int64_t cell, int64_t t, const float* gx, const float* gh, float* h) override;
+  void end(int64_t cell, const float* h) override;
+  int64_t step_size() const { return batch_ * hidden_; }
+
+  enum Saved { kI, kJ, kF, kO, kH, kC, kTanhC, kSavedCount };
+  std::vector<float> saved_[kSavedCount];  // [T, B, H]
+  std::vector<float> c_;
+  int64_t last_ = -1;
+};
+
+void Lstm::prepare() {
+  check(4);
+  require(hx.empty() || hx.size() == 2, "hx holds {} tensors; pass h0 and c0, or none for zeros", hx.size());
+  for (const Tensor& t : hx) check_state(t, "hx");
+  check_state(h_n, "h_n");
+  check_state(c_n, "c_n");
+  check_sequence(output, directions_ * hidden_, "output");
+  if (!train) return;
+  for (const auto& [list, name] :
+       {std::pair(&i_list, "i_list"), std::pair(&j_list, "j_list"), std::pair(&f_list, "f_list"),
+        std::pair(&o_list, "o_list"), std::pair(&h_list, "h_list"), std::pair(&c_list, "c_list"),
+        std::pair(&tanhc_list, "tanhc_list")}) {
+    check_saved(*list, name);
+  }
+}
+
+void Lstm::begin(int64_t cell, float* h) {
+  for (auto& values : saved_) values.resize(static_cast<size_t>(steps_ * step_size()));
+  c_.resize(static_cast<size_t>(step_size()));
+  read_state(hx.empty() ? Tensor() : hx[0], cell, step_size(), h);
+  read_state(hx.empty() ? Tensor() : hx[1], cell, step_size(), c_.data());
+  last_ = -1;
+}
+
+void Lstm::step(int64_t, int64_t t, const float* gx, const float* gh, float* h) {
+  const int64_t at = t * step_size();
+  const LstmStep step{saved_[kI].data() + at, saved_[kJ].data() + at, saved_[kF].data() + at, saved_[kO].data() + at,
+                      saved_[kTanhC].data() + at};
+  lstm_cell(gx, gh, batch_, hidden_, step, c_.data(), h);
+  std::copy_n(h, step_size(), saved_[kH].data() + at);
+  std::copy_n(c_.data(), step_size(), saved_[kC].data() + at);
+  last_ = t;
+}
+
+void Lstm::end(int64_t cell, const float* h) {
+  write_state(h_n, cell, h);
+  write_state(c_n, cell, c_.data());
+  const std::vector<Tensor>* lists[kSavedCount] = {&i_list, &j_list, &f_list, &o_list, &h_list, &c_list, &tanhc_list};
+  for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), steps_, last_, step_size());
+}
+
+std::vector<Field> lstm_fields() {
+  auto fields = recurrent_fields<Lstm>();
+  for (const Field& f : {optional<&Lstm::hx>("hx"), out<&Lstm::output>("output"), out<&Lstm::h_n>("h_n"),
+                         out<&Lstm::c_n>("c_n"), optional_out<&Lstm::i_list>("i_list"),
+                         optional_out<&Lstm::j_list>("j_list"), optional_out<&Lstm::f_list>("f_list"),
+                         optional_out<&Lstm::o_list>("o_list"), optional_out<&Lstm::h_list>("h_list"),
+                         optional_out<&Lstm::c_list>("c_list"), optional_out<&Lstm::tanhc_list>("tanhc_list")}) {
+    fields.push_back(f);
+  }
+  return fields;
+}
+const Registration register_lstm("lstm", "rnn", lstm_fields(), &make<Lstm>);
+
+}  // namespace
+}  // namespace npu::ops

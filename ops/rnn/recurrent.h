@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What LSTM and GRU, forward and backward, share: arguments, checks and the walk over layers, directions and steps.
+//
+// Layer l, direction d has index l * directions + d everywhere: in params (2 or 4 tensors each: weight_ih [G*H, in],
+// weight_hh [G*H, H], bias_ih, bias_hh), in hx and in the lists of saved values. Computed in float32.
+#pragma once
+
+#include <vector>
+
+#include "ops/operator.h"
+
+namespace npu::ops {
+
+/// All elements of `t`, row-major, as floats: in place when they lie so, else converted into `buffer`.
+const float* read_floats(const Tensor& t, float* buffer);
+/// Row-major floats into `t`, converted.
+void write_floats(const Tensor& t, const float* from);
+
+struct RecurrentOp : Operator {
+  Tensor input;  ///< [T, B, in], or [B, T, in] with batch_first
+  std::vector<Tensor> params;
+  Tensor batch_sizes;
+  bool has_biases = true;
+  int64_t num_layers = 1;
+  double dropout = 0;
+  bool train = true;
+  bool bidirectional = false;
+  bool batch_first = false;
+
+  int64_t cost() const override { return 1 << 24; }
+
+ protected:
+  /// `gates`: 4 for LSTM, 3 for GRU.
+  void check(int64_t gates);
+  /// Raises 161002 unless `t` is undefined or has shape [directions * layers, B, H].
+  void check_state(const Tensor& t, const char* name) const;
+  /// Raises 161002 unless `t` is the sequence shape with `width` in the last axis.
+  void check_sequence(const Tensor& t, int64_t width, const char* name) const;
+  /// Raises 161002 unless the list holds a tensor of T * B * H elements for every cell.
+  void check_saved(const std::vector<Tensor>& list, const char* name) const;
+
+  Tensor steps_first(const Tensor& t) const { return batch_first ? t.transposed(0, 1) : t; }
+  int64_t cells() const { return num_layers * directions_; }
+  int64_t input_width(int64_t layer) const { return layer == 0 ? input_ : directions_ * hidden_; }
+  const Tensor& param(int64_t cell, int64_t which) const {
+    return params[static_cast<size_t>(cell * (has_biases ? 4 : 2) + which)];
+  }
+  /// Row t of a [T, B, H] array in processing order: direction 1 runs backwards.
+  int64_t time_of(int64_t step, int64_t direction) const { return direction == 0 ? step : steps_ - 1 - step; }
+
+  int64_t gates_ = 0, steps_ = 0, batch_ = 0, input_ = 0, hidden_ = 0, directions_ = 1;
+};
+
+/// y[rows, n] = x[rows, k] w[n, k]^T + bias (null for none).
+void affine(const float* x, const float* w, const float* bias, int64_t rows, int64_t n, int64_t k, float* y);
+
+/// Fields all four operators have.
+template <class Op>
+std::vector<Field> recurrent_fields() {
+  return {in<&Op::input>("input"),
+          in<&Op::params>("params"),
+          optional<&Op::batch_sizes>("batch_sizes"),
+          attr<&Op::has_biases>("has_biases"),
+          attr<&Op::num_layers>("num_layers"),
+          attr<&Op::dropout>("dropout"),
+          attr<&Op::train>("train"),
+          attr<&Op::bidirectional>("bidirectional"),
+          attr<&Op::batch_first>("batch_first")};
+}
+
+}  // namespace npu::ops
