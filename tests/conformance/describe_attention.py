@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of attention; the oracle is written out with softmax in float64 and torch's autograd."""
+
+import torch
+from case import T, case
+
+HALF = [torch.float32, torch.float16, torch.bfloat16]
+B, N, KV, S, L, D = 2, 4, 2, 70, 300, 8
+
+
+def heads(t, layout, n):
+    if layout == "BSH":
+        return t.view(t.shape[0], t.shape[1], n, -1).transpose(1, 2)
+    if layout == "SBH":
+        return t.view(t.shape[0], t.shape[1], n, -1).permute(1, 2, 0, 3)
+    return t if layout == "BNSD" else t.transpose(1, 2)
+
+
+def folded(t, layout):
+    if layout == "BSH":
+        return t.transpose(1, 2).flatten(2)
+    if layout == "SBH":
+        return t.permute(2, 0, 1, 3).flatten(2)
+    return t if layout == "BNSD" else t.transpose(1, 2)
+
+
+def hidden(mode, mask, q, k):
+    """Where scores are masked, or None."""
+    if mode == 2:
+        return torch.ones(q, k).triu(1).bool()
+    if mode == 3:
+        return torch.ones(q, k).triu(1 + k - q).bool()
+    return None if mask is None or mask.numel() == 0 else mask.bool()
+
+
+def attention(q, k, v, scale, mode=0, mask=None, pse=None, keep=None, keep_prob=1.0):
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    scores = q @ k.mT * scale
+    if pse is not None:
+        scores = scores + pse
+    off = hidden(mode, mask, q.shape[2], k.shape[2])
+    if off is not None:
+        scores = scores.masked_fill(off, float("-inf"))
+    top = scores.amax(-1, keepdim=True)
+    safe = torch.where(top.isinf(), torch.zeros_like(top), top)
+    e = (scores - safe).exp()
+    total = e.sum(-1, keepdim=True)
+    p = torch.where(total > 0, e / total, torch.zeros_like(e))
+    dropped = p if keep is None else p * keep / keep_prob
+    return dropped @ v, top.expand(*top.shape[:3], 8), total.expand(*total.shape[:3], 8)
+
+
+def keep_bits(mask, shape):
+    bits = torch.stack([(mask >> i) & 1 for i in range(8)], -1).flatten()
+    count = torch.Size(shape).numel()
+    return bits[:count].view(shape).double()
+
+
+def forward(query, key, value, atten_mask, pse, drop_mask, keep_prob, scale, input_layout, sparse_mode, head_num):
+    kv = key.shape[2] * head_num // query.shape[2] if query.dim() == 3 else 0
+    q, k, v = (heads(t, input_layout, n) for t, n in ((query, head_num), (key, kv), (value, kv)))
+    keep = None if drop_mask is None else keep_bits(drop_mask, (*q.shape[:3], k.shape[2]))
+    out, top, total = attention(q, k, v, scale, sparse_mode, atten_mask, pse, keep, keep_prob)
+    return top, total, None, folded(out, input_layout)
+
+
+COMMON = {
+    "pse": None, "drop_mask": None, "padding_mask": None, "atten_mask": None, "prefix": [], "scale": 0.3,
+    "keep_prob": 1.0, "pre_tokens": 2147483647, "next_tokens": 2147483647, "head_num": N, "input_layout": "BNSD",
+    "inner_precise": 0, "sparse_mode": 0,
+}  # fmt: skip
+STATISTICS = {"softmax_max": torch.float32, "softmax_sum": torch.float32}
+
+
+def flash(**options):
+    values = {"query": T(B, N, S, D), "key": T(B, KV, L, D), "value": T(B, KV, L, D), **COMMON, **options}
+    case("aclnnFlashAttentionScore", forward, HALF, layouts=("plain", "transposed", "sliced"), tolerance=20,
+         out_dtypes=STATISTICS, **values)  # fmt: skip
+    case("aclnnFlashAttentionScoreV2", forward, HALF, layouts=("plain",), tolerance=20, out_dtypes=STATISTICS,
+         q_start_idx=[], kv_start_idx=[], pse_type=1, **values)  # fmt: skip
+
+
+flash()
+flash(sparse_mode=2)
+flash(sparse_mode=3)
+flash(atten_mask=T(S, L, dtype=torch.bool))
+flash(atten_mask=T(B, 1, S, L, dtype=torch.bool), pse=T(B, N, S, L))
+flash(drop_mask=T(B * N * S * L // 8, dtype=torch.uint8, low=0, high=255), keep_prob=0.5)
+flash(query=T(B, S, N * D), key=T(B, L, KV * D), value=T(B, L, KV * D), input_layout="BSH")
+flash(query=T(S, B, N * D), key=T(L, B, KV * D), value=T(L, B, KV * D), input_layout="SBH")
+flash(query=T(B, S, N, D), key=T(B, L, N, D), value=T(B, L, N, D), input_layout="BSND")
+
+
+def consistent(mode):
+    """Backward needs the forward's results: made here in float64 from the same seed as the other inputs."""
+
+    def made(g):
+        q, k, v, dy = (torch.rand(s, generator=g, dtype=torch.float64) * 2 - 1 for s in SHAPES)
+        q, k, v, dy = (t.bfloat16().double() for t in (q, k, v, dy))  # exact in every dtype under test
+        out, top, total = attention(q, k, v, 0.3, mode)
+        return {"query": q, "key": k, "value": v, "dy": dy, "attention": out, "softmax_max": top, "softmax_sum": total}
+
+    return made
+
+
+SHAPES = [(B, N, S, D), (B, KV, L, D), (B, KV, L, D), (B, N, S, D)]
+
+
+def grad(mode):
+    made = consistent(mode)(torch.Generator().manual_seed(3))
+
+    def oracle(query, key, value, dy):
+        q, k, v = (t.detach().requires_grad_() for t in (query, key, value))
+        out, _, _ = attention(q, k, v, 0.3, mode)
+        return (*torch.autograd.grad(out, (q, k, v), dy), None)
+
+    def fixed(name, dtype=None):
+        return T(values=lambda _: made[name].float().contiguous(), dtype=dtype)
+
+    values = {n: fixed(n) for n in ("query", "key", "value", "dy", "attention")}
+    values |= {n: T(values=lambda _, n=n: made[n].float().contiguous(), dtype=torch.float32) for n in STATISTICS}
+    values |= {"softmax": None, **COMMON, "sparse_mode": mode}
+    case("aclnnFlashAttentionScoreGrad", oracle, HALF, layouts=("plain", "transposed"), tolerance=30, **values)
+    case("aclnnFlashAttentionScoreGradV2", oracle, HALF, layouts=("plain",), tolerance=30, q_start_idx=[],
+         kv_start_idx=[], pse_type=1, **values)  # fmt: skip
+
+
+for mode in (0, 2, 3):
+    grad(mode)
