@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sum, mean and prod over dimensions.
+// sum, mean, prod and nansum over dimensions.
 #include "ops/operator.h"
 #include "ops/vector/reduction.h"
 #include "ops/vector/target.h"
@@ -12,6 +12,8 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
+
+namespace {
 
 struct Sum {
   template <class T>
@@ -57,7 +59,14 @@ struct Product : Sum {
   }
 };
 
-// Indexed by operator (sum, mean, prod), then by slot.
+struct NanSum : Sum {
+  template <class T>
+  static T map(T x, double) {
+    return x == x ? x : T(0);
+  }
+};
+
+// Indexed by operator (sum, mean, prod, nansum), then by slot.
 template <class F>
 ReductionKernel kernel_for(DType slot) {
   switch (slot) {
@@ -70,9 +79,12 @@ ReductionKernel kernel_for(DType slot) {
   }
 }
 
+}  // namespace
+
 ReductionKernel sum_kernel(int which, DType slot) {
   if (which == 0) return kernel_for<Sum>(slot);
-  return which == 1 ? kernel_for<Mean>(slot) : kernel_for<Product>(slot);
+  if (which == 1) return kernel_for<Mean>(slot);
+  return which == 2 ? kernel_for<Product>(slot) : kernel_for<NanSum>(slot);
 }
 
 }  // namespace npu::ops::HWY_NAMESPACE
@@ -108,6 +120,7 @@ struct SumOver final : Operator {
 using ReduceSum = SumOver<0>;
 using ReduceMean = SumOver<1>;
 using ReduceProd = SumOver<2>;
+using ReduceNanSum = SumOver<3>;
 
 #define NPU_SUM_FIELDS(type)                                                                                      \
   in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::keepdim>("keepdim"), attr<&type::dtype>("dtype"), \
@@ -115,6 +128,7 @@ using ReduceProd = SumOver<2>;
 NPU_OPERATOR(ReduceSum, "sum", "reduce", NPU_SUM_FIELDS(ReduceSum));
 NPU_OPERATOR(ReduceMean, "mean", "reduce", NPU_SUM_FIELDS(ReduceMean));
 NPU_OPERATOR(ReduceProd, "prod", "reduce", NPU_SUM_FIELDS(ReduceProd));
+NPU_OPERATOR(ReduceNanSum, "nansum", "reduce", NPU_SUM_FIELDS(ReduceNanSum));
 
 }  // namespace
 }  // namespace npu::ops

@@ -10,7 +10,8 @@
 //     template <class T, class A> static auto finish(A a, int64_t count, double param);
 //   };
 //
-// No include guard: foreach_target re-includes this file.
+// Keep it in an unnamed namespace: two files may both have a Sum. No include guard: foreach_target re-includes this
+// file.
 #include <cstdint>
 #include <type_traits>
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector norms over dimensions: ord 0 counts non-zeros, inf and -inf are the largest and smallest magnitude, any other
+// p is (sum |x|^p)^(1/p). Complex elements count with their magnitude.
+#include <cmath>
+#include <limits>
+
+#include "ops/operator.h"
+#include "ops/vector/reduction.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/reduce/norm.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/reduction-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+namespace {
+
+// Everything is kept in double, so that squares of large floats do not overflow.
+struct Sums {
+  template <class T>
+  using Acc = double;
+  template <class T>
+  using Lane = double;
+  template <class A>
+  static A init() {
+    return 0;
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return a + b;
+  }
+  template <class T, class A>
+  static A finish(A a, int64_t, double) {
+    return a;
+  }
+};
+
+struct Nonzeros : Sums {
+  template <class T>
+  static double map(T x, double) {
+    return x == T(0) ? 0.0 : 1.0;
+  }
+};
+
+struct Magnitudes : Sums {
+  template <class T>
+  static double map(T x, double) {
+    return static_cast<double>(abs_of(x));
+  }
+};
+
+struct Squares : Sums {
+  template <class T>
+  static double map(T x, double) {
+    if constexpr ((std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>)) {
+      return static_cast<double>(x.real()) * static_cast<double>(x.real()) +
+             static_cast<double>(x.imag()) * static_cast<double>(x.imag());
+    } else {
+      return static_cast<double>(x) * static_cast<double>(x);
+    }
+  }
+  template <class T, class A>
+  static A finish(A a, int64_t, double) {
+    return std::sqrt(a);
+  }
+};
+
+struct Powers : Sums {
+  template <class T>
+  static double map(T x, double p) {
+    return std::pow(static_cast<double>(abs_of(x)), p);
+  }
+  template <class T, class A>
+  static A finish(A a, int64_t, double p) {
+    return std::pow(a, 1 / p);
+  }
+};
+
+struct Largest : Magnitudes {
+  template <class A>
+  static A combine(A a, A b) {
+    return a > b || a != a ? a : b;
+  }
+};
+
+struct Smallest : Magnitudes {
+  template <class A>
+  static A init() {
+    return std::numeric_limits<A>::infinity();
+  }
+  template <class A>
+  static A combine(A a, A b) {
+    return a < b || a != a ? a : b;
+  }
+};
+
+template <class F>
+ReductionKernel kernel_in(DType slot) {
+  switch (slot) {
+    case DType::kFloat: return reduction_kernel<F, float>();
+    case DType::kDouble: return reduction_kernel<F, double>();
+    case DType::kComplex64: return reduction_kernel<F, Complex64>();
+    case DType::kComplex128: return reduction_kernel<F, Complex128>();
+    default: return {};
+  }
+}
+
+}  // namespace
+
+ReductionKernel norm_kernel(double p, DType slot) {
+  if (p == 0) return kernel_in<Nonzeros>(slot);
+  if (p == 1) return kernel_in<Magnitudes>(slot);
+  if (p == 2) return kernel_in<Squares>(slot);
+  if (std::isinf(p)) return p > 0 ? kernel_in<Largest>(slot) : kernel_in<Smallest>(slot);
+  return kernel_in<Powers>(slot);
+}
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+namespace {
+
+HWY_EXPORT(norm_kernel);
+
+struct VectorNorm final : Operator {
+  Tensor self, out;
+  double ord = 2;
+  std::vector<int64_t> dim;
+  bool keepdim = false;
+  DType dtype = DType::kUndefined;
+  Reduction reduction;
+
+  void prepare() override {
+    const ReductionKernel kernel = HWY_DYNAMIC_DISPATCH(norm_kernel)(ord, slot_of(self.dtype));
+    require(kernel.row != nullptr, "self is {}; a norm needs a floating or complex dtype", self);
+    require(ord >= 0 || self.count() > 0 || out.count() == 0,
+            "self is {}; the norm of order {} of nothing does not exist", self, ord);
+    reduction.plan(self, axis_bits(dim, self.rank()), out, kernel, ord);
+  }
+  void run() override { reduction.run(); }
+  int64_t cost() const override { return 2 * reduction.cost(); }
+};
+
+NPU_OPERATOR(VectorNorm, "vector_norm", "reduce", in<&VectorNorm::self>("self"), attr<&VectorNorm::ord>("ord"),
+             attr<&VectorNorm::dim>("dim"), attr<&VectorNorm::keepdim>("keepdim"), attr<&VectorNorm::dtype>("dtype"),
+             out<&VectorNorm::out>("out"));
+
+}  // namespace
+}  // namespace npu::ops
+#endif
