@@ -37,6 +37,8 @@ for dims, keep in (([1], False), ([0, 2], True), ([], False), ([-1], True)):
              **options, dtype=lambda d: d if not d.is_complex else torch.float32)  # fmt: skip
         case("aclnnNorm", lambda self, ord, dim, keepdim: torch.linalg.vector_norm(self, ord, dim or None, keepdim),
              REAL, self=T(3, 40, 5), ord=order, **options)  # fmt: skip
+
+
 def _logic(name, f):
     case(name, lambda self, dim, keepdim: f(self, dim[0], keepdim), ALL, self=T(6, 2), dim=[1], keepdim=True,
          out_dtypes={"out": torch.bool})  # fmt: skip

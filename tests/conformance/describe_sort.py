@@ -43,7 +43,7 @@ def _median(self, dim, keepdim):
 
 
 def _nanmedian(self, dim, keepdim):
-    return _at(self, dim, keepdim, (self.shape[dim] - self.isnan().sum(dim, keepdim=True) - 1) // 2)
+    return _at(self, dim, keepdim, (self.shape[dim] - self.isnan().sum(dim, keepdim=True) - 1).clamp(min=0) // 2)
 
 
 for source, types in ((PLAIN, NUMERIC), (WITH_NAN, REAL)):
