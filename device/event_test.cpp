@@ -17,6 +17,7 @@ namespace {
 
 class EventTest : public testing::Test {
  protected:
+  DefaultLaunches defaults_;
   void* first_handle_ = (set_device(0), create_stream());
   void* second_handle_ = create_stream();
   Stream& first_ = stream_from_handle(first_handle_);

@@ -9,7 +9,7 @@
 
 #include "device/context.h"
 #include "device/memory.h"
-#include "device/stream.h"
+#include "device/testing.h"
 
 namespace npu::device {
 namespace {
@@ -22,6 +22,7 @@ std::optional<ProcessStatus> page_of(pid_t pid) {
 }
 
 TEST(StatusPage, ShowsWhatTheProcessDoes) {
+  const DefaultLaunches defaults;
   set_device(0);
   void* block = allocate(0, 1 << 20);
   stream_from_handle(nullptr).launch({"work", 50'000, kTaskKernel, [] { usleep(2000); }});

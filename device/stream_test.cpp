@@ -18,6 +18,7 @@ namespace {
 
 class StreamTest : public testing::Test {
  protected:
+  DefaultLaunches defaults_;
   void SetUp() override { set_device(0); }
   void* handle_ = (set_device(0), create_stream());
   Stream& stream_ = stream_from_handle(handle_);

@@ -7,8 +7,17 @@
 #include <string>
 
 #include "base/error.h"
+#include "device/stream.h"
 
 namespace npu::device {
+
+/// The settings of launches at their defaults, whatever the environment says, for tests that see where a task runs.
+struct DefaultLaunches {
+  DefaultLaunches() {
+    detail::inline_kernels.override(true);
+    detail::launch_blocking.override(false);
+  }
+};
 
 /// Code and text of the Error that `f` raises; code 0 when it raises none.
 struct Raised {
