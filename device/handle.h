@@ -24,6 +24,14 @@ enum class HandleKind : uint8_t { kContext = 0x51, kStream = 0x52, kEvent = 0x53
 template <class T, HandleKind kind>
 class HandleTable {
  public:
+  HandleTable() = default;
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
+  /// Tables of the process are never destroyed; this is for tests.
+  ~HandleTable() {
+    for (const auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+
   /// Takes a free object, lets `prepare(T&, void* handle)` set it up, then publishes it.
   template <class F>
   void* create(F&& prepare) {
