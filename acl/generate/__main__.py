@@ -10,13 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import entries  # noqa: E402
-import headers  # noqa: E402
-import libraries  # noqa: E402
-import table  # noqa: E402
-import unsupported  # noqa: E402
+import entries
+import headers
+import libraries
+import table
+import unsupported
 
 
 def write(path, text):

@@ -141,7 +141,7 @@ std::vector<Input> parse_inputs(std::string_view text) {
 }
 
 std::unique_ptr<Operator> make_pointwise(const OperatorDef& def) {
-  auto made = std::make_unique<Pointwise>();
+  auto made = std::make_unique_for_overwrite<Pointwise>();
   const auto& inputs = static_cast<const Line*>(def.data)->inputs;
   for (size_t k = 0; k < inputs.size(); ++k) made->inputs[k].scalar = inputs[k].number;
   return made;
