@@ -92,16 +92,41 @@ HWY_INLINE void narrow(const double* from, int64_t n, T* to) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
 }
 
-// Calls body(d, c, count, vectors) for strips of the channels of a tile: four vectors at a time as long as they fit, so
-// that sums over the rows stay in registers.
+// Sums over the rows of a tile, lane by lane of its channels: `term(d, row, c, count)` is what one row adds to the
+// vector at channel c. Few channels are summed in registers, strip by strip; many are read along memory, with the sums
+// in the first-level cache, where enough other channels lie between two additions to one sum.
 template <class T, class F>
-HWY_INLINE void each_strip(int64_t width, F&& body) {
+HWY_INLINE void columns_sum(int64_t rows, int64_t width, T* total, F&& term) {
   const RowTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t c = 0;
-  for (; c + 4 * lanes <= width; c += 4 * lanes) body(d, c, lanes, std::integral_constant<int, 4>());
-  for (; c < width; c += lanes) {
-    body(d, c, width - c < lanes ? width - c : lanes, std::integral_constant<int, 1>());
+  if (width > 4 * lanes) {
+    row_each<T>(width, [&](auto tag, int64_t c, int64_t) HWY_ATTR { hn::Store(hn::Zero(tag), tag, total + c); });
+    for (int64_t r = 0; r < rows; ++r) {
+      row_each<T>(width, [&](auto tag, int64_t c, int64_t count) HWY_ATTR {
+        hn::Store(hn::Add(hn::Load(tag, total + c), term(tag, r, c, count)), tag, total + c);
+      });
+    }
+    return;
+  }
+  if (width == 4 * lanes) {
+    auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    for (int64_t r = 0; r < rows; ++r) {
+      s0 = hn::Add(s0, term(d, r, 0, lanes));
+      s1 = hn::Add(s1, term(d, r, lanes, lanes));
+      s2 = hn::Add(s2, term(d, r, 2 * lanes, lanes));
+      s3 = hn::Add(s3, term(d, r, 3 * lanes, lanes));
+    }
+    hn::Store(s0, d, total);
+    hn::Store(s1, d, total + lanes);
+    hn::Store(s2, d, total + 2 * lanes);
+    hn::Store(s3, d, total + 3 * lanes);
+    return;
+  }
+  for (int64_t c = 0; c < width; c += lanes) {
+    const int64_t count = width - c < lanes ? width - c : lanes;
+    auto sum = hn::Zero(d);
+    for (int64_t r = 0; r < rows; ++r) sum = hn::Add(sum, term(d, r, c, count));
+    hn::Store(sum, d, total + c);
   }
 }
 
@@ -109,39 +134,26 @@ template <class T>
 void moments_columns(const ChannelBlock& b, int64_t before, ChannelSums* sums) {
   const T* x = static_cast<const T*>(b.x);
   alignas(64) T total[kChannelTile + 16], mean[kChannelTile + 16], squares[kChannelTile + 16];
-  const T share = T(1) / static_cast<T>(b.rows);
-  each_strip<T>(b.width, [&](auto d, int64_t c, int64_t count, auto vectors) HWY_ATTR {
-    constexpr int kVectors = decltype(vectors)::value;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    hn::Vec<decltype(d)> base[kVectors], sum[kVectors];
-    for (int k = 0; k < kVectors; ++k) {
-      base[k] = load_lanes(d, x + c + k * lanes, count);
-      sum[k] = hn::Zero(d);
-    }
-    for (int64_t r = 1; r < b.rows; ++r) {
-      for (int k = 0; k < kVectors; ++k) {
-        sum[k] = hn::Add(sum[k], hn::Sub(load_lanes(d, x + r * b.x_step + c + k * lanes, count), base[k]));
-      }
-    }
-    for (int k = 0; k < kVectors; ++k) {
-      hn::StoreU(sum[k], d, total + c + k * lanes);
-      base[k] = hn::MulAdd(sum[k], hn::Set(d, share), base[k]);
-      hn::StoreU(base[k], d, mean + c + k * lanes);
-      sum[k] = hn::Zero(d);
-    }
-    for (int64_t r = 0; r < b.rows; ++r) {
-      for (int k = 0; k < kVectors; ++k) {
-        const auto v = hn::Sub(load_lanes(d, x + r * b.x_step + c + k * lanes, count), base[k]);
-        sum[k] = hn::MulAdd(v, v, sum[k]);
-      }
-    }
-    for (int k = 0; k < kVectors; ++k) hn::StoreU(sum[k], d, squares + c + k * lanes);
+  columns_sum(b.rows, b.width, total, [&](auto d, int64_t r, int64_t c, int64_t count) HWY_ATTR {
+    return hn::Sub(load_lanes(d, x + r * b.x_step + c, count), load_lanes(d, x + c, count));
   });
+  const T share = T(1) / static_cast<T>(b.rows);
+  for (int64_t c = 0; c < b.width; ++c) mean[c] = x[c] + total[c] * share;
+  columns_sum(b.rows, b.width, squares, [&](auto d, int64_t r, int64_t c, int64_t count) HWY_ATTR {
+    const auto v = hn::Sub(load_lanes(d, x + r * b.x_step + c, count), hn::Load(d, mean + c));
+    return hn::Mul(v, v);
+  });
+  // The rule of join_moments with everything that is the same for all channels taken out of the loop.
+  const auto rows = static_cast<double>(b.rows);
+  const double inverse = 1 / rows;
+  const double weight = rows / static_cast<double>(before + b.rows);
+  const double factor = static_cast<double>(before) * weight;
   for (int64_t c = 0; c < b.width; ++c) {
-    const double exact = static_cast<double>(x[c]) + static_cast<double>(total[c]) / static_cast<double>(b.rows);
+    const double exact = static_cast<double>(x[c]) + static_cast<double>(total[c]) * inverse;
     const double moved = exact - static_cast<double>(mean[c]);
-    const ChannelSums here{exact, static_cast<double>(squares[c]) - moved * moved * static_cast<double>(b.rows)};
-    sums[c] = before == 0 ? here : join_moments(sums[c], before, here, b.rows);
+    const double delta = exact - sums[c].first;
+    sums[c].first += delta * weight;
+    sums[c].second += static_cast<double>(squares[c]) - moved * moved * rows + delta * delta * factor;
   }
 }
 
@@ -151,25 +163,12 @@ void products_columns(const ChannelBlock& b, const double* center, ChannelSums* 
   const T* g = static_cast<const T*>(b.g);
   alignas(64) T mean[kChannelTile + 16], total[kChannelTile + 16], dots[kChannelTile + 16];
   narrow(center, b.width, mean);
-  each_strip<T>(b.width, [&](auto d, int64_t c, int64_t count, auto vectors) HWY_ATTR {
-    constexpr int kVectors = decltype(vectors)::value;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-    hn::Vec<decltype(d)> base[kVectors], sum[kVectors], dot[kVectors];
-    for (int k = 0; k < kVectors; ++k) {
-      base[k] = hn::LoadU(d, mean + c + k * lanes);
-      sum[k] = dot[k] = hn::Zero(d);
-    }
-    for (int64_t r = 0; r < b.rows; ++r) {
-      for (int k = 0; k < kVectors; ++k) {
-        const auto v = load_lanes(d, g + r * b.g_step + c + k * lanes, count);
-        sum[k] = hn::Add(sum[k], v);
-        dot[k] = hn::MulAdd(v, hn::Sub(load_lanes(d, x + r * b.x_step + c + k * lanes, count), base[k]), dot[k]);
-      }
-    }
-    for (int k = 0; k < kVectors; ++k) {
-      hn::StoreU(sum[k], d, total + c + k * lanes);
-      hn::StoreU(dot[k], d, dots + c + k * lanes);
-    }
+  columns_sum(b.rows, b.width, total, [&](auto d, int64_t r, int64_t c, int64_t count) HWY_ATTR {
+    return load_lanes(d, g + r * b.g_step + c, count);
+  });
+  columns_sum(b.rows, b.width, dots, [&](auto d, int64_t r, int64_t c, int64_t count) HWY_ATTR {
+    const auto v = hn::Sub(load_lanes(d, x + r * b.x_step + c, count), hn::Load(d, mean + c));
+    return hn::Mul(load_lanes(d, g + r * b.g_step + c, count), v);
   });
   for (int64_t c = 0; c < b.width; ++c) {
     sums[c].first += static_cast<double>(total[c]);
@@ -181,15 +180,17 @@ template <class T>
 void affine_columns(const ChannelBlock& b, const ChannelMap& map) {
   const T* x = static_cast<const T*>(b.x);
   T* out = static_cast<T*>(b.out);
-  alignas(64) T center[kMapTile], scale[kMapTile], shift[kMapTile];
+  alignas(64) T center[kChannelTile + 16], scale[kChannelTile + 16], shift[kChannelTile + 16];
   narrow(map.center, b.width, center);
   narrow(map.scale, b.width, scale);
   narrow(map.shift, b.width, shift);
   for (int64_t r = 0; r < b.rows; ++r) {
-#pragma GCC ivdep
-    for (int64_t c = 0; c < b.width; ++c) {
-      out[r * b.out_step + c] = (x[r * b.x_step + c] - center[c]) * scale[c] + shift[c];
-    }
+    const T* from = x + r * b.x_step;
+    T* to = out + r * b.out_step;
+    row_each<T>(b.width, [&](auto d, int64_t c, int64_t count) HWY_ATTR {
+      const auto v = hn::Sub(load_lanes(d, from + c, count), hn::Load(d, center + c));
+      store_lanes(hn::MulAdd(v, hn::Load(d, scale + c), hn::Load(d, shift + c)), d, to + c, count);
+    });
   }
 }
 
@@ -198,17 +199,20 @@ void gradient_columns(const ChannelBlock& b, const ChannelMap& map) {
   const T* x = static_cast<const T*>(b.x);
   const T* g = static_cast<const T*>(b.g);
   T* out = static_cast<T*>(b.out);
-  alignas(64) T center[kMapTile], scale[kMapTile], shift[kMapTile], slope[kMapTile];
+  alignas(64) T center[kChannelTile + 16], scale[kChannelTile + 16], shift[kChannelTile + 16], slope[kChannelTile + 16];
   narrow(map.center, b.width, center);
   narrow(map.scale, b.width, scale);
   narrow(map.shift, b.width, shift);
   narrow(map.slope, b.width, slope);
   for (int64_t r = 0; r < b.rows; ++r) {
-#pragma GCC ivdep
-    for (int64_t c = 0; c < b.width; ++c) {
-      const T v = x[r * b.x_step + c] - center[c];
-      out[r * b.out_step + c] = (g[r * b.g_step + c] - shift[c] - v * slope[c]) * scale[c];
-    }
+    const T* from = x + r * b.x_step;
+    const T* grad = g + r * b.g_step;
+    T* to = out + r * b.out_step;
+    row_each<T>(b.width, [&](auto d, int64_t c, int64_t count) HWY_ATTR {
+      const auto v = hn::Sub(load_lanes(d, from + c, count), hn::Load(d, center + c));
+      const auto rest = hn::Sub(load_lanes(d, grad + c, count), hn::Load(d, shift + c));
+      store_lanes(hn::Mul(hn::NegMulAdd(v, hn::Load(d, slope + c), rest), hn::Load(d, scale + c)), d, to + c, count);
+    });
   }
 }
 

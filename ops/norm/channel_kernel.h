@@ -49,7 +49,7 @@ struct ChannelKernel {
   void (*affine_row)(const void* x, void* out, int64_t n, const ChannelMap& map, int64_t c);
   /// out = (g - shift - (x - center) * slope) * scale.
   void (*gradient_row)(const void* g, const void* x, void* out, int64_t n, const ChannelMap& map, int64_t c);
-  // The same over blocks; map and sums start at the block's first channel.
+  // The same over blocks; map and sums start at the block's first channel. Sums of `before` = 0 elements are 0.
   void (*moments_columns)(const ChannelBlock& block, int64_t before, ChannelSums* sums);
   void (*products_columns)(const ChannelBlock& block, const double* center, ChannelSums* sums);
   void (*affine_columns)(const ChannelBlock& block, const ChannelMap& map);
@@ -59,10 +59,8 @@ struct ChannelKernel {
 /// Kernels of the running CPU for float32 or float64.
 const ChannelKernel& channel_kernel(DType slot);
 
-/// Column kernels take at most this many rows, and this many channels to sum or to map: sums read a tile twice and want
-/// it in the first-level cache, maps stream and want long stretches of memory.
-inline constexpr int64_t kRowTile = 64;
-inline constexpr int64_t kChannelTile = 64;
-inline constexpr int64_t kMapTile = 512;
+/// Column kernels take at most this many rows and channels at a time: a tile stays in the second-level cache.
+inline constexpr int64_t kRowTile = 32;
+inline constexpr int64_t kChannelTile = 512;
 
 }  // namespace npu::ops

@@ -47,7 +47,7 @@ void Channels::plan_parts() {
   const int64_t samples = std::max<int64_t>(1, rest_.count());
   // Small planes of neighbouring channels lie side by side in memory: one part takes enough of them to read whole
   // pages.
-  group_ = by_columns_ ? std::min(channels_, kMapTile) : std::max<int64_t>(1, 1024 / rest_.shape.back());
+  group_ = by_columns_ ? std::min(channels_, kChannelTile) : std::max<int64_t>(1, 1024 / rest_.shape.back());
   group_ = std::max<int64_t>(1, std::min(group_, channels_));
   groups_ = (channels_ + group_ - 1) / group_;
   const int64_t wanted = groups_ >= kManyGroups ? 1 : group_ * samples / kPart;
@@ -119,15 +119,15 @@ void Channels::map_rows(const Range& r, Map what, const ChannelMap& map) const {
 
 // --- columns ------------------------------------------------------------------------------------------------------
 
-// body(cursor, channel, position, rows, width) for blocks of at most kRowTile rows and `tile` channels.
+// body(cursor, channel, position, rows, width) for blocks of at most kRowTile rows and kChannelTile channels.
 template <class F>
-void Channels::each_block(const Range& r, int64_t tile, F&& body) const {
+void Channels::each_block(const Range& r, F&& body) const {
   if (r.begin >= r.end) return;
   LoopCursor at(rest_, r.begin);
   for (int64_t position = r.begin;;) {
     const int64_t rows = std::min({kRowTile, at.row_left(), r.end - position});
-    for (int64_t c = r.channel; c < r.channel_end; c += tile) {
-      body(at, c, position, rows, std::min(tile, r.channel_end - c));
+    for (int64_t c = r.channel; c < r.channel_end; c += kChannelTile) {
+      body(at, c, position, rows, std::min(kChannelTile, r.channel_end - c));
     }
     position += rows;
     if (position >= r.end) return;
@@ -150,7 +150,7 @@ const std::byte* Channels::block(size_t k, const LoopCursor& at, int64_t channel
 }
 
 void Channels::sum_columns(const Range& r, Sums sums, const double* center, ChannelSums* into) const {
-  each_block(r, kChannelTile, [&](const LoopCursor& at, int64_t c, int64_t position, int64_t rows, int64_t width) {
+  each_block(r, [&](const LoopCursor& at, int64_t c, int64_t position, int64_t rows, int64_t width) {
     ChannelBlock b{};
     b.rows = rows;
     b.width = width;
@@ -169,7 +169,7 @@ void Channels::map_columns(const Range& r, Map what, const ChannelMap& map) cons
   const Side& o = sides_[2];
   const bool direct = o.same && o.stride == 1;
   const int64_t stride = rest_.strides[2].back();
-  each_block(r, kMapTile, [&](const LoopCursor& at, int64_t c, int64_t, int64_t rows, int64_t width) {
+  each_block(r, [&](const LoopCursor& at, int64_t c, int64_t, int64_t rows, int64_t width) {
     std::byte* first = o.tensor.bytes() + (at.offset(2) + c * o.stride) * o.size;
     ChannelBlock b{};
     b.rows = rows;

@@ -55,7 +55,7 @@ class Channels {
   template <class F>
   void each_row(const Range& r, F&& body) const;
   template <class F>
-  void each_block(const Range& r, int64_t tile, F&& body) const;
+  void each_block(const Range& r, F&& body) const;
   const std::byte* row(size_t k, const LoopCursor& at, int64_t channel, int64_t n) const;
   const std::byte* block(size_t k, const LoopCursor& at, int64_t channel, int64_t rows, int64_t width,
                          int64_t* step) const;
