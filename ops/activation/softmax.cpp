@@ -13,6 +13,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
+namespace {  // templates of other files must not meet these
 
 template <class T>
 HWY_INLINE const T* input(const AlongBlock& b, size_t k) {
@@ -178,6 +179,7 @@ AlongKernel softmax_kernel(int which, DType slot) {
   return slot == DType::kDouble ? kKernels<double>[which] : kKernels<float>[which];
 }
 
+}  // namespace
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

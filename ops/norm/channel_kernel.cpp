@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
+namespace {  // templates of other files must not meet these
 
 template <class T>
 void moments_row(const void* raw, int64_t n, int64_t before, ChannelSums* sums) {
@@ -220,14 +221,17 @@ template <class T>
 constexpr ChannelKernel kKernel = {&moments_row<T>,     &products_row<T>,     &affine_row<T>,     &gradient_row<T>,
                                    &moments_columns<T>, &products_columns<T>, &affine_columns<T>, &gradient_columns<T>};
 
-const ChannelKernel* kernel_for(DType slot) { return slot == DType::kDouble ? &kKernel<double> : &kKernel<float>; }
+const ChannelKernel* channel_kernel_for(DType slot) {
+  return slot == DType::kDouble ? &kKernel<double> : &kKernel<float>;
+}
 
+}  // namespace
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npu::ops {
-HWY_EXPORT(kernel_for);
-const ChannelKernel& channel_kernel(DType slot) { return *HWY_DYNAMIC_DISPATCH(kernel_for)(slot); }
+HWY_EXPORT(channel_kernel_for);
+const ChannelKernel& channel_kernel(DType slot) { return *HWY_DYNAMIC_DISPATCH(channel_kernel_for)(slot); }
 }  // namespace npu::ops
 #endif

@@ -34,6 +34,28 @@ inline void set_parameter(const Tensor& t, int64_t i, double value) {
   store_element(t, offset, value);
 }
 
+/// Numbers of rows read or written one by one inside a kernel: parameter() with the common case made cheap.
+class RowNumbers {
+ public:
+  RowNumbers() = default;
+  explicit RowNumbers(const Tensor& t) : tensor_(t) {
+    if (t.defined() && t.dtype == DType::kFloat && t.contiguous()) floats_ = t.as<float>();
+  }
+  double get(int64_t i, double absent) const {
+    return floats_ != nullptr ? static_cast<double>(floats_[i]) : parameter(tensor_, i, absent);
+  }
+  void set(int64_t i, double value) const {
+    if (floats_ != nullptr)
+      floats_[i] = static_cast<float>(value);
+    else
+      set_parameter(tensor_, i, value);
+  }
+
+ private:
+  Tensor tensor_;
+  float* floats_ = nullptr;
+};
+
 /// The dtype a normalisation of `x` is computed in. Raises 161002 for types that are not floating point.
 inline DType norm_slot(const Tensor& x) {
   require(is_floating(x.dtype), "self is {}: normalisation takes float32, float16, bfloat16 or float64", x);

@@ -30,6 +30,8 @@ Rows::Rows(const Tensor& tensor, std::span<const size_t> axes, DType slot)
 }
 
 std::byte* Rows::first(int64_t index) const {
+  // The usual case: all outer axes merge into one, and no division is needed.
+  if (outer_.shape.size() == 1) return base_ + index * outer_.strides[0][0] * size_;
   int64_t offset = 0;
   for (size_t axis = outer_.shape.size(); axis-- > 0;) {
     offset += index % outer_.shape[axis] * outer_.strides[0][axis];

@@ -55,3 +55,83 @@ case("aclnnBatchNorm", batch_norm, self=T(40, 3, 8, 8, low=99, high=101), weight
      running_var=None, training=True, momentum=0.1, eps=1e-5, dtypes=[F32], tolerance=100)  # fmt: skip
 case("aclnnBatchNorm", batch_norm, self=T(40, 3, 8, 8), weight=T(3), bias=T(3), running_mean=T(3),
      running_var=T(3, low=0.5, high=2), training=True, momentum=0.3, eps=1e-3, dtypes=[torch.float64])  # fmt: skip
+
+
+def layer_norm(self, normalized_shape, weight, bias, eps):
+    return torch.native_layer_norm(self, normalized_shape, weight, bias, eps)
+
+
+def layer_norm_gradient(grad_output, self, normalized_shape, mean, rstd, weight, bias, output_mask):
+    return torch.ops.aten.native_layer_norm_backward(
+        grad_output.contiguous(), self.contiguous(), normalized_shape, mean, rstd, weight, bias, output_mask
+    )
+
+
+def sums(self, residual, bias=None):
+    return self + residual if bias is None else self + residual + bias
+
+
+def add_layer_norm(x1, x2, gamma, beta, bias, eps, additional_output):
+    total = sums(x1, x2, bias)
+    out, mean, rstd = torch.native_layer_norm(total, list(gamma.shape), gamma, beta, eps)
+    return out, mean, rstd, total if additional_output else None
+
+
+def add_layer_norm_gradient(grad_output, x1, x2, rstd, mean, gamma, grad_sum):
+    grads = layer_norm_gradient(grad_output, x1 + x2, list(gamma.shape), mean, rstd, gamma, gamma, [True] * 3)
+    return grads[0] + grad_sum, grads[1], grads[2]
+
+
+def rms(total, gamma, eps):
+    axes = list(range(-gamma.dim(), 0))
+    rstd = torch.rsqrt(total.square().mean(axes, keepdim=True) + eps)
+    return total * rstd * gamma, rstd
+
+
+def rms_gradient(grad_output, self, rstd, gamma):
+    # The formula itself: rstd is an argument, so it does not have to be that of self.
+    axes = list(range(-gamma.dim(), 0))
+    unit, weighted = self * rstd, grad_output * gamma
+    grad = rstd * (weighted - unit * (weighted * unit).mean(axes, keepdim=True))
+    return grad, (grad_output * unit).sum(list(range(self.dim() - gamma.dim())))
+
+
+ROW_SHAPES = [((6, 5), 1), ((3, 4, 70), 1), ((2, 300, 33), 2), ((40, 3, 7, 11), 2), ((700, 130), 1), ((5,), 1)]
+for index, (shape, axes) in enumerate(ROW_SHAPES):
+    rows, row = shape[:-axes], shape[-axes:]
+    ones = (1,) * axes
+    wide = {n: F32 for n in ["mean", "rstd", "grad_weight", "grad_bias", "grad_gamma", "grad_beta"]}
+    kinds = [F32, torch.float16, torch.bfloat16]
+    x, g = T(*shape, low=-1, high=3), T(*shape)
+    affine = index % 3 != 2
+    weight = T(*row, low=0.5, high=1.5) if affine else None
+    bias = T(*row) if affine else None
+    moments = {"mean": T(*rows, *ones, low=0, high=1, dtype=F32), "rstd": T(*rows, *ones, low=0.5, high=2, dtype=F32)}
+    for name in ("aclnnLayerNorm", "aclnnFastLayerNorm"):
+        case(name, layer_norm, self=x, normalized_shape=list(row), weight=weight, bias=bias, eps=1e-5, tolerance=10,
+             out_dtypes=wide, dtypes=kinds)  # fmt: skip
+    case("aclnnLayerNormBackward", layer_norm_gradient, grad_output=g, self=x, normalized_shape=list(row),
+         weight=weight, bias=bias, output_mask=[True, affine, affine], tolerance=200, out_dtypes=wide, dtypes=kinds,
+         **moments)  # fmt: skip
+    gamma = T(*row, low=0.5, high=1.5)
+    case("aclnnRmsNorm", lambda self, gamma, eps: rms(self, gamma, eps), self=x, gamma=gamma, eps=1e-6,
+         out_dtypes=wide, dtypes=kinds, tolerance=5)  # fmt: skip
+    case("aclnnGemmaRmsNorm", lambda self, gamma, eps: rms(self, gamma + 1, eps), self=x, gamma=gamma, eps=1e-6,
+         out_dtypes=wide, dtypes=kinds, tolerance=5)  # fmt: skip
+    case("aclnnAddRmsNorm", lambda self, residual, gamma, eps: (*rms(self + residual, gamma, eps), self + residual),
+         self=x, residual=g, gamma=gamma, eps=1e-6, out_dtypes=wide, dtypes=kinds, tolerance=5)  # fmt: skip
+    case("aclnnAddRmsNormCast",
+         lambda self, residual, gamma, eps: (
+             (y := rms(self + residual, gamma, eps))[0], y[0], y[1], self + residual),
+         self=x, residual=g, gamma=gamma, eps=1e-6, out_dtypes=wide | {"out": F32}, dtypes=[torch.float16],
+         tolerance=5)  # fmt: skip
+    if len(rows) == 0:
+        continue
+    case("aclnnRmsNormGrad", rms_gradient, grad_output=g, self=x, gamma=gamma, rstd=moments["rstd"], tolerance=200,
+         out_dtypes=wide, dtypes=kinds)  # fmt: skip
+    case("aclnnAddLayerNorm", add_layer_norm, x1=x, x2=g, gamma=gamma, beta=T(*row), bias=T(*row) if affine else None,
+         eps=1e-5, additional_output=index % 2 == 0, tolerance=10, out_dtypes=wide, dtypes=kinds)  # fmt: skip
+    case("aclnnAddLayerNormGrad", add_layer_norm_gradient, grad_output=g, x1=x, x2=T(*shape), gamma=gamma,
+         grad_sum=T(*shape), tolerance=200, out_dtypes=wide, dtypes=kinds, **moments)  # fmt: skip
+case("aclnnLayerNorm", layer_norm, self=T(9, 20), normalized_shape=[20], weight=None, bias=None, eps=1e-5,
+     dtypes=[torch.float64])  # fmt: skip
