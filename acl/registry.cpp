@@ -10,6 +10,7 @@
 #include <string>
 
 #include "acl/aclnn/row.h"
+#include "acl/unsupported.h"
 #include "anynpu/settings.h"
 #include "base/setting.h"
 #include "ops/operator.h"
@@ -83,6 +84,13 @@ void anynpu_each_function(void (*visit)(const anynpu_function* function, void* c
   std::vector<const Row*> rows = all_rows();
   std::sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return std::string_view(a->name) < b->name; });
   for (const Row* row : rows) show(*row, visit, context);
+}
+
+void anynpu_each_unfinished(void (*visit)(const anynpu_unfinished* entry, void* context), void* context) {
+  for (const UnsupportedFeature& entry : unsupported_features()) {
+    const anynpu_unfinished out{sizeof(out), entry.name, entry.feature, entry.text};
+    visit(&out, context);
+  }
 }
 
 void anynpu_each_setting(void (*visit)(const anynpu_setting* setting, void* context), void* context) {

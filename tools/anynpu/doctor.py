@@ -1,10 +1,184 @@
 # SPDX-License-Identifier: Apache-2.0
-"""x"""
+"""Checks this machine and this installation: versions, CPU, memory, libraries and the order in which they are found,
+clashes with a real CANN, features that are not built. Every finding comes with its cure. The exit code is 1 if
+something must be mended, else 0."""
+
+import ctypes
+import os
+import platform
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from anynpu import door, place, version
+
+GIGA = 1 << 30
+MARKS = {"ok": "ok  ", "note": "note", "bad": "BAD "}
+
+
+@dataclass
+class Finding:
+    grade: str  # ok; note: works, but know this; bad: mend it
+    text: str
+    cure: str = ""
+
+    def __str__(self):
+        return f"{MARKS[self.grade]} {self.text}" + (f"\n     -> {self.cure}" if self.cure else "")
+
+
+def check_core():
+    start = time.perf_counter()
+    folder = place.libraries()
+    built = door.version()
+    seconds = time.perf_counter() - start
+    yield Finding("ok", f"AnyNPU {built}: {folder / place.CORE} loads in {seconds * 1000:.0f} ms")
+    if version.installed("anynpu") not in (built, None):
+        cure = "reinstall it: pip install --force-reinstall ."
+        yield Finding("bad", f"the Python package is {version.anynpu()}, the library {built}", cure)
+    broken = [f for f in door.functions() if f.problem]
+    for function in broken:
+        yield Finding(
+            "bad", f"{function.name} cannot be called: {function.problem}", "report this line: it is our fault"
+        )
+    yield Finding("ok", f"{len(door.functions()) - len(broken)} aclnn functions on {len(door.operators())} operators")
+
+
+def check_python():
+    yield Finding("ok", f"Python {platform.python_version()}, {platform.platform()}")
+    pins = version.pins("torch") or {"torch": None, "torch-npu": None}
+    for package, pinned in pins.items():
+        found = version.installed(package)
+        cure = "pip install 'anynpu[torch]' (C programs do not need it)"
+        if found is None:
+            yield Finding("note", f"{package} is not installed", cure)
+        elif pinned and found != pinned:
+            yield Finding(
+                "bad", f"{package} is {found}; AnyNPU is tested with {pinned}", f"pip install {package}=={pinned}"
+            )
+        else:
+            yield Finding("ok", f"{package} {found}")
+    numpy = version.installed("numpy")
+    if numpy and int(numpy.split(".")[0]) >= 2:
+        yield Finding("bad", f"numpy is {numpy}; torch-npu was built for numpy 1", "pip install 'numpy<2'")
+
+
+def cpu_flags():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith(("flags", "Features")):
+            return set(line.split(":", 1)[1].split())
+    return set()
+
+
+def check_cpu():
+    flags = cpu_flags()
+    features = {"AVX2": "avx2", "AVX-512": "avx512f", "bf16": "avx512_bf16", "AMX": "amx_tile"}
+    have = [name for name, flag in features.items() if flag in flags]
+    text = (
+        f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}, {', '.join(have) or 'no vector extension known'}"
+    )
+    if "AVX2" in have:
+        yield Finding("ok", text)
+    else:
+        yield Finding("note", text, "it works, several times slower; use a CPU with AVX2 (2013 or later)")
+    if "AVX-512" in have and "AMX" not in have:
+        yield Finding("note", "no AMX: fp16 and bf16 are computed in fp32", "nothing to do; results are the same")
+
+
+def check_memory():
+    now = door.configured()
+    if now.problem:
+        yield Finding("bad", now.problem, "anynpu settings tells what each variable takes")
+        return
+    text = f"{now.machine_memory / GIGA:.1f} GiB of memory; each of {now.device_count} {now.soc} offers "
+    text += f"{now.capacity / GIGA:.1f} GiB"
+    if now.capacity >= 2 * GIGA:
+        yield Finding("ok", text)
+    else:
+        yield Finding("note", text, "models of some size need more: raise ANYNPU_MEMORY or the limit of the container")
+
+
+def check_rpath():
+    folder = place.rpath_folder()
+    if folder is None:
+        return
+    library = folder / "libascendcl.so"
+    if place.is_ours(library):
+        yield Finding("ok", f"torch-npu finds our libraries first, in {folder}")
+    elif library.exists():
+        cure = f"move {folder} away and reinstall AnyNPU: torch-npu uses that file whatever the environment says"
+        yield Finding("bad", f"{library} is not ours", cure)
+    else:
+        cure = "nothing to do; to load without the hook, install AnyNPU into the same environment as torch-npu"
+        yield Finding("note", f"{folder} is not there; anynpu.preload opens our libraries before torch_npu", cure)
+
+
+def search_folders(variable):
+    return [Path(entry) for entry in os.environ.get(variable, "").split(":") if entry]
+
+
+def check_order():
+    names = [path.name for path in place.vendor_libraries(place.libraries())]
+    for name in names:
+        for folder in search_folders("LD_LIBRARY_PATH"):
+            if (folder / name).exists():
+                if not place.is_ours(folder / name):
+                    cure = f"take {folder} out of LD_LIBRARY_PATH (anynpu env prints ours)"
+                    yield Finding("bad", f"C programs load {folder / name}, which is not ours", cure)
+                break
+    if os.environ.get("LD_PRELOAD"):
+        cure = "unset LD_PRELOAD unless you need it"
+        yield Finding("note", "LD_PRELOAD is set: torch-npu then looks for functions in it first", cure)
+
+
+def check_toolkit():
+    for variable in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH"):
+        value = os.environ.get(variable)
+        if not value or Path(value) == place.home():
+            continue
+        cure = f"unset {variable}, or start from a shell that has not run the toolkit's set_env.sh"
+        if list(Path(value).glob("lib64/libopapi_*.so")) or variable == "ASCEND_CUSTOM_OPP_PATH":
+            yield Finding("bad", f"{variable}={value}: torch-npu asks the libraries there before ours", cure)
+        else:
+            yield Finding("note", f"{variable}={value} names another toolkit", cure)
+    if list(Path("/dev").glob("davinci*")):
+        cure = "to use them, work in an environment without AnyNPU"
+        yield Finding("note", "this machine has real NPUs; AnyNPU does not use them", cure)
+
+
+def check_runtime():
+    for name, package in (("libgomp.so.1", "libgomp1"), ("libfmt.so.9", "libfmt9")):
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            yield Finding("bad", f"{name} is not installed", f"apt-get install -y {package}")
+
+
+def check_unfinished():
+    features = {}
+    for entry in door.unfinished():
+        features.setdefault(entry.feature, []).append(entry)
+    for feature, entries in sorted(features.items()):
+        names = ", ".join(e.name for e in entries)
+        yield Finding("note", f"not built: {feature} ({names} return 207000)", entries[0].text)
+
+
+CHECKS = (
+    check_core, check_python, check_cpu, check_memory, check_runtime, check_rpath, check_order, check_toolkit,
+    check_unfinished,
+)  # fmt: skip
 
 
 def add_arguments(parser):
-    pass
+    parser.add_argument("--quiet", action="store_true", help="only what must be mended")
 
 
 def execute(options):
-    return 0
+    worst = 0
+    for check in CHECKS:
+        for finding in check():
+            if finding.grade == "bad":
+                worst = 1
+            if finding.grade == "bad" or not options.quiet:
+                print(finding)
+    print("something must be mended: follow the arrows" if worst else "all is well")
+    return worst

@@ -27,6 +27,14 @@ typedef struct {
   const char* problem;       /**< why it cannot be called; "" when it can */
 } anynpu_function;
 
+/** A C function whose feature is not built: it returns 207000 and tells `text`. */
+typedef struct {
+  size_t struct_size;
+  const char* name;    /**< "aclmdlInitDump" */
+  const char* feature; /**< "tensor dump" */
+  const char* text;    /**< why not, and what to do */
+} anynpu_unfinished;
+
 /** Version of the library: "0.1.0". Never null. */
 const char* anynpu_version(void);
 
@@ -35,6 +43,9 @@ void anynpu_each_operator(void (*visit)(const anynpu_operator* op, void* context
 
 /** Calls `visit` for every aclnn function, by name. */
 void anynpu_each_function(void (*visit)(const anynpu_function* function, void* context), void* context);
+
+/** Calls `visit` for every function whose feature is not built, by name. */
+void anynpu_each_unfinished(void (*visit)(const anynpu_unfinished* entry, void* context), void* context);
 
 #ifdef __cplusplus
 }

@@ -28,9 +28,18 @@ typedef struct {
 /** Calls `visit` for every device in use, by process and device. Texts live during the call only. */
 void anynpu_each_usage(void (*visit)(const anynpu_usage* usage, void* context), void* context);
 
-/** What this process would see with its environment: SoC name and number of NPUs. The name lives for ever. */
-const char* anynpu_configured_soc(void);
-int32_t anynpu_configured_devices(void);
+/** What this process would see with its environment. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  const char* soc;         /**< "Ascend910B1"; null when the settings make no sense */
+  int32_t device_count;    /**< NPUs */
+  uint64_t capacity;       /**< bytes one NPU offers */
+  uint64_t machine_memory; /**< bytes this machine has, or the control group allows */
+  const char* problem;     /**< what is wrong with the settings; "" when nothing is */
+} anynpu_configuration;
+
+/** Calls `visit` once. Texts live during the call only. */
+void anynpu_configured(void (*visit)(const anynpu_configuration* configuration, void* context), void* context);
 
 #ifdef __cplusplus
 }
