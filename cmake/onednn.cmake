@@ -13,6 +13,11 @@ if(NOT dnnl_FOUND)
     "into the virtual environment .venv of this folder, or pass -Ddnnl_DIR=<folder of dnnl-config.cmake>")
 endif()
 
+include(onednn_private)
+get_target_property(library DNNL::dnnl IMPORTED_LOCATION_RELEASE)
+get_target_property(headers DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
+make_private(${library} ${headers})
+
 # libgomp is oneDNN's own runtime; ops/cube tells it how many threads to use.
 add_library(onednn INTERFACE)
-target_link_libraries(onednn INTERFACE DNNL::dnnl gomp)
+target_link_libraries(onednn INTERFACE onednn_private gomp)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the pages of docs/ that come from the library's registries: python docs/generate.py. A test compares them."""
+
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "tools"))
+
+from anynpu import door, table  # noqa: E402
+
+MADE = "<!-- Made by docs/generate.py; `make docs` makes it again. -->\n"
+
+
+def settings_page():
+    rows = [
+        [f"`{s.variable}`", s.type, f"`{s.default_text}`" if s.default_text else "", s.sentence]
+        for s in door.settings()
+    ]
+    head = ["variable", "type", "default", "meaning"]
+    return f"""{MADE}
+# Settings
+
+Environment variables, read at their first use. `anynpu settings` lists them with the values in force. A value that
+makes no sense is reported once on stderr, and the default is used.
+
+{table.markdown(head, rows)}
+"""
+
+
+def family_sections():
+    reached = defaultdict(list)
+    for function in door.functions():
+        reached[function.operator_name.split(":")[-1]].append(f"`{function.name}`")
+    families = defaultdict(list)
+    for op in door.operators():
+        families[op.family].append([f"`{op.name}`", op.fields, " ".join(reached[op.name])])
+    for family, rows in sorted(families.items()):
+        yield f"## {family}\n\n{table.markdown(['operator', 'fields', 'reached by'], rows)}\n"
+
+
+def operators_page():
+    count = Counter(op.family for op in door.operators())
+    total = (
+        f"{sum(count.values())} operators in {len(count)} families, reached by {len(door.functions())} aclnn functions."
+    )
+    return f"{MADE}\n# Operators\n\n{total} The same list: `anynpu ops`.\n\n" + "\n".join(family_sections())
+
+
+PAGES = {"settings.md": settings_page, "operators.md": operators_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")
+        print(f"wrote docs/{name}")

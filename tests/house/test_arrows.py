@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each room sees only the rooms that its line in the root CMakeLists.txt names."""
+
+import ast
+import re
+
+import pytest
+import source
+
+# Folders of acl/include: what the door shows to everybody outside, and to nobody below.
+DOOR = {"acl", "aclnn", "aclnnop", "anynpu", "hccl"}
+OUTSIDE = ("adapters", "tools", "examples")  # may see the door's public headers only
+
+
+def includes(path):
+    return re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', source.text(path), re.MULTILINE)
+
+
+def room_of(include):
+    first = include.split("/")[0] if "/" in include else None
+    return "acl" if first in DOOR else first
+
+
+def climbs(path):
+    """Includes of `path` that its room may not make."""
+    room = path.parts[0]
+    if room in OUTSIDE:
+        return [
+            i for i in includes(path) if room_of(i) in source.rooms() and not (source.ROOT / "acl/include" / i).exists()
+        ]
+    allowed = source.rooms()[room] | {room}
+    return [i for i in includes(path) if room_of(i) in source.rooms() and room_of(i) not in allowed]
+
+
+def test_the_map_is_a_staircase():
+    seen = set()
+    for room, uses in source.rooms().items():
+        assert uses <= seen, f"room({room}) names {uses - seen}, which stands below it in CMakeLists.txt"
+        seen.add(room)
+    assert {"base", "device", "ops", "acl"} <= seen
+
+
+def test_no_include_climbs():
+    paths = [p for p in source.with_suffix(".h", ".cpp", ".c") if p.parts[0] in {*source.rooms(), *OUTSIDE}]
+    wrong = [f"{path} includes {include}" for path in paths for include in climbs(path)]
+    assert not wrong, "a room sees only the rooms that its line in CMakeLists.txt names:\n" + "\n".join(wrong)
+
+
+def test_the_check_sees_a_climb(monkeypatch, tmp_path):
+    """The rule itself: a file of base that includes a header of the door is found."""
+    path = source.Path("base/climbing.cpp")
+    monkeypatch.setattr(
+        source, "text", lambda p: '#include "acl/acl_base.h"\n' if p == path else "room(base)\nroom(acl USES base)"
+    )
+    source.rooms.cache_clear()
+    try:
+        assert climbs(path) == ["acl/acl_base.h"]
+    finally:
+        source.rooms.cache_clear()
+
+
+def test_a_source_includes_its_own_header_first():
+    wrong = []
+    for path in source.with_suffix(".cpp"):
+        own = path.with_suffix(".h")
+        found = includes(path)
+        if (source.ROOT / own).exists() and str(own) in found and found[0] != str(own):
+            wrong.append(f"{path} includes {found[0]} before its own header")
+    assert not wrong, "\n".join(wrong)
+
+
+def imports(path):
+    """Top-level names of the modules that a Python file imports."""
+    for node in ast.walk(ast.parse(source.text(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.split(".")[0]
+
+
+def test_no_python_import_climbs():
+    """Tools and adapters do not see each other; nothing outside tests/ imports from it."""
+    product = [p for p in source.with_suffix(".py") if p.parts[0] in {*source.rooms(), *OUTSIDE}]
+    folders = {p.parts[:2] for p in product if p.parts[0] in ("tools", "adapters")}
+    wrong = []
+    for path in product:
+        foreign = {name for top, name in folders if (top, name) != path.parts[:2]} | {"tests"}
+        if path.name.endswith("_test.py"):
+            continue
+        wrong += [f"{path} imports {name}" for name in imports(path) if name in foreign]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", source.rooms())
+def test_a_room_opens_with_a_readme(room):
+    readme = source.ROOT / room / "README.md"
+    assert readme.exists(), f"{room}/README.md: what lives here, what may come in, how to add one, what to read first"
+    assert len(readme.read_text(encoding="utf-8").splitlines()) <= 70, f"{readme} is longer than a page"

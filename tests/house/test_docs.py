@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents say what the code does."""
+
+import re
+
+import pytest
+import source
+
+
+@pytest.mark.parametrize("name", ["settings.md", "operators.md"])
+def test_a_generated_page_is_fresh(name):
+    generate = pytest.importorskip("generate")
+    page = source.ROOT / "docs" / name
+    assert page.exists() and page.read_text(encoding="utf-8") == generate.PAGES[name](), "run: make docs"
+
+
+def test_every_page_is_in_the_index():
+    index = source.text(source.Path("docs/README.md"))
+    pages = [p.name for p in source.with_suffix(".md") if p.parts[0] == "docs" and p.name != "README.md"]
+    assert [name for name in pages if f"({name})" not in index] == []
+
+
+def links(path):
+    return re.findall(r"\]\((?!https?:|#)([^)#\s]+)", source.text(path))
+
+
+def test_no_link_leads_nowhere():
+    wrong = [
+        f"{path}: {link}"
+        for path in source.with_suffix(".md")
+        for link in links(path)
+        if not (source.ROOT / path.parent / link).exists()
+    ]
+    assert not wrong, wrong
+
+
+def test_contributing_names_checks_that_exist():
+    """Each rule of CONTRIBUTING.md ends in [the check that enforces it]; the file, test or target must be there."""
+    rules = re.findall(r"^- (.*?)(?=^- |^#|\Z)", source.text(source.Path("CONTRIBUTING.md")), re.MULTILINE | re.DOTALL)
+    assert len(rules) >= 10
+    makefile = source.text(source.Path("Makefile"))
+    for rule in rules:
+        checks = re.findall(r"\[`([^`]+)`\]", rule)
+        assert checks, f"this rule names no check: {rule}"
+        for check in checks:
+            target = re.fullmatch(r"make (\w+)", check)
+            if target:
+                assert re.search(rf"^{target[1]}:", makefile, re.MULTILINE), f"there is no {check}"
+                continue
+            file, _, test = check.partition("::")
+            assert (source.ROOT / file).exists(), f"there is no {file}"
+            assert not test or f"def {test}(" in source.text(source.Path(file)), f"there is no {check}"

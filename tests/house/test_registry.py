@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the sources declare is what the library shows: nothing dropped by the linker, nothing left out of the docs."""
+
+import re
+
+import pytest
+import source
+
+door = pytest.importorskip("anynpu.door")
+
+
+def product_sources():
+    paths = [p for p in source.with_suffix(".cpp", ".h") if p.parts[0] in source.rooms()]
+    return [p for p in paths if not re.search(r"_(test|bench)\.cpp$", p.name) and p.name != "testing.h"]
+
+
+def declared(pattern):
+    """{name: file} of what a macro declares in the sources."""
+    found = {}
+    for path in product_sources():
+        for name in re.findall(pattern, source.text(path)):
+            found[name] = path
+    return found
+
+
+def test_every_operator_of_the_sources_is_registered():
+    in_sources = declared(r'^NPU_OPERATOR\(\s*\w+,\s*"(\w+)"')
+    shown = {op.name for op in door.operators()}
+    missing = {name: str(path) for name, path in in_sources.items() if name not in shown}
+    assert not missing, f"declared but not in the library (is its folder a room?): {missing}"
+    assert len(shown) >= len(in_sources) > 0
+
+
+def test_every_row_of_the_tables_is_a_function():
+    rows = {}
+    for path in source.with_suffix(".tsv"):
+        if "functions" in path.parts:
+            rows |= {line.split("\t")[0]: path for line in source.text(path).splitlines()[1:] if line.strip()}
+    shown = {f.name: f for f in door.functions()}
+    assert set(rows) == set(shown)
+    broken = [f"{f.name}: {f.problem}" for f in shown.values() if f.problem]
+    assert not broken, "\n".join(broken)
+
+
+def test_every_operator_is_reached_or_used():
+    """An operator that no table names is dead weight, unless another room creates it by its name."""
+    reached = {f.operator_name.split(":")[-1] for f in door.functions()}
+    used = "\n".join(source.text(path) for path in product_sources() if path.parts[0] == "acl")
+    dead = [op.name for op in door.operators() if op.name not in reached and f'"{op.name}"' not in used]
+    assert not dead, f"name them in acl/aclnn/functions/*.tsv or take them out: {dead}"
+
+
+def test_every_setting_of_the_sources_is_listed():
+    in_sources = declared(r'NPU_SETTING\(\s*[\w:]+,\s*\w+,\s*"(\w+)"')
+    in_sources |= declared(r'Setting<[\w:]+>\s+[\w:]+\(\s*"(\w+)"')
+    shown = {setting.variable for setting in door.settings()}
+    assert set(in_sources) <= shown
+    assert shown <= set(in_sources), "listed, but declared in another way: teach this test its form"
+
+
+def test_the_environment_is_read_through_settings():
+    """getenv of another name would be a knob that nobody can find. The system's own variables are no knobs."""
+    system = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR"}
+    read = declared(r'getenv\("(\w+)"\)')
+    wrong = {name: str(path) for name, path in read.items() if name not in system}
+    assert not wrong, f"declare them with NPU_SETTING: {wrong}"
+
+
+def test_every_setting_says_what_it_does():
+    for setting in door.settings():
+        assert setting.sentence.endswith("."), f"{setting.variable}: '{setting.sentence}' is no sentence"
+        assert setting.type in ("integer", "number", "switch", "text")
