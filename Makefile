@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench lint format sanitize wheel
+.PHONY: help demo test bench lint format docs sanitize wheel
 
 help:
 	@echo "make demo      train a small GPU script on the software NPU and compare it with the CPU"
@@ -8,6 +8,7 @@ help:
 	@echo "make bench     time operators and models against CPU torch"
 	@echo "make lint      clang-tidy over all C++ sources"
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"
+	@echo "make docs      write the generated pages of docs/ again"
 	@echo "make sanitize  tests under ASan+UBSan and TSan"
 	@echo "make wheel     build dist/anynpu-*.whl"
 
@@ -25,6 +26,9 @@ lint:
 
 format:
 	@tests/run reformat
+
+docs:
+	@tests/run build docs
 
 sanitize:
 	@tests/run sanitize

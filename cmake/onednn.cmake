@@ -9,8 +9,8 @@ find_package(dnnl 3 CONFIG QUIET PATHS ${CMAKE_SOURCE_DIR}/.venv $ENV{VIRTUAL_EN
 if(NOT dnnl_FOUND)
   message(FATAL_ERROR
     "AnyNPU needs oneDNN 3 built for OpenMP (libgomp).\n"
-    "Install it with: pip install onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0\n"
-    "into the virtual environment .venv of this folder, or pass -Ddnnl_DIR=<folder of dnnl-config.cmake>")
+    "Install what pyproject.toml pins, into .venv of this folder, with: cmake/setup.sh build\n"
+    "or pass -Ddnnl_DIR=<folder of dnnl-config.cmake>")
 endif()
 
 include(onednn_private)
