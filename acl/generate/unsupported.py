@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies of names that clients link but whose feature is not built (acl/unsupported.tsv): each refuses with its text."""
+"""Bodies of names that clients link but whose feature is not built (acl/unsupported.tsv): each refuses with a text."""
 
 from dataclasses import dataclass
 

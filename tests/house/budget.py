@@ -51,7 +51,11 @@ def report():
     sizes = [len(lines_of(path)) for path in paths]
     functions = [length for path in paths for length in function_lengths(lines_of(path))]
     within = 100 * sum(length <= 30 for length in functions) / len(functions)
-    conditions = sum(line.lstrip().startswith("#if") and not re.search("_H_|__cplusplus", line) for p in paths for line in lines_of(p))
+    conditions = sum(
+        line.lstrip().startswith("#if") and not re.search("_H_|__cplusplus", line)
+        for p in paths
+        for line in lines_of(p)
+    )
     public = [path for path in paths if "include" in path.parts]
     return [
         f"files      {len(paths)}: median {median(sizes):.0f} lines (120), 90th percentile "

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house rules look at the checkout: its sources, and the library it has just built."""
+"""The house rules, and the budgets they print."""
 
-import os
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "docs"), str(Path(__file__).parent)]
-if (ROOT / "build/lib/libanynpu.so").exists():
-    os.environ["ANYNPU_LIBRARY"] = str(ROOT / "build/lib/libanynpu.so")
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "docs")]
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -10,8 +10,8 @@ from anynpu import place
 TEXT, NUMBER, SIZE = C.c_char_p, C.c_int32, C.c_uint64
 
 
-def _struct(name, **members):
-    return type(name, (C.Structure,), {"_fields_": [("struct_size", C.c_size_t), *members.items()]})
+def _struct(title, /, **members):
+    return type(title, (C.Structure,), {"_fields_": [("struct_size", C.c_size_t), *members.items()]})
 
 
 OPERATOR = _struct("operator", name=TEXT, family=TEXT, fields=TEXT)

@@ -12,23 +12,29 @@ def add_arguments(parser):
     parser.add_argument("--unset", action="store_true", help="print the script that takes the settings back")
 
 
-def script(home, libraries):
-    lines = [f"export {name}={shlex.quote(str(home))}" for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")]
-    lists = {"LD_LIBRARY_PATH": libraries, "LIBRARY_PATH": libraries, "CPATH": home / "include"}
-    lines += [f"export {name}={shlex.quote(str(path))}${{{name}:+:${name}}}" for name, path in lists.items()]
+def search_lists():
+    """{variable: the folders that we add in front of it}."""
+    libraries = [place.libraries()]
+    return {"LD_LIBRARY_PATH": libraries, "LIBRARY_PATH": libraries, "CPATH": place.headers()}
+
+
+def script():
+    home = shlex.quote(str(place.home()))
+    lines = [f"export {name}={home}" for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")]
+    for name, folders in search_lists().items():
+        lines.append(f"export {name}={shlex.quote(':'.join(map(str, folders)))}${{{name}:+:${name}}}")
     return lines
 
 
-def removal(home, libraries):
+def removal():
     lines = ["unset ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME"]
-    lists = {"LD_LIBRARY_PATH": libraries, "LIBRARY_PATH": libraries, "CPATH": home / "include"}
-    for name, path in lists.items():
-        cut = f"tr : '\\n' | grep -vxF {shlex.quote(str(path))} | paste -sd:"
-        lines += [f'export {name}="$(printf %s "${name}" | {cut})"', f'[ -n "${name}" ] || unset {name}']
+    for name, folders in search_lists().items():
+        cut = " ".join(f"-e {shlex.quote(str(folder))}" for folder in folders)
+        lines.append(f'export {name}="$(printf "%s\\n" "${name}" | tr : "\\n" | grep -vxF {cut} | paste -sd:)"')
+        lines.append(f'[ -n "${name}" ] || unset {name}')
     return lines
 
 
 def execute(options):
-    make = removal if options.unset else script
-    print("\n".join(make(place.home(), place.libraries())))
+    print("\n".join(removal() if options.unset else script()))
     return 0

@@ -9,15 +9,24 @@ HERE = Path(__file__).resolve().parent
 CORE = "libanynpu.so"
 
 
+ROOT = HERE.parents[1]  # of a checkout
+
+
 def home():
-    """The toolkit folder: has lib64/ and include/. In a checkout the build folder stands in for it."""
+    """The toolkit folder of the installation: has lib64/ and include/."""
     return HERE
+
+
+def headers():
+    """The folders of the public headers: one, or in a checkout the written and the generated ones."""
+    installed = HERE / "include"
+    return [installed] if installed.exists() else [ROOT / "acl/include", ROOT / "build/generated/include"]
 
 
 def libraries():
     """The folder of libanynpu.so and the vendor-named libraries."""
     named = os.environ.get("ANYNPU_LIBRARY")
-    folders = [Path(named).parent] if named else [HERE / "lib64", HERE.parents[1] / "build" / "lib"]
+    folders = [Path(named).parent] if named else [HERE / "lib64", ROOT / "build/lib"]
     for folder in folders:
         if (folder / CORE).exists():
             return folder

@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /** One operator. `struct_size` is sizeof of the struct the library filled: members are only ever added at the end. */
 typedef struct {
@@ -47,6 +48,7 @@ void anynpu_each_function(void (*visit)(const anynpu_function* function, void* c
 /** Calls `visit` for every function whose feature is not built, by name. */
 void anynpu_each_unfinished(void (*visit)(const anynpu_unfinished* entry, void* context), void* context);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

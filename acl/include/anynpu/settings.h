@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /** One setting. Members are only ever added at the end. */
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
 /** Calls `visit` for every setting, by variable. All texts live during the call only. */
 void anynpu_each_setting(void (*visit)(const anynpu_setting* setting, void* context), void* context);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /** One device as one process uses it. Members are only ever added at the end. */
 typedef struct {
@@ -41,6 +42,7 @@ typedef struct {
 /** Calls `visit` once. Texts live during the call only. */
 void anynpu_configured(void (*visit)(const anynpu_configuration* configuration, void* context), void* context);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

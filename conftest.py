@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests look at the checkout: its Python sources and the library it has just built, not an older installed copy."""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+for name in [name for name in sys.modules if name.split(".")[0] == "anynpu"]:
+    del sys.modules[name]  # an installed copy's hook is already there
+if (ROOT / "build/lib/libanynpu.so").exists():
+    os.environ["ANYNPU_LIBRARY"] = str(ROOT / "build/lib/libanynpu.so")

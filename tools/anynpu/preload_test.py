@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hook for installations where torch-npu's RPATH does not lead to us."""
+
+import os
+import subprocess
+import sys
+
+from anynpu import place
+from anynpu.command_test import TOOLS
+
+LOADED = "print('libascendcl.so' in open('/proc/self/maps').read())"
+
+
+def python(code, folder):
+    env = {**os.environ, "PYTHONPATH": f"{folder}:{TOOLS}"}
+    command = [sys.executable, "-S", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout.strip()
+
+
+def stand_in(tmp_path):
+    """A package torch_npu whose neighbour folder has none of our libraries."""
+    (tmp_path / "torch_npu").mkdir()
+    (tmp_path / "torch_npu/__init__.py").touch()
+    return tmp_path
+
+
+def test_our_libraries_are_open_when_torch_npu_is_imported(tmp_path):
+    folder = stand_in(tmp_path)
+    assert python(f"import anynpu.preload; import torch_npu; {LOADED}", folder) == "True"
+
+
+def test_nothing_is_opened_before_or_without_it(tmp_path):
+    assert python(f"import anynpu.preload, json; {LOADED}", stand_in(tmp_path)) == "False"
+
+
+def test_nothing_is_opened_where_rpath_leads_to_us(tmp_path):
+    folder = stand_in(tmp_path)
+    (folder / "torch_npu.libs").symlink_to(place.libraries())
+    assert python(f"import anynpu.preload; import torch_npu; {LOADED}", folder) == "False"
+
+
+def test_the_hook_imports_nothing_heavy():
+    code = "import sys; before = set(sys.modules); import anynpu.preload; print(sorted(set(sys.modules) - before))"
+    assert python(code, TOOLS) == "['anynpu', 'anynpu.preload']"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+
+from anynpu.command_test import anynpu
+
+SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], __name__, dict(os.environ)]))"
+
+
+def run(tmp_path, *options, **environment):
+    script = tmp_path / "script.py"
+    script.write_text(SHOW)
+    code, out, err = anynpu("run", *options, str(script), "--epochs", "3", **environment)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_the_script_runs_as_if_started_by_hand(tmp_path):
+    arguments, name, env = run(tmp_path)
+    assert arguments == ["--epochs", "3"] and name == "__main__"
+    assert env["TORCH_TRANSFER_TO_NPU"] == "1"
+
+
+def test_no_transfer_leaves_cuda_calls_alone(tmp_path):
+    _, _, env = run(tmp_path, "--no-transfer")
+    assert "TORCH_TRANSFER_TO_NPU" not in env
+
+
+def test_what_the_user_has_set_stays(tmp_path):
+    _, _, env = run(tmp_path, TORCH_TRANSFER_TO_NPU="0", ASCEND_HOME_PATH="/opt/toolkit")
+    assert env["TORCH_TRANSFER_TO_NPU"] == "0" and env["ASCEND_HOME_PATH"] == "/opt/toolkit"
+
+
+def test_a_module_runs_by_its_name():
+    code, out, _ = anynpu("run", "-m", "json.tool", "--help")
+    assert code == 0 and "json" in out
+
+
+def test_the_exit_code_is_the_scripts(tmp_path):
+    script = tmp_path / "fails.py"
+    script.write_text("raise SystemExit(7)")
+    assert anynpu("run", str(script))[0] == 7
+
+
+def test_a_missing_script_is_named():
+    code, _, err = anynpu("run", "nowhere.py")
+    assert code == 1 and err == "anynpu run: there is no file nowhere.py; give the path of a Python script\n"
