@@ -50,3 +50,27 @@ def test_contributing_names_checks_that_exist():
             file, _, test = check.partition("::")
             assert (source.ROOT / file).exists(), f"there is no {file}"
             assert not test or f"def {test}(" in source.text(source.Path(file)), f"there is no {check}"
+
+
+def test_the_readme_names_tests_that_exist():
+    """Every line of "What works today" stands on a test; the number of functions it promises is there."""
+    page = source.text(source.Path("README.md"))
+    table = page.split("## What works today")[1].split("\n## ")[0]
+    proofs = re.findall(r"`((?:tests|tools)/[^`]+)`", table)
+    assert len(proofs) >= 8
+    for proof in proofs:
+        file, _, test = proof.partition("::")
+        assert (source.ROOT / file).exists(), proof
+        assert not test or f"def {test}(" in source.text(source.Path(file)), proof
+
+
+def test_the_readme_counts_right():
+    door = pytest.importorskip("anynpu.door")
+    promised = int(re.search(r"at least (\d+) aclnn functions", source.text(source.Path("README.md")))[1])
+    assert len(door.functions()) >= promised
+
+
+def test_the_readme_names_the_pinned_versions():
+    page, project = source.text(source.Path("README.md")), source.text(source.Path("pyproject.toml"))
+    pin = re.search(r'"torch==([0-9.]+)"', project)[1]
+    assert f'"torch-npu=={pin}"' in project and f"| torch, torch-npu | {pin}, both |" in page

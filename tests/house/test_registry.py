@@ -18,13 +18,13 @@ def declared(pattern):
     """{name: file} of what a macro declares in the sources."""
     found = {}
     for path in product_sources():
-        for name in re.findall(pattern, source.text(path)):
+        for name in re.findall(pattern, source.text(path), re.MULTILINE):
             found[name] = path
     return found
 
 
 def test_every_operator_of_the_sources_is_registered():
-    in_sources = declared(r'^NPU_OPERATOR\(\s*\w+,\s*"(\w+)"')
+    in_sources = declared(r'^NPU_OPERATOR\(\s*\w+,\s*"(\w+)"') | declared(r'^ *NPU_POINT\d\(\s*"(\w+)"')
     shown = {op.name for op in door.operators()}
     missing = {name: str(path) for name, path in in_sources.items() if name not in shown}
     assert not missing, f"declared but not in the library (is its folder a room?): {missing}"
