@@ -17,6 +17,12 @@ if(TARGET onednn_private)
 endif()
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")
+# Where ASCEND_HOME_PATH is set, torch-npu does not start without these folders below it.
+foreach(folder runtime compiler opp)
+  file(WRITE ${CMAKE_BINARY_DIR}/toolkit/${folder}/README
+       "Clients check that this folder of a toolkit exists. AnyNPU needs nothing in it: all code is in lib64.\n")
+endforeach()
+install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/registry.cpp PROPERTIES COMPILE_DEFINITIONS
                                                                             ANYNPU_VERSION="${PROJECT_VERSION}")

@@ -100,7 +100,7 @@ ROW_SHAPES = [((6, 5), 1), ((3, 4, 70), 1), ((2, 300, 33), 2), ((40, 3, 7, 11), 
 for index, (shape, axes) in enumerate(ROW_SHAPES):
     rows, row = shape[:-axes], shape[-axes:]
     ones = (1,) * axes
-    wide = {n: F32 for n in ["mean", "rstd", "grad_weight", "grad_bias", "grad_gamma", "grad_beta"]}
+    wide = dict.fromkeys(["mean", "rstd", "grad_weight", "grad_bias", "grad_gamma", "grad_beta"], F32)
     kinds = [F32, torch.float16, torch.bfloat16]
     x, g = T(*shape, low=-1, high=3), T(*shape)
     affine = index % 3 != 2

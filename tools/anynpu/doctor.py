@@ -133,7 +133,7 @@ def check_order():
 def check_toolkit():
     for variable in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH"):
         value = os.environ.get(variable)
-        if not value or Path(value) == place.home():
+        if not value or Path(value) in (place.home(), place.home() / "opp"):
             continue
         cure = f"unset {variable}, or start from a shell that has not run the toolkit's set_env.sh"
         if list(Path(value).glob("lib64/libopapi_*.so")) or variable == "ASCEND_CUSTOM_OPP_PATH":
@@ -143,6 +143,18 @@ def check_toolkit():
     if list(Path("/dev").glob("davinci*")):
         cure = "to use them, work in an environment without AnyNPU"
         yield Finding("note", "this machine has real NPUs; AnyNPU does not use them", cure)
+
+
+def check_toolkit_folders():
+    home = os.environ.get("ASCEND_HOME_PATH")
+    if home is None:
+        return
+    opp = os.environ.get("ASCEND_OPP_PATH", "")
+    wanted = [Path(home, "runtime"), Path(home, "compiler"), Path(opp or "/ASCEND_OPP_PATH is not set")]
+    for folder in wanted:
+        if not folder.exists():
+            cure = 'unset ASCEND_HOME_PATH, or use ours: eval "$(anynpu env)"'
+            yield Finding("bad", f"ASCEND_HOME_PATH is set, so torch-npu will not start without {folder}", cure)
 
 
 def check_runtime():
@@ -163,9 +175,17 @@ def check_unfinished():
 
 
 CHECKS = (
-    check_core, check_python, check_cpu, check_memory, check_runtime, check_rpath, check_order, check_toolkit,
+    check_core,
+    check_python,
+    check_cpu,
+    check_memory,
+    check_runtime,
+    check_rpath,
+    check_order,
+    check_toolkit,
+    check_toolkit_folders,
     check_unfinished,
-)  # fmt: skip
+)
 
 
 def add_arguments(parser):

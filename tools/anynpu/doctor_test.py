@@ -30,12 +30,24 @@ def test_our_own_libraries_in_the_path_are_no_clash():
 
 
 def test_another_toolkit_is_named(tmp_path):
-    code, out, _ = anynpu("doctor", ASCEND_HOME_PATH=str(tmp_path))
+    for folder in ("lib64", "runtime", "compiler"):
+        (tmp_path / folder).mkdir()
+    env = {"ASCEND_HOME_PATH": str(tmp_path), "ASCEND_OPP_PATH": str(tmp_path)}
+    code, out, _ = anynpu("doctor", **env)
     assert code == 0 and f"note ASCEND_HOME_PATH={tmp_path} names another toolkit" in out
-    (tmp_path / "lib64").mkdir()
     (tmp_path / "lib64/libopapi_math.so").touch()
-    code, out, _ = anynpu("doctor", ASCEND_HOME_PATH=str(tmp_path))
+    code, out, _ = anynpu("doctor", **env)
     assert code == 1 and "asks the libraries there before ours" in out
+
+
+def test_half_a_toolkit_in_the_environment_is_found(tmp_path):
+    code, out, _ = anynpu("doctor", "--quiet", ASCEND_HOME_PATH=str(tmp_path), ASCEND_OPP_PATH="")
+    assert code == 1
+    assert f"torch-npu will not start without {tmp_path}/runtime" in out and "ASCEND_OPP_PATH is not set" in out
+
+
+def test_the_environment_we_print_is_well():
+    assert anynpu("doctor", "--quiet", **place.toolkit())[0] == 0
 
 
 def test_a_setting_that_makes_no_sense_is_found():

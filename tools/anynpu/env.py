@@ -19,15 +19,15 @@ def search_lists():
 
 
 def script():
-    home = shlex.quote(str(place.home()))
-    lines = [f"export {name}={home}" for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")]
+    single = {"ASCEND_TOOLKIT_HOME": str(place.home()), **place.toolkit()}
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in single.items()]
     for name, folders in search_lists().items():
         lines.append(f"export {name}={shlex.quote(':'.join(map(str, folders)))}${{{name}:+:${name}}}")
     return lines
 
 
 def removal():
-    lines = ["unset ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME"]
+    lines = ["unset ASCEND_TOOLKIT_HOME ASCEND_HOME_PATH ASCEND_OPP_PATH"]
     for name, folders in search_lists().items():
         cut = " ".join(f"-e {shlex.quote(str(folder))}" for folder in folders)
         lines.append(f'export {name}="$(printf "%s\\n" "${name}" | tr : "\\n" | grep -vxF {cut} | paste -sd:)"')

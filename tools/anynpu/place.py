@@ -13,8 +13,13 @@ ROOT = HERE.parents[1]  # of a checkout
 
 
 def home():
-    """The toolkit folder of the installation: has lib64/ and include/."""
-    return HERE
+    """The toolkit folder, for ASCEND_HOME_PATH."""
+    return HERE if (HERE / "runtime").exists() else ROOT / "build/toolkit"
+
+
+def toolkit():
+    """What a program that knows of toolkits reads from its environment. torch-npu wants both or neither."""
+    return {"ASCEND_HOME_PATH": str(home()), "ASCEND_OPP_PATH": str(home() / "opp")}
 
 
 def headers():

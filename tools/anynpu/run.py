@@ -20,10 +20,10 @@ def add_arguments(parser):
 
 def environment(transfer):
     """What the script's process needs on top of ours."""
-    out = {"ASCEND_HOME_PATH": str(place.home())}  # torch-npu prints a warning without it
+    out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
     if transfer:
-        out["TORCH_TRANSFER_TO_NPU"] = "1"
-    return {name: value for name, value in out.items() if name not in os.environ}
+        out["TORCH_TRANSFER_TO_NPU"] = os.environ.get("TORCH_TRANSFER_TO_NPU", "1")
+    return out
 
 
 def execute(options):

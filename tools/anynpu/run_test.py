@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+from pathlib import Path
 
 from anynpu.command_test import anynpu
 
@@ -18,6 +19,7 @@ def test_the_script_runs_as_if_started_by_hand(tmp_path):
     arguments, name, env = run(tmp_path)
     assert arguments == ["--epochs", "3"] and name == "__main__"
     assert env["TORCH_TRANSFER_TO_NPU"] == "1"
+    assert all(Path(env["ASCEND_HOME_PATH"], folder).is_dir() for folder in ("runtime", "compiler", "opp"))
 
 
 def test_no_transfer_leaves_cuda_calls_alone(tmp_path):
