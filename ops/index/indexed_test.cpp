@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/index/indexed.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace npu::ops {
+namespace {
+
+template <class T>
+T& field(Operator& op, std::string_view name) {
+  return *static_cast<T*>(op.def->field(name)->locate(op));
+}
+
+std::string message_of(Operator& op) {
+  op.prepare();
+  try {
+    op.run();
+  } catch (const Error& e) {
+    return e.message();
+  }
+  return "";
+}
+
+TEST(Indexed, AnIndexOutOfRangeIsNamedAndNothingIsWritten) {
+  std::vector<float> table(12, 1), rows(9, 7);
+  std::vector<int64_t> index{0, 4, 9};
+  auto op = create(*find_operator("index_select"));
+  field<Tensor>(*op, "self") = make_tensor(table.data(), DType::kFloat, {4, 3});
+  field<Tensor>(*op, "index") = make_tensor(index.data(), DType::kInt64, {3});
+  field<Tensor>(*op, "out") = make_tensor(rows.data(), DType::kFloat, {3, 3});
+  EXPECT_EQ(message_of(*op), "index holds 4 at position 1 (row-major); this dimension takes 0 to 3");
+  EXPECT_EQ(rows, std::vector<float>(9, 7));
+}
+
+TEST(Indexed, AScatterOutOfRangeLeavesItsTargetAlone) {
+  std::vector<float> self(6, 1), src(2, 5);
+  std::vector<int64_t> index{1, -1};
+  auto op = create(*find_operator("scatter"));
+  field<Tensor>(*op, "self") = field<Tensor>(*op, "out") = make_tensor(self.data(), DType::kFloat, {6});
+  field<Tensor>(*op, "index") = make_tensor(index.data(), DType::kInt64, {2});
+  field<Operand>(*op, "src").tensor = make_tensor(src.data(), DType::kFloat, {2});
+  EXPECT_NE(message_of(*op).find("-1"), std::string::npos);
+  EXPECT_EQ(self, std::vector<float>(6, 1));
+}
+
+TEST(Indexed, SumsOfHalvesAreRoundedOnce) {
+  std::vector<Half> self{Half(1.0f)}, src(1000, Half(0.0004f));
+  std::vector<int64_t> index(src.size(), 0);
+  auto op = create(*find_operator("index_add"));
+  field<Tensor>(*op, "self") = field<Tensor>(*op, "out") = make_tensor(self.data(), DType::kHalf, {1});
+  field<Tensor>(*op, "index") = make_tensor(index.data(), DType::kInt64, {1000});
+  field<Tensor>(*op, "source") = make_tensor(src.data(), DType::kHalf, {1000});
+  EXPECT_EQ(message_of(*op), "");
+  EXPECT_NEAR(static_cast<float>(self[0]), 1.4f, 1e-3);
+}
+
+TEST(Indexed, RefusesMasksAndWrongShapes) {
+  std::vector<float> data(12);
+  bool mask[4] = {};
+  auto op = create(*find_operator("index"));
+  field<Tensor>(*op, "self") = make_tensor(data.data(), DType::kFloat, {4, 3});
+  field<std::vector<Tensor>>(*op, "indices") = {make_tensor(mask, DType::kBool, {4})};
+  field<Tensor>(*op, "out") = make_tensor(data.data(), DType::kFloat, {4, 3});
+  EXPECT_THROW(op->prepare(), Error);
+}
+
+}  // namespace
+}  // namespace npu::ops
