@@ -3,14 +3,235 @@
 
 #include <dnnl.hpp>
 
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
 #include "ops/cube/one_thread.h"
+#include "ops/scratch.h"
 
 namespace npu::ops::cube {
+namespace {
+
+using Args = std::unordered_map<int, dnnl::memory>;
+using Desc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+using Type = dnnl::memory::data_type;
+
+// Never destroyed: kernels may run until the process is gone.
+dnnl::engine& engine() {
+  static dnnl::engine& instance = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return instance;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream instance(engine());
+  return instance;
+}
+
+dnnl::memory memory(const Desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
+
+struct Key {
+  ConvPass pass;
+  bool bias;
+  DType dtype;
+  ConvShape shape;
+  bool operator==(const Key&) const = default;
+};
+
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    size_t hash = static_cast<size_t>(key.pass) * 2 + key.bias + static_cast<size_t>(key.dtype) * 8;
+    const auto mix = [&](int64_t v) { hash = (hash ^ static_cast<size_t>(v)) * 0x9e3779b97f4a7c15u + (hash >> 29); };
+    const ConvShape& s = key.shape;
+    for (const int64_t v : {s.n, s.c, s.o, s.groups, s.rank}) mix(v);
+    for (const Spatial* values : {&s.in, &s.out, &s.kernel, &s.stride, &s.dilation, &s.pad}) {
+      for (const int64_t v : *values) mix(v);
+    }
+    return hash;
+  }
+};
+
+// What oneDNN wants to know, in its words.
+struct Problem {
+  explicit Problem(const Key& key);
+  Desc src, weights, bias, dst, dense_weights;
+  dnnl::memory::dims stride, dilation, pad_before, pad_after;
+  dnnl::primitive_attr attributes;
+};
+
+Tag images_tag(int64_t rank) { return rank == 2 ? Tag::nhwc : Tag::ndhwc; }
+Tag weights_tag(int64_t rank, bool grouped) {
+  if (rank == 2) return grouped ? Tag::goihw : Tag::oihw;
+  return grouped ? Tag::goidhw : Tag::oidhw;
+}
+
+Problem::Problem(const Key& key) {
+  const ConvShape& s = key.shape;
+  const bool grouped = s.groups > 1, gradient = key.pass == ConvPass::kBackwardWeights;
+  const Type type = key.dtype == DType::kFloat ? Type::f32 : Type::bf16;
+  const Type weight_type = gradient ? Type::f32 : type;
+  dnnl::memory::dims from{s.n, s.c}, to{s.n, s.o}, w{s.o / s.groups, s.c / s.groups};
+  if (grouped) w.insert(w.begin(), s.groups);
+  for (size_t d = kMaxSpatial - static_cast<size_t>(s.rank); d < kMaxSpatial; ++d) {
+    from.push_back(s.in[d]), to.push_back(s.out[d]), w.push_back(s.kernel[d]);
+    stride.push_back(s.stride[d]), dilation.push_back(s.dilation[d] - 1);
+    pad_before.push_back(s.pad[d]), pad_after.push_back(s.pad_after(d));
+  }
+  src = Desc(from, type, images_tag(s.rank));
+  dst = Desc(to, type, images_tag(s.rank));
+  weights = Desc(w, weight_type, Tag::any);
+  dense_weights = Desc(w, weight_type, weights_tag(s.rank, grouped));
+  if (key.bias) bias = Desc({s.o}, Type::f32, Tag::a);
+  // The library's own scratch memory belongs to the thread that compiled the kernel.
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+}
+
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+auto forward_desc(const Problem& p) {
+  const auto kind = dnnl::prop_kind::forward_training;
+  return p.bias.is_zero() ? dnnl::convolution_forward::primitive_desc(engine(), kind, kDirect, p.src, p.weights, p.dst,
+                                                                     p.stride, p.dilation, p.pad_before, p.pad_after,
+                                                                     p.attributes)
+                          : dnnl::convolution_forward::primitive_desc(engine(), kind, kDirect, p.src, p.weights, p.bias,
+                                                                     p.dst, p.stride, p.dilation, p.pad_before,
+                                                                     p.pad_after, p.attributes);
+}
+
+auto data_desc(const Problem& p) {
+  return dnnl::convolution_backward_data::primitive_desc(engine(), kDirect, p.src, p.weights, p.dst, p.stride,
+                                                         p.dilation, p.pad_before, p.pad_after, forward_desc(p),
+                                                         p.attributes);
+}
+
+auto weights_desc(const Problem& p, DType dtype) {
+  Problem hint = p;
+  if (dtype != DType::kFloat) hint.weights = Desc(p.weights.get_dims(), Type::bf16, Tag::any);
+  return dnnl::convolution_backward_weights::primitive_desc(engine(), kDirect, p.src, p.weights, p.dst, p.stride,
+                                                            p.dilation, p.pad_before, p.pad_after, forward_desc(hint),
+                                                            p.attributes);
+}
+
+class Conv final : public OnednnConv {
+ public:
+  template <class PrimitiveDesc>
+  Conv(const Key& key, const PrimitiveDesc& desc, const dnnl::primitive& primitive, const Desc& weights)
+      : key_(key), problem_(key), primitive_(primitive), weights_(weights), scratch_(desc.scratchpad_desc()) {
+    const auto forward = key.pass != ConvPass::kBackwardWeights;
+    const Desc& from = forward ? problem_.dense_weights : weights_;
+    const Desc& to = forward ? weights_ : problem_.dense_weights;
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc reorder(engine(), from, engine(), to, attributes);
+    reorder_ = dnnl::reorder(reorder);
+    reorder_scratch_ = reorder.scratchpad_desc();
+  }
+
+  size_t weight_bytes() const override { return weights_.get_size(); }
+  bool same_weights(const OnednnConv& other) const override {
+    return weights_ == static_cast<const Conv&>(other).weights_;
+  }
+  void pack_weights(const void* dense, void* packed) const override {
+    reorder(memory(problem_.dense_weights, dense), memory(weights_, packed));
+  }
+  void unpack_gradient(const float* packed, float* dense) const override {
+    reorder(memory(weights_, packed), memory(problem_.dense_weights, dense));
+  }
+
+  void run(void* src, void* weights, const float* bias, void* dst) const override {
+    const OneThread one;
+    const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
+    const bool data = key_.pass == ConvPass::kBackwardData, gradient = key_.pass == ConvPass::kBackwardWeights;
+    Args args{{data ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, memory(problem_.src, src)},
+              {gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, memory(weights_, weights)},
+              {data || gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, memory(problem_.dst, dst)},
+              {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}};
+    if (key_.bias) args.emplace(DNNL_ARG_BIAS, memory(problem_.bias, bias));
+    primitive_.execute(stream(), args);
+  }
+
+ private:
+  void reorder(const dnnl::memory& from, const dnnl::memory& to) const {
+    const OneThread one;
+    const Scratch<std::byte> scratch(static_cast<int64_t>(reorder_scratch_.get_size()));
+    reorder_.execute(stream(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to},
+                                {DNNL_ARG_SCRATCHPAD, memory(reorder_scratch_, scratch.data())}});
+  }
+
+  Key key_;
+  Problem problem_;
+  dnnl::primitive primitive_, reorder_;
+  Desc weights_, scratch_, reorder_scratch_;
+};
+
+// The reference kernels are thousands of times slower than the others.
+bool fast(const char* implementation) { return std::string_view(implementation).find("ref") == std::string_view::npos; }
+
+std::shared_ptr<const OnednnConv> compile(const Key& key) {
+  const OneThread one;  // the number of threads shapes the kernel
+  try {
+    const Problem p(key);
+    const auto finish = [&]<class Primitive>(const auto& desc, const Desc& weights, Primitive*) {
+      std::shared_ptr<const OnednnConv> made;
+      if (fast(desc.impl_info_str())) made = std::make_shared<Conv>(key, desc, Primitive(desc), weights);
+      return made;
+    };
+    if (key.pass == ConvPass::kForward) {
+      const auto desc = forward_desc(p);
+      return finish(desc, desc.weights_desc(), static_cast<dnnl::convolution_forward*>(nullptr));
+    }
+    if (key.pass == ConvPass::kBackwardData) {
+      const auto desc = data_desc(p);
+      return finish(desc, desc.weights_desc(), static_cast<dnnl::convolution_backward_data*>(nullptr));
+    }
+    const auto desc = weights_desc(p, key.dtype);
+    return finish(desc, desc.diff_weights_desc(), static_cast<dnnl::convolution_backward_weights*>(nullptr));
+  } catch (const dnnl::error&) {
+    return nullptr;  // not a convolution oneDNN knows; the caller has a way of its own
+  }
+}
+
+// The least recently used kernels go when the table is full; calls that hold one keep it alive.
+class Table {
+ public:
+  std::shared_ptr<const OnednnConv> get(const Key& key) {
+    std::lock_guard lock(mutex_);
+    if (const auto at = by_key_.find(key); at != by_key_.end()) {
+      order_.splice(order_.begin(), order_, at->second);
+      return at->second->second;
+    }
+    order_.emplace_front(key, compile(key));
+    by_key_[key] = order_.begin();
+    if (order_.size() > kLimit) {
+      by_key_.erase(order_.back().first);
+      order_.pop_back();
+    }
+    return order_.front().second;
+  }
+
+ private:
+  static constexpr size_t kLimit = 1024;
+  using Entry = std::pair<Key, std::shared_ptr<const OnednnConv>>;
+  std::mutex mutex_;
+  std::list<Entry> order_;
+  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> by_key_;
+};
+
+}  // namespace
 
 void onednn_sgemm(const GemmArgs<float>& g) {
   const OneThread one;
   dnnl_sgemm(g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N', g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c,
              g.ldc);
+}
+
+std::shared_ptr<const OnednnConv> OnednnConv::get(ConvPass pass, DType dtype, const ConvShape& shape, bool bias) {
+  static Table& table = *new Table;
+  return table.get({pass, bias, dtype, shape});
 }
 
 }  // namespace npu::ops::cube

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "ops/conv/geometry.h"
+#include "ops/operator.h"
+
+namespace npu::ops {
+namespace {
+
+using cube::ConvPass;
+
+void require_floating(const char* name, const Tensor& t) {
+  require(!t.defined() || is_floating(t.dtype), "{} is {}: convolution computes float tensors; cast it first", name,
+          t.dtype);
+}
+
+void require_dims(const char* name, const Tensor& t, const Dims& shape) {
+  require(t.shape == shape, "{} is {}, the arguments give {}", name, t.shape, shape);
+}
+
+// Transposed convolution runs the passes of the convolution it turns around: what is written there is src.
+ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& output) {
+  const Tensor& src = transposed ? output : input;
+  const Tensor& dst = transposed ? input : output;
+  return {at_least_2d(src), at_least_2d(weight), bias, at_least_2d(dst)};
+}
+
+/// out = convolution of input [n, c, spatial…] with weight [o, c / groups, kernel…] (transposed: [c, o / groups,
+/// kernel…]) plus bias [o]; 1 to 3 spatial axes; padding per axis, or before and after each.
+struct Convolution final : Operator {
+  Tensor input, weight, bias, out;
+  std::vector<int64_t> stride, padding, dilation, output_padding;
+  bool transposed = false;
+  int64_t groups = 1;
+
+  void prepare() override;
+  void run() override;
+  int64_t cost() const override { return work_ / 32 + 2000; }
+
+ private:
+  std::unique_ptr<ConvKernel> kernel_;
+  std::unique_ptr<Operator> add_bias_;
+  int64_t work_ = 0;
+};
+
+// A field of another operator, by name.
+template <class T>
+T& field(Operator& op, std::string_view name) {
+  return *static_cast<T*>(op.def->field(name)->locate(op));
+}
+
+void Convolution::prepare() {
+  const ConvOptions options{stride, padding, dilation, output_padding, transposed, groups};
+  const Dims shape = conv_output_shape(input, weight, options);
+  require_floating("input", input), require_floating("weight", weight), require_floating("bias", bias);
+  require_floating("out", out);
+  require_dims("out", out, shape);
+  if (bias.defined()) require_dims("bias", bias, {shape[1]});
+  if (out.count() == 0) return;
+  const cube::ConvShape geometry = conv_shape(input, weight, out, options);
+  work_ = geometry.work();
+  const Tensor inner_bias = transposed ? Tensor() : bias;
+  kernel_ = make_conv(transposed ? ConvPass::kBackwardData : ConvPass::kForward, geometry,
+                      arrange(transposed, input, weight, inner_bias, out));
+  if (!transposed || !bias.defined()) return;
+  Tensor spread = bias;  // one value per channel, repeated over images and pixels
+  spread.shape = out.shape, spread.strides = Dims(out.rank(), 0);
+  spread.strides[1] = bias.strides[0];
+  add_bias_ = create(*find_operator("add"));
+  field<Operand>(*add_bias_, "self") = {out, {}};
+  field<Operand>(*add_bias_, "other") = {spread, {}};
+  field<Tensor>(*add_bias_, "out") = out;
+  add_bias_->prepare();
+}
+
+void Convolution::run() {
+  if (kernel_ == nullptr) return;
+  kernel_->run(arrange(transposed, input, weight, transposed ? Tensor() : bias, out));
+  if (add_bias_ != nullptr) add_bias_->run();
+}
+
+/// Gradients of a convolution; output_mask says which of input, weight and bias are wanted.
+struct ConvolutionBackward final : Operator {
+  Tensor grad_output, input, weight, grad_input, grad_weight, grad_bias;
+  std::vector<int64_t> bias_sizes, stride, padding, dilation, output_padding;
+  bool transposed = false;
+  int64_t groups = 1;
+  std::vector<bool> output_mask;
+
+  void prepare() override;
+  void run() override;
+  int64_t cost() const override { return work_ / 16 + 4000; }
+
+ private:
+  bool wanted(size_t which) const { return which < output_mask.size() && output_mask[which]; }
+  void prepare_bias();
+
+  std::unique_ptr<ConvKernel> data_, weights_;
+  std::unique_ptr<Operator> bias_;
+  int64_t work_ = 0;
+};
+
+void ConvolutionBackward::prepare_bias() {
+  require(grad_bias.defined(), "output_mask asks for grad_bias, but none is given");
+  require_dims("grad_bias", grad_bias, {grad_output.shape[1]});
+  bias_ = create(*find_operator("sum"));
+  field<Tensor>(*bias_, "self") = grad_output;
+  std::vector<int64_t>& dim = field<std::vector<int64_t>>(*bias_, "dim");
+  for (size_t d = 0; d < grad_output.rank(); ++d) {
+    if (d != 1) dim.push_back(static_cast<int64_t>(d));
+  }
+  field<Tensor>(*bias_, "out") = grad_bias;
+  bias_->prepare();
+}
+
+void ConvolutionBackward::prepare() {
+  const ConvOptions options{stride, padding, dilation, output_padding, transposed, groups};
+  require(output_mask.size() == 3, "output_mask has {} values; give three: input, weight, bias", output_mask.size());
+  require_floating("input", input), require_floating("weight", weight), require_floating("grad_output", grad_output);
+  require_dims("grad_output", grad_output, conv_output_shape(input, weight, options));
+  const cube::ConvShape geometry = conv_shape(input, weight, grad_output, options);
+  work_ = geometry.work();
+  if (wanted(0)) {
+    require(grad_input.defined(), "output_mask asks for grad_input, but none is given");
+    require_dims("grad_input", grad_input, input.shape);
+    data_ = make_conv(transposed ? ConvPass::kForward : ConvPass::kBackwardData, geometry,
+                      arrange(transposed, grad_input, weight, {}, grad_output));
+  }
+  if (wanted(1)) {
+    require(grad_weight.defined(), "output_mask asks for grad_weight, but none is given");
+    require_dims("grad_weight", grad_weight, weight.shape);
+    weights_ = make_conv(ConvPass::kBackwardWeights, geometry, arrange(transposed, input, grad_weight, {}, grad_output));
+  }
+  if (wanted(2)) prepare_bias();
+}
+
+void ConvolutionBackward::run() {
+  if (data_ != nullptr && grad_input.count() > 0) data_->run(arrange(transposed, grad_input, weight, {}, grad_output));
+  if (weights_ != nullptr && grad_weight.count() > 0) {
+    weights_->run(arrange(transposed, input, grad_weight, {}, grad_output));
+  }
+  if (bias_ != nullptr) bias_->run();
+}
+
+#define NPU_CONV_OPTIONS(type)                                                                             \
+  attr<&type::stride>("stride"), attr<&type::padding>("padding"), attr<&type::dilation>("dilation"),       \
+      attr<&type::transposed>("transposed"), attr<&type::output_padding>("output_padding"),                \
+      attr<&type::groups>("groups")
+NPU_OPERATOR(Convolution, "convolution", "conv", in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
+             optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution), out<&Convolution::out>("out"));
+NPU_OPERATOR(ConvolutionBackward, "convolution_backward", "conv", in<&ConvolutionBackward::grad_output>("grad_output"),
+             in<&ConvolutionBackward::input>("input"), in<&ConvolutionBackward::weight>("weight"),
+             attr<&ConvolutionBackward::bias_sizes>("bias_sizes"), NPU_CONV_OPTIONS(ConvolutionBackward),
+             attr<&ConvolutionBackward::output_mask>("output_mask"),
+             optional_out<&ConvolutionBackward::grad_input>("grad_input"),
+             optional_out<&ConvolutionBackward::grad_weight>("grad_weight"),
+             optional_out<&ConvolutionBackward::grad_bias>("grad_bias"));
+
+}  // namespace
+}  // namespace npu::ops

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "ops/conv/geometry.h"
+#include "ops/test_call.h"
+
+namespace npu::ops {
+namespace {
+
+struct Geometry {
+  const char* name;
+  Dims input, weight;
+  std::vector<int64_t> stride{1}, padding{0}, dilation{1}, output_padding{0};
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
+const std::vector<Geometry>& geometries() {
+  static const std::vector<Geometry> list{
+      {"pointwise", {3, 16, 5, 7}, {24, 16, 1, 1}},
+      {"pointwise_stride", {2, 16, 8, 8}, {8, 16, 1, 1}, {2}},
+      {"same", {2, 16, 9, 11}, {32, 16, 3, 3}, {1}, {1}},
+      {"rgb", {2, 3, 20, 20}, {16, 3, 7, 7}, {2}, {3}},
+      {"uneven", {3, 5, 13, 10}, {7, 5, 3, 2}, {2, 3}, {1, 0}},
+      {"dilated", {2, 8, 12, 12}, {8, 8, 3, 3}, {1}, {2}, {2}},
+      {"groups", {2, 12, 8, 8}, {18, 4, 3, 3}, {1}, {1}, {1}, {0}, 3},
+      {"depthwise", {2, 32, 10, 10}, {32, 1, 3, 3}, {1}, {1}, {1}, {0}, 32},
+      {"depthwise_multiple", {2, 6, 10, 10}, {12, 1, 3, 3}, {2}, {1}, {1}, {0}, 6},
+      {"wide_padding", {1, 4, 3, 3}, {4, 4, 3, 3}, {1}, {3}},
+      {"one_image_cut_by_rows", {1, 32, 40, 40}, {64, 32, 3, 3}, {1}, {1}},
+      {"batch_cut", {12, 16, 24, 24}, {64, 16, 3, 3}, {1}, {1}},
+      {"line", {3, 8, 17}, {12, 8, 3}, {2}, {1}},
+      {"line_pointwise", {3, 8, 17}, {12, 8, 1}},
+      {"volume", {2, 4, 5, 6, 7}, {8, 4, 3, 3, 3}, {1}, {1}},
+      {"transposed", {2, 16, 6, 7}, {16, 8, 3, 3}, {2}, {1}, {1}, {1}, 1, true},
+      {"transposed_groups", {2, 8, 6, 6}, {8, 3, 4, 4}, {2}, {1}, {1}, {0}, 2, true},
+      {"transposed_dilated", {1, 8, 6, 6}, {8, 8, 3, 3}, {1}, {0}, {2}, {1}, 1, true},
+      {"transposed_line", {2, 8, 9}, {8, 5, 4}, {3}, {2}, {1}, {2}, 1, true},
+      {"transposed_pointwise", {2, 8, 6, 6}, {8, 12, 1, 1}, {1}, {0}, {1}, {0}, 1, true},
+  };
+  return list;
+}
+
+// Plain loops: calls f(index in src, index in weight, index in dst), all dense row-major, src and dst as in ConvShape.
+template <class F>
+void each_product(const cube::ConvShape& s, F&& f) {
+  const int64_t cg = s.c / s.groups, og = s.o / s.groups, taps = cube::ConvShape::product(s.kernel);
+  for (int64_t n = 0; n < s.n; ++n) {
+    for (int64_t o = 0; o < s.o; ++o) {
+      for (int64_t p = 0; p < s.out_pixels(); ++p) {
+        const int64_t place[3] = {p / (s.out[1] * s.out[2]), p / s.out[2] % s.out[1], p % s.out[2]};
+        for (int64_t q = 0; q < taps; ++q) {
+          const int64_t tap[3] = {q / (s.kernel[1] * s.kernel[2]), q / s.kernel[2] % s.kernel[1], q % s.kernel[2]};
+          int64_t at = 0;
+          bool inside = true;
+          for (size_t d = 0; d < 3; ++d) {
+            const int64_t x = place[d] * s.stride[d] - s.pad[d] + tap[d] * s.dilation[d];
+            inside = inside && x >= 0 && x < s.in[d];
+            at = at * s.in[d] + x;
+          }
+          if (!inside) continue;
+          for (int64_t c = 0; c < cg; ++c) {
+            f((n * s.c + o / og * cg + c) * s.in_pixels() + at, (o * cg + c) * taps + q, (n * s.o + o) * s.out_pixels() + p);
+          }
+        }
+      }
+    }
+  }
+}
+
+void expect_near(const std::vector<double>& got, const std::vector<double>& want, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  double scale = 1;
+  for (const double w : want) scale = std::max(scale, std::fabs(w));
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance * scale) << what << " element " << i;
+}
+
+// Half an ulp of the output for the one rounding (two with a bias after a transposed convolution); float sums grow
+// with the number of products, here up to about 7000.
+double tolerance(DType dtype) {
+  return dtype == DType::kDouble ? 1e-13 : dtype == DType::kFloat ? 4e-6 : dtype == DType::kHalf ? 0x1p-10 : 0x1p-7;
+}
+
+std::vector<size_t> channels_last(size_t rank) {
+  std::vector<size_t> order{0};
+  for (size_t d = 2; d < rank; ++d) order.push_back(d);
+  order.push_back(1);
+  return order;
+}
+
+size_t u(int64_t i) { return static_cast<size_t>(i); }
+
+void check(const Geometry& g, DType dtype, bool last) {
+  const std::string what = std::string(g.name) + " " + std::string(name_of(dtype)) + (last ? " channels-last" : "");
+  const std::vector<size_t> order = last ? channels_last(g.input.size()) : std::vector<size_t>{};
+  const Array input = Array(dtype, g.input, order).random(1), weight = Array(dtype, g.weight, order).random(2);
+  const ConvOptions options{g.stride, g.padding, g.dilation, g.output_padding, g.transposed, g.groups};
+  const Dims shape = conv_output_shape(input, weight, options);
+  const Array bias = Array(dtype, {shape[1]}).random(3), out(dtype, shape, order);
+  const auto call = [&](const char* name) {
+    return std::move(Call(name).set("input", input.tensor()).set("weight", weight.tensor()).set("stride", g.stride)
+                         .set("padding", g.padding).set("dilation", g.dilation).set("output_padding", g.output_padding)
+                         .set("transposed", g.transposed).set("groups", g.groups));
+  };
+  call("convolution").set("bias", bias.tensor()).set("out", out.tensor()).run();
+
+  const cube::ConvShape s = conv_shape(input, weight, out, options);
+  const auto x = input.values(), w = weight.values(), b = bias.values();
+  std::vector<double> want(u(out.tensor().count()));
+  const int64_t pixels = out.tensor().count() / (shape[0] * shape[1]);
+  for (size_t i = 0; i < want.size(); ++i) want[i] = b[i / u(pixels) % b.size()];
+  each_product(s, [&](int64_t src, int64_t tap, int64_t dst) {
+    want[u(g.transposed ? src : dst)] += x[u(g.transposed ? dst : src)] * w[u(tap)];
+  });
+  expect_near(out.values(), want, tolerance(dtype), what + " forward");
+
+  const Array grad = Array(dtype, shape, order).random(4);
+  const Array grad_input(dtype, g.input, order), grad_weight(dtype, g.weight, order), grad_bias(dtype, {shape[1]});
+  call("convolution_backward").set("grad_output", grad.tensor()).set("output_mask", std::vector<bool>{true, true, true})
+      .set("grad_input", grad_input.tensor()).set("grad_weight", grad_weight.tensor())
+      .set("grad_bias", grad_bias.tensor()).run();
+  const auto dy = grad.values();
+  std::vector<double> dx(x.size()), dw(w.size()), db(b.size());
+  for (size_t i = 0; i < dy.size(); ++i) db[i / u(pixels) % db.size()] += dy[i];
+  each_product(s, [&](int64_t src, int64_t tap, int64_t dst) {
+    const size_t in = u(g.transposed ? dst : src), at = u(g.transposed ? src : dst);
+    dx[in] += dy[at] * w[u(tap)];
+    dw[u(tap)] += dy[at] * x[in];
+  });
+  expect_near(grad_input.values(), dx, tolerance(dtype), what + " grad_input");
+  expect_near(grad_weight.values(), dw, tolerance(dtype), what + " grad_weight");
+  expect_near(grad_bias.values(), db, tolerance(dtype), what + " grad_bias");
+}
+
+class Convolution : public testing::TestWithParam<DType> {};
+
+TEST_P(Convolution, MatchesPlainLoops) {
+  for (const Geometry& g : geometries()) {
+    for (const bool last : {false, true}) check(g, GetParam(), last);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Dtypes, Convolution,
+                         testing::Values(DType::kFloat, DType::kHalf, DType::kBFloat16, DType::kDouble),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
+
+TEST(ConvolutionKernels, TheFastWaysAreTaken) {
+  for (const Geometry& g : geometries()) {
+    const Array input(DType::kFloat, g.input), weight(DType::kFloat, g.weight);
+    const ConvOptions options{g.stride, g.padding, g.dilation, g.output_padding, g.transposed, g.groups};
+    const Array out(DType::kFloat, conv_output_shape(input, weight, options));
+    const cube::ConvShape s = conv_shape(input, weight, out, options);
+    const Tensor& src = g.transposed ? out.tensor() : input.tensor();
+    const Tensor& dst = g.transposed ? input.tensor() : out.tensor();
+    const ConvTensors t{at_least_2d(src), at_least_2d(weight), {}, at_least_2d(dst)};
+    const bool unread = s.pad_after(1) + s.stride[1] <= 0;  // a whole stride of input that no output reads: plain way
+    if (unread) continue;
+    for (const auto pass : {cube::ConvPass::kForward, cube::ConvPass::kBackwardData, cube::ConvPass::kBackwardWeights}) {
+      if (s.pointwise()) EXPECT_NE(make_pointwise_conv(pass, s, t), nullptr) << g.name;
+      else EXPECT_NE(make_tiled_conv(pass, s, t), nullptr) << g.name << " pass " << static_cast<int>(pass);
+    }
+  }
+}
+
+TEST(ConvolutionArguments, EmptyBatchGivesZeroGradients) {
+  const Array input(DType::kFloat, {0, 4, 5, 5}), weight = Array(DType::kFloat, {6, 4, 3, 3}).random(1);
+  const Array out(DType::kFloat, {0, 6, 3, 3}), grad_weight = Array(DType::kFloat, {6, 4, 3, 3}).random(2);
+  const Array grad_bias = Array(DType::kFloat, {6}).filled(3);
+  Call("convolution").set("input", input.tensor()).set("weight", weight.tensor()).set("out", out.tensor()).run();
+  Call("convolution_backward").set("grad_output", out.tensor()).set("input", input.tensor()).set("weight", weight.tensor())
+      .set("output_mask", std::vector<bool>{false, true, true}).set("grad_weight", grad_weight.tensor())
+      .set("grad_bias", grad_bias.tensor()).run();
+  EXPECT_EQ(grad_weight.values(), std::vector<double>(216, 0.0));
+  EXPECT_EQ(grad_bias.values(), std::vector<double>(6, 0.0));
+}
+
+TEST(ConvolutionArguments, PaddingBeforeAndAfter) {
+  const Array input = Array(DType::kFloat, {1, 2, 4, 4}).random(1), weight = Array(DType::kFloat, {3, 2, 3, 3}).random(2);
+  const Array padded = Array(DType::kFloat, {1, 2, 7, 5}).filled(0), want(DType::kFloat, {1, 3, 5, 3});
+  const auto x = input.values();
+  for (int64_t c = 0; c < 2; ++c) {
+    for (int64_t i = 0; i < 16; ++i) padded.tensor().as<float>()[c * 35 + (i / 4 + 1) * 5 + i % 4 + 1] = static_cast<float>(x[u(c * 16 + i)]);
+  }
+  Call("convolution").set("input", padded.tensor()).set("weight", weight.tensor()).set("out", want.tensor()).run();
+  const Array out(DType::kFloat, {1, 3, 5, 3});
+  Call("convolution").set("input", input.tensor()).set("weight", weight.tensor()).set("out", out.tensor())
+      .set("padding", std::vector<int64_t>{1, 2, 1, 0}).run();
+  expect_near(out.values(), want.values(), 1e-6, "padding");
+}
+
+TEST(ConvolutionArguments, Refusals) {
+  const Array input(DType::kFloat, {2, 4, 5, 5}), weight(DType::kFloat, {6, 3, 3, 3}), out(DType::kFloat, {2, 6, 3, 3});
+  const auto refusal = [&](const Tensor& in, const Tensor& w, std::vector<int64_t> stride = {1}, int64_t groups = 1) {
+    return Call("convolution").set("input", in).set("weight", w).set("out", out.tensor()).set("stride", std::move(stride))
+        .set("groups", groups).refusal();
+  };
+  EXPECT_EQ(refusal(input, weight), "input has 4 channels, weight 6x3x3x3 with groups 1 takes 3");
+  const Array small(DType::kFloat, {6, 4, 7, 7}), good(DType::kFloat, {6, 4, 3, 3}), line(DType::kFloat, {6, 4, 3});
+  EXPECT_EQ(refusal(input, small), "input 2x4x5x5 padded to 5 in dimension 2 is smaller than the kernel, which spans 7");
+  EXPECT_EQ(refusal(input, line), "input has 4 dimensions, weight 3: they must agree");
+  EXPECT_EQ(refusal(input, good, {0}), "stride is [0]: each value must be at least 1");
+  EXPECT_EQ(refusal(input, good, {1, 1, 1}), "stride has 3 values for 2 spatial dimensions; give one, or one per dimension");
+  EXPECT_EQ(refusal(input, good, {1}, 0), "groups is 0; it must be at least 1");
+  EXPECT_EQ(refusal(input, good, {2}), "out is 2x6x3x3, the arguments give 2x6x2x2");
+  const Array whole(DType::kInt32, {2, 4, 5, 5});
+  EXPECT_EQ(refusal(whole, good), "input is int32: convolution computes float tensors; cast it first");
+}
+
+}  // namespace
+}  // namespace npu::ops

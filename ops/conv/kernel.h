@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways to compute a convolution. Each maker refuses with null when its way does not apply; make_conv asks them in
+// order of speed, and the last one takes everything.
+#pragma once
+
+#include <memory>
+
+#include "base/tensor.h"
+#include "ops/cube/conv_shape.h"
+#include "ops/cube/onednn.h"
+
+namespace npu::ops {
+
+/// src [n, c, spatial…], weight [o, c / groups, kernel…], bias [o] or undefined, dst [n, o, spatial…], two or three
+/// spatial axes, any strides, float16, bfloat16, float32 or float64 each.
+struct ConvTensors {
+  Tensor src, weight, bias, dst;
+};
+
+/// One planned pass. kForward writes dst, kBackwardData writes src, kBackwardWeights writes weight.
+class ConvKernel {
+ public:
+  virtual ~ConvKernel() = default;
+  /// `tensors` have the geometry planned for; addresses may have changed. Does not throw.
+  virtual void run(const ConvTensors& tensors) const = 0;
+};
+
+using ConvMaker = std::unique_ptr<ConvKernel>(cube::ConvPass pass, const cube::ConvShape& shape,
+                                              const ConvTensors& tensors);
+
+ConvMaker make_pointwise_conv;  ///< kernel 1, stride 1: a product of matrices
+ConvMaker make_tiled_conv;      ///< oneDNN's kernels on fixed tiles
+ConvMaker make_unfolded_conv;   ///< patches laid out as a matrix; any geometry, also float64
+ConvMaker make_conv;            ///< the first of them that applies
+
+/// What a pass computes in: float64 if any tensor is, else float32.
+DType conv_slot(const ConvTensors& tensors);
+
+/// Dense row-major copy of `weight` in `dtype`, and the way back.
+void to_dense(const Tensor& weight, DType dtype, void* to);
+void from_dense(const void* from, DType dtype, const Tensor& weight);
+
+}  // namespace npu::ops
