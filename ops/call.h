@@ -35,6 +35,7 @@ class Call {
     return *this;
   }
   void compute() { op_->run(); }
+  int64_t cost() const { return op_->cost(); }
   void run() { prepare().compute(); }
 
  private:

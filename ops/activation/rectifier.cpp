@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations made of comparisons and a slope. NaN inputs stay NaN, as in
-// torch.
+// Activations made of comparisons and slopes. NaN inputs stay NaN, as in torch.
 #include "ops/vector/pointwise.h"
 #include "ops/vector/target.h"
 
@@ -13,6 +12,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
+template <class T>
+HWY_INLINE bool is_within(T x, T bound) {
+  return x >= -bound && x <= bound;
+}
+template <class T>
+HWY_INLINE T clamp6(T x) {
+  return min_of(max_of(x, T(0)), T(6));
+}
+template <class T>
+HWY_INLINE T hardswish_gradient(T gradient, T x) {
+  const T sloped = x < T(3) ? gradient * (x / T(3) + T(0.5)) : gradient;
+  return x <= T(-3) ? T(0) : sloped;
+}
+
 constexpr PointOp kRectifier[] = {
     NPU_POINT1("relu", "self", kNumeric, max_of(x, decltype(x)(0))),
     NPU_POINT3("add_relu", "self, other, alpha=1", kNumeric, max_of(x + z * y, decltype(x)(0))),
@@ -20,6 +33,21 @@ constexpr PointOp kRectifier[] = {
     NPU_POINT3("threshold_backward", "grad_output, self, threshold=0", kNumeric, y <= z ? decltype(x)(0) : x),
     NPU_POINT2("leaky_relu", "self, negative_slope=0.01", kReal, x > decltype(x)(0) ? x : x * y),
     NPU_POINT3("leaky_relu_backward", "grad_output, self, negative_slope=0.01", kReal, y > decltype(x)(0) ? x : x * z),
+    NPU_POINT2("prelu_by", "self, weight", kReal, x > decltype(x)(0) ? x : x * y),
+    NPU_POINT3("prelu_backward_self", "grad_output, self, weight", kReal, y > decltype(x)(0) ? x : x * z),
+    NPU_POINT2("prelu_backward_weight", "grad_output, self", kReal, y > decltype(x)(0) ? decltype(x)(0) : x * y),
+    NPU_POINT3("hardtanh", "self, min_val=-1, max_val=1", kNumeric, min_of(max_of(x, y), z)),
+    NPU_POINT4("hardtanh_backward", "grad_output, self, min_val=-1, max_val=1", kReal,
+               y <= z || y >= w ? decltype(x)(0) : x),
+    NPU_POINT2("hardshrink", "self, lambd=0.5", kReal, is_within(x, y) ? decltype(x)(0) : x),
+    NPU_POINT3("hardshrink_backward", "grad_output, self, lambd=0.5", kReal, is_within(y, z) ? decltype(x)(0) : x),
+    NPU_POINT2("softshrink", "self, lambd=0.5", kReal, is_within(x, y) ? decltype(x)(0) : x - (x < -y ? -y : y)),
+    NPU_POINT3("softshrink_backward", "grad_output, self, lambd=0.5", kReal, is_within(y, z) ? decltype(x)(0) : x),
+    NPU_POINT1("hardsigmoid", "self", kReal, clamp6(x + decltype(x)(3)) / decltype(x)(6)),
+    NPU_POINT2("hardsigmoid_backward", "grad_output, self", kReal,
+               abs_of(y) < decltype(x)(3) ? x / decltype(x)(6) : decltype(x)(0)),
+    NPU_POINT1("hardswish", "self", kReal, x* clamp6(x + decltype(x)(3)) / decltype(x)(6)),
+    NPU_POINT2("hardswish_backward", "grad_output, self", kReal, hardswish_gradient(x, y)),
 };
 
 std::span<const PointOp> rectifier() { return kRectifier; }

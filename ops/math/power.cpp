@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roots.
+// Roots and powers. `power` is the general one; pow (pow.cpp) takes the short cuts.
 #include "ops/vector/pointwise.h"
 #include "ops/vector/target.h"
 
@@ -12,19 +12,22 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
-constexpr PointOp kRoot[] = {
+constexpr PointOp kPower[] = {
     NPU_POINT1("sqrt", "self", kReal | kComplex, sqrt_of(x)),
     NPU_POINT1("rsqrt", "self", kReal | kComplex, decltype(x)(1) / sqrt_of(x)),
+    NPU_POINT1("cube", "self", kReal | kComplex, x* x* x),
+    NPU_POINT1("inverse_square", "self", kReal | kComplex, decltype(x)(1) / (x * x)),
+    NPU_POINT2("power", "self, exponent", kNumeric | kComplex, pow_of(x, y)),
 };
 
-std::span<const PointOp> root() { return kRoot; }
+std::span<const PointOp> power() { return kPower; }
 
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npu::ops {
-HWY_EXPORT(root);
-const PointFamily register_root("math", HWY_DYNAMIC_DISPATCH(root)());
+HWY_EXPORT(power);
+const PointFamily register_power("math", HWY_DYNAMIC_DISPATCH(power)());
 }  // namespace npu::ops
 #endif

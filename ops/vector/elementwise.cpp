@@ -10,8 +10,27 @@
 namespace npu::ops {
 namespace {
 
-constexpr int64_t kBlockBytes = 8192;  // a few operands' blocks fit the first-level cache together
-constexpr int64_t kGrain = 1 << 15;    // elements per parallel part
+constexpr int64_t kBlockBytes = 8192;    // a few operands' blocks fit the first-level cache together
+constexpr int64_t kConstantBlock = 512;  // elements, when constants are the only operands that need a block
+constexpr int64_t kStagger = 256;        // bytes between the blocks, see Blocks
+constexpr int64_t kPage = 4096;
+constexpr int64_t kGrain = 1 << 15;  // elements per parallel part
+
+// Block buffers of one thread. A load waits for an older store to an address that is equal modulo 4 KiB, so the blocks
+// start a little behind the output's offset in its page, and apart from each other.
+class Blocks {
+ public:
+  explicit Blocks(const void* out) {
+    const auto wanted = reinterpret_cast<uintptr_t>(out) & ~uintptr_t{63};
+    const auto have = reinterpret_cast<uintptr_t>(room_);
+    base_ = room_ + ((wanted + 2 * 64 - have) & (kPage - 1));
+  }
+  std::byte* operator[](size_t k) { return base_ + k * (kBlockBytes + kStagger); }
+
+ private:
+  alignas(64) std::byte room_[kMaxOperands * (kBlockBytes + kStagger) + kPage];  // NOLINT: uninitialised on purpose
+  std::byte* base_;
+};
 
 Convert converter_or_fail(DType from, DType to) {
   const Convert convert = converter(from, to);
@@ -79,6 +98,10 @@ void Elementwise::plan(BlockKernel kernel) {
     copy_inputs_[k] = k > 0 && !s.is_scalar && overlaps_output(s.tensor);
   }
   block_ = kBlockBytes / widest;
+  const auto has = [this](Mode mode) {
+    return std::any_of(slots_, slots_ + inputs_ + 1, [mode](const Slot& s) { return s.mode == mode; });
+  };
+  if (!has(Mode::kGathered)) block_ = has(Mode::kConstant) ? kConstantBlock : kGrain;
 }
 
 // An input that shares memory with the output but not position by position would be read after it was overwritten.
@@ -114,7 +137,7 @@ void Elementwise::run() const {
 }
 
 void Elementwise::run_range(int64_t begin, int64_t end) const {
-  alignas(64) std::byte blocks[kMaxOperands][kBlockBytes];  // NOLINT: left uninitialised on purpose
+  Blocks blocks(slots_[0].tensor.bytes());
   const void* in[kMaxOperands];
   const int64_t step = std::min(block_, end - begin);
   for (size_t k = 1; k <= inputs_; ++k) {

@@ -106,6 +106,55 @@ constexpr PointOp point_op(const char* name, const char* fields, F) {
   return op;
 }
 
+// Lines whose float expression holds for usual inputs only. Stretches without a rare element run as vector code; in the
+// others the rare elements take `slow`, the C library's scalar way.
+constexpr int64_t kStretch = 256;
+
+template <class F, class Rare, class Slow>
+void rare1(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const float*>(in[0]);
+  auto* r = static_cast<float*>(out);
+  for (int64_t begin = 0; begin < count; begin += kStretch) {
+    const int64_t end = begin + kStretch < count ? begin + kStretch : count;
+    int32_t any = 0;
+    for (int64_t i = begin; i < end; ++i) any |= static_cast<int32_t>(Rare{}(x[i]));
+    if (any == 0) {
+#pragma GCC ivdep
+      for (int64_t i = begin; i < end; ++i) r[i] = F{}(x[i]);
+    } else {
+      for (int64_t i = begin; i < end; ++i) r[i] = Rare{}(x[i]) ? Slow{}(x[i]) : F{}(x[i]);
+    }
+  }
+}
+
+template <class F, class Rare, class Slow>
+void rare2(const void* const* in, void* out, int64_t count) {
+  const auto* x = static_cast<const float*>(in[0]);
+  const auto* y = static_cast<const float*>(in[1]);
+  auto* r = static_cast<float*>(out);
+  for (int64_t begin = 0; begin < count; begin += kStretch) {
+    const int64_t end = begin + kStretch < count ? begin + kStretch : count;
+    int32_t any = 0;
+    for (int64_t i = begin; i < end; ++i) any |= static_cast<int32_t>(Rare{}(x[i], y[i]));
+    if (any == 0) {
+#pragma GCC ivdep
+      for (int64_t i = begin; i < end; ++i) r[i] = F{}(x[i], y[i]);
+    } else {
+      for (int64_t i = begin; i < end; ++i) r[i] = Rare{}(x[i], y[i]) ? Slow{}(x[i], y[i]) : F{}(x[i], y[i]);
+    }
+  }
+}
+
+template <int kInputs, uint32_t kTypes, class F, class Rare, class Slow>
+constexpr PointOp point_op_rare(const char* name, const char* fields, F expression, Rare, Slow) {
+  PointOp op = point_op<kInputs, kTypes>(name, fields, expression);
+  if constexpr (kInputs == 1)
+    op.f32.run = &rare1<F, Rare, Slow>;
+  else
+    op.f32.run = &rare2<F, Rare, Slow>;
+  return op;
+}
+
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -114,6 +163,8 @@ HWY_AFTER_NAMESPACE();
 #undef NPU_POINT3
 #undef NPU_POINT4
 #undef NPU_POINT5
+#undef NPU_POINT1_RARE
+#undef NPU_POINT2_RARE
 #define NPU_POINT1(name, fields, types, expression) \
   point_op<1, (types)>(name, fields, [](auto x) HWY_ATTR { return expression; })
 #define NPU_POINT2(name, fields, types, expression) \
@@ -124,3 +175,12 @@ HWY_AFTER_NAMESPACE();
   point_op<4, (types)>(name, fields, [](auto x, auto y, auto z, auto w) HWY_ATTR { return expression; })
 #define NPU_POINT5(name, fields, types, expression) \
   point_op<5, (types)>(name, fields, [](auto x, auto y, auto z, auto w, auto v) HWY_ATTR { return expression; })
+// `rare(x)` says where the float expression does not hold, `slow` is what does.
+#define NPU_POINT1_RARE(name, fields, types, expression, rare, slow)                                           \
+  point_op_rare<1, (types)>(                                                                                   \
+      name, fields, [](auto x) HWY_ATTR { return expression; }, [](float x) HWY_ATTR -> bool { return rare; }, \
+      [](float x) HWY_ATTR -> float { return slow; })
+#define NPU_POINT2_RARE(name, fields, types, expression, rare, slow)    \
+  point_op_rare<2, (types)>(                                            \
+      name, fields, [](auto x, auto y) HWY_ATTR { return expression; }, \
+      [](float x, float y) HWY_ATTR -> bool { return rare; }, [](float x, float y) HWY_ATTR -> float { return slow; })

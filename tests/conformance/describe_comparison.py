@@ -54,3 +54,22 @@ both("MaskedFillScalar", lambda self, mask, value: self.masked_fill(mask, value)
      mask=MASK, value=1)  # fmt: skip
 both("MaskedFillTensor", lambda self, mask, value: self.masked_fill(mask, value), NUMERIC, self=T(4, 5),
      mask=MASK, value=T(), elementwise=False)  # fmt: skip
+both("MaskedScale", lambda self, mask, scale: self * mask * scale, self=T(4, 5), mask=MASK, scale=2.5)
+
+for name in ("IsFinite", "IsPosInf", "IsNegInf", "Signbit"):
+    both(name, getattr(torch, name.lower()), REAL + INTEGER, self=T(4, 5))
+    edges(name, getattr(torch, name.lower()))
+
+
+def close(equal_nan):
+    return lambda self, other, rtol, atol: torch.isclose(self, other, rtol, atol, equal_nan)
+
+
+both("IsClose", close(False), REAL, self=COUNT, other=NATURAL, rtol=0.0, atol=0.5, equal_nan=False, elementwise=False)
+both("IsClose", close(False), INTEGER, self=COUNT, other=NATURAL, rtol=0.6, atol=0.0, equal_nan=False,
+     elementwise=False)  # fmt: skip
+edges("IsClose", close(True), other=T(16, values=lambda g: torch.full((16,), float("nan"))), rtol=0.1, atol=0.1,
+      equal_nan=True)  # fmt: skip
+both("LeftShift", torch.bitwise_left_shift, INTEGER, self=T(4, 5, low=0, high=9), other=T(4, 5, low=0, high=5))
+both("LeftShifts", torch.bitwise_left_shift, INTEGER, self=T(4, 5, low=0, high=9), other=2)
+both("RightShift", torch.bitwise_right_shift, INTEGER, self=T(4, 5, low=-60, high=60), other=T(4, 5, low=0, high=5))

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient of ELU, from its input or from its result.
+#include "ops/vector/delegate.h"
+
+namespace npu::ops {
+namespace {
+
+struct EluBackward final : Delegate {
+  Operand grad_output, self_or_result;
+  Operand alpha{{}, 1}, scale{{}, 1}, input_scale{{}, 1};
+  bool is_result = false;
+  Tensor out;
+
+  void prepare() override {
+    restart();
+    step(is_result ? "elu_backward_result" : "elu_backward_input", with("grad_output", grad_output),
+         with("self_or_result", self_or_result), with("alpha", alpha), with("scale", scale),
+         with("input_scale", input_scale), with("out", out));
+  }
+};
+
+NPU_OPERATOR(EluBackward, "elu_backward", "activation", in<&EluBackward::grad_output>("grad_output"),
+             attr<&EluBackward::alpha>("alpha"), attr<&EluBackward::scale>("scale"),
+             attr<&EluBackward::input_scale>("input_scale"), attr<&EluBackward::is_result>("is_result"),
+             in<&EluBackward::self_or_result>("self_or_result"), out<&EluBackward::out>("out"));
+
+}  // namespace
+}  // namespace npu::ops

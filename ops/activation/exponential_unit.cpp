@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations with an exponential branch: ELU, CELU, softplus.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/activation/exponential_unit.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+constexpr PointOp kExponentialUnit[] = {
+    NPU_POINT4("elu", "self, alpha=1, scale=1, input_scale=1", kReal,
+               x < decltype(x)(0) ? expm1_of(x * w) * (y * z) : x * z),
+    NPU_POINT5("elu_backward_input", "grad_output, self_or_result, alpha=1, scale=1, input_scale=1", kReal,
+               y <= decltype(x)(0) ? x * v * z * w * exp_of(y * v) : x * w),
+    NPU_POINT5("elu_backward_result", "grad_output, self_or_result, alpha=1, scale=1, input_scale=1", kReal,
+               y <= decltype(x)(0) ? x * v * (y + z * w) : x * w),
+    NPU_POINT2("celu", "self, alpha=1", kReal, x < decltype(x)(0) ? expm1_of(x / y) * y : x),
+    NPU_POINT3("softplus", "self, beta=1, threshold=20", kReal, x* y > z ? x : log1p_of(exp_of(x * y)) / y),
+    NPU_POINT4("softplus_backward", "grad_output, self, beta=1, threshold=20", kReal,
+               y* z > w ? x : x * sigmoid_of(y * z)),
+};
+
+std::span<const PointOp> exponential_unit() { return kExponentialUnit; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(exponential_unit);
+const PointFamily register_exponential_unit("activation", HWY_DYNAMIC_DISPATCH(exponential_unit)());
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// GELU in its exact, tanh and sigmoid forms, and their gradients.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/activation/gelu.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/activation/gate-inl.h"
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+constexpr PointOp kGelu[] = {
+    NPU_POINT1("gelu", "self", kReal, x* normal_of(x)),
+    NPU_POINT1("gelu_tanh", "self", kReal, x / (decltype(x)(1) + exp_of(-tanh_argument(x)))),
+    NPU_POINT1("fast_gelu", "self", kReal, x / (decltype(x)(1) + exp_of(x * decltype(x)(-1.702)))),
+    NPU_POINT2("gelu_backward", "grad_output, self", kReal, x*(normal_of(y) + y * normal_density(y))),
+    NPU_POINT2("gelu_tanh_backward", "grad_output, self", kReal, x* tanh_slope(y)),
+    NPU_POINT2("fast_gelu_backward", "grad_output, self", kReal,
+               x* gate_slope(y, sigmoid_of(y* decltype(x)(1.702)), decltype(x)(1.702))),
+};
+
+std::span<const PointOp> gelu() { return kGelu; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(gelu);
+const PointFamily register_gelu("activation", HWY_DYNAMIC_DISPATCH(gelu)());
+}  // namespace npu::ops
+#endif

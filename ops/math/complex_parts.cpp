@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Complex numbers from and to their parts.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/complex_parts.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+template <class T>
+HWY_INLINE T angle_of(T x) {
+  return x < T(0) ? static_cast<T>(kPi) : (x != x ? x : T(0));
+}
+template <class R>
+HWY_INLINE R angle_of(std::complex<R> x) {
+  return std::arg(x);
+}
+
+constexpr PointOp kComplexParts[] = {
+    NPU_POINT2("complex", "real, imag", kReal, std::complex(x, y)),
+    NPU_POINT2("polar", "abs, angle", kReal, std::complex(x* std::cos(y), x* std::sin(y))),
+    NPU_POINT1("angle", "self", kReal | kComplex, angle_of(x)),
+    NPU_POINT1("real", "self", kReal | kComplex, std::real(x)),
+    NPU_POINT1("imag", "self", kReal | kComplex, std::imag(x)),
+    NPU_POINT1("conj", "self", kComplex, std::conj(x)),
+};
+
+std::span<const PointOp> complex_parts() { return kComplexParts; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(complex_parts);
+const PointFamily register_complex_parts("math", HWY_DYNAMIC_DISPATCH(complex_parts)());
+}  // namespace npu::ops
+#endif

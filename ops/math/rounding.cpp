@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounding to integers and to decimal places.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/rounding.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+constexpr PointOp kRounding[] = {
+    NPU_POINT1("ceil", "self", kNumeric, ceil_of(x)),
+    NPU_POINT1("floor", "self", kNumeric, floor_of(x)),
+    NPU_POINT1("trunc", "self", kNumeric, trunc_of(x)),
+    NPU_POINT1("round", "self", kNumeric, round_of(x)),
+    NPU_POINT1("frac", "self", kNumeric, x - trunc_of(x)),
+    NPU_POINT2("round_fraction", "self, scale=1", kReal, round_of(x* y) / y),
+    NPU_POINT2("round_multiple", "self, scale=1", kReal, round_of(x / y) * y),
+};
+
+std::span<const PointOp> rounding() { return kRounding; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(rounding);
+const PointFamily register_rounding("math", HWY_DYNAMIC_DISPATCH(rounding)());
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error function and other special functions.
+#include "ops/vector/pointwise.h"
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/special.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+
+#include "ops/vector/pointwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+template <class T>
+HWY_INLINE T nan_to_num(T x, T nan, T above, T below) {
+  if constexpr (std::is_integral_v<T>) {
+    return x;
+  } else {
+    const T inf = std::numeric_limits<T>::infinity();
+    return x != x ? nan : (x == inf ? above : (x == -inf ? below : x));
+  }
+}
+
+constexpr PointOp kSpecial[] = {
+    NPU_POINT1("erf", "self", kReal, erf_of(x)),
+    NPU_POINT1("erfc", "self", kReal, erfc_of(x)),
+    NPU_POINT1("erfinv", "self", kReal, erfinv_of(x)),
+    NPU_POINT4("nan_to_num", "self, nan=0, posinf=0, neginf=0", kNumeric, nan_to_num(x, y, z, w)),
+};
+
+std::span<const PointOp> special() { return kSpecial; }
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(special);
+const PointFamily register_special("math", HWY_DYNAMIC_DISPATCH(special)());
+}  // namespace npu::ops
+#endif
