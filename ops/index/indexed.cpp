@@ -50,6 +50,12 @@ template <class T, class F>
 void combine_run(const IndexedMove::Run& r) {
   const auto* from = reinterpret_cast<const T*>(r.plain);
   auto* to = reinterpret_cast<T*>(r.indexed);
+  if (r.offset_stride == 0 && r.indexed_stride == 1 && r.plain_stride == 1) {
+    to += *r.offsets;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < r.count; ++i) to[i] = F::of(to[i], from[i]);
+    return;
+  }
   for (int64_t i = 0; i < r.count; ++i) {
     T& place = to[i * r.indexed_stride + r.offsets[i * r.offset_stride]];
     place = F::of(place, from[i * r.plain_stride]);
@@ -245,7 +251,9 @@ void IndexedMove::run(const std::vector<int64_t>& offsets, std::byte* indexed_ba
   const size_t axis = split_axis();
   if (axis == kMaxRank || count < 2 * kGrain) return run_part(loop_, plain_.bytes(), indexed, offsets.data(), 0, count);
   const int64_t size = loop_.shape[axis];
-  const int64_t parts = std::min({kParts, size, count / kGrain});
+  // Rows are not cut into slivers.
+  const int64_t pieces = loop_.strides[1][axis] == 1 ? std::clamp<int64_t>(size / 64, 1, 8) : std::min(kParts, size);
+  const int64_t parts = std::min(pieces, count / kGrain);
   const auto plain_size = static_cast<int64_t>(size_of(plain_.dtype));
   const auto indexed_size = static_cast<int64_t>(size_of(indexed_.dtype));
   parallel_parts(parts, [&](int64_t part) {

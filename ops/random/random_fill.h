@@ -8,7 +8,7 @@
 #include "base/thread_pool.h"
 #include "ops/operator.h"
 #include "ops/random/philox.h"
-#include "ops/vector/loop.h"
+#include "ops/vector/ordered_tensor.h"
 
 namespace npu::ops {
 
@@ -52,38 +52,6 @@ void random_blocks(RandomState state, int64_t total, int64_t words_per_element, 
     }
   });
 }
-
-/// A tensor written or read in row-major order of its elements, through a slot dtype.
-class OrderedTensor {
- public:
-  OrderedTensor() = default;
-  /// Raises 161002 when the dtype has no conversion to `slot`.
-  OrderedTensor(const Tensor& tensor, DType slot)
-      : tensor_(tensor),
-        loop_(make_ordered_loop(tensor.shape, {&tensor.strides, 1})),
-        load_(converter(tensor.dtype, slot)),
-        store_(converter(slot, tensor.dtype)),
-        slot_size_(static_cast<int64_t>(size_of(slot))) {
-    require(load_ != nullptr && store_ != nullptr, "no kernel computes {} in {}; cast the tensor first", tensor.dtype,
-            slot);
-  }
-  bool defined() const { return load_ != nullptr; }
-  int64_t count() const { return loop_.count(); }
-  void load(int64_t first, int64_t n, void* values) const {
-    gather(loop_, 0, tensor_.bytes(), size(), first, n, load_, static_cast<std::byte*>(values), slot_size_);
-  }
-  void store(int64_t first, int64_t n, const void* values) const {
-    scatter(loop_, 0, tensor_.bytes(), size(), first, n, store_, static_cast<const std::byte*>(values), slot_size_);
-  }
-
- private:
-  int64_t size() const { return static_cast<int64_t>(size_of(tensor_.dtype)); }
-  Tensor tensor_;
-  Loop loop_;
-  Convert load_ = nullptr;
-  Convert store_ = nullptr;
-  int64_t slot_size_ = 0;
-};
 
 /// The dtype random values of `dtype` are made in: float64 for float64, float32 for all others.
 inline DType random_slot(DType dtype) { return dtype == DType::kDouble ? DType::kDouble : DType::kFloat; }
