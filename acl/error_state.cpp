@@ -12,27 +12,47 @@ struct ErrorState {
   std::string handed_out;
 };
 
+thread_local constinit int last_code = 0;
+thread_local constinit ErrorState* current = nullptr;
+
+// Frees the state with its thread. Clients call on while the process ends, after the main thread's own objects are
+// gone: that late state is made anew and never freed.
+struct Guard {
+  ~Guard() {
+    delete current;
+    current = nullptr;
+  }
+};
+
 ErrorState& state() {
-  thread_local ErrorState instance;
-  return instance;
+  if (current == nullptr) {
+    thread_local Guard guard;
+    current = new ErrorState;
+  }
+  return *current;
 }
 
 int keep(Code code, const char* message, const char* prefix) noexcept {
+  last_code = static_cast<int>(code);
   try {
     const bool named = prefix != nullptr && *prefix != '\0';
     state().pending = named ? fmt::format("[{}] {}", prefix, message) : std::string(message);
   } catch (...) {  // no memory for the text: the code alone must do
-    state().pending.clear();
+    if (current != nullptr) current->pending.clear();
   }
-  return static_cast<int>(code);
+  return last_code;
 }
 
 }  // namespace
 
 int set_error(const Error& error, const char* prefix) { return keep(error.code(), error.what(), prefix); }
 
+int last_error() noexcept { return last_code; }
+void clear_last_error() noexcept { last_code = 0; }
+
 const char* recent_error() {
-  ErrorState& s = state();
+  if (current == nullptr) return "";
+  ErrorState& s = *current;
   s.handed_out.swap(s.pending);
   s.pending.clear();
   return s.handed_out.c_str();

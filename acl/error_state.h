@@ -15,6 +15,10 @@ int set_error(const Error& error, const char* prefix);
 /// thread's next call.
 const char* recent_error();
 
+/// Code of this thread's last failure, of whatever function; 0 for none. Clients show it in place of the code they got.
+int last_error() noexcept;
+void clear_last_error() noexcept;
+
 /// Turns the exception being handled into a code and a text: call it inside `catch (...)` only.
 int set_current_exception(const char* prefix);
 

@@ -10,12 +10,10 @@
 namespace npu::acl {
 namespace {
 
-thread_local constinit aclError thread_last_error = ACL_SUCCESS;
-
 aclError keep(const Error& error, const char* function) {
-  thread_last_error = set_error(error, function);
-  NPU_LOG(kInfo, "ASCENDCL", "{} returns {}: {}", function, thread_last_error, error.message());
-  return thread_last_error;
+  const aclError code = set_error(error, function);
+  NPU_LOG(kInfo, "ASCENDCL", "{} returns {}: {}", function, code, error.message());
+  return code;
 }
 
 aclError keep_unexpected(const char* text, const char* function) {
@@ -39,12 +37,9 @@ aclError refuse_current(const char* function) noexcept {
       return keep_unexpected("an exception of unknown type was raised", function);
     }
   } catch (...) {  // no memory for the text either
-    return thread_last_error = static_cast<aclError>(Code::kBadAlloc);
+    return static_cast<aclError>(Code::kBadAlloc);
   }
 }
-
-aclError last_error() noexcept { return thread_last_error; }
-void clear_last_error() noexcept { thread_last_error = ACL_SUCCESS; }
 
 }  // namespace npu::acl
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every body of a runtime function stands in: exceptions end here, the thread remembers its last code, and a
+// What every body of a runtime function stands in: exceptions end here, and a
 // forked child is refused before it can meet a lock that nobody will release.
 #pragma once
 
@@ -13,10 +13,6 @@ namespace npu::acl {
 
 /// Keeps the exception being handled as this thread's error and returns its code. Inside `catch (...)` only.
 aclError refuse_current(const char* function) noexcept;
-
-/// This thread's last failure of a runtime call, 0 for none.
-aclError last_error() noexcept;
-void clear_last_error() noexcept;
 
 template <class F>
 aclError call(const char* function, F&& body) noexcept {

@@ -47,6 +47,19 @@ bool feature(int attribute) {
   }
 }
 
+/// A name-based identifier (version 8 of RFC 9562: the bits are ours).
+aclrtUuid uuid_of(const device::Soc& soc, int device) {
+  aclrtUuid uuid{};
+  std::memcpy(uuid.bytes, "anynpu", 6);
+  uuid.bytes[6] = static_cast<char>(0x80);
+  uuid.bytes[8] = static_cast<char>(0x80);
+  uint32_t hash = 2166136261u;
+  for (const char* c = soc.name; *c != 0; ++c) hash = (hash ^ static_cast<uint8_t>(*c)) * 16777619u;
+  std::memcpy(uuid.bytes + 9, &hash, sizeof hash);
+  uuid.bytes[15] = static_cast<char>(device);
+  return uuid;
+}
+
 void put(char* place, size_t size, const char* text) { std::strncpy(place, text, size); }
 
 }  // namespace
@@ -70,6 +83,13 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value
   return call("aclrtGetDeviceInfo", [&] {
     device::check_device(deviceId);
     result(value, "value") = attribute(device::soc(), static_cast<int>(deviceId), attr);
+  });
+}
+
+aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
+  return call("aclrtDeviceGetUuid", [&] {
+    device::check_device(deviceId);
+    result(uuid, "uuid") = uuid_of(device::soc(), deviceId);
   });
 }
 

@@ -13,6 +13,7 @@
 #include "acl/profiling/record.h"
 #include "acl/runtime/config.h"
 #include "acl/runtime/testing.h"
+#include "aclnn/acl_meta.h"
 #include "base/error.h"
 
 static_assert(sizeof(aclrtPhysicalMemProp) == 32 && offsetof(aclrtPhysicalMemProp, reserve) == 24);
@@ -41,6 +42,10 @@ TEST_F(Runtime, ReportsTheInstallation) {
   size_t count = 0;
   EXPECT_OK(aclGetCannAttributeList(&list, &count));
   EXPECT_EQ(count, 2u);
+  aclrtUuid first{}, second{};
+  EXPECT_OK(aclrtDeviceGetUuid(0, &first));
+  EXPECT_OK(aclrtDeviceGetUuid(1, &second));
+  EXPECT_NE(std::memcmp(&first, &second, sizeof first), 0);
   int64_t cores = 0, memory = 0;
   EXPECT_OK(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &cores));
   EXPECT_GT(cores, 0);
@@ -220,6 +225,12 @@ TEST_F(Runtime, LastErrorIsKeptPerThread) {
   EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), 0);
   EXPECT_STRNE(aclGetRecentErrMsg(), "");
   EXPECT_STREQ(aclGetRecentErrMsg(), "");
+}
+
+TEST_F(Runtime, LastErrorIsThatOfAclnnToo) {
+  EXPECT_EQ(aclrtSetDevice(99), ACL_ERROR_RT_INVALID_DEVICEID);
+  EXPECT_NE(aclDestroyTensor(reinterpret_cast<aclTensor*>(16)), 0);
+  EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACLNN_ERR_PARAM_INVALID);
 }
 
 TEST(Config, DefaultDeviceAsTextOrNumber) {

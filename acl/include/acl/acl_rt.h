@@ -152,6 +152,10 @@ typedef struct aclrtPtrAttributes {
   uint32_t rsv[4];
 } aclrtPtrAttributes;
 
+typedef struct aclrtUuid {
+  char bytes[16];
+} aclrtUuid;
+
 /** Numbers of aclrtGetDeviceInfo. */
 typedef enum {
   ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
@@ -194,6 +198,8 @@ aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int3
 /** Memory of all devices is always reachable: checks the number only. `flags` must be 0. */
 aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
+/** 16 bytes that name the device: the same in every process of this chip name. */
+aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid);
 /** Process id by which aclrtMemSetPidToShareableHandle knows this process. */
 aclError aclrtDeviceGetBareTgid(int32_t* pid);
 
@@ -317,7 +323,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args)
 
 /* ---- Errors, limits and modes ---- */
 
-/** Code of this thread's last failed runtime call, 0 for none; GetLastError also clears it. */
+/** Code of this thread's last failed call, of aclnn functions too, 0 for none; GetLastError also clears it. */
 aclError aclrtGetLastError(aclrtLastErrLevel flag);
 aclError aclrtPeekAtLastError(aclrtLastErrLevel flag);
 /** Called in the thread that ran a failing task; NULL for nobody. The info is valid during the call. */
