@@ -122,6 +122,9 @@ def _layout(tensor, layout):
         return tensor.clone(memory_format=torch.contiguous_format)
     if layout == "transposed":
         return tensor.mT.contiguous().mT if tensor.dim() >= 2 else tensor.clone()
+    if layout == "channels_last":
+        formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+        return tensor.clone(memory_format=formats.get(tensor.dim(), torch.contiguous_format))
     if layout == "sliced":  # every other element of a larger storage, from an offset
         if tensor.dim() == 0:
             return tensor.clone()

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Average pooling in 2-D and 3-D with fixed and adaptive windows, and its gradients.
+#include "ops/operator.h"
+#include "ops/pooling/box_kernel.h"
+
+namespace npu::ops {
+namespace {
+
+/// Everything the four operators share: `large` has the size of the input, `small` that of the outputs.
+struct BoxPlan : Operator {
+  PoolWindow window;
+  Planes large, small;
+  DType slot = DType::kFloat;
+  int64_t divisor = 0;
+  bool backward = false;
+
+  void run() override {
+    for_planes(large, [this](int64_t part) { run_part(part); });
+  }
+  int64_t cost() const override { return 500 + large.parts() * large.plane() * 3; }
+
+ protected:
+  void plan(const Tensor& of_input, const Tensor& of_output, size_t spatial) {
+    const int64_t lanes = plane_lanes(of_input, spatial);
+    large = Planes(of_input, spatial, slot, lanes, false);
+    small = Planes(of_output, spatial, slot, lanes, false);
+  }
+
+ private:
+  void run_part(int64_t part) const {
+    const Scratch<std::byte> large_buffer(large.buffer_bytes());
+    const Scratch<std::byte> small_buffer(small.buffer_bytes());
+    const Scratch<double> line(window[2].in * large.lanes(part));
+    if (backward) {
+      box_kernel(slot).spread({&window, large.target(part, large_buffer), small.load(part, small_buffer), line.data(),
+                               large.lanes(part), divisor});
+      large.store(part, large_buffer);
+    } else {
+      box_kernel(slot).sum({&window, large.load(part, large_buffer), small.target(part, small_buffer), line.data(),
+                            large.lanes(part), divisor});
+      small.store(part, small_buffer);
+    }
+  }
+};
+
+struct AvgPool final : BoxPlan {
+  Tensor self, out;
+  std::vector<int64_t> kernel_size, stride, padding;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+  int64_t divisor_override = 0;
+  int64_t spatial = 2;
+
+  void prepare() override {
+    const auto axes = static_cast<size_t>(spatial);
+    slot = pool_slot("self", self);
+    window = fixed_window(self, axes, {kernel_size, stride, padding, {}, ceil_mode, count_include_pad});
+    check_pooled("out", out, self, axes, window);
+    divisor = divisor_override;
+    plan(self, out, axes);
+  }
+};
+
+struct AvgPoolBackward final : BoxPlan {
+  Tensor grad_output, self, grad_input;
+  std::vector<int64_t> kernel_size, stride, padding;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+  int64_t divisor_override = 0;
+  int64_t spatial = 2;
+
+  void prepare() override {
+    const auto axes = static_cast<size_t>(spatial);
+    slot = pool_slot("grad_output", grad_output);
+    window = fixed_window(self, axes, {kernel_size, stride, padding, {}, ceil_mode, count_include_pad});
+    check_pooled("grad_output", grad_output, self, axes, window);
+    require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
+    divisor = divisor_override;
+    backward = true;
+    plan(grad_input, grad_output, axes);
+  }
+};
+
+struct AdaptiveAvgPool final : BoxPlan {
+  Tensor self, out;
+  std::vector<int64_t> output_size;
+  int64_t spatial = 2;
+
+  void prepare() override {
+    const auto axes = static_cast<size_t>(spatial);
+    slot = pool_slot("self", self);
+    window = adaptive_window(self, axes, output_size);
+    check_pooled("out", out, self, axes, window);
+    plan(self, out, axes);
+  }
+};
+
+struct AdaptiveAvgPoolBackward final : BoxPlan {
+  Tensor grad_output, self, grad_input;
+  int64_t spatial = 2;
+
+  void prepare() override {
+    const auto axes = static_cast<size_t>(spatial);
+    slot = pool_slot("grad_output", grad_output);
+    require(grad_output.rank() == self.rank() && self.rank() > axes, "grad_output is {}, self {}: the ranks must agree",
+            grad_output, self);
+    const std::span<const int64_t> shape = grad_output.shape;
+    window = adaptive_window(self, axes, shape.subspan(shape.size() - axes));
+    check_pooled("grad_output", grad_output, self, axes, window);
+    require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
+    backward = true;
+    plan(grad_input, grad_output, axes);
+  }
+};
+
+NPU_OPERATOR(AvgPool, "avg_pool", "pooling", in<&AvgPool::self>("self"), attr<&AvgPool::kernel_size>("kernel_size"),
+             attr<&AvgPool::stride>("stride"), attr<&AvgPool::padding>("padding"),
+             attr<&AvgPool::ceil_mode>("ceil_mode"), attr<&AvgPool::count_include_pad>("count_include_pad"),
+             attr<&AvgPool::divisor_override>("divisor_override"), attr<&AvgPool::spatial>("spatial"),
+             out<&AvgPool::out>("out"));
+NPU_OPERATOR(AvgPoolBackward, "avg_pool_backward", "pooling", in<&AvgPoolBackward::grad_output>("grad_output"),
+             in<&AvgPoolBackward::self>("self"), attr<&AvgPoolBackward::kernel_size>("kernel_size"),
+             attr<&AvgPoolBackward::stride>("stride"), attr<&AvgPoolBackward::padding>("padding"),
+             attr<&AvgPoolBackward::ceil_mode>("ceil_mode"),
+             attr<&AvgPoolBackward::count_include_pad>("count_include_pad"),
+             attr<&AvgPoolBackward::divisor_override>("divisor_override"), attr<&AvgPoolBackward::spatial>("spatial"),
+             out<&AvgPoolBackward::grad_input>("grad_input"));
+NPU_OPERATOR(AdaptiveAvgPool, "adaptive_avg_pool", "pooling", in<&AdaptiveAvgPool::self>("self"),
+             attr<&AdaptiveAvgPool::output_size>("output_size"), attr<&AdaptiveAvgPool::spatial>("spatial"),
+             out<&AdaptiveAvgPool::out>("out"));
+NPU_OPERATOR(AdaptiveAvgPoolBackward, "adaptive_avg_pool_backward", "pooling",
+             in<&AdaptiveAvgPoolBackward::grad_output>("grad_output"), in<&AdaptiveAvgPoolBackward::self>("self"),
+             attr<&AdaptiveAvgPoolBackward::spatial>("spatial"),
+             out<&AdaptiveAvgPoolBackward::grad_input>("grad_input"));
+
+}  // namespace
+}  // namespace npu::ops

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/pooling/max_kernel.h"
+
+#include <limits>
+
+#include "ops/vector/target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/pooling/max_kernel.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+HWY_INLINE void take(T value, int64_t at, T* best, PlaceOf<T>* place) {
+  if (value > *best || value != value) {
+    *best = value;
+    *place = static_cast<PlaceOf<T>>(at);
+  }
+}
+
+// One element of each window: best[i] against in[i * kStep], found at `at` + i * at_step. Returns how many are done;
+// the rest is for the caller (with kStep 2 a vector load would reach behind the last element).
+template <int kStep, class T>
+HWY_INLINE int64_t max_vectors(const T* in, int64_t n, int64_t at, int64_t at_step, T* best, PlaceOf<T>* place) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (n < lanes + (kStep == 2)) return 0;
+  HWY_ALIGN PlaceOf<T> begin[hn::MaxLanes(d)];
+  for (int64_t i = 0; i < lanes; ++i) begin[i] = static_cast<PlaceOf<T>>(at + i * at_step);
+  auto here = hn::Load(di, begin);
+  const auto next = hn::Set(di, static_cast<PlaceOf<T>>(lanes * at_step));
+  int64_t i = 0;
+  for (; i + lanes + (kStep == 2) <= n; i += lanes) {
+    auto value = hn::Undefined(d);
+    if constexpr (kStep == 1) {
+      value = hn::LoadU(d, in + i);
+    } else {
+      auto odd = value;
+      hn::LoadInterleaved2(d, in + 2 * i, value, odd);
+    }
+    const auto old = hn::LoadU(d, best + i);
+    const auto taken = hn::Or(hn::Gt(value, old), hn::IsNaN(value));
+    hn::StoreU(hn::IfThenElse(taken, value, old), d, best + i);
+    hn::StoreU(hn::IfThenElse(hn::RebindMask(di, taken), here, hn::LoadU(di, place + i)), di, place + i);
+    here = hn::Add(here, next);
+  }
+  return i;
+}
+
+template <class T>
+HWY_INLINE void max_row(const T* in, int64_t step, int64_t n, int64_t at, int64_t at_step, T* best, PlaceOf<T>* place) {
+  int64_t i = 0;
+  if (step == 1) i = max_vectors<1>(in, n, at, at_step, best, place);
+  if (step == 2) i = max_vectors<2>(in, n, at, at_step, best, place);
+  for (; i < n; ++i) take(in[i * step], at + i * at_step, best + i, place + i);
+}
+
+// One row of the input against one row of the outputs. `at` is the place of the row's element 0.
+template <class T>
+HWY_INLINE void max_line(const MaxPart& part, const T* in, int64_t at, T* best, PlaceOf<T>* place) {
+  const PoolAxis& x = (*part.window)[2];
+  const bool plane = part.meaning == Place::kPlane;
+  if (part.lanes == 1 && x.kernel > 0) {
+    for (int64_t k = 0; k < x.kernel; ++k) {
+      const int64_t o = x.from[k];
+      const int64_t first = o * x.stride - x.padding + k * x.dilation;
+      max_row(in + first * part.in.pixel, x.stride * part.in.pixel, x.to[k] - o, at + (plane ? first : k),
+              plane ? x.stride : 0, best + o, place + o);
+    }
+    return;
+  }
+  for (int64_t o = 0; o < x.out; ++o) {
+    for (int64_t j = 0; j < x.count[o]; ++j) {
+      const int64_t position = x.first[o] + j * x.dilation;
+      max_row(in + position * part.in.pixel, int64_t{1}, part.lanes, at + (plane ? position : x.skip[o] + j),
+              int64_t{0}, best + o * part.best.pixel, place + o * part.lanes);
+    }
+  }
+}
+
+template <class T>
+HWY_INLINE void start_line(const MaxPart& part, int64_t at, T* best, PlaceOf<T>* place) {
+  const PoolAxis& x = (*part.window)[2];
+  for (int64_t o = 0; o < x.out; ++o) {
+    const int64_t first = at + (part.meaning == Place::kPlane ? x.first[o] : x.skip[o]);
+    for (int64_t l = 0; l < part.lanes; ++l) {
+      best[o * part.best.pixel + l] = -std::numeric_limits<T>::infinity();
+      place[o * part.lanes + l] = static_cast<PlaceOf<T>>(first);
+    }
+  }
+}
+
+template <class T>
+void max_part(const MaxPart& part) {
+  const auto& [z, y, x] = *part.window;
+  const auto row_place = [&](int64_t oz, int64_t oy, int64_t j, int64_t i) {
+    if (part.meaning == Place::kWindow) return ((z.skip[oz] + j) * y.kernel + y.skip[oy] + i) * x.kernel;
+    return ((z.first[oz] + j * z.dilation) * y.in + y.first[oy] + i * y.dilation) * x.in;
+  };
+  for (int64_t oz = 0; oz < z.out; ++oz) {
+    for (int64_t oy = 0; oy < y.out; ++oy) {
+      T* best = static_cast<T*>(part.best.data) + oz * part.best.slice + oy * part.best.row;
+      auto* place = static_cast<PlaceOf<T>*>(part.place) + (oz * y.out + oy) * x.out * part.lanes;
+      start_line(part, row_place(oz, oy, 0, 0), best, place);
+      for (int64_t j = 0; j < z.count[oz]; ++j) {
+        const T* slice = static_cast<const T*>(part.in.data) + (z.first[oz] + j * z.dilation) * part.in.slice;
+        for (int64_t i = 0; i < y.count[oy]; ++i) {
+          const T* in = slice + (y.first[oy] + i * y.dilation) * part.in.row;
+          max_line(part, in, row_place(oz, oy, j, i), best, place);
+        }
+      }
+    }
+  }
+}
+
+MaxKernel max_kernel_for(DType slot) { return slot == DType::kDouble ? &max_part<double> : &max_part<float>; }
+
+}  // namespace
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace npu::ops {
+HWY_EXPORT(max_kernel_for);
+MaxKernel max_kernel(DType slot) { return HWY_DYNAMIC_DISPATCH(max_kernel_for)(slot); }
+}  // namespace npu::ops
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of max pooling: each output's gradient is added where its maximum was found. Outputs are added in
+// row-major order.
+#include "ops/operator.h"
+#include "ops/pooling/place.h"
+
+namespace npu::ops {
+namespace {
+
+struct Spread {
+  PlaneView grad;  ///< of the input; flat
+  PlaneView out;   ///< gradient of the outputs
+  const void* place;
+  int64_t lanes;
+};
+
+struct MaxPlanGrad : Operator {
+  Tensor grad_output, self, indices, grad_input;
+  PoolWindow window;
+  Planes grad, in, places;
+  DType slot = DType::kFloat;
+  /// Distance of each element of the window from its first one; empty where places are positions in the plane.
+  std::vector<int64_t> elements;
+
+  void run() override {
+    for_planes(grad, [this](int64_t part) {
+      const Scratch<std::byte> grad_buffer(grad.buffer_bytes());
+      const Scratch<std::byte> in_buffer(in.buffer_bytes());
+      const Scratch<std::byte> place_buffer(places.buffer_bytes());
+      places.load(part, place_buffer);
+      const Spread spread{grad.target(part, grad_buffer), in.load(part, in_buffer), place_buffer.data(),
+                          grad.lanes(part)};
+      slot == DType::kDouble ? add<double>(spread) : add<float>(spread);
+      grad.store(part, grad_buffer);
+    });
+  }
+  int64_t cost() const override { return 500 + grad.parts() * grad.plane() * 4; }
+
+ protected:
+  void plan(size_t spatial) {
+    require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
+    const int64_t lanes = plane_lanes(grad_input, spatial);
+    grad = Planes(grad_input, spatial, slot, lanes, true);
+    in = Planes(grad_output, spatial, slot, lanes, false);
+    places = elements.empty() ? index_planes(indices, grad_output, spatial, slot, lanes)
+                              : mask_planes(indices, grad_output, spatial, slot, lanes, window);
+  }
+
+ private:
+  template <class T>
+  void add(const Spread& s) const {
+    const auto& [z, y, x] = window;
+    const int64_t size = grad.plane();
+    for (int64_t i = 0; i < size; ++i) {
+      for (int64_t l = 0; l < s.lanes; ++l) static_cast<T*>(s.grad.data)[i * s.grad.pixel + l] = 0;
+    }
+    const auto* place = static_cast<const PlaceOf<T>*>(s.place);
+    for (int64_t oz = 0; oz < z.out; ++oz) {
+      for (int64_t oy = 0; oy < y.out; ++oy, place += x.out * s.lanes) {
+        const T* g = static_cast<const T*>(s.out.data) + oz * s.out.slice + oy * s.out.row;
+        const int64_t corner = ((oz * z.stride - z.padding) * y.in + oy * y.stride - y.padding) * x.in - x.padding;
+        add_line(s, g, place, corner);
+      }
+    }
+  }
+
+  // A place that lies nowhere in the plane is passed over: the client's memory may hold anything.
+  template <class T>
+  void add_line(const Spread& s, const T* g, const PlaceOf<T>* place, int64_t corner) const {
+    const PoolAxis& x = window[2];
+    const auto size = static_cast<uint64_t>(grad.plane());
+    T* to = static_cast<T*>(s.grad.data);
+    for (int64_t o = 0; o < x.out; ++o) {
+      for (int64_t l = 0; l < s.lanes; ++l) {
+        auto at = static_cast<uint64_t>(static_cast<int64_t>(place[o * s.lanes + l]));
+        if (!elements.empty()) {
+          if (at >= elements.size()) continue;
+          at = static_cast<uint64_t>(corner + o * x.stride + elements[at]);
+        }
+        if (at < size) to[static_cast<int64_t>(at) * s.grad.pixel + l] += g[o * s.out.pixel + l];
+      }
+    }
+  }
+};
+
+template <Place kMeaning>
+struct MaxPoolGrad final : MaxPlanGrad {
+  std::vector<int64_t> kernel_size, stride, padding, dilation;
+  bool ceil_mode = false;
+  int64_t spatial = 2;
+
+  void prepare() override {
+    slot = pool_slot("self", self);
+    const auto axes = static_cast<size_t>(spatial);
+    window = fixed_window(self, axes, {kernel_size, stride, padding, dilation, ceil_mode});
+    check_pooled("grad_output", grad_output, self, axes, window);
+    elements.clear();
+    if (kMeaning == Place::kWindow) list_elements();
+    plan(axes);
+  }
+
+ private:
+  void list_elements() {
+    const auto& [z, y, x] = window;
+    for (int64_t k = 0; k < z.kernel * y.kernel * x.kernel; ++k) {
+      const int64_t dz = k / x.kernel / y.kernel * z.dilation, dy = k / x.kernel % y.kernel * y.dilation;
+      elements.push_back((dz * y.in + dy) * x.in + k % x.kernel * x.dilation);
+    }
+  }
+};
+
+struct AdaptiveMaxPoolGrad final : MaxPlanGrad {
+  int64_t spatial = 2;
+
+  void prepare() override {
+    slot = pool_slot("self", self);
+    const auto axes = static_cast<size_t>(spatial);
+    require(grad_output.rank() == self.rank() && self.rank() > axes, "grad_output is {}, self {}: the ranks must agree",
+            grad_output, self);
+    const std::span<const int64_t> shape = grad_output.shape;
+    window = adaptive_window(self, axes, shape.subspan(shape.size() - axes));
+    check_pooled("grad_output", grad_output, self, axes, window);
+    plan(axes);
+  }
+};
+
+using MaxPoolIndicesBackward = MaxPoolGrad<Place::kPlane>;
+using MaxPoolMaskBackward = MaxPoolGrad<Place::kWindow>;
+
+template <class Op>
+std::vector<Field> fixed_fields() {
+  return {in<&Op::grad_output>("grad_output"), in<&Op::self>("self"),
+          in<&Op::indices>("indices"),         attr<&Op::kernel_size>("kernel_size"),
+          attr<&Op::stride>("stride"),         attr<&Op::padding>("padding"),
+          attr<&Op::dilation>("dilation"),     attr<&Op::ceil_mode>("ceil_mode"),
+          attr<&Op::spatial>("spatial"),       out<&Op::grad_input>("grad_input")};
+}
+
+const Registration register_indices("max_pool_indices_backward", "pooling", fixed_fields<MaxPoolIndicesBackward>(),
+                                    &make<MaxPoolIndicesBackward>);
+const Registration register_mask("max_pool_mask_backward", "pooling", fixed_fields<MaxPoolMaskBackward>(),
+                                 &make<MaxPoolMaskBackward>);
+NPU_OPERATOR(AdaptiveMaxPoolGrad, "adaptive_max_pool_backward", "pooling",
+             in<&AdaptiveMaxPoolGrad::grad_output>("grad_output"), in<&AdaptiveMaxPoolGrad::self>("self"),
+             in<&AdaptiveMaxPoolGrad::indices>("indices"), attr<&AdaptiveMaxPoolGrad::spatial>("spatial"),
+             out<&AdaptiveMaxPoolGrad::grad_input>("grad_input"));
+
+}  // namespace
+}  // namespace npu::ops
