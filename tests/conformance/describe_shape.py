@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of concatenation, rearrangement and sequences."""
+
+import torch
+from case import ALL, COMPLEX, INTEGER, REAL, T, case
+
+EVERY = ALL + COMPLEX
+SAME = {"out_dtypes": {"out": None}}
+INOUT = {"out_dtypes": {"self": None}}
+CUBE = T(3, 4, 5)
+
+for dim in (0, 1, -1):
+    shapes = [[3, 4, 5], [3, 4, 5], [3, 4, 5]]
+    for shape, size in zip(shapes, (1, 4, 0), strict=True):
+        shape[dim] = size
+    case("aclnnCat", lambda tensors, dim: torch.cat(tensors, dim), EVERY, tensors=[T(*s) for s in shapes], dim=dim,
+         layouts=("plain", "transposed", "sliced"), **SAME)  # fmt: skip
+    case("aclnnStack", lambda tensors, dim: torch.stack(tensors, dim), EVERY, tensors=[T(3, 4), T(3, 4)], dim=dim,
+         **SAME)  # fmt: skip
+    case("aclnnRepeatInterleaveIntWithDim", lambda self, repeats, dim: self.repeat_interleave(repeats, dim), EVERY,
+         self=CUBE, repeats=3, dim=dim, output_size=0, **SAME)  # fmt: skip
+case("aclnnCat", lambda tensors: torch.cat(tensors[1:]), REAL, tensors=[T(0), T(2, 3)], dim=0, layouts=("plain",),
+     **SAME)  # fmt: skip
+case("aclnnSplitWithSize", lambda self, split_sizes, dim: (list(self.split(split_sizes, dim)),), EVERY,
+     self=T(3, 7), split_sizes=[2, 0, 5], dim=1, **SAME)  # fmt: skip
+case("aclnnRepeatInterleaveInt", lambda self, repeats: self.repeat_interleave(repeats), EVERY, self=CUBE, repeats=2,
+     output_size=0, **SAME)  # fmt: skip
+case("aclnnPermute", lambda self, dims: self.permute(dims), EVERY, self=CUBE, dims=[2, 0, 1], **SAME)
+for dims in ([0], [0, -1], []):
+    case("aclnnFlip", lambda self, dims: self.flip(dims), EVERY, self=CUBE, dims=dims, **SAME)
+case("aclnnFlip", lambda self, dims: self.flip(dims), REAL, self=T(0, 3), dims=[0], **SAME)
+for shifts, dims in (([2], [1]), ([1, -7], [0, 2]), ([13], [])):
+    case("aclnnRoll", lambda self, shifts, dims: self.roll(shifts, dims), EVERY, self=CUBE, shifts=shifts, dims=dims,
+         **SAME)  # fmt: skip
+for repeats in ([2, 1, 3], [2, 2, 1, 3], [1, 0, 1]):
+    case("aclnnRepeat", lambda self, repeats: self.repeat(repeats), EVERY, self=CUBE, repeats=repeats, **SAME)
+case("aclnnSlice", lambda self: self[:, 1:-1:2], EVERY, self=CUBE, dim=1, start=1, end=-1, step=2, **SAME)
+MASKS = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
+case("aclnnStridedSlice", lambda self: self[1:3, 0:4:2].flip(2)[:, :, :3], EVERY,
+     self=CUBE, begin=[1, 0, 4], end=[3, 4, 1], strides=[1, 2, -1], **MASKS, **SAME)  # fmt: skip
+case("aclnnStridedSlice", lambda self: self[1, ..., None, :3], REAL, self=CUBE, begin=[1, 0, 0, 0], end=[9, 9, 9, 3],
+     strides=[1, 1, 1, 1], **(MASKS | {"shrink_axis_mask": 1, "ellipsis_mask": 2, "new_axis_mask": 4, "begin_mask": 8}),
+     **SAME)  # fmt: skip
+case("aclnnChannelShuffle", lambda self, groups: torch.channel_shuffle(self, groups), REAL, self=T(2, 6, 3, 4),
+     groups=3)  # fmt: skip
+case("aclnnConfusionTranspose", lambda self, perm, shape: self.permute(perm).reshape(shape), EVERY, self=CUBE,
+     perm=[1, 0, 2], shape=[4, 15], transpose_first=True, **SAME)  # fmt: skip
+case("aclnnConfusionTranspose", lambda self, perm, shape: self.reshape(shape).permute(perm), EVERY, self=T(4, 15),
+     perm=[1, 2, 0], shape=[4, 3, 5], transpose_first=False, **SAME)  # fmt: skip
+for shape, wrap in (((4, 6), False), ((7, 3), True), ((8, 3), True), ((3, 3, 3), False)):
+    case("aclnnInplaceFillDiagonal", lambda self, fill, wrap: self.contiguous().fill_diagonal_(fill, wrap), ALL,
+         self=T(*shape), fill=3, wrap=wrap, **INOUT)  # fmt: skip
+
+case("aclnnArange", lambda start, end, step: torch.arange(start, end, step, dtype=torch.float64), REAL, start=0.5,
+     end=7.2, step=0.7)  # fmt: skip
+case("aclnnArange", lambda start, end, step: torch.arange(start, end, step), REAL + INTEGER, start=9, end=-3, step=-2,
+     **SAME, layouts=("plain",))  # fmt: skip
+case("aclnnRange", lambda: torch.arange(1, 8.5, 2, dtype=torch.float64), REAL, start=1.0, end=7.0, step=2.0)
+case("aclnnLinspace", lambda start, end, steps: torch.linspace(start, end, steps, dtype=torch.float64), REAL,
+     start=-1.5, end=4.0, steps=12)  # fmt: skip
+case("aclnnLinspace", lambda start, end, steps: torch.linspace(start, end, steps, dtype=torch.int64),
+     [torch.int64, torch.int32], start=0, end=10, steps=5)  # fmt: skip
+case("aclnnLogSpace", lambda start, end, steps, base: torch.logspace(start, end, steps, base, dtype=torch.float64),
+     REAL, start=-1.0, end=2.0, steps=7, base=10.0)  # fmt: skip
+case("aclnnEye", lambda n, m: torch.eye(n, m, dtype=torch.float64), REAL + INTEGER, n=4, m=6, **SAME)
+for diagonal in (0, 2, -1, 9):
+    for square in (T(4, 6), T(2, 5, 3)):
+        options = {"self": square, "diagonal": diagonal}
+        case("aclnnTril", lambda self, diagonal: self.tril(diagonal), EVERY, **options, **SAME)
+        case("aclnnInplaceTril", lambda self, diagonal: self.tril(diagonal), EVERY, **options, **INOUT)
+        case("aclnnTriu", lambda self, diagonal: self.triu(diagonal), EVERY, **options, **SAME)
+        case("aclnnInplaceTriu", lambda self, diagonal: self.triu(diagonal), EVERY, **options, **INOUT)
