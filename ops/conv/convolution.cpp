@@ -19,7 +19,8 @@ void require_dims(const char* name, const Tensor& t, const Dims& shape) {
 }
 
 // Transposed convolution runs the passes of the convolution it turns around: what is written there is src.
-ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& output) {
+ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                    const Tensor& output) {
   const Tensor& src = transposed ? output : input;
   const Tensor& dst = transposed ? input : output;
   return {at_least_2d(src), at_least_2d(weight), bias, at_least_2d(dst)};
@@ -129,7 +130,8 @@ void ConvolutionBackward::prepare() {
   if (wanted(1)) {
     require(grad_weight.defined(), "output_mask asks for grad_weight, but none is given");
     require_dims("grad_weight", grad_weight, weight.shape);
-    weights_ = make_conv(ConvPass::kBackwardWeights, geometry, arrange(transposed, input, grad_weight, {}, grad_output));
+    weights_ =
+        make_conv(ConvPass::kBackwardWeights, geometry, arrange(transposed, input, grad_weight, {}, grad_output));
   }
   if (wanted(2)) prepare_bias();
 }
@@ -142,9 +144,9 @@ void ConvolutionBackward::run() {
   if (bias_ != nullptr) bias_->run();
 }
 
-#define NPU_CONV_OPTIONS(type)                                                                             \
-  attr<&type::stride>("stride"), attr<&type::padding>("padding"), attr<&type::dilation>("dilation"),       \
-      attr<&type::transposed>("transposed"), attr<&type::output_padding>("output_padding"),                \
+#define NPU_CONV_OPTIONS(type)                                                                       \
+  attr<&type::stride>("stride"), attr<&type::padding>("padding"), attr<&type::dilation>("dilation"), \
+      attr<&type::transposed>("transposed"), attr<&type::output_padding>("output_padding"),          \
       attr<&type::groups>("groups")
 NPU_OPERATOR(Convolution, "convolution", "conv", in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
              optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution), out<&Convolution::out>("out"));

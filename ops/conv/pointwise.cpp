@@ -20,8 +20,10 @@ Tensor flat_images(const Tensor& t) {
   int64_t pixels = 1, step = 1;
   for (size_t d = t.rank(); d-- > 2;) {
     if (t.shape[d] == 1) continue;
-    if (pixels == 1) step = t.strides[d];
-    else if (t.strides[d] != pixels * step) return {};
+    if (pixels == 1)
+      step = t.strides[d];
+    else if (t.strides[d] != pixels * step)
+      return {};
     pixels *= t.shape[d];
   }
   return t.view({t.shape[0], t.shape[1], pixels}, {t.strides[0], t.strides[1], step});
@@ -55,8 +57,10 @@ class Images final : public ConvKernel {
   void run(const ConvTensors& t) const override {
     const Tensor& in = forward_ ? t.src : t.dst;
     const Tensor& out = forward_ ? t.dst : t.src;
-    if (by_pixels_) product_.run(in, t.weight, t.bias, out);
-    else product_.run(t.weight, in, t.bias, out);
+    if (by_pixels_)
+      product_.run(in, t.weight, t.bias, out);
+    else
+      product_.run(t.weight, in, t.bias, out);
   }
 
  private:

@@ -51,7 +51,9 @@ ConvShape row_block(const ConvShape& s, int64_t row, int64_t rows, int64_t* in_r
 class Laid {
  public:
   Laid(const Tensor& images, DType dtype)
-      : images_(images), dtype_(dtype), in_place_(images.dtype == dtype && cube::is_channels_last(images)),
+      : images_(images),
+        dtype_(dtype),
+        in_place_(images.dtype == dtype && cube::is_channels_last(images)),
         room_(in_place_ ? 0 : images.count() * static_cast<int64_t>(size_of(dtype))) {}
   void* data() const { return in_place_ ? static_cast<void*>(images_.bytes()) : room_.data(); }
   void* load() const {

@@ -40,7 +40,10 @@ template <class T>
 class Unfolded final : public ConvKernel {
  public:
   Unfolded(ConvPass pass, const ConvShape& shape)
-      : pass_(pass), s_(shape), taps_(ConvShape::product(shape.kernel)), depth_(shape.c / shape.groups),
+      : pass_(pass),
+        s_(shape),
+        taps_(ConvShape::product(shape.kernel)),
+        depth_(shape.c / shape.groups),
         width_(shape.o / shape.groups) {}
 
   void run(const ConvTensors& t) const override {
@@ -49,8 +52,10 @@ class Unfolded final : public ConvKernel {
     to_dense(t.weight, dtype_of<T>, dense);
     each_weight([&](int64_t plain, int64_t turned) { weights[turned] = dense[plain]; });
     parallel_parts(s_.n, [&](int64_t n) {
-      if (pass_ == ConvPass::kForward) forward(image(t.src, n), weights, t.bias, image(t.dst, n));
-      else data(image(t.dst, n), weights, image(t.src, n));
+      if (pass_ == ConvPass::kForward)
+        forward(image(t.src, n), weights, t.bias, image(t.dst, n));
+      else
+        data(image(t.dst, n), weights, image(t.src, n));
     });
   }
 

@@ -42,7 +42,8 @@ HWY_INLINE void transpose_4x4(const uint32_t* from, int64_t stride, uint32_t* to
 }
 #endif
 
-void transpose_words(const uint32_t* from, int64_t stride, int64_t rows, int64_t cols, uint32_t* to, int64_t to_stride) {
+void transpose_words(const uint32_t* from, int64_t stride, int64_t rows, int64_t cols, uint32_t* to,
+                     int64_t to_stride) {
   // Sixteen rows at a time fill whole cache lines of the result.
   for (int64_t r = 0; r < rows; r += 16) {
     const int64_t tall = std::min<int64_t>(16, rows - r), quads = tall / 4 * 4;
@@ -119,7 +120,8 @@ void each_run(const Tensor& images, const Runs& runs, F&& body) {
   for (int64_t n = 0; n < images.shape[0]; ++n) {
     for (int64_t i = 0; i < count; ++i) {
       int64_t offset = n * images.strides[0], rest = i;
-      for (size_t d = runs.shape.size(); d-- > 0; rest /= runs.shape[d]) offset += rest % runs.shape[d] * runs.strides[d];
+      for (size_t d = runs.shape.size(); d-- > 0; rest /= runs.shape[d])
+        offset += rest % runs.shape[d] * runs.strides[d];
       body(offset);
     }
   }

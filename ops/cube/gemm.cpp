@@ -28,8 +28,10 @@ int64_t even_part(int64_t size, int64_t limit, int64_t step) {
 // Integers wrap: products are formed without a sign, where overflow is defined.
 template <class T>
 T multiply(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  else return a * b;
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
 }
 template <class R>
 std::complex<R> multiply(std::complex<R> a, std::complex<R> b) {
@@ -66,13 +68,17 @@ void plain(const GemmArgs<T>& g) {
 }
 
 void product(const GemmArgs<float>& g) {
-  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct) kernel_small(g);
-  else onednn_sgemm(g);
+  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct)
+    kernel_small(g);
+  else
+    onednn_sgemm(g);
 }
 
 void product(const GemmArgs<double>& g) {
-  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct) kernel_small(g);
-  else kernel_packed(g);
+  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct)
+    kernel_small(g);
+  else
+    kernel_packed(g);
 }
 
 void product(const GemmArgs<int64_t>& g) {
@@ -136,13 +142,16 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k) {
     t.rows = even_part(m, 256, 16);
     t.cols = even_part(n, 384, 48);
     while (divide_up(m, t.rows) * divide_up(n, t.cols) < 8 && t.rows * t.cols * k > 16 * kPartWork) {
-      if (t.cols > t.rows) t.cols = round_up(divide_up(t.cols, 2), 48);
-      else t.rows = round_up(divide_up(t.rows, 2), 16);
+      if (t.cols > t.rows)
+        t.cols = round_up(divide_up(t.cols, 2), 48);
+      else
+        t.rows = round_up(divide_up(t.rows, 2), 16);
     }
   }
   t.row_tiles = divide_up(m, std::max<int64_t>(t.rows, 1));
   t.col_tiles = divide_up(n, std::max<int64_t>(t.cols, 1));
-  if (t.tiles() < 4 && k >= 2048 && work >= 4 * kPartWork) t.depth = std::max<int64_t>(1024, round_up(divide_up(k, 8), 64));
+  if (t.tiles() < 4 && k >= 2048 && work >= 4 * kPartWork)
+    t.depth = std::max<int64_t>(1024, round_up(divide_up(k, 8), 64));
   t.slices = std::max<int64_t>(1, divide_up(k, std::max<int64_t>(t.depth, 1)));
   return t;
 }
@@ -161,8 +170,10 @@ Tile tile_at(const Tiling& t, int64_t m, int64_t n, int64_t k, int64_t tile, int
 template <class T>
 void gemm_serial(const GemmArgs<T>& args) {
   if (args.m == 0 || args.n == 0) return;
-  if (args.k == 0 || args.alpha == T(0)) scale(args);
-  else product(args);
+  if (args.k == 0 || args.alpha == T(0))
+    scale(args);
+  else
+    product(args);
 }
 
 template <class T>
@@ -197,9 +208,9 @@ void gemm_batched(const GemmArgs<T>& args, int64_t count, int64_t stride_a, int6
   });
 }
 
-#define NPU_GEMM(T)                                                                          \
-  template void gemm_serial(const GemmArgs<T>&);                                             \
-  template void gemm(const GemmArgs<T>&);                                                    \
+#define NPU_GEMM(T)                              \
+  template void gemm_serial(const GemmArgs<T>&); \
+  template void gemm(const GemmArgs<T>&);        \
   template void gemm_batched(const GemmArgs<T>&, int64_t, int64_t, int64_t, int64_t)
 NPU_GEMM(float);
 NPU_GEMM(double);

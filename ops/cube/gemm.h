@@ -44,7 +44,7 @@ void gemm_batched(const GemmArgs<T>& args, int64_t count, int64_t stride_a, int6
 
 /// How one product is cut into parts. A function of m, n and k only.
 struct Tiling {
-  int64_t rows = 0;   ///< of a tile of C
+  int64_t rows = 0;  ///< of a tile of C
   int64_t cols = 0;
   int64_t depth = 0;  ///< of a slice of k; below k the partial sums of all slices are added in order
   int64_t row_tiles = 0;

@@ -61,12 +61,16 @@ HWY_INLINE void finish(D d, hn::VFromD<D> acc, const Target<T>& out, T* at, int6
   auto v = hn::Mul(acc, hn::Set(d, out.alpha));
   if (out.beta != T(0)) {
     hn::VFromD<D> old;
-    if constexpr (kPartial) old = load_first(d, at, count);
-    else old = hn::LoadU(d, at);
+    if constexpr (kPartial)
+      old = load_first(d, at, count);
+    else
+      old = hn::LoadU(d, at);
     v = hn::MulAdd(old, hn::Set(d, out.beta), v);
   }
-  if constexpr (kPartial) store_first(d, v, at, count);
-  else hn::StoreU(v, d, at);
+  if constexpr (kPartial)
+    store_first(d, v, at, count);
+  else
+    hn::StoreU(v, d, at);
 }
 
 // R rows by W vectors of C. With kPartial the last vector has `last` lanes, in B too unless B is padded.
@@ -85,8 +89,10 @@ HWY_NOINLINE void micro(int64_t k, Strided<T> a, const T* b, int64_t ldb, Target
     V row[W];
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) {
-      if constexpr (kPartial && !kPadded) row[w] = w == W - 1 ? load_first(d, b + w * lanes, last) : hn::LoadU(d, b + w * lanes);
-      else row[w] = hn::LoadU(d, b + w * lanes);
+      if constexpr (kPartial && !kPadded)
+        row[w] = w == W - 1 ? load_first(d, b + w * lanes, last) : hn::LoadU(d, b + w * lanes);
+      else
+        row[w] = hn::LoadU(d, b + w * lanes);
     }
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
@@ -100,8 +106,10 @@ HWY_NOINLINE void micro(int64_t k, Strided<T> a, const T* b, int64_t ldb, Target
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) {
       T* at = out.c + r * out.ldc + w * lanes;
-      if (kPartial && w == W - 1) finish<true>(d, acc[r][w], out, at, last);
-      else finish<false>(d, acc[r][w], out, at, lanes);
+      if (kPartial && w == W - 1)
+        finish<true>(d, acc[r][w], out, at, last);
+      else
+        finish<false>(d, acc[r][w], out, at, lanes);
     }
   }
 }
@@ -134,10 +142,14 @@ void small(const GemmArgs<T>& g) {
     const int64_t cols = g.n - j;
     const T* b = g.b + j;
     const Target<T> out{g.c + j, g.ldc, g.alpha, g.beta};
-    if (cols >= 2 * lanes) column_block<2, false, false>(g.m, g.k, a, b, g.ldb, out, lanes);
-    else if (cols > lanes) column_block<2, true, false>(g.m, g.k, a, b, g.ldb, out, cols - lanes);
-    else if (cols == lanes) column_block<1, false, false>(g.m, g.k, a, b, g.ldb, out, lanes);
-    else column_block<1, true, false>(g.m, g.k, a, b, g.ldb, out, cols);
+    if (cols >= 2 * lanes)
+      column_block<2, false, false>(g.m, g.k, a, b, g.ldb, out, lanes);
+    else if (cols > lanes)
+      column_block<2, true, false>(g.m, g.k, a, b, g.ldb, out, cols - lanes);
+    else if (cols == lanes)
+      column_block<1, false, false>(g.m, g.k, a, b, g.ldb, out, lanes);
+    else
+      column_block<1, true, false>(g.m, g.k, a, b, g.ldb, out, cols);
   }
 }
 
@@ -157,8 +169,10 @@ void pack_right(const GemmArgs<T>& g, int64_t p0, int64_t depth, int64_t j0, int
     const T* from = g.b + p0 * row + (j0 + j) * col;
     const int64_t cols = std::min(panel, width - j);
     for (int64_t p = 0; p < depth; ++p, from += row, to += panel) {
-      if (col == 1) std::copy_n(from, cols, to);
-      else for (int64_t c = 0; c < cols; ++c) to[c] = from[c * col];
+      if (col == 1)
+        std::copy_n(from, cols, to);
+      else
+        for (int64_t c = 0; c < cols; ++c) to[c] = from[c * col];
       std::fill(to + cols, to + panel, T(0));
     }
   }
@@ -197,9 +211,12 @@ void packed(const GemmArgs<T>& g) {
             const Target<T> out{g.c + (i + ii) * g.ldc + j + jj, g.ldc, g.alpha, p == 0 ? g.beta : T(1)};
             const Strided<T> at{rows + ii * depth, 1, kRows};
             const int64_t tall = std::min<int64_t>(kRows, height - ii);
-            if (cols == panel) column_block<2, false, true>(tall, depth, at, b, panel, out, panel / 2);
-            else if (cols > panel / 2) column_block<2, true, true>(tall, depth, at, b, panel, out, cols - panel / 2);
-            else column_block<1, true, true>(tall, depth, at, b, panel, out, cols);
+            if (cols == panel)
+              column_block<2, false, true>(tall, depth, at, b, panel, out, panel / 2);
+            else if (cols > panel / 2)
+              column_block<2, true, true>(tall, depth, at, b, panel, out, cols - panel / 2);
+            else
+              column_block<1, true, true>(tall, depth, at, b, panel, out, cols);
           }
         }
       }

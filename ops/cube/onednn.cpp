@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cube/onednn.h"
 
-#include <dnnl.hpp>
-
 #include <algorithm>
 #include <cstring>
+#include <dnnl.hpp>
 #include <list>
 #include <mutex>
 #include <string_view>
@@ -94,12 +93,11 @@ constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
 auto forward_desc(const Problem& p) {
   const auto kind = dnnl::prop_kind::forward_training;
-  return p.bias.is_zero() ? dnnl::convolution_forward::primitive_desc(engine(), kind, kDirect, p.src, p.weights, p.dst,
-                                                                     p.stride, p.dilation, p.pad_before, p.pad_after,
-                                                                     p.attributes)
-                          : dnnl::convolution_forward::primitive_desc(engine(), kind, kDirect, p.src, p.weights, p.bias,
-                                                                     p.dst, p.stride, p.dilation, p.pad_before,
-                                                                     p.pad_after, p.attributes);
+  return p.bias.is_zero()
+             ? dnnl::convolution_forward::primitive_desc(engine(), kind, kDirect, p.src, p.weights, p.dst, p.stride,
+                                                         p.dilation, p.pad_before, p.pad_after, p.attributes)
+             : dnnl::convolution_forward::primitive_desc(engine(), kind, kDirect, p.src, p.weights, p.bias, p.dst,
+                                                         p.stride, p.dilation, p.pad_before, p.pad_after, p.attributes);
 }
 
 auto data_desc(const Problem& p) {
@@ -158,8 +156,9 @@ class Conv final : public OnednnConv {
   void reorder(const dnnl::memory& from, const dnnl::memory& to) const {
     const OneThread one;
     const Scratch<std::byte> scratch(static_cast<int64_t>(reorder_scratch_.get_size()));
-    reorder_.execute(stream(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to},
-                                {DNNL_ARG_SCRATCHPAD, memory(reorder_scratch_, scratch.data())}});
+    reorder_.execute(
+        stream(),
+        {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, memory(reorder_scratch_, scratch.data())}});
   }
 
   Key key_;

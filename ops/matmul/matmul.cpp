@@ -55,8 +55,8 @@ struct BatchMatmul final : Operator {
   Product product;
 
   void prepare() override {
-    require(self.rank() == 3 && mat2.rank() == 3, "self is {}, mat2 is {}: both must have 3 dimensions (batch, rows, columns)",
-            self.shape, mat2.shape);
+    require(self.rank() == 3 && mat2.rank() == 3,
+            "self is {}, mat2 is {}: both must have 3 dimensions (batch, rows, columns)", self.shape, mat2.shape);
     require(self.shape[2] == mat2.shape[1], "self is {}, mat2 is {}: inner sizes differ ({} and {})", self.shape,
             mat2.shape, self.shape[2], mat2.shape[1]);
     // The vendor's interface also lets a batch of 1 repeat.
@@ -68,7 +68,8 @@ struct BatchMatmul final : Operator {
   int64_t cost() const override { return product.cost(); }
 };
 
-NPU_OPERATOR(Matmul, "matmul", "matmul", in<&Matmul::self>("self"), in<&Matmul::mat2>("mat2"), out<&Matmul::out>("out"));
+NPU_OPERATOR(Matmul, "matmul", "matmul", in<&Matmul::self>("self"), in<&Matmul::mat2>("mat2"),
+             out<&Matmul::out>("out"));
 NPU_OPERATOR(BatchMatmul, "batch_matmul", "matmul", in<&BatchMatmul::self>("self"), in<&BatchMatmul::mat2>("mat2"),
              out<&BatchMatmul::out>("out"));
 

@@ -34,9 +34,12 @@ DType compute_dtype(DType a, DType b) {
 
 template <class T>
 T number(const Scalar& s) {
-  if constexpr (std::is_integral_v<T>) return s.to_int();
-  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(s.to_double());
-  else return static_cast<T>(s.to_complex());
+  if constexpr (std::is_integral_v<T>)
+    return s.to_int();
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(s.to_double());
+  else
+    return static_cast<T>(s.to_complex());
 }
 
 template <class F>
@@ -199,9 +202,8 @@ template <class T>
 void Product::compute_tiles(const Memory& memory, int64_t item) const {
   const Scratch<T> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
   const auto whole = arguments<T>(memory, item, a, b, true);
-  parallel_parts(tiling_.tiles(), [&](int64_t index) {
-    run_tile(memory, item, cube::tile_at(tiling_, m_, n_, k_, index, 0), whole);
-  });
+  parallel_parts(tiling_.tiles(),
+                 [&](int64_t index) { run_tile(memory, item, cube::tile_at(tiling_, m_, n_, k_, index, 0), whole); });
 }
 
 // Few tiles but a long k: the engine splits k; filling and storing surround it.
@@ -252,15 +254,18 @@ void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_
       convert(from + i * outer_stride * side.element, inner_stride, to + i * inner, 1, inner);
     }
   };
-  if (parallel) parallel_for(outer, std::max<int64_t>(1, kPartElements / std::max<int64_t>(inner, 1)), copy);
-  else copy(0, outer);
+  if (parallel)
+    parallel_for(outer, std::max<int64_t>(1, kPartElements / std::max<int64_t>(inner, 1)), copy);
+  else
+    copy(0, outer);
 }
 
 // c = beta * self.
 template <class T>
 void Product::fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const {
   const Convert convert = converter(self_.dtype, slot_);
-  const std::byte* from = item_of(self_, memory.self, item) + (tile.row * self_.row + tile.col * self_.col) * self_.element;
+  const std::byte* from =
+      item_of(self_, memory.self, item) + (tile.row * self_.row + tile.col * self_.col) * self_.element;
   const T beta = number<T>(beta_);
   for (int64_t i = 0; i < tile.rows; ++i) {
     T* row = c + i * ldc;
@@ -276,11 +281,13 @@ void Product::store(const Memory& memory, int64_t item, const cube::Tile& tile, 
   const Convert convert = converter(slot_, out_.dtype);
   std::byte* to = const_cast<std::byte*>(item_of(out_, memory.out, item)) +
                   (tile.row * out_.row + tile.col * out_.col) * out_.element;
-  for (int64_t i = 0; i < tile.rows; ++i) convert(c + i * ldc, 1, to + i * out_.row * out_.element, out_.col, tile.cols);
+  for (int64_t i = 0; i < tile.rows; ++i)
+    convert(c + i * ldc, 1, to + i * out_.row * out_.element, out_.col, tile.cols);
 }
 
 template <class T>
-void Product::run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const {
+void Product::run_tile(const Memory& memory, int64_t item, const cube::Tile& tile,
+                       const cube::GemmArgs<T>& whole) const {
   cube::GemmArgs<T> part = cube::cut(whole, tile);
   const Scratch<T> buffer(out_.packed ? tile.rows * tile.cols : 0);
   if (out_.packed) {

@@ -72,7 +72,7 @@ class Product {
   int64_t m_ = 0, n_ = 0, k_ = 0;
   Side a_, b_, self_, out_;
   bool has_self_ = false;
-  bool swapped_ = false;      ///< a and b exchanged because `out` is stored by columns
+  bool swapped_ = false;        ///< a and b exchanged because `out` is stored by columns
   bool self_like_out_ = false;  ///< same dtype and strides: may be updated in place
   Scalar alpha_, beta_;
   cube::Tiling tiling_;

@@ -40,8 +40,8 @@ struct Addmv final : Operator {
   void prepare() override {
     require_matrix_vector("mat", mat, vec);
     require_shape(out, {mat.shape[0]});
-    require(broadcast(self.shape, out.shape) == out.shape, "self is {}, the product is {}: self does not broadcast to it",
-            self.shape, out.shape);
+    require(broadcast(self.shape, out.shape) == out.shape,
+            "self is {}, the product is {}: self does not broadcast to it", self.shape, out.shape);
     product.plan(mat, as_column(vec), as_column(self.expanded(out.shape)), as_column(out), alpha, beta);
   }
   void run() override { product.run(mat, vec, self, out); }

@@ -120,8 +120,8 @@ struct Kthvalue final : Ordered<Kthvalue> {
 
   void prepare() override {
     plan_input();
-    require(k >= 1 && k <= rows.length(), "k is {}, dimension {} of self ({}) has {} elements; k counts from 1", k, axis,
-            self, rows.length());
+    require(k >= 1 && k <= rows.length(), "k is {}, dimension {} of self ({}) has {} elements; k counts from 1", k,
+            axis, self, rows.length());
     value_rows = one_per_row(values, "values", self, axis, slot);
     index_rows = one_per_row(indices, "indices", self, axis, DType::kInt64);
   }
@@ -140,7 +140,8 @@ struct Median final : Ordered<Median<kSkipNan>> {
 
   void prepare() override {
     this->plan_input();
-    require(this->rows.length() > 0 || this->rows.count() == 0, "self is {}: dimension {} is empty and has no median", this->self, this->axis);
+    require(this->rows.length() > 0 || this->rows.count() == 0, "self is {}: dimension {} is empty and has no median",
+            this->self, this->axis);
     this->value_rows = one_per_row(this->values, "values", this->self, this->axis, this->slot);
     this->index_rows = one_per_row(this->indices, "indices", this->self, this->axis, DType::kInt64);
   }
@@ -193,8 +194,10 @@ struct MedianOfAll final : Operator {
       value = x[at[static_cast<size_t>(middle)]];
     }
     T* to = static_cast<T*>(single.target(0, &buffer));
-    if (single.direct()) *to = value;
-    else single.store(0, &value);
+    if (single.direct())
+      *to = value;
+    else
+      single.store(0, &value);
   }
 };
 
@@ -206,8 +209,8 @@ using NanMedianAll = MedianOfAll<true>;
 #define NPU_ORDER_FIELDS(type) \
   in<&type::self>("self"), attr<&type::dim>("dim"), out<&type::values>("values"), out<&type::indices>("indices")
 NPU_OPERATOR(Sort, "sort", "reduce", in<&Sort::self>("self"), attr<&Sort::dim>("dim"),
-             attr<&Sort::descending>("descending"), attr<&Sort::stable>("stable"), optional_out<&Sort::values>("values"),
-             out<&Sort::indices>("indices"));
+             attr<&Sort::descending>("descending"), attr<&Sort::stable>("stable"),
+             optional_out<&Sort::values>("values"), out<&Sort::indices>("indices"));
 NPU_OPERATOR(Topk, "topk", "reduce", NPU_ORDER_FIELDS(Topk), attr<&Topk::k>("k"), attr<&Topk::largest>("largest"),
              attr<&Topk::sorted>("sorted"));
 NPU_OPERATOR(Kthvalue, "kthvalue", "reduce", NPU_ORDER_FIELDS(Kthvalue), attr<&Kthvalue::k>("k"),

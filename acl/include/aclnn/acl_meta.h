@@ -4,7 +4,8 @@
  * Life of an object: create, pass to phase 1, destroy any time after phase 2 returned. Phase 1 copies what it needs;
  * only an output whose size is known after the computation (aclnnNonzero …) is written later, so keep that aclTensor
  * until the stream was synchronised. Creators return NULL on bad arguments, with the reason in aclGetRecentErrMsg().
- * Destroying NULL does nothing; destroying an object twice returns 161002. All functions may be called from any thread. */
+ * Destroying NULL does nothing; destroying an object twice returns 161002. All functions may be called from any thread.
+ */
 #ifndef ANYNPU_ACLNN_ACL_META_H_
 #define ANYNPU_ACLNN_ACL_META_H_
 
