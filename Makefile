@@ -13,7 +13,7 @@ help:
 	@echo "make wheel     build dist/anynpu-*.whl"
 
 demo:
-	@tests/run build install demo
+	@tests/run announce core install demo
 
 test:
 	@tests/run format build ctest install pytest
@@ -28,10 +28,10 @@ format:
 	@tests/run reformat
 
 docs:
-	@tests/run build docs
+	@tests/run core docs
 
 sanitize:
 	@tests/run sanitize
 
 wheel:
-	@tests/run build wheel
+	@tests/run core wheel
