@@ -23,6 +23,7 @@ constexpr PointOp kArithmetic[] = {
     NPU_POINT1("neg", "self", kNumeric | kComplex, -x),
     NPU_POINT1("abs", "self", kNumeric | kComplex, abs_of(x)),
     NPU_POINT1("reciprocal", "self", kReal | kComplex, decltype(x)(1) / x),
+    NPU_POINT1("square", "self", kReal | kComplex, x* x),
     NPU_POINT1("sign", "self", kNumeric | kComplex, sign_of(x)),
     NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex, x + z * y),
     NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex, x - z * y),

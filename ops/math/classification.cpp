@@ -48,8 +48,6 @@ HWY_INLINE bool is_close(T x, T y, T rtol, T atol, T equal_nan) {
 }
 
 constexpr PointOp kClassification[] = {
-    NPU_POINT1("isnan", "self", kNumeric, x != x),
-    NPU_POINT1("isinf", "self", kNumeric, is_equal(x, infinity(x)) || is_equal(x, -infinity(x))),
     NPU_POINT1("isposinf", "self", kNumeric, is_equal(x, infinity(x))),
     NPU_POINT1("isneginf", "self", kNumeric, is_equal(x, -infinity(x))),
     NPU_POINT1("isfinite", "self", kNumeric | kComplex, is_finite(x)),

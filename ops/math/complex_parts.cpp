@@ -25,9 +25,6 @@ constexpr PointOp kComplexParts[] = {
     NPU_POINT2("complex", "real, imag", kReal, std::complex(x, y)),
     NPU_POINT2("polar", "abs, angle", kReal, std::complex(x* std::cos(y), x* std::sin(y))),
     NPU_POINT1("angle", "self", kReal | kComplex, angle_of(x)),
-    NPU_POINT1("real", "self", kReal | kComplex, std::real(x)),
-    NPU_POINT1("imag", "self", kReal | kComplex, std::imag(x)),
-    NPU_POINT1("conj", "self", kComplex, std::conj(x)),
 };
 
 std::span<const PointOp> complex_parts() { return kComplexParts; }

@@ -10,9 +10,9 @@
 namespace npu::ops {
 namespace {
 
-constexpr int64_t kBlockBytes = 8192;    // a few operands' blocks fit the first-level cache together
-constexpr int64_t kConstantBlock = 512;  // elements, when constants are the only operands that need a block
-constexpr int64_t kStagger = 256;        // bytes between the blocks, see Blocks
+constexpr int64_t kBlockBytes = 8192;     // a few operands' blocks fit the first-level cache together
+constexpr int64_t kConstantBlock = 1024;  // elements, when constants are the only operands that need a block
+constexpr int64_t kStagger = 256;         // bytes between the blocks, see Blocks
 constexpr int64_t kPage = 4096;
 constexpr int64_t kGrain = 1 << 15;  // elements per parallel part
 
