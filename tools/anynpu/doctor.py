@@ -158,7 +158,7 @@ def check_toolkit_folders():
 
 
 def check_runtime():
-    for name, package in (("libgomp.so.1", "libgomp1"), ("libfmt.so.9", "libfmt9")):
+    for name, package in (("libgomp.so.1", "libgomp1"), ("libfmt.so.9", "libfmt9"), ("libhwy.so.1", "libhwy1")):
         try:
             ctypes.CDLL(name)
         except OSError:
@@ -175,11 +175,11 @@ def check_unfinished():
 
 
 CHECKS = (
+    check_runtime,
     check_core,
     check_python,
     check_cpu,
     check_memory,
-    check_runtime,
     check_rpath,
     check_order,
     check_toolkit,
@@ -188,17 +188,28 @@ CHECKS = (
 )
 
 
+def findings():
+    """All findings; a library that does not load spoils no other check."""
+    failures = set()
+    for check in CHECKS:
+        try:
+            yield from check()
+        except OSError as error:
+            if str(error) not in failures:
+                yield Finding("bad", str(error), "install what is named above, or reinstall AnyNPU: pip install .")
+            failures.add(str(error))
+
+
 def add_arguments(parser):
     parser.add_argument("--quiet", action="store_true", help="only what must be mended")
 
 
 def execute(options):
     worst = 0
-    for check in CHECKS:
-        for finding in check():
-            if finding.grade == "bad":
-                worst = 1
-            if finding.grade == "bad" or not options.quiet:
-                print(finding)
+    for finding in findings():
+        if finding.grade == "bad":
+            worst = 1
+        if finding.grade == "bad" or not options.quiet:
+            print(finding)
     print("something must be mended: follow the arrows" if worst else "all is well")
     return worst

@@ -13,6 +13,12 @@ def test_a_good_machine_is_well():
     assert out.endswith("all is well\n") and "AVX2" in out and "loads in" in out
 
 
+def test_a_library_that_does_not_load_is_one_finding(tmp_path):
+    (tmp_path / place.CORE).write_bytes(b"no library")
+    code, out, _ = anynpu("doctor", ANYNPU_LIBRARY=str(tmp_path / place.CORE))
+    assert code == 1 and out.count("file too short") == 1 and "cores" in out
+
+
 def test_quiet_says_only_what_must_be_mended():
     assert anynpu("doctor", "--quiet")[1] == "all is well\n"
 
