@@ -69,9 +69,9 @@ void AttentionOp::check_masks() {
   }
   pse_ = absent(pse) ? Tensor() : pse.expanded(full);
   if (!drops()) return;
-  require(drop_mask.contiguous() && drop_mask.count() * 8 >= count_of(full),
-          "drop_mask holds {} bits, {} x {} x {} x {} scores need as many", drop_mask.count() * 8, batch_, heads_,
-          queries_, keys_);
+  require(drop_mask.contiguous(), "drop_mask is not contiguous; a bit mask must be");
+  require(drop_mask.count() * 8 >= count_of(full), "drop_mask holds {} bits, {} x {} x {} x {} scores need as many",
+          drop_mask.count() * 8, batch_, heads_, queries_, keys_);
 }
 
 void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_t ldk, int64_t b, int64_t n,

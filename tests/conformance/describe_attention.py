@@ -75,7 +75,9 @@ STATISTICS = {"softmax_max": torch.float32, "softmax_sum": torch.float32}
 
 def flash(**options):
     values = {"query": T(B, N, S, D), "key": T(B, KV, L, D), "value": T(B, KV, L, D), **COMMON, **options}
-    case("aclnnFlashAttentionScore", forward, HALF, layouts=("plain", "transposed", "sliced"), tolerance=20,
+    # A bit mask has no strides: the client packs it.
+    layouts = ("plain",) if "drop_mask" in options else ("plain", "transposed", "sliced")
+    case("aclnnFlashAttentionScore", forward, HALF, layouts=layouts, tolerance=20,
          out_dtypes=STATISTICS, **values)  # fmt: skip
     case("aclnnFlashAttentionScoreV2", forward, HALF, layouts=("plain",), tolerance=20, out_dtypes=STATISTICS,
          q_start_idx=[], kv_start_idx=[], pse_type=1, **values)  # fmt: skip
