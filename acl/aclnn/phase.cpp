@@ -6,6 +6,7 @@
 #include "acl/aclnn/launch.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
+#include "ops/vector/convert.h"
 
 namespace npu::acl {
 namespace {
@@ -98,6 +99,8 @@ class Builder {
 
   void check_tensor(Tensor& tensor, bool written, const char* name) {
     if (!tensor.defined()) return;
+    require(ops::slot_of(tensor.dtype) != DType::kUndefined, "{} is {}: no operator computes this dtype; cast it first",
+            name, tensor);
     if (tensor.data == nullptr) {
       if (tensor.count() > 0) unaddressed_ = name;
       return;

@@ -47,7 +47,8 @@ void Channels::plan_parts() {
   const int64_t samples = std::max<int64_t>(1, rest_.count());
   // Small planes of neighbouring channels lie side by side in memory: one part takes enough of them to read whole
   // pages.
-  group_ = by_columns_ ? std::min(channels_, kChannelTile) : std::max<int64_t>(1, 1024 / rest_.shape.back());
+  group_ = by_columns_ ? std::min(channels_, kChannelTile)
+                       : std::max<int64_t>(1, 1024 / std::max<int64_t>(1, rest_.shape.back()));
   group_ = std::max<int64_t>(1, std::min(group_, channels_));
   groups_ = (channels_ + group_ - 1) / group_;
   const int64_t wanted = groups_ >= kManyGroups ? 1 : group_ * samples / kPart;

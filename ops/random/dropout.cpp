@@ -38,6 +38,7 @@ struct DropoutMask final : RandomOperator {
   void prepare() override {
     prepare_state();
     check_probability(p);
+    for (const int64_t size : shape) require(size >= 0, "shape has the size {}; it must not be negative", size);
     elements = count_of(Dims(shape));
     check_mask(mask, elements);
   }

@@ -42,6 +42,9 @@ struct Sum {
 struct Mean : Sum {
   template <class T, class A>
   static A finish(A a, int64_t count, double) {
+    if constexpr (std::is_integral_v<A>) {
+      if (count == 0) return 0;  // where floats give NaN
+    }
     return a / A(count);
   }
 };

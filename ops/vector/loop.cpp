@@ -101,6 +101,7 @@ void LoopCursor::advance(int64_t count) {
 
 void gather(const Loop& loop, size_t k, const std::byte* base, int64_t size, int64_t begin, int64_t count,
             Convert convert, std::byte* block, int64_t block_size) {
+  if (count <= 0) return;  // an axis may have no element
   const int64_t stride = loop.strides[k].back();
   for (LoopCursor at(loop, begin); count > 0;) {
     const int64_t n = std::min(count, at.row_left());
@@ -113,6 +114,7 @@ void gather(const Loop& loop, size_t k, const std::byte* base, int64_t size, int
 
 void scatter(const Loop& loop, size_t k, std::byte* base, int64_t size, int64_t begin, int64_t count, Convert convert,
              const std::byte* block, int64_t block_size) {
+  if (count <= 0) return;
   const int64_t stride = loop.strides[k].back();
   for (LoopCursor at(loop, begin); count > 0;) {
     const int64_t n = std::min(count, at.row_left());
