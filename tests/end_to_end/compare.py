@@ -24,12 +24,12 @@ def plain_path():
         torch.set_num_threads(threads)
 
 
-def forward_backward(model, batch, device="cpu", dtype=None):
-    """Loss and gradients of one step."""
+def forward_backward(model, batch, device="cpu", dtype=None, zero_grad=None):
+    """Loss and gradients of one step. `zero_grad`: the optimiser's, for those that keep gradients in a buffer."""
     x, y = (t.to(device) for t in batch)
     if dtype is not None and x.is_floating_point():
         x = x.to(dtype)
-    model.zero_grad()
+    (zero_grad or model.zero_grad)()
     loss = F.cross_entropy(model(x), y)
     loss.backward()
     return loss.item(), [p.grad.detach().cpu().double() for p in model.parameters()]
@@ -95,7 +95,7 @@ def free_losses(model, batches, make_optimizer, device="cpu"):
     optimizer = make_optimizer(model.parameters())
     losses = []
     for batch in batches:
-        losses.append(forward_backward(model, batch, device)[0])
+        losses.append(forward_backward(model, batch, device, zero_grad=optimizer.zero_grad)[0])
         optimizer.step()
     return losses, model
 
