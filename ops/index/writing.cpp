@@ -34,7 +34,7 @@ void Writing::before(const std::vector<int64_t>&, const Tensor&) {}
 void Writing::after(const std::vector<int64_t>&, const Tensor&) {}
 
 void Writing::run() {
-  const std::vector<int64_t> at = offsets.read();  // raises before anything is written
+  const std::vector<int64_t> at = positions();  // raises before anything is written
   std::vector<std::byte> memory;
   Tensor target = target_;
   const bool buffered = target.data == nullptr && out.data != nullptr;

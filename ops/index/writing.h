@@ -32,6 +32,8 @@ struct Writing : Operator {
   static DType sum_buffer(DType dtype) {
     return dtype == DType::kHalf || dtype == DType::kBFloat16 ? DType::kFloat : DType::kUndefined;
   }
+  /// Where to write: what the index tensors say, or a table of the operator's own.
+  virtual std::vector<int64_t> positions() const { return offsets.read(); }
   /// Work between start and the indexed write, and after it; `at` are the offsets, `target` where results are.
   virtual void before(const std::vector<int64_t>& at, const Tensor& target);
   virtual void after(const std::vector<int64_t>& at, const Tensor& target);
