@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -36,6 +37,19 @@ Convert converter_or_fail(DType from, DType to) {
   const Convert convert = converter(from, to);
   require(convert != nullptr, "no kernel converts {} to {}; cast the tensor first", from, to);
   return convert;
+}
+
+// Eight lanes let the additions overlap; their order is fixed.
+template <class T>
+double block_sum(const T* x, int64_t count) {
+  constexpr int64_t kLanes = 8;
+  double lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t k = 0; k < kLanes; ++k) lanes[k] += static_cast<double>(x[i + k]);
+  }
+  for (int64_t k = 0; i < count; ++i, ++k) lanes[k] += static_cast<double>(x[i]);
+  return std::accumulate(lanes, lanes + kLanes, 0.0);
 }
 
 }  // namespace
@@ -92,9 +106,9 @@ void Elementwise::plan(BlockKernel kernel) {
     Slot& s = slots_[k];
     widest = std::max(widest, s.slot_size);
     const bool same = !s.is_scalar && s.tensor.dtype == s.slot;
-    s.mode = k > 0 && (s.is_scalar || loop_.constant(k)) ? Mode::kConstant
-             : same && loop_.dense(k)                    ? Mode::kDirect
-                                                         : Mode::kGathered;
+    s.mode = k > 0 && (s.is_scalar || loop_.constant(k))          ? Mode::kConstant
+             : same && loop_.dense(k) && s.tensor.data != nullptr ? Mode::kDirect  // a sum's output has no memory
+                                                                  : Mode::kGathered;
     copy_inputs_[k] = k > 0 && !s.is_scalar && overlaps_output(s.tensor);
   }
   block_ = kBlockBytes / widest;
@@ -136,7 +150,10 @@ void Elementwise::run() const {
   copy.run();
 }
 
-void Elementwise::run_range(int64_t begin, int64_t end) const {
+// body(in, block, at, count) for every block of [begin, end), inputs gathered and converted; `block` has room for
+// results that do not go to memory directly.
+template <class F>
+void Elementwise::each_block(int64_t begin, int64_t end, F&& body) const {
   Blocks blocks(slots_[0].tensor.bytes());
   const void* in[kMaxOperands];
   const int64_t step = std::min(block_, end - begin);
@@ -156,13 +173,39 @@ void Elementwise::run_range(int64_t begin, int64_t end) const {
                blocks[k], s.slot_size);
       }
     }
-    const Slot& o = slots_[0];
-    const bool direct = o.mode == Mode::kDirect;
-    kernel_(in, direct ? o.tensor.bytes() + at * o.slot_size : blocks[0], count);
-    if (direct) continue;
-    scatter(loop_, 0, o.tensor.bytes(), static_cast<int64_t>(size_of(o.tensor.dtype)), at, count, o.convert, blocks[0],
-            o.slot_size);
+    body(in, blocks[0], at, count);
   }
+}
+
+void Elementwise::run_range(int64_t begin, int64_t end) const {
+  const Slot& o = slots_[0];
+  const bool direct = o.mode == Mode::kDirect;
+  each_block(begin, end, [&](const void* const* in, std::byte* block, int64_t at, int64_t count) {
+    kernel_(in, direct ? o.tensor.bytes() + at * o.slot_size : block, count);
+    if (direct) return;
+    scatter(loop_, 0, o.tensor.bytes(), static_cast<int64_t>(size_of(o.tensor.dtype)), at, count, o.convert, block,
+            o.slot_size);
+  });
+}
+
+double Elementwise::sum_range(int64_t begin, int64_t end) const {
+  double total = 0;
+  each_block(begin, end, [&](const void* const* in, std::byte* block, int64_t, int64_t count) {
+    kernel_(in, block, count);
+    if (slots_[0].slot == DType::kDouble)
+      total += block_sum(reinterpret_cast<const double*>(block), count);
+    else
+      total += block_sum(reinterpret_cast<const float*>(block), count);
+  });
+  return total;
+}
+
+double Elementwise::sum() const {
+  std::vector<double> partial(static_cast<size_t>((count_ + kGrain - 1) / kGrain));
+  parallel_for(count_, kGrain, [&](int64_t begin, int64_t end) {
+    partial[static_cast<size_t>(begin / kGrain)] = sum_range(begin, end);
+  });
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 }  // namespace npu::ops

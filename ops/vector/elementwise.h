@@ -26,6 +26,9 @@ class Elementwise {
   void plan(BlockKernel kernel);
 
   void run() const;
+  /// Computes without writing and adds the results up, in double and in an order that depends on sizes only. The
+  /// output's memory is not touched; its slot must be float32 or float64.
+  double sum() const;
   int64_t cost() const { return 100 + count_ * static_cast<int64_t>(inputs_ + 1); }
 
  private:
@@ -41,6 +44,9 @@ class Elementwise {
   };
 
   void run_range(int64_t begin, int64_t end) const;
+  double sum_range(int64_t begin, int64_t end) const;
+  template <class F>
+  void each_block(int64_t begin, int64_t end, F&& body) const;
   bool overlaps_output(const Tensor& tensor) const;
 
   Slot slots_[kMaxOperands];  ///< 0 is the output

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/vector/elementwise.h"
+
+namespace npu::ops {
+
+/// Kernels of one loss that is an expression of each element. Inputs of `loss` are the input, the target, a weight and
+/// a parameter; `slope` takes the same, then the incoming gradient and the share of one element in the result.
+struct LossKernel {
+  const char* name;
+  BlockKernel loss32, loss64, slope32, slope64;
+  bool takes_log_target;  ///< the parameter says whether targets are logarithms
+};
+
+}  // namespace npu::ops
