@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "ops/operator.h"
@@ -37,6 +38,15 @@ class Call {
   void compute() { op_->run(); }
   int64_t cost() const { return op_->cost(); }
   void run() { prepare().compute(); }
+  /// The text of the refusal, empty when prepare accepts the call.
+  std::string refusal() {
+    try {
+      op_->prepare();
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return "";
+  }
 
  private:
   std::unique_ptr<Operator> op_;

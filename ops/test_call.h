@@ -9,44 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "ops/call.h"
 #include "ops/operator.h"
 #include "ops/vector/convert.h"
 
 namespace npu::ops {
-
-/// Call("mm").set("self", a).set("mat2", b).set("out", c).run();
-class Call {
- public:
-  explicit Call(std::string_view name) : op_(create(*find_operator(name))) {}
-
-  /// Sets the field of exactly this type.
-  template <class T>
-  Call& set(std::string_view field, T value) {
-    *static_cast<T*>(op_->def->field(field)->locate(*op_)) = std::move(value);
-    return *this;
-  }
-  Call& prepare() {
-    op_->prepare();
-    return *this;
-  }
-  void run() {
-    op_->prepare();
-    op_->run();
-  }
-  void run_again() { op_->run(); }
-  /// The text of the refusal, empty when prepare accepts the call.
-  std::string refusal() {
-    try {
-      op_->prepare();
-    } catch (const Error& e) {
-      return e.message();
-    }
-    return "";
-  }
-
- private:
-  std::unique_ptr<Operator> op_;
-};
 
 /// Memory and a view of it.
 class Array {

@@ -63,7 +63,8 @@ void each_product(const cube::ConvShape& s, F&& f) {
           }
           if (!inside) continue;
           for (int64_t c = 0; c < cg; ++c) {
-            f((n * s.c + o / og * cg + c) * s.in_pixels() + at, (o * cg + c) * taps + q, (n * s.o + o) * s.out_pixels() + p);
+            f((n * s.c + o / og * cg + c) * s.in_pixels() + at, (o * cg + c) * taps + q,
+              (n * s.o + o) * s.out_pixels() + p);
           }
         }
       }
@@ -71,7 +72,8 @@ void each_product(const cube::ConvShape& s, F&& f) {
   }
 }
 
-void expect_near(const std::vector<double>& got, const std::vector<double>& want, double tolerance, const std::string& what) {
+void expect_near(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
+                 const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
   double scale = 1;
   for (const double w : want) scale = std::max(scale, std::fabs(w));
@@ -101,9 +103,15 @@ void check(const Geometry& g, DType dtype, bool last) {
   const Dims shape = conv_output_shape(input, weight, options);
   const Array bias = Array(dtype, {shape[1]}).random(3), out(dtype, shape, order);
   const auto call = [&](const char* name) {
-    return std::move(Call(name).set("input", input.tensor()).set("weight", weight.tensor()).set("stride", g.stride)
-                         .set("padding", g.padding).set("dilation", g.dilation).set("output_padding", g.output_padding)
-                         .set("transposed", g.transposed).set("groups", g.groups));
+    return std::move(Call(name)
+                         .set("input", input.tensor())
+                         .set("weight", weight.tensor())
+                         .set("stride", g.stride)
+                         .set("padding", g.padding)
+                         .set("dilation", g.dilation)
+                         .set("output_padding", g.output_padding)
+                         .set("transposed", g.transposed)
+                         .set("groups", g.groups));
   };
   call("convolution").set("bias", bias.tensor()).set("out", out.tensor()).run();
 
@@ -119,9 +127,13 @@ void check(const Geometry& g, DType dtype, bool last) {
 
   const Array grad = Array(dtype, shape, order).random(4);
   const Array grad_input(dtype, g.input, order), grad_weight(dtype, g.weight, order), grad_bias(dtype, {shape[1]});
-  call("convolution_backward").set("grad_output", grad.tensor()).set("output_mask", std::vector<bool>{true, true, true})
-      .set("grad_input", grad_input.tensor()).set("grad_weight", grad_weight.tensor())
-      .set("grad_bias", grad_bias.tensor()).run();
+  call("convolution_backward")
+      .set("grad_output", grad.tensor())
+      .set("output_mask", std::vector<bool>{true, true, true})
+      .set("grad_input", grad_input.tensor())
+      .set("grad_weight", grad_weight.tensor())
+      .set("grad_bias", grad_bias.tensor())
+      .run();
   const auto dy = grad.values();
   std::vector<double> dx(x.size()), dw(w.size()), db(b.size());
   for (size_t i = 0; i < dy.size(); ++i) db[i / u(pixels) % db.size()] += dy[i];
@@ -157,9 +169,12 @@ TEST(ConvolutionKernels, TheFastWaysAreTaken) {
     const ConvTensors t{at_least_2d(src), at_least_2d(weight), {}, at_least_2d(dst)};
     const bool unread = s.pad_after(1) + s.stride[1] <= 0;  // a whole stride of input that no output reads: plain way
     if (unread) continue;
-    for (const auto pass : {cube::ConvPass::kForward, cube::ConvPass::kBackwardData, cube::ConvPass::kBackwardWeights}) {
-      if (s.pointwise()) EXPECT_NE(make_pointwise_conv(pass, s, t), nullptr) << g.name;
-      else EXPECT_NE(make_tiled_conv(pass, s, t), nullptr) << g.name << " pass " << static_cast<int>(pass);
+    for (const auto pass :
+         {cube::ConvPass::kForward, cube::ConvPass::kBackwardData, cube::ConvPass::kBackwardWeights}) {
+      if (s.pointwise())
+        EXPECT_NE(make_pointwise_conv(pass, s, t), nullptr) << g.name;
+      else
+        EXPECT_NE(make_tiled_conv(pass, s, t), nullptr) << g.name << " pass " << static_cast<int>(pass);
     }
   }
 }
@@ -169,39 +184,57 @@ TEST(ConvolutionArguments, EmptyBatchGivesZeroGradients) {
   const Array out(DType::kFloat, {0, 6, 3, 3}), grad_weight = Array(DType::kFloat, {6, 4, 3, 3}).random(2);
   const Array grad_bias = Array(DType::kFloat, {6}).filled(3);
   Call("convolution").set("input", input.tensor()).set("weight", weight.tensor()).set("out", out.tensor()).run();
-  Call("convolution_backward").set("grad_output", out.tensor()).set("input", input.tensor()).set("weight", weight.tensor())
-      .set("output_mask", std::vector<bool>{false, true, true}).set("grad_weight", grad_weight.tensor())
-      .set("grad_bias", grad_bias.tensor()).run();
+  Call("convolution_backward")
+      .set("grad_output", out.tensor())
+      .set("input", input.tensor())
+      .set("weight", weight.tensor())
+      .set("output_mask", std::vector<bool>{false, true, true})
+      .set("grad_weight", grad_weight.tensor())
+      .set("grad_bias", grad_bias.tensor())
+      .run();
   EXPECT_EQ(grad_weight.values(), std::vector<double>(216, 0.0));
   EXPECT_EQ(grad_bias.values(), std::vector<double>(6, 0.0));
 }
 
 TEST(ConvolutionArguments, PaddingBeforeAndAfter) {
-  const Array input = Array(DType::kFloat, {1, 2, 4, 4}).random(1), weight = Array(DType::kFloat, {3, 2, 3, 3}).random(2);
+  const Array input = Array(DType::kFloat, {1, 2, 4, 4}).random(1),
+              weight = Array(DType::kFloat, {3, 2, 3, 3}).random(2);
   const Array padded = Array(DType::kFloat, {1, 2, 7, 5}).filled(0), want(DType::kFloat, {1, 3, 5, 3});
   const auto x = input.values();
   for (int64_t c = 0; c < 2; ++c) {
-    for (int64_t i = 0; i < 16; ++i) padded.tensor().as<float>()[c * 35 + (i / 4 + 1) * 5 + i % 4 + 1] = static_cast<float>(x[u(c * 16 + i)]);
+    for (int64_t i = 0; i < 16; ++i)
+      padded.tensor().as<float>()[c * 35 + (i / 4 + 1) * 5 + i % 4 + 1] = static_cast<float>(x[u(c * 16 + i)]);
   }
   Call("convolution").set("input", padded.tensor()).set("weight", weight.tensor()).set("out", want.tensor()).run();
   const Array out(DType::kFloat, {1, 3, 5, 3});
-  Call("convolution").set("input", input.tensor()).set("weight", weight.tensor()).set("out", out.tensor())
-      .set("padding", std::vector<int64_t>{1, 2, 1, 0}).run();
+  Call("convolution")
+      .set("input", input.tensor())
+      .set("weight", weight.tensor())
+      .set("out", out.tensor())
+      .set("padding", std::vector<int64_t>{1, 2, 1, 0})
+      .run();
   expect_near(out.values(), want.values(), 1e-6, "padding");
 }
 
 TEST(ConvolutionArguments, Refusals) {
   const Array input(DType::kFloat, {2, 4, 5, 5}), weight(DType::kFloat, {6, 3, 3, 3}), out(DType::kFloat, {2, 6, 3, 3});
   const auto refusal = [&](const Tensor& in, const Tensor& w, std::vector<int64_t> stride = {1}, int64_t groups = 1) {
-    return Call("convolution").set("input", in).set("weight", w).set("out", out.tensor()).set("stride", std::move(stride))
-        .set("groups", groups).refusal();
+    return Call("convolution")
+        .set("input", in)
+        .set("weight", w)
+        .set("out", out.tensor())
+        .set("stride", std::move(stride))
+        .set("groups", groups)
+        .refusal();
   };
   EXPECT_EQ(refusal(input, weight), "input has 4 channels, weight 6x3x3x3 with groups 1 takes 3");
   const Array small(DType::kFloat, {6, 4, 7, 7}), good(DType::kFloat, {6, 4, 3, 3}), line(DType::kFloat, {6, 4, 3});
-  EXPECT_EQ(refusal(input, small), "input 2x4x5x5 padded to 5 in dimension 2 is smaller than the kernel, which spans 7");
+  EXPECT_EQ(refusal(input, small),
+            "input 2x4x5x5 padded to 5 in dimension 2 is smaller than the kernel, which spans 7");
   EXPECT_EQ(refusal(input, line), "input has 4 dimensions, weight 3: they must agree");
   EXPECT_EQ(refusal(input, good, {0}), "stride is [0]: each value must be at least 1");
-  EXPECT_EQ(refusal(input, good, {1, 1, 1}), "stride has 3 values for 2 spatial dimensions; give one, or one per dimension");
+  EXPECT_EQ(refusal(input, good, {1, 1, 1}),
+            "stride has 3 values for 2 spatial dimensions; give one, or one per dimension");
   EXPECT_EQ(refusal(input, good, {1}, 0), "groups is 0; it must be at least 1");
   EXPECT_EQ(refusal(input, good, {2}), "out is 2x6x3x3, the arguments give 2x6x2x2");
   const Array whole(DType::kInt32, {2, 4, 5, 5});

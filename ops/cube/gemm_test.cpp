@@ -64,8 +64,16 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   for (const bool ta : {false, true}) {
     for (const bool tb : {false, true}) {
-      for (const auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1}, {8, 16, 16}, {13, 33, 7}, {5, 31, 64}, {64, 64, 64},
-                                   {1, 200, 77}, {150, 1, 90}, {97, 129, 300}, {260, 390, 40}, {17, 20, 5000}}) {
+      for (const auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                                   {8, 16, 16},
+                                   {13, 33, 7},
+                                   {5, 31, 64},
+                                   {64, 64, 64},
+                                   {1, 200, 77},
+                                   {150, 1, 90},
+                                   {97, 129, 300},
+                                   {260, 390, 40},
+                                   {17, 20, 5000}}) {
         out.push_back({m, n, k, ta, tb, 1.0, 0.0});
         out.push_back({m, n, k, ta, tb, 0.5, 2.0});
       }

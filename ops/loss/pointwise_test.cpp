@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/test_call.h"
 
 namespace npu::ops {
 namespace {

@@ -21,16 +21,16 @@ double tolerance(DType dtype, int64_t k) {
 }
 
 // [batch, m, k] x [batch, k, n] in float64 on row-major values; batch strides of 0 repeat.
-std::vector<double> oracle(const std::vector<double>& a, const std::vector<double>& b, int64_t batch, int64_t m, int64_t n,
-                           int64_t k) {
+std::vector<double> oracle(const std::vector<double>& a, const std::vector<double>& b, int64_t batch, int64_t m,
+                           int64_t n, int64_t k) {
   std::vector<double> out(static_cast<size_t>(batch * m * n));
   const int64_t step_a = static_cast<int64_t>(a.size()) == m * k ? 0 : m * k;
   const int64_t step_b = static_cast<int64_t>(b.size()) == k * n ? 0 : k * n;
   for (int64_t i = 0; i < batch * m * n; ++i) {
     const int64_t item = i / (m * n), row = i / n % m, col = i % n;
     for (int64_t p = 0; p < k; ++p) {
-      out[static_cast<size_t>(i)] += a[static_cast<size_t>(item * step_a + row * k + p)] *
-                                     b[static_cast<size_t>(item * step_b + p * n + col)];
+      out[static_cast<size_t>(i)] +=
+          a[static_cast<size_t>(item * step_a + row * k + p)] * b[static_cast<size_t>(item * step_b + p * n + col)];
     }
   }
   return out;
@@ -84,11 +84,17 @@ TEST(Mm, OutputMayBeWiderThanTheInputs) {
 
 TEST(Mm, EmptySizes) {
   const Array c = Array(DType::kFloat, {2, 3}).filled(7);
-  Call("mm").set("self", Array(DType::kFloat, {2, 0}).tensor()).set("mat2", Array(DType::kFloat, {0, 3}).tensor())
-      .set("out", c.tensor()).run();
+  Call("mm")
+      .set("self", Array(DType::kFloat, {2, 0}).tensor())
+      .set("mat2", Array(DType::kFloat, {0, 3}).tensor())
+      .set("out", c.tensor())
+      .run();
   EXPECT_EQ(c.values(), std::vector<double>(6, 0.0));
-  Call("mm").set("self", Array(DType::kFloat, {0, 4}).tensor()).set("mat2", Array(DType::kFloat, {4, 3}).tensor())
-      .set("out", Array(DType::kFloat, {0, 3}).tensor()).run();
+  Call("mm")
+      .set("self", Array(DType::kFloat, {0, 4}).tensor())
+      .set("mat2", Array(DType::kFloat, {4, 3}).tensor())
+      .set("out", Array(DType::kFloat, {0, 3}).tensor())
+      .run();
 }
 
 TEST(Mm, OutputMayBeAnInput) {
@@ -104,8 +110,9 @@ TEST(Mm, SaysWhichSizesDiffer) {
   const Array a(DType::kFloat, {3, 4}), b(DType::kFloat, {5, 6}), c(DType::kFloat, {3, 6});
   EXPECT_EQ(Call("mm").set("self", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor()).refusal(),
             "self is 3x4, mat2 is 5x6: inner sizes differ (4 and 5)");
-  EXPECT_EQ(Call("mm").set("self", a.tensor()).set("mat2", a.tensor().transposed(0, 1)).set("out", c.tensor()).refusal(),
-            "out is 3x6, the result is 3x3; give an output of that shape");
+  EXPECT_EQ(
+      Call("mm").set("self", a.tensor()).set("mat2", a.tensor().transposed(0, 1)).set("out", c.tensor()).refusal(),
+      "out is 3x6, the result is 3x3; give an output of that shape");
   const Array flags(DType::kBool, {3, 3}), d(DType::kFloat, {3, 3});
   EXPECT_EQ(Call("mm").set("self", flags.tensor()).set("mat2", flags.tensor()).set("out", d.tensor()).refusal(),
             "matrix products take float, integer and complex tensors, got bool; cast it first");
@@ -119,10 +126,11 @@ TEST(Matmul, RankRules) {
     Dims a, b, out;
     int64_t batch, m, n, k;
   };
-  for (const Case& c : {Case{{5}, {5}, {}, 1, 1, 1, 5}, Case{{5}, {5, 3}, {3}, 1, 1, 3, 5}, Case{{4, 5}, {5}, {4}, 1, 4, 1, 5},
-                        Case{{2, 4, 5}, {5}, {2, 4}, 1, 8, 1, 5}, Case{{5}, {2, 5, 3}, {2, 3}, 2, 1, 3, 5},
-                        Case{{2, 4, 5}, {5, 3}, {2, 4, 3}, 1, 8, 3, 5}, Case{{4, 5}, {2, 5, 3}, {2, 4, 3}, 2, 4, 3, 5},
-                        Case{{2, 3, 4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}, 6, 4, 6, 5}}) {
+  for (const Case& c :
+       {Case{{5}, {5}, {}, 1, 1, 1, 5}, Case{{5}, {5, 3}, {3}, 1, 1, 3, 5}, Case{{4, 5}, {5}, {4}, 1, 4, 1, 5},
+        Case{{2, 4, 5}, {5}, {2, 4}, 1, 8, 1, 5}, Case{{5}, {2, 5, 3}, {2, 3}, 2, 1, 3, 5},
+        Case{{2, 4, 5}, {5, 3}, {2, 4, 3}, 1, 8, 3, 5}, Case{{4, 5}, {2, 5, 3}, {2, 4, 3}, 2, 4, 3, 5},
+        Case{{2, 3, 4, 5}, {2, 3, 5, 6}, {2, 3, 4, 6}, 6, 4, 6, 5}}) {
     const Array a = Array(DType::kFloat, c.a).random(1), b = Array(DType::kFloat, c.b).random(2);
     const Array out(DType::kFloat, c.out);
     Call("matmul").set("self", a.tensor()).set("mat2", b.tensor()).set("out", out.tensor()).run();
@@ -138,8 +146,8 @@ TEST(Matmul, BatchesBroadcastBothWays) {
   std::vector<double> want;
   for (int64_t i = 0; i < 3; ++i) {
     for (int64_t j = 0; j < 2; ++j) {
-      const auto part = oracle({va.begin() + i * 20, va.begin() + (i + 1) * 20}, {vb.begin() + j * 30, vb.begin() + (j + 1) * 30},
-                               1, 4, 6, 5);
+      const auto part = oracle({va.begin() + i * 20, va.begin() + (i + 1) * 20},
+                               {vb.begin() + j * 30, vb.begin() + (j + 1) * 30}, 1, 4, 6, 5);
       want.insert(want.end(), part.begin(), part.end());
     }
   }
@@ -167,9 +175,16 @@ TEST(Addmm, BiasBroadcastsAndScales) {
     for (const Dims& bias : {Dims{40, 30}, Dims{30}, Dims{1, 30}, Dims{}, Dims{1}}) {
       const Array a = Array(dtype, {40, 20}).random(1), b = Array(dtype, {20, 30}, {1, 0}).random(2);
       const Array self = Array(dtype, bias).random(3), c(dtype, {40, 30});
-      Call("addmm").set("self", self.tensor()).set("mat1", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor())
-          .set("alpha", Scalar(2)).set("beta", Scalar(3)).run();
-      expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, 40, 30, 20), 3, self.values()), tolerance(dtype, 20));
+      Call("addmm")
+          .set("self", self.tensor())
+          .set("mat1", a.tensor())
+          .set("mat2", b.tensor())
+          .set("out", c.tensor())
+          .set("alpha", Scalar(2))
+          .set("beta", Scalar(3))
+          .run();
+      expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, 40, 30, 20), 3, self.values()),
+                  tolerance(dtype, 20));
     }
   }
 }
@@ -181,12 +196,21 @@ TEST(Addmm, InPlaceAndTransposedInPlace) {
       const Array c = Array(dtype, {300, 300}, order).random(3);
       const auto before = c.values();
       const auto product = oracle(a.values(), b.values(), 1, 300, 300, 200);
-      Call("addmm").set("self", c.tensor()).set("mat1", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor())
-          .set("beta", Scalar(0.5)).run();
+      Call("addmm")
+          .set("self", c.tensor())
+          .set("mat1", a.tensor())
+          .set("mat2", b.tensor())
+          .set("out", c.tensor())
+          .set("beta", Scalar(0.5))
+          .run();
       expect_near(c.values(), plus(1, product, 0.5, before), tolerance(dtype, 200));
       const auto second = c.values();
-      Call("addmm").set("self", c.tensor().transposed(0, 1)).set("mat1", a.tensor()).set("mat2", b.tensor())
-          .set("out", c.tensor()).run();
+      Call("addmm")
+          .set("self", c.tensor().transposed(0, 1))
+          .set("mat1", a.tensor())
+          .set("mat2", b.tensor())
+          .set("out", c.tensor())
+          .run();
       std::vector<double> turned;
       for (size_t i = 0; i < 90000; ++i) turned.push_back(second[i % 300 * 300 + i / 300]);
       expect_near(c.values(), plus(1, product, 1, turned), tolerance(dtype, 200));
@@ -196,9 +220,15 @@ TEST(Addmm, InPlaceAndTransposedInPlace) {
 
 TEST(Addmm, BetaZeroIgnoresNan) {
   const Array a = Array(DType::kFloat, {3, 4}).filled(1), b = Array(DType::kFloat, {4, 2}).filled(1);
-  const Array self = Array(DType::kFloat, {2}).filled(std::numeric_limits<double>::quiet_NaN()), c(DType::kFloat, {3, 2});
-  Call("addmm").set("self", self.tensor()).set("mat1", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor())
-      .set("beta", Scalar(0)).run();
+  const Array self = Array(DType::kFloat, {2}).filled(std::numeric_limits<double>::quiet_NaN()),
+              c(DType::kFloat, {3, 2});
+  Call("addmm")
+      .set("self", self.tensor())
+      .set("mat1", a.tensor())
+      .set("mat2", b.tensor())
+      .set("out", c.tensor())
+      .set("beta", Scalar(0))
+      .run();
   EXPECT_EQ(c.values(), std::vector<double>(6, 4.0));
   Call("addmm").set("mat1", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor()).run();
   EXPECT_EQ(c.values(), std::vector<double>(6, 4.0));
@@ -206,7 +236,11 @@ TEST(Addmm, BetaZeroIgnoresNan) {
 
 TEST(Addmm, SaysThatSelfDoesNotBroadcast) {
   const Array a(DType::kFloat, {3, 4}), b(DType::kFloat, {4, 2}), self(DType::kFloat, {3}), c(DType::kFloat, {3, 2});
-  EXPECT_EQ(Call("addmm").set("self", self.tensor()).set("mat1", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor())
+  EXPECT_EQ(Call("addmm")
+                .set("self", self.tensor())
+                .set("mat1", a.tensor())
+                .set("mat2", b.tensor())
+                .set("out", c.tensor())
                 .refusal(),
             "shapes 3 and 3x2 do not broadcast: sizes 2 and 3 differ and neither is 1");
 }
@@ -214,15 +248,27 @@ TEST(Addmm, SaysThatSelfDoesNotBroadcast) {
 TEST(Baddbmm, AddsPerBatch) {
   const Array a = Array(DType::kHalf, {5, 20, 30}).random(1), b = Array(DType::kHalf, {5, 30, 10}).random(2);
   const Array self = Array(DType::kHalf, {5, 20, 10}).random(3), c(DType::kHalf, {5, 20, 10});
-  Call("baddbmm").set("self", self.tensor()).set("batch1", a.tensor()).set("batch2", b.tensor()).set("out", c.tensor())
-      .set("alpha", Scalar(0.5)).set("beta", Scalar(2)).run();
+  Call("baddbmm")
+      .set("self", self.tensor())
+      .set("batch1", a.tensor())
+      .set("batch2", b.tensor())
+      .set("out", c.tensor())
+      .set("alpha", Scalar(0.5))
+      .set("beta", Scalar(2))
+      .run();
   expect_near(c.values(), plus(0.5, oracle(a.values(), b.values(), 5, 20, 10, 30), 2, self.values()), 0x1p-11);
 }
 
 TEST(Addbmm, SumsOverTheBatch) {
-  const Array a = Array(DType::kBFloat16, {5, 8, 6}, {1, 0, 2}).random(1), b = Array(DType::kBFloat16, {5, 6, 7}).random(2);
+  const Array a = Array(DType::kBFloat16, {5, 8, 6}, {1, 0, 2}).random(1),
+              b = Array(DType::kBFloat16, {5, 6, 7}).random(2);
   const Array self = Array(DType::kBFloat16, {8, 7}).random(3), c(DType::kBFloat16, {8, 7});
-  Call("addbmm").set("self", self.tensor()).set("batch1", a.tensor()).set("batch2", b.tensor()).set("out", c.tensor()).run();
+  Call("addbmm")
+      .set("self", self.tensor())
+      .set("batch1", a.tensor())
+      .set("batch2", b.tensor())
+      .set("out", c.tensor())
+      .run();
   const auto each = oracle(a.values(), b.values(), 5, 8, 7, 6);
   std::vector<double> sum(56);
   for (size_t i = 0; i < each.size(); ++i) sum[i % 56] += each[i];
@@ -238,16 +284,27 @@ TEST(VectorProducts, MvAddmvDotAddr) {
       const auto product = oracle(a.values(), x.values(), 1, 30, 1, 50);
       Call("mv").set("self", a.tensor()).set("vec", x.tensor()).set("out", out.tensor()).run();
       expect_near(out.values(), product, tolerance(dtype, 50));
-      Call("addmv").set("self", y.tensor()).set("mat", a.tensor()).set("vec", x.tensor()).set("out", out.tensor())
-          .set("alpha", Scalar(2)).set("beta", Scalar(0.5)).run();
+      Call("addmv")
+          .set("self", y.tensor())
+          .set("mat", a.tensor())
+          .set("vec", x.tensor())
+          .set("out", out.tensor())
+          .set("alpha", Scalar(2))
+          .set("beta", Scalar(0.5))
+          .run();
       expect_near(out.values(), plus(2, product, 0.5, y.values()), tolerance(dtype, 50));
       const Array dot(dtype, {});
       Call("dot").set("self", x.tensor()).set("other", x.tensor()).set("out", dot.tensor()).run();
       expect_near(dot.values(), oracle(x.values(), x.values(), 1, 1, 1, 50), tolerance(dtype, 50));
       const Array c = Array(dtype, {30, 50}, kOrders[static_cast<size_t>(gap)], gap).random(4);
       const auto want = plus(1, oracle(y.values(), x.values(), 1, 30, 50, 1), 3, c.values());
-      Call("addr").set("self", c.tensor()).set("vec1", y.tensor()).set("vec2", x.tensor()).set("out", c.tensor())
-          .set("beta", Scalar(3)).run();
+      Call("addr")
+          .set("self", c.tensor())
+          .set("vec1", y.tensor())
+          .set("vec2", x.tensor())
+          .set("out", c.tensor())
+          .set("beta", Scalar(3))
+          .run();
       expect_near(c.values(), want, tolerance(dtype, 1));
     }
   }
@@ -265,11 +322,12 @@ TEST(Dot, LongVectorsAndRefusal) {
 }
 
 TEST(Product, ARepeatedCallTakesNewAddresses) {
-  const Array a = Array(DType::kFloat, {5, 6}).random(1), b = Array(DType::kFloat, {6, 7}).random(2), c(DType::kFloat, {5, 7});
+  const Array a = Array(DType::kFloat, {5, 6}).random(1), b = Array(DType::kFloat, {6, 7}).random(2),
+              c(DType::kFloat, {5, 7});
   const Array a2 = Array(DType::kFloat, {5, 6}).random(8), c2(DType::kFloat, {5, 7});
   Call call("mm");
   call.set("self", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor()).run();
-  call.set("self", a2.tensor()).set("out", c2.tensor()).run_again();
+  call.set("self", a2.tensor()).set("out", c2.tensor()).compute();
   expect_near(c2.values(), oracle(a2.values(), b.values(), 1, 5, 7, 6), 1e-6);
 }
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/test_call.h"
 
 namespace npu::ops {
 namespace {

@@ -75,8 +75,8 @@ POINTWISE = {
     "SoftMarginLoss": (
         reduced(lambda self, target, reduction: F.soft_margin_loss(self, target, reduction=reduction), "target"), {}),
     "BinaryCrossEntropy": (
-        reduced(lambda self, target, weight, reduction: F.binary_cross_entropy(self, target, weight, reduction=reduction),
-                "target", "weight"), {"weight": T(5, low=0.5, high=2)}),
+        reduced(lambda self, target, weight, reduction: F.binary_cross_entropy(
+            self, target, weight, reduction=reduction), "target", "weight"), {"weight": T(5, low=0.5, high=2)}),
     "BinaryCrossEntropyWithLogits": (
         reduced(lambda self, target, weight, pos_weight, reduction: F.binary_cross_entropy_with_logits(
             self, target, weight, reduction=reduction, pos_weight=pos_weight), "target", "weight", "pos_weight"),
@@ -94,7 +94,7 @@ for name, ((forward, backward), extra) in POINTWISE.items():
     if name == "KlDiv":
         variants.append({"log_target": True})
     if "weight" in extra:
-        variants.append({k: None for k in extra})
+        variants.append(dict.fromkeys(extra))
     for values in variants:
         for reduction in (0, 1, 2):
             wide = {"tolerance": 20 if reduction else 3}
