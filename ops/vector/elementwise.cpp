@@ -72,8 +72,11 @@ void Elementwise::add_input(const Operand& operand, DType slot) {
   s.is_scalar = operand.is_scalar();
   if (!s.is_scalar) {
     s.convert = converter_or_fail(operand.tensor.dtype, slot);
-    s.tensor = operand.tensor.shape == slots_[0].tensor.shape ? operand.tensor
-                                                              : operand.tensor.expanded(slots_[0].tensor.shape);
+    const Dims& shape = slots_[0].tensor.shape;
+    const Tensor& t = operand.tensor;
+    // A number handed over as a one-element tensor broadcasts whatever its rank.
+    const bool number = t.rank() > shape.size() && t.count() == 1;
+    s.tensor = t.shape == shape ? t : (number ? t.view({}, {}) : t).expanded(shape);
     return;
   }
   s.convert = converter(slot, slot);
