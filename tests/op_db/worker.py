@@ -6,8 +6,9 @@ Prints one JSON line an operator before and after it runs, so that a crash is bl
 
 import argparse
 import json
+import os
 import sys
-import warnings
+import tempfile
 
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
@@ -70,6 +71,8 @@ def run_operator(op, dtype, samples):
     for sample in op.sample_inputs("cpu", dtype, requires_grad=backward):
         if count == samples:
             break
+        if sample.kwargs.get("dropout_p", 0) > 0:
+            continue  # random
         try:
             want, want_grads = results(op, sample.input, sample.args, sample.kwargs, backward)
         except Exception:
@@ -105,17 +108,22 @@ def main():
     if args.names:
         print(json.dumps(sorted(chosen)))
         return
+    # The vendor's plug-in tells of a fallback in C++ on stderr only.
+    torch.set_warn_always(True)
+    messages, path = tempfile.mkstemp(prefix="op_db_")
+    os.unlink(path)
+    os.dup2(messages, 2)
     for line in sys.stdin:
         name = line.strip()
         print(json.dumps({"start": name}), flush=True)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                done = run_operator(chosen[name], dtype, args.samples)
-                outcome = {"ok": True, "samples": done}
-            except Exception as error:  # any failure is a result here
-                outcome = {"ok": False, "error": f"{type(error).__name__}: {str(error)[:400]}"}
-        outcome["fallback"] = any("fall back" in str(w.message) for w in caught)
+        start = os.lseek(messages, 0, os.SEEK_END)
+        try:
+            done = run_operator(chosen[name], dtype, args.samples)
+            outcome = {"ok": True, "samples": done}
+        except Exception as error:  # any failure is a result here
+            outcome = {"ok": False, "error": f"{type(error).__name__}: {str(error)[:400]}"}
+        said = os.pread(messages, 1 << 20, start)
+        outcome["fallback"] = b"fall back to run on the CPU" in said
         print(json.dumps({"end": name, **outcome}), flush=True)
 
 
