@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/soc.h"
 
+#include <algorithm>
+#include <bitset>
+#include <charconv>
 #include <string>
 
 #include "base/error.h"
@@ -11,6 +14,8 @@ namespace {
 
 NPU_SETTING(std::string, soc_name, "ANYNPU_SOC", "Ascend910B1", "The SoC this process claims to run on.");
 NPU_SETTING(int64_t, devices, "ANYNPU_DEVICES", 8, "Number of devices, 1 to 64.");
+NPU_SETTING(std::string, visible_devices, "ASCEND_RT_VISIBLE_DEVICES", "",
+            "Devices this process may use, as 0,3: they become its devices 0, 1 and so on. Empty: all.");
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
@@ -37,6 +42,20 @@ const Soc& find_profile(const std::string& name) {
 
 }  // namespace
 
+int detail::count_visible(std::string_view list, int all) {
+  std::bitset<kMaxDevices> seen;
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    int number = -1;
+    const auto parsed = std::from_chars(entry.data(), entry.data() + entry.size(), number);
+    const bool good = parsed.ec == std::errc() && parsed.ptr == entry.data() + entry.size();
+    if (!good || number < 0 || number >= all || seen.test(static_cast<size_t>(number))) break;
+    seen.set(static_cast<size_t>(number));
+    list.remove_prefix(std::min(list.size(), entry.size() + 1));
+  }
+  return static_cast<int>(seen.count());
+}
+
 std::span<const Soc> soc_profiles() { return kProfiles; }
 
 const Soc& soc() {
@@ -45,12 +64,15 @@ const Soc& soc() {
 }
 
 int device_count() {
-  const int64_t count = devices();
-  return count < 1 ? 1 : count > kMaxDevices ? kMaxDevices : static_cast<int>(count);
+  const int all = static_cast<int>(std::clamp<int64_t>(devices(), 1, kMaxDevices));
+  return visible_devices().empty() ? all : detail::count_visible(visible_devices(), all);
 }
 
 void check_device(int64_t device) {
   if (device >= 0 && device < device_count()) return;
+  if (device_count() == 0)
+    fail(Code::kRtInvalidDevice, "device {} does not exist: ASCEND_RT_VISIBLE_DEVICES={} names none of the {} devices",
+         device, visible_devices(), std::clamp<int64_t>(devices(), 1, kMaxDevices));
   fail(Code::kRtInvalidDevice, "device {} does not exist: this process has devices 0 to {} (ANYNPU_DEVICES)", device,
        device_count() - 1);
 }

@@ -28,9 +28,14 @@ inline constexpr int kMaxDevices = 64;
 std::span<const Soc> soc_profiles();
 /// The profile in force. Raises 100000 naming the known ones when ANYNPU_SOC is not among them.
 const Soc& soc();
-/// ANYNPU_DEVICES, between 1 and kMaxDevices.
+/// ANYNPU_DEVICES, between 1 and kMaxDevices; of these, as many as ASCEND_RT_VISIBLE_DEVICES names, when it is set.
 int device_count();
 /// Raises 107001 unless 0 <= device < device_count().
 void check_device(int64_t device);
+
+namespace detail {
+/// Entries of "0,3,1" up to the first that is no number below `all`, or stands there twice.
+int count_visible(std::string_view list, int all);
+}  // namespace detail
 
 }  // namespace npu::device

@@ -22,5 +22,14 @@ TEST(Soc, DevicesAreChecked) {
   EXPECT_ERROR(check_device(-1), Code::kRtInvalidDevice, "device -1 does not exist");
 }
 
+TEST(Soc, VisibleDevicesEndAtTheFirstBadEntry) {
+  EXPECT_EQ(detail::count_visible("0,3", 8), 2);
+  EXPECT_EQ(detail::count_visible("7", 8), 1);
+  EXPECT_EQ(detail::count_visible("0,8,1", 8), 1);
+  EXPECT_EQ(detail::count_visible("2,2", 8), 1);
+  EXPECT_EQ(detail::count_visible("1,x", 8), 1);
+  EXPECT_EQ(detail::count_visible("-1", 8), 0);
+}
+
 }  // namespace
 }  // namespace npu::device
