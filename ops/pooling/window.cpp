@@ -6,6 +6,9 @@
 namespace npu::ops {
 namespace {
 
+// Above every real window; keeps the tables small and the arithmetic inside 64 bits.
+constexpr int64_t kMaxSize = int64_t{1} << 24;
+
 int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? -(-a / b) : (a + b - 1) / b; }
 
 int64_t pick(const char* name, const std::vector<int64_t>& list, size_t axis, size_t spatial, int64_t absent) {
@@ -41,6 +44,11 @@ void fill_fixed(PoolAxis& a, bool count_padding) {
   }
 }
 
+void check_limits(std::initializer_list<int64_t> sizes) {
+  for (const int64_t size : sizes)
+    require(size <= kMaxSize && size >= -kMaxSize, "a window size is {}; at most {} is possible", size, kMaxSize);
+}
+
 void check_axis(const PoolAxis& a, const Tensor& self) {
   require(a.kernel > 0 && a.stride > 0 && a.dilation > 0, "kernel {}, stride {}, dilation {}: each must be at least 1",
           a.kernel, a.stride, a.dilation);
@@ -72,6 +80,7 @@ PoolWindow fixed_window(const Tensor& self, size_t spatial, const PoolSizes& siz
     a.stride = pick("stride", sizes.stride, i, spatial, a.kernel);
     a.padding = pick("padding", sizes.padding, i, spatial, 0);
     a.dilation = pick("dilation", sizes.dilation, i, spatial, 1);
+    check_limits({a.kernel, a.stride, a.padding, a.dilation});
     a.out = a.stride > 0 ? pooled_size(a, sizes.ceil_mode) : 0;
     check_axis(a, self);
   }
@@ -88,6 +97,7 @@ PoolWindow adaptive_window(const Tensor& self, size_t spatial, std::span<const i
     a.in = self.shape[self.rank() - spatial + i];
     a.out = output[i];
     require(a.out >= 0, "output_size holds {}; sizes must not be negative", a.out);
+    check_limits({a.out});
     require(a.in > 0 || a.out == 0, "self is {}: the pooled axes must not be empty", self);
   }
   for (auto& a : window) {
