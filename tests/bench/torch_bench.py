@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The software NPU against torch CPU: the same calls through torch on both sides, the same threads, one process.
+
+Prints for every case the median of `time on the CPU / time on the NPU` over alternating pairs with its quartiles
+(above 1: the NPU is faster) and what the NPU reaches of the machine's limit, measured in the same run: arithmetic
+against the fastest large matrix product of either side, memory traffic against the faster copy.
+
+python tests/bench/torch_bench.py [--pairs 9] [--only WORD]
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+import models  # noqa: E402
+
+MIN_SECONDS = 0.05
+
+
+def sync(device):
+    if device == "npu":
+        torch.npu.synchronize()
+
+
+def seconds(function, device, rounds):
+    start = time.perf_counter()
+    for _ in range(rounds):
+        function()
+    sync(device)
+    return (time.perf_counter() - start) / rounds
+
+
+def rounds_for(function, device):
+    seconds(function, device, 2)
+    return max(1, math.ceil(MIN_SECONDS / max(seconds(function, device, 1), 1e-7)))
+
+
+def pairs(make, count):
+    """Alternating timings: a list of (cpu, npu) seconds."""
+    functions = {d: make(d) for d in ("cpu", "npu")}
+    rounds = {d: rounds_for(f, d) for d, f in functions.items()}
+    out = []
+    for i in range(count):
+        order = ("cpu", "npu") if i % 2 == 0 else ("npu", "cpu")
+        taken = {d: seconds(functions[d], d, rounds[d]) for d in order}
+        out.append((taken["cpu"], taken["npu"]))
+    return out
+
+
+def gemm(m, k, n, dtype, transposed=False):
+    def make(device):
+        a = torch.randn(m, k).to(dtype).to(device)
+        b = (torch.randn(n, k) if transposed else torch.randn(k, n)).to(dtype).to(device)
+        return lambda: torch.mm(a, b.t() if transposed else b)
+
+    return make, 2 * m * k * n
+
+
+def conv(n, c, size, o, kernel, stride, dtype):
+    """Forward and both gradients."""
+    out = (size + 2 * (kernel // 2) - kernel) // stride + 1
+
+    def make(device):
+        x = torch.randn(n, c, size, size).to(dtype).to(device).requires_grad_()
+        w = torch.randn(o, c, kernel, kernel).to(dtype).to(device).requires_grad_()
+        g = torch.randn(n, o, out, out).to(dtype).to(device)
+        return lambda: torch.autograd.grad(F.conv2d(x, w, stride=stride, padding=kernel // 2), (x, w), g)
+
+    return make, 3 * 2 * n * o * out * out * c * kernel * kernel
+
+
+def pointwise(function, shape):
+    """Forward and backward of a function of one tensor."""
+
+    def make(device):
+        x, g = torch.randn(shape).to(device).requires_grad_(), torch.randn(shape).to(device)
+        f = function(device)
+        return lambda: torch.autograd.grad(f(x), (x,), g)
+
+    return make, None
+
+
+def with_parameters(shape):
+    def function(device):
+        w, b = (torch.randn(shape).to(device).requires_grad_() for _ in range(2))
+        return lambda x: F.layer_norm(x, shape, w, b)
+
+    return function
+
+
+def batch_norm(channels):
+    def function(device):
+        w, b, mean, var = (torch.ones(channels).to(device) for _ in range(4))
+        return lambda x: F.batch_norm(x, mean, var, w.requires_grad_(), b.requires_grad_(), training=True)
+
+    return function
+
+
+def step(maker, batch, amp):
+    """One training step of a model."""
+
+    def make(device):
+        torch.manual_seed(0)
+        model = maker().to(device)
+        x, y = (t.to(device) for t in batch())
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+        def run():
+            optimizer.zero_grad()
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=amp):
+                loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+
+        return run
+
+    return make, None
+
+
+def cases():
+    half = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    for m, k, n in ((1024, 1024, 1024), (512, 768, 3072), (4096, 768, 768), (2048, 2048, 2048)):
+        yield f"GEMM fp32 {m}x{k}x{n}", *gemm(m, k, n, torch.float32)
+        yield f"GEMM fp32 {m}x{k}x{n} transposed", *gemm(m, k, n, torch.float32, True)
+    for name, dtype in half.items():
+        for m, k, n in ((1024, 1024, 1024), (512, 768, 3072)):
+            yield f"GEMM {name} {m}x{k}x{n}", *gemm(m, k, n, dtype)
+    layers = ((8, 64, 56, 64, 3, 1), (8, 128, 28, 128, 3, 1), (8, 256, 56, 64, 1, 1), (8, 64, 56, 128, 3, 2))
+    for layer in layers:
+        yield "conv fp32 {}x{}x{}^2 to {}, {}x{}".format(*layer[:5], layer[4]), *conv(*layer, torch.float32)
+    for name, dtype in half.items():
+        yield f"conv {name} 8x64x56^2 to 64, 3x3", *conv(*layers[0], dtype)
+    yield "batch norm 16x64x56^2", *pointwise(batch_norm(64), (16, 64, 56, 56))
+    yield "layer norm 4096x768", *pointwise(with_parameters((768,)), (4096, 768))
+    yield "softmax 12288x128", *pointwise(lambda _: lambda x: torch.softmax(x, -1), (12288, 128))
+    yield "GELU 4096x768", *pointwise(lambda _: F.gelu, (4096, 768))
+    images = lambda: (torch.randn(8, 3, 128, 128), torch.randint(0, 10, (8,)))  # noqa: E731
+    words = lambda: (torch.randint(0, 100, (8, 128)), torch.randint(0, 100, (8, 128)))  # noqa: E731
+    encoder = lambda: models.Encoder(width=256, heads=8)  # noqa: E731
+    for amp in (False, True):
+        name = "AMP bf16" if amp else "fp32"
+        yield f"ResNet-18 step {name}", *step(models.ResNet18, images, amp)
+        yield f"encoder step {name}", *step(encoder, words, amp)
+
+
+def report(name, times, work, peak):
+    ratios = [c / n for c, n in times]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    npu = statistics.median(n for _, n in times)
+    share = f"{work / npu / 1e9:7.1f} GF/s, {100 * work / npu / peak:4.0f} % of the limit" if work else ""
+    print(f"{name:45s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {npu * 1e3:9.3f} ms  {share}", flush=True)
+    return middle
+
+
+def small_calls(count):
+    """Microseconds of a+b on 8x8."""
+    times = pairs(lambda d: (lambda a, b: lambda: a + b)(*(torch.ones(8, 8).to(d) for _ in range(2))), count)
+    cpu, npu = (statistics.median(t[i] for t in times) * 1e6 for i in (0, 1))
+    print(f"a+b on 8x8: CPU {cpu:.2f} us, NPU {npu:.2f} us, {npu - cpu:+.2f} us (target: at most +4)")
+
+
+def load_time():
+    """Seconds that loading our libraries takes, without torch."""
+    import anynpu
+
+    library = pathlib.Path(anynpu.__file__).parent / "lib/libanynpu.so"
+    path = os.environ.get("ANYNPU_LIBRARY", str(library))
+    code = f"import ctypes, time; t = time.perf_counter(); ctypes.CDLL({path!r}); print(time.perf_counter() - t)"
+    runs = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout) for _ in range(7)
+    ]
+    print(f"loading libanynpu.so: {statistics.median(runs):.3f} s (target: at most 0.2)")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    make, work = gemm(2048, 2048, 2048, torch.float32)
+    peak = work / min(min(p) for p in pairs(make, 5))
+    print(f"{torch.get_num_threads()} threads; fastest fp32 product of 2048^3: {peak / 1e9:.0f} GF/s = the limit below")
+    groups = {}
+    for name, make, work in cases():
+        if args.only in name:
+            ratio = report(name, pairs(make, args.pairs), work, peak)
+            groups.setdefault(" ".join(name.split()[:2]), []).append(ratio)
+    for group, ratios in groups.items():
+        print(f"{group:20s} geometric mean {statistics.geometric_mean(ratios):.2f}x, lowest {min(ratios):.2f}x")
+    small_calls(args.pairs)
+    load_time()
+
+
+if __name__ == "__main__":
+    main()
