@@ -93,6 +93,8 @@ for mode, function in ROUNDING.items():
     number = T(1, dtype=torch.int8, values=lambda g, m=mode: torch.tensor([m], dtype=torch.int8))
     foreach("RoundOffNumber", lambda self, mode, f=function: f(self), self=tensors(-9, 9), mode=number)
     foreach("RoundOffNumberV2", lambda self, mode, f=function: f(self), self=tensors(-9, 9), mode=mode)
+for order in (1.0, 2.0):
+    foreach("Norm", lambda self, ord: torch.linalg.vector_norm(self, ord), self=tensors(), ord=order)
 foreach("Copy", lambda self: self, REAL, self=tensors())
 case("aclnnForeachZeroInplace", lambda self: ([torch.zeros_like(t) for t in self],), REAL, self=tensors(),
      layouts=("plain", "sliced"))  # fmt: skip
