@@ -15,7 +15,12 @@ struct BoxPlan : Operator {
   bool backward = false;
 
   void run() override {
-    for_planes(large, [this](int64_t part) { run_part(part); });
+    const int64_t line = window[2].in * large.lanes(0) * static_cast<int64_t>(size_of(slot));
+    const int64_t small_at = large.buffer_bytes(), line_at = small_at + small.buffer_bytes();
+    for_planes(large, line_at + line, [&](int64_t part, std::byte* buffer) {
+      const BoxPart box{&window, {}, {}, buffer + line_at, large.lanes(part), divisor};
+      backward ? spread(part, box, buffer, buffer + small_at) : sum(part, box, buffer, buffer + small_at);
+    });
   }
   int64_t cost() const override { return 500 + large.parts() * large.plane() * 3; }
 
@@ -27,19 +32,17 @@ struct BoxPlan : Operator {
   }
 
  private:
-  void run_part(int64_t part) const {
-    const Scratch<std::byte> large_buffer(large.buffer_bytes());
-    const Scratch<std::byte> small_buffer(small.buffer_bytes());
-    const Scratch<double> line(window[2].in * large.lanes(part));
-    if (backward) {
-      box_kernel(slot).spread({&window, large.target(part, large_buffer), small.load(part, small_buffer), line.data(),
-                               large.lanes(part), divisor});
-      large.store(part, large_buffer);
-    } else {
-      box_kernel(slot).sum({&window, large.load(part, large_buffer), small.target(part, small_buffer), line.data(),
-                            large.lanes(part), divisor});
-      small.store(part, small_buffer);
-    }
+  void sum(int64_t part, BoxPart box, std::byte* large_buffer, std::byte* small_buffer) const {
+    box.in = large.load(part, large_buffer);
+    box.out = small.target(part, small_buffer);
+    box_kernel(slot).sum(box);
+    small.store(part, small_buffer);
+  }
+  void spread(int64_t part, BoxPart box, std::byte* large_buffer, std::byte* small_buffer) const {
+    box.in = large.target(part, large_buffer);
+    box.out = small.load(part, small_buffer);
+    box_kernel(slot).spread(box);
+    large.store(part, large_buffer);
   }
 };
 

@@ -31,9 +31,12 @@ HWY_INLINE int64_t max_vectors(const T* in, int64_t n, int64_t at, int64_t at_st
   const hn::RebindToSigned<decltype(d)> di;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   if (n < lanes + (kStep == 2)) return 0;
-  HWY_ALIGN PlaceOf<T> begin[hn::MaxLanes(d)];
-  for (int64_t i = 0; i < lanes; ++i) begin[i] = static_cast<PlaceOf<T>>(at + i * at_step);
-  auto here = hn::Load(di, begin);
+  auto here = hn::Set(di, static_cast<PlaceOf<T>>(at));
+  if (at_step != 0) {
+    HWY_ALIGN PlaceOf<T> begin[hn::MaxLanes(d)];
+    for (int64_t i = 0; i < lanes; ++i) begin[i] = static_cast<PlaceOf<T>>(at + i * at_step);
+    here = hn::Load(di, begin);
+  }
   const auto next = hn::Set(di, static_cast<PlaceOf<T>>(lanes * at_step));
   int64_t i = 0;
   for (; i + lanes + (kStep == 2) <= n; i += lanes) {
@@ -61,12 +64,12 @@ HWY_INLINE void max_row(const T* in, int64_t step, int64_t n, int64_t at, int64_
   for (; i < n; ++i) take(in[i * step], at + i * at_step, best + i, place + i);
 }
 
-// One row of the input against one row of the outputs. `at` is the place of the row's element 0.
+// One row of the input against one row of outputs with a single lane. `at` is the place of the row's element 0.
 template <class T>
 HWY_INLINE void max_line(const MaxPart& part, const T* in, int64_t at, T* best, PlaceOf<T>* place) {
   const PoolAxis& x = (*part.window)[2];
   const bool plane = part.meaning == Place::kPlane;
-  if (part.lanes == 1 && x.kernel > 0) {
+  if (x.kernel > 0) {
     for (int64_t k = 0; k < x.kernel; ++k) {
       const int64_t o = x.from[k];
       const int64_t first = o * x.stride - x.padding + k * x.dilation;
@@ -77,9 +80,8 @@ HWY_INLINE void max_line(const MaxPart& part, const T* in, int64_t at, T* best, 
   }
   for (int64_t o = 0; o < x.out; ++o) {
     for (int64_t j = 0; j < x.count[o]; ++j) {
-      const int64_t position = x.first[o] + j * x.dilation;
-      max_row(in + position * part.in.pixel, int64_t{1}, part.lanes, at + (plane ? position : x.skip[o] + j),
-              int64_t{0}, best + o * part.best.pixel, place + o * part.lanes);
+      const int64_t position = x.first[o] + j;
+      take(in[position * part.in.pixel], at + position, best + o, place + o);
     }
   }
 }
@@ -88,33 +90,86 @@ template <class T>
 HWY_INLINE void start_line(const MaxPart& part, int64_t at, T* best, PlaceOf<T>* place) {
   const PoolAxis& x = (*part.window)[2];
   for (int64_t o = 0; o < x.out; ++o) {
-    const int64_t first = at + (part.meaning == Place::kPlane ? x.first[o] : x.skip[o]);
-    for (int64_t l = 0; l < part.lanes; ++l) {
-      best[o * part.best.pixel + l] = -std::numeric_limits<T>::infinity();
-      place[o * part.lanes + l] = static_cast<PlaceOf<T>>(first);
+    best[o] = -std::numeric_limits<T>::infinity();
+    place[o] = static_cast<PlaceOf<T>>(at + (part.meaning == Place::kPlane ? x.first[o] : x.skip[o]));
+  }
+}
+
+/// Where the rows of one output's window lie.
+struct WindowRows {
+  const MaxPart& part;
+  int64_t oz, oy;
+
+  int64_t place(int64_t j, int64_t i) const {
+    const auto& [z, y, x] = *part.window;
+    if (part.meaning == Place::kWindow) return ((z.skip[oz] + j) * y.kernel + y.skip[oy] + i) * x.kernel;
+    return ((z.first[oz] + j * z.dilation) * y.in + y.first[oy] + i * y.dilation) * x.in;
+  }
+  template <class F>
+  HWY_INLINE void each(F&& body) const {
+    const auto& [z, y, x] = *part.window;
+    for (int64_t j = 0; j < z.count[oz]; ++j) {
+      const int64_t slice = (z.first[oz] + j * z.dilation) * part.in.slice;
+      for (int64_t i = 0; i < y.count[oy]; ++i) {
+        body(slice + (y.first[oy] + i * y.dilation) * part.in.row, place(j, i));
+      }
     }
+  }
+};
+
+// One output of all lanes: vectors of lanes stay in registers while the window goes by.
+template <class T, class D>
+HWY_INLINE int64_t max_lanes(D d, const WindowRows& rows, int64_t o, int64_t l, T* best, PlaceOf<T>* place) {
+  const hn::RebindToSigned<D> di;
+  const MaxPart& part = rows.part;
+  const PoolAxis& x = (*part.window)[2];
+  const bool plane = part.meaning == Place::kPlane;
+  const T* in = static_cast<const T*>(part.in.data) + l;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t begin = rows.place(0, 0) + (plane ? x.first[o] : x.skip[o]);
+  for (; l + lanes <= part.lanes; l += lanes, in += lanes) {
+    auto most = hn::Set(d, -std::numeric_limits<T>::infinity());
+    auto where = hn::Set(di, static_cast<PlaceOf<T>>(begin));
+    rows.each([&](int64_t row, int64_t at) HWY_ATTR {
+      for (int64_t j = 0; j < x.count[o]; ++j) {
+        const int64_t position = x.first[o] + j * x.dilation;
+        const auto value = hn::LoadU(d, in + row + position * part.in.pixel);
+        const auto taken = hn::Or(hn::Gt(value, most), hn::IsNaN(value));
+        most = hn::IfThenElse(taken, value, most);
+        const auto here = hn::Set(di, static_cast<PlaceOf<T>>(at + (plane ? position : x.skip[o] + j)));
+        where = hn::IfThenElse(hn::RebindMask(di, taken), here, where);
+      }
+    });
+    hn::StoreU(most, d, best + l);
+    hn::StoreU(where, di, place + l);
+  }
+  return l;
+}
+
+template <class T>
+HWY_INLINE void max_lane_rows(const WindowRows& rows, T* best, PlaceOf<T>* place) {
+  const int64_t lanes = rows.part.lanes;
+  for (int64_t o = 0; o < (*rows.part.window)[2].out; ++o, best += rows.part.best.pixel, place += lanes) {
+    const int64_t l = max_lanes<T>(hn::ScalableTag<T>(), rows, o, 0, best, place);
+    max_lanes<T>(hn::CappedTag<T, 1>(), rows, o, l, best, place);
   }
 }
 
 template <class T>
 void max_part(const MaxPart& part) {
   const auto& [z, y, x] = *part.window;
-  const auto row_place = [&](int64_t oz, int64_t oy, int64_t j, int64_t i) {
-    if (part.meaning == Place::kWindow) return ((z.skip[oz] + j) * y.kernel + y.skip[oy] + i) * x.kernel;
-    return ((z.first[oz] + j * z.dilation) * y.in + y.first[oy] + i * y.dilation) * x.in;
-  };
   for (int64_t oz = 0; oz < z.out; ++oz) {
     for (int64_t oy = 0; oy < y.out; ++oy) {
       T* best = static_cast<T*>(part.best.data) + oz * part.best.slice + oy * part.best.row;
       auto* place = static_cast<PlaceOf<T>*>(part.place) + (oz * y.out + oy) * x.out * part.lanes;
-      start_line(part, row_place(oz, oy, 0, 0), best, place);
-      for (int64_t j = 0; j < z.count[oz]; ++j) {
-        const T* slice = static_cast<const T*>(part.in.data) + (z.first[oz] + j * z.dilation) * part.in.slice;
-        for (int64_t i = 0; i < y.count[oy]; ++i) {
-          const T* in = slice + (y.first[oy] + i * y.dilation) * part.in.row;
-          max_line(part, in, row_place(oz, oy, j, i), best, place);
-        }
+      const WindowRows rows{part, oz, oy};
+      if (part.lanes > 1) {
+        max_lane_rows(rows, best, place);
+        continue;
       }
+      start_line(part, rows.place(0, 0), best, place);
+      rows.each([&](int64_t row, int64_t at)
+                    HWY_ATTR { max_line(part, static_cast<const T*>(part.in.data) + row, at, best, place); });
     }
   }
 }

@@ -13,14 +13,13 @@ struct MaxPlan : Operator {
   DType slot = DType::kFloat;
 
   void run() override {
-    for_planes(in, [this](int64_t part) {
-      const Scratch<std::byte> in_buffer(in.buffer_bytes());
-      const Scratch<std::byte> best_buffer(best.buffer_bytes());
-      const Scratch<std::byte> place_buffer(places.buffer_bytes());
-      max_kernel(slot)({&window, in.load(part, in_buffer), best.target(part, best_buffer), place_buffer.data(),
-                        in.lanes(part), meaning});
-      best.store(part, best_buffer);
-      places.store(part, place_buffer);
+    const MaxKernel kernel = max_kernel(slot);
+    const int64_t best_at = in.buffer_bytes(), place_at = best_at + best.buffer_bytes();
+    for_planes(in, place_at + places.buffer_bytes(), [&](int64_t part, std::byte* buffer) {
+      std::byte* place = buffer + place_at;
+      kernel({&window, in.load(part, buffer), best.target(part, buffer + best_at), place, in.lanes(part), meaning});
+      best.store(part, buffer + best_at);
+      places.store(part, place);
     });
   }
   int64_t cost() const override { return 500 + in.parts() * in.plane() * 4; }

@@ -23,15 +23,13 @@ struct MaxPlanGrad : Operator {
   std::vector<int64_t> elements;
 
   void run() override {
-    for_planes(grad, [this](int64_t part) {
-      const Scratch<std::byte> grad_buffer(grad.buffer_bytes());
-      const Scratch<std::byte> in_buffer(in.buffer_bytes());
-      const Scratch<std::byte> place_buffer(places.buffer_bytes());
-      places.load(part, place_buffer);
-      const Spread spread{grad.target(part, grad_buffer), in.load(part, in_buffer), place_buffer.data(),
+    const int64_t in_at = grad.buffer_bytes(), place_at = in_at + in.buffer_bytes();
+    for_planes(grad, place_at + places.buffer_bytes(), [&](int64_t part, std::byte* buffer) {
+      places.load(part, buffer + place_at);
+      const Spread spread{grad.target(part, buffer), in.load(part, buffer + in_at), buffer + place_at,
                           grad.lanes(part)};
       slot == DType::kDouble ? add<double>(spread) : add<float>(spread);
-      grad.store(part, grad_buffer);
+      grad.store(part, buffer);
     });
   }
   int64_t cost() const override { return 500 + grad.parts() * grad.plane() * 4; }
@@ -49,34 +47,52 @@ struct MaxPlanGrad : Operator {
  private:
   template <class T>
   void add(const Spread& s) const {
+    clear<T>(s);
     const auto& [z, y, x] = window;
-    const int64_t size = grad.plane();
-    for (int64_t i = 0; i < size; ++i) {
-      for (int64_t l = 0; l < s.lanes; ++l) static_cast<T*>(s.grad.data)[i * s.grad.pixel + l] = 0;
-    }
     const auto* place = static_cast<const PlaceOf<T>*>(s.place);
     for (int64_t oz = 0; oz < z.out; ++oz) {
       for (int64_t oy = 0; oy < y.out; ++oy, place += x.out * s.lanes) {
         const T* g = static_cast<const T*>(s.out.data) + oz * s.out.slice + oy * s.out.row;
         const int64_t corner = ((oz * z.stride - z.padding) * y.in + oy * y.stride - y.padding) * x.in - x.padding;
-        add_line(s, g, place, corner);
+        if (elements.empty()) {
+          add_line(s, g, place, [](int64_t, PlaceOf<T> at) { return static_cast<int64_t>(at); });
+        } else {
+          add_line(s, g, place, [&](int64_t o, PlaceOf<T> at) {
+            // Behind the last element of the window: a position that no plane has.
+            return static_cast<size_t>(at) < elements.size() ? corner + o * x.stride + elements[static_cast<size_t>(at)]
+                                                             : int64_t{-1};
+          });
+        }
       }
     }
   }
 
-  // A place that lies nowhere in the plane is passed over: the client's memory may hold anything.
   template <class T>
-  void add_line(const Spread& s, const T* g, const PlaceOf<T>* place, int64_t corner) const {
-    const PoolAxis& x = window[2];
+  void clear(const Spread& s) const {
+    T* to = static_cast<T*>(s.grad.data);
+    if (s.grad.pixel == s.lanes) {
+      std::fill_n(to, grad.plane() * s.lanes, T(0));
+      return;
+    }
+    for (int64_t i = 0; i < grad.plane(); ++i) std::fill_n(to + i * s.grad.pixel, s.lanes, T(0));
+  }
+
+  // A place that lies nowhere in the plane is passed over: the client's memory may hold anything.
+  template <class T, class F>
+  void add_line(const Spread& s, const T* g, const PlaceOf<T>* place, F&& position) const {
     const auto size = static_cast<uint64_t>(grad.plane());
     T* to = static_cast<T*>(s.grad.data);
-    for (int64_t o = 0; o < x.out; ++o) {
+    const int64_t outputs = window[2].out;
+    if (s.lanes == 1 && s.grad.pixel == 1) {
+      for (int64_t o = 0; o < outputs; ++o) {
+        const auto at = static_cast<uint64_t>(position(o, place[o]));
+        if (at < size) to[at] += g[o * s.out.pixel];
+      }
+      return;
+    }
+    for (int64_t o = 0; o < outputs; ++o) {
       for (int64_t l = 0; l < s.lanes; ++l) {
-        auto at = static_cast<uint64_t>(static_cast<int64_t>(place[o * s.lanes + l]));
-        if (!elements.empty()) {
-          if (at >= elements.size()) continue;
-          at = static_cast<uint64_t>(corner + o * x.stride + elements[at]);
-        }
+        const auto at = static_cast<uint64_t>(position(o, place[o * s.lanes + l]));
         if (at < size) to[static_cast<int64_t>(at) * s.grad.pixel + l] += g[o * s.out.pixel + l];
       }
     }

@@ -37,8 +37,8 @@ class Planes {
   int64_t parts() const { return batch_ * groups_; }
   /// Lanes of one part: fewer than asked for in the last channels.
   int64_t lanes(int64_t part) const { return std::min(lanes_, channels_ - part % groups_ * lanes_); }
-  /// Bytes the buffer below must have.
-  int64_t buffer_bytes() const { return direct_ ? 0 : plane_ * lanes_ * slot_size_; }
+  /// Bytes the buffer below must have, a multiple of a cache line.
+  int64_t buffer_bytes() const { return direct_ ? 0 : (plane_ * lanes_ * slot_size_ + 63) / 64 * 64; }
   /// Elements of one plane.
   int64_t plane() const { return plane_; }
 
@@ -64,12 +64,13 @@ class Planes {
   bool direct_ = false;
 };
 
-/// Calls body(part) for every part, in parallel, several small ones at a time.
+/// Calls body(part, buffer) for every part, in parallel, several small ones at a time; `buffer` holds `bytes` bytes.
 template <class F>
-void for_planes(const Planes& planes, F&& body) {
+void for_planes(const Planes& planes, int64_t bytes, F&& body) {
   const int64_t work = std::max<int64_t>(1, planes.plane() * planes.lanes(0));
   parallel_for(planes.parts(), std::max<int64_t>(1, 16384 / work), [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) body(part);
+    const Scratch<std::byte> buffer(bytes);
+    for (int64_t part = begin; part < end; ++part) body(part, buffer.data());
   });
 }
 
