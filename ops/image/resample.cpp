@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/image/resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace npu::ops {
+namespace {
+
+// Does `scale` lead from `in` to `out` as PyTorch counts? A scale that came as a float may fall just below.
+bool fits(int64_t in, int64_t out, double scale) {
+  if (!(scale > 0)) return false;
+  const double size = static_cast<double>(in) * scale;
+  const auto wanted = static_cast<double>(out);
+  return std::floor(size) == wanted || std::floor(size * (1 + 1e-6)) == wanted;
+}
+
+// Whole factors are taken from the sizes, whatever the scale says, in the modes where PyTorch does so.
+bool by_sizes(int64_t in, int64_t out, const std::string& mode) {
+  if (mode == "nearest") return out == in || out == 2 * in;
+  return out == in && mode.ends_with("_aa");
+}
+
+// Input elements per output element.
+double step_of(int64_t in, int64_t out, double scale, const ResampleRule& rule) {
+  if (rule.align_corners) return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
+  if (by_sizes(in, out, rule.mode)) scale = 0;
+  return fits(in, out, scale) ? 1 / scale : static_cast<double>(in) / static_cast<double>(out);
+}
+
+// In T because the position is cut: at the borders between elements the rounding of T decides, as in PyTorch.
+template <class T>
+int64_t nearest(int64_t o, double step, bool exact, int64_t in) {
+  const T position =
+      exact ? (static_cast<T>(o) + T(0.5)) * static_cast<T>(step) : static_cast<T>(o) * static_cast<T>(step);
+  return std::min(static_cast<int64_t>(std::floor(position)), in - 1);
+}
+
+void add_nearest(ResampleAxis& a, double step, const ResampleRule& rule) {
+  const bool exact = rule.mode == "nearest_exact";
+  for (int64_t o = 0; o < a.out; ++o) {
+    a.index.push_back(rule.single ? nearest<float>(o, step, exact, a.in) : nearest<double>(o, step, exact, a.in));
+    a.weight.push_back(1);
+  }
+}
+
+void add_linear(ResampleAxis& a, double step, bool align_corners) {
+  a.taps = a.in == a.out ? 1 : 2;
+  for (int64_t o = 0; o < a.out; ++o) {
+    if (a.taps == 1) {
+      a.index.push_back(o);
+      a.weight.push_back(1);
+      continue;
+    }
+    const double at =
+        align_corners ? step * static_cast<double>(o) : std::max(0.0, step * (static_cast<double>(o) + 0.5) - 0.5);
+    const int64_t first = std::min(static_cast<int64_t>(at), a.in - 1);
+    const double share = std::clamp(at - static_cast<double>(first), 0.0, 1.0);
+    a.index.insert(a.index.end(), {first, std::min(first + 1, a.in - 1)});
+    a.weight.insert(a.weight.end(), {1 - share, share});
+  }
+}
+
+// Keys' cubic convolution.
+double cubic(double x, double a) {
+  x = std::abs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+void add_cubic(ResampleAxis& a, double step, bool align_corners) {
+  a.taps = 4;
+  for (int64_t o = 0; o < a.out; ++o) {
+    const double at = align_corners ? step * static_cast<double>(o) : step * (static_cast<double>(o) + 0.5) - 0.5;
+    const double first = std::floor(at);
+    for (int64_t k = -1; k <= 2; ++k) {
+      a.index.push_back(std::clamp<int64_t>(static_cast<int64_t>(first) + k, 0, a.in - 1));
+      a.weight.push_back(cubic(at - first - static_cast<double>(k), -0.75));
+    }
+  }
+}
+
+// The filter is widened by the step when the image shrinks, so every input element counts.
+void add_antialiased(ResampleAxis& a, double step, bool is_cubic) {
+  const double wide = std::max(step, 1.0);
+  const double support = (is_cubic ? 2 : 1) * wide;
+  a.taps = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
+  for (int64_t o = 0; o < a.out; ++o) {
+    const double center = step * (static_cast<double>(o) + 0.5);
+    const int64_t begin = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
+    const int64_t end = std::min(static_cast<int64_t>(center + support + 0.5), a.in);
+    double total = 0;
+    for (int64_t k = 0; k < a.taps; ++k) {
+      const double x = (static_cast<double>(begin + k) - center + 0.5) / wide;
+      const double w = is_cubic ? cubic(x, -0.5) : std::max(0.0, 1 - std::abs(x));
+      a.index.push_back(std::min(begin + k, a.in - 1));
+      a.weight.push_back(begin + k < end ? w : 0);
+      total += a.weight.back();
+    }
+    for (auto w = a.weight.end() - a.taps; w != a.weight.end() && total != 0; ++w) *w /= total;
+  }
+}
+
+}  // namespace
+
+ResampleAxis resample_axis(int64_t in, int64_t out, double scale, const ResampleRule& rule) {
+  ResampleAxis a;
+  a.in = in;
+  a.out = out;
+  a.index.clear();
+  a.weight.clear();
+  const double step = step_of(in, out, scale, rule);
+  if (rule.mode == "nearest" || rule.mode == "nearest_exact")
+    add_nearest(a, step, rule);
+  else if (rule.mode == "linear")
+    add_linear(a, step, rule.align_corners);
+  else if (rule.mode == "cubic")
+    add_cubic(a, step, rule.align_corners);
+  else if (rule.mode == "linear_aa" || rule.mode == "cubic_aa")
+    add_antialiased(a, step, rule.mode == "cubic_aa");
+  else
+    fail(Code::kInternal, "there is no way of resizing called '{}'", rule.mode);
+  a.weight32.assign(a.weight.begin(), a.weight.end());
+  return a;
+}
+
+}  // namespace npu::ops
