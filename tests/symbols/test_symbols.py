@@ -44,7 +44,7 @@ def wanted_by(library):
     torch = WHEEL.parents[1] / "torch" / "lib"
     others = {*torch.glob("*.so*"), *WHEEL.glob("*.so"), pathlib.Path(sys.executable).resolve()} - {library}
     for path in (library, torch / "libtorch_python.so"):
-        others |= {file for file in elf.loaded_with(path) if "anynpu" not in str(file)}
+        others |= {f for f in elf.loaded_with(path) if "anynpu" not in str(f) and "torch_npu.libs" not in str(f)}
     known = set().union(*(elf.defined(path) for path in others if path.parent != LIBRARIES))
     return elf.undefined(library) - known
 
