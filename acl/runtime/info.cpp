@@ -69,7 +69,7 @@ using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
 
 const char* aclrtGetSocName() {
-  return call_or<const char*>("aclrtGetSocName", nullptr, [] { return device::soc().name; });
+  return call_or<const char*>("aclrtGetSocName", "", [] { return device::soc().name; });
 }
 
 aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {

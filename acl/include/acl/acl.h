@@ -47,7 +47,7 @@ aclError aclFinalize(void);
  * the thread's next call. */
 const char* aclGetRecentErrMsg(void);
 
-/** The chip this process claims to be (ANYNPU_SOC), "Ascend910B1" unless set. */
+/** The chip this process claims to be (ANYNPU_SOC), "Ascend910B1" unless set; "" when ANYNPU_SOC names none. */
 const char* aclrtGetSocName(void);
 /** Cores or bytes of L2. 100000 for an unknown `deviceInfo`, 107001 for a bad device. */
 aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value);
