@@ -11,10 +11,11 @@ namespace {
 
 // `weight` as a view with as many axes as `self`, which broadcasts with it.
 Tensor by_channel(const Tensor& weight, const Tensor& self) {
+  if (weight.count() == 1) return weight.view(Dims(self.rank(), 1), Dims(self.rank(), 0));
   require(weight.rank() <= self.rank(), "weight is {}, self is {}: it has more dimensions", weight, self);
   const size_t lead = self.rank() - weight.rank();
   Dims shape(self.rank(), 1), strides(self.rank(), 0);
-  if (weight.rank() != 1 || self.rank() < 2 || weight.count() == 1) {
+  if (weight.rank() != 1 || self.rank() < 2) {
     std::copy(weight.shape.begin(), weight.shape.end(), shape.begin() + lead);
     std::copy(weight.strides.begin(), weight.strides.end(), strides.begin() + lead);
     return weight.view(shape, strides);
