@@ -185,3 +185,31 @@ for shape in [(2, 3, 5, 6, 7), (1, 9, 4, 5, 6), (3, 4, 4, 4)]:
         for count, divisor in [(True, 0), (False, 0), (True, 5)]:
             averages("aclnnAvgPool3d", avg_pool3d, shape, kernel_size=window[0], stride=window[1], padding=window[2],
                      ceil_mode=window[4], count_include_pad=count, divisor_override=divisor)  # fmt: skip
+
+
+# --- unpooling ------------------------------------------------------------------------------------------------------
+
+
+def unpooled(name, unpool, spatial, shape, size, **rest):
+    """Distinct indices, so that the order of writing does not matter."""
+    generator = torch.Generator().manual_seed(3)
+    cells = torch.Size(size).numel()
+    count = torch.Size(shape[-spatial:]).numel()
+    rows = [torch.randperm(cells, generator=generator)[:count] for _ in range(torch.Size(shape[:-spatial]).numel())]
+    at = torch.stack(rows).reshape(shape)
+
+    def oracle(self, indices):
+        return unpool(self.contiguous(), indices.contiguous(), size)
+
+    case(name, oracle, self=T(*shape), indices=T(*shape, dtype=torch.int64, values=lambda _: at), output_size=size,
+         layouts=LAYOUTS, **rest)  # fmt: skip
+
+
+def unpool3d(self, indices, size):
+    return torch.ops.aten.max_unpool3d(self, indices, size, [2, 2, 2], [0, 0, 0])
+
+
+for shape in [(2, 3, 4, 5), (1, 40, 3, 7), (3, 2, 2)]:
+    unpooled("aclnnMaxUnpool2d", torch.ops.aten.max_unpool2d, 2, shape, [shape[-2] * 2 + 1, shape[-1] * 2])
+for shape in [(2, 3, 2, 3, 4), (1, 9, 2, 2, 2)]:
+    unpooled("aclnnMaxUnpool3d", unpool3d, 3, shape, [d * 2 for d in shape[-3:]], stride=[2, 2, 2], padding=[0, 0, 0])

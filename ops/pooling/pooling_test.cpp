@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the conformance cases cannot see: layouts on both sides, foreign masks, texts.
+#include <gtest/gtest.h>
+
+#include "ops/test_call.h"
+
+namespace npu::ops {
+namespace {
+
+const std::vector<int64_t> kThree{3, 3}, kTwo{2, 2}, kOne{1, 1};
+
+Call pool(const char* name, const Tensor& self) {
+  Call call(name);
+  call.set("self", self).set("kernel_size", kThree).set("stride", kTwo).set("padding", kOne);
+  return call;
+}
+
+TEST(Pooling, ChannelsLastGivesTheSame) {
+  const std::vector<size_t> last{0, 2, 3, 1};
+  const Array x = Array(DType::kFloat, {2, 40, 9, 23}).random(1),
+              y = Array(DType::kFloat, {2, 40, 9, 23}, last).random(1);
+  const Array max_x(DType::kFloat, {2, 40, 5, 12}), max_y(DType::kFloat, {2, 40, 5, 12}, last);
+  const Array at_x(DType::kInt64, {2, 40, 5, 12}), at_y(DType::kInt64, {2, 40, 5, 12}, last);
+  pool("max_pool_indices", x).set("out", max_x.tensor()).set("indices", at_x.tensor()).run();
+  pool("max_pool_indices", y).set("out", max_y.tensor()).set("indices", at_y.tensor()).run();
+  EXPECT_EQ(max_x.values(), max_y.values());
+  EXPECT_EQ(at_x.values(), at_y.values());
+  pool("avg_pool", x).set("out", max_x.tensor()).run();
+  pool("avg_pool", y).set("out", max_y.tensor()).run();
+  const auto a = max_x.values(), b = max_y.values();
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6) << i;
+}
+
+TEST(Pooling, MaskLeadsTheGradientBack) {
+  const Array x = Array(DType::kFloat, {1, 3, 8, 8}).random(2), g = Array(DType::kFloat, {1, 3, 4, 4}).random(3);
+  const Array out(DType::kFloat, {1, 3, 4, 4}), mask(DType::kInt8, {1, 3, 9, 64}), at(DType::kInt32, {1, 3, 4, 4});
+  const Array by_mask(DType::kFloat, {1, 3, 8, 8}), by_index(DType::kFloat, {1, 3, 8, 8});
+  pool("max_pool_mask", x).set("out", out.tensor()).set("indices", mask.tensor()).run();
+  pool("max_pool_indices", x).set("out", out.tensor()).set("indices", at.tensor()).run();
+  const auto grad = [&](const char* name, const Array& places, const Array& into) {
+    pool(name, x).set("grad_output", g.tensor()).set("indices", places.tensor()).set("grad_input", into.tensor()).run();
+  };
+  grad("max_pool_mask_backward", mask, by_mask);
+  grad("max_pool_indices_backward", at, by_index);
+  EXPECT_EQ(by_mask.values(), by_index.values());
+}
+
+TEST(Pooling, PlacesOutsideThePlaneAreHarmless) {
+  const Array x = Array(DType::kFloat, {1, 3, 8, 8}).random(2), g = Array(DType::kFloat, {1, 3, 4, 4}).random(3);
+  const Array mask = Array(DType::kInt8, {1, 3, 9, 64}).filled(-2), at = Array(DType::kInt64, {1, 3, 4, 4}).filled(64);
+  const Array grad(DType::kFloat, {1, 3, 8, 8});
+  for (const char* name : {"max_pool_mask_backward", "max_pool_indices_backward"}) {
+    const Tensor& places = name[9] == 'm' ? mask.tensor() : at.tensor();
+    pool(name, x).set("grad_output", g.tensor()).set("indices", places).set("grad_input", grad.tensor()).run();
+    for (const double v : grad.values()) EXPECT_EQ(v, 0) << name;
+  }
+}
+
+TEST(Pooling, RefusalsSayWhatToDo) {
+  const Array x(DType::kFloat, {1, 3, 8, 8}), out(DType::kFloat, {1, 3, 4, 5}), mask(DType::kInt8, {1, 3, 9, 1});
+  EXPECT_EQ(pool("avg_pool", x).set("out", out.tensor()).refusal(), "out is float32[1x3x4x5], expected shape 1x3x4x4");
+  EXPECT_NE(pool("avg_pool", x).set("padding", kTwo).set("out", out.tensor()).refusal().find("half the kernel"),
+            std::string::npos);
+  const Array right(DType::kFloat, {1, 3, 4, 4});
+  EXPECT_NE(
+      pool("max_pool_mask", x).set("out", right.tensor()).set("indices", mask.tensor()).refusal().find("48 bytes"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace npu::ops
