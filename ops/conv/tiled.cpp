@@ -204,8 +204,17 @@ class Weights final : public ConvKernel {
 
 std::unique_ptr<ConvKernel> make_tiled_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& tensors) {
   if (conv_slot(tensors) != DType::kFloat || shape.work() == 0) return nullptr;
-  if (pass == ConvPass::kBackwardWeights) return Weights::make(shape, DType::kFloat);
-  return Images::make(pass, shape, DType::kFloat, tensors.bias.defined());
+  const auto narrow = [](const Tensor& t) { return t.dtype == DType::kBFloat16; };
+  const bool native = narrow(tensors.src) && narrow(tensors.weight) && narrow(tensors.dst) &&
+                      cube::computes_natively(DType::kBFloat16);
+  // Float16 is always widened: on most CPUs oneDNN has only reference code for its weight gradients.
+  for (const DType dtype : {DType::kBFloat16, DType::kFloat}) {
+    if (dtype == DType::kBFloat16 && !native) continue;
+    auto kernel = pass == ConvPass::kBackwardWeights ? Weights::make(shape, dtype)
+                                                     : Images::make(pass, shape, dtype, tensors.bias.defined());
+    if (kernel != nullptr) return kernel;
+  }
+  return nullptr;
 }
 
 }  // namespace npu::ops

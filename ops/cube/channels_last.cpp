@@ -26,7 +26,30 @@ HWY_INLINE void transpose_plain(const T* from, int64_t stride, int64_t rows, int
 HWY_INLINE void transpose_4x4(const uint32_t* from, int64_t stride, uint32_t* to, int64_t to_stride) {
   transpose_plain(from, stride, 4, 4, to, to_stride);
 }
+HWY_INLINE void transpose_8x8(const uint16_t* from, int64_t stride, uint16_t* to, int64_t to_stride) {
+  transpose_plain(from, stride, 8, 8, to, to_stride);
+}
 #else
+// Blocks of 8 x 8 half words: each pass interleaves row i with row i + 4.
+HWY_INLINE void transpose_8x8(const uint16_t* from, int64_t stride, uint16_t* to, int64_t to_stride) {
+  const hn::FixedTag<uint16_t, 8> d;
+  hn::VFromD<decltype(d)> rows[8], next[8];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) rows[i] = hn::LoadU(d, from + i * stride);
+#pragma GCC unroll 3
+  for (int pass = 0; pass < 3; ++pass) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + 4]);
+      next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + 4]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) rows[i] = next[i];
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) hn::StoreU(rows[i], d, to + i * to_stride);
+}
+
 // Blocks of 4 x 4 words in registers: pairs of rows are interleaved twice.
 HWY_INLINE void transpose_4x4(const uint32_t* from, int64_t stride, uint32_t* to, int64_t to_stride) {
   const hn::FixedTag<uint32_t, 4> d;
@@ -42,18 +65,26 @@ HWY_INLINE void transpose_4x4(const uint32_t* from, int64_t stride, uint32_t* to
 }
 #endif
 
-void transpose_words(const uint32_t* from, int64_t stride, int64_t rows, int64_t cols, uint32_t* to,
-                     int64_t to_stride) {
-  // Sixteen rows at a time fill whole cache lines of the result.
-  for (int64_t r = 0; r < rows; r += 16) {
-    const int64_t tall = std::min<int64_t>(16, rows - r), quads = tall / 4 * 4;
+HWY_INLINE void transpose_square(const uint32_t* from, int64_t stride, uint32_t* to, int64_t to_stride) {
+  transpose_4x4(from, stride, to, to_stride);
+}
+HWY_INLINE void transpose_square(const uint16_t* from, int64_t stride, uint16_t* to, int64_t to_stride) {
+  transpose_8x8(from, stride, to, to_stride);
+}
+
+template <class T>
+void transpose_squares(const T* from, int64_t stride, int64_t rows, int64_t cols, T* to, int64_t to_stride) {
+  constexpr int64_t kSide = 16 / static_cast<int64_t>(sizeof(T)), kTall = 64 / static_cast<int64_t>(sizeof(T));
+  // kTall rows at a time fill whole cache lines of the result.
+  for (int64_t r = 0; r < rows; r += kTall) {
+    const int64_t tall = std::min(kTall, rows - r), whole = tall / kSide * kSide;
     int64_t c = 0;
-    for (; c + 4 <= cols; c += 4) {
-      for (int64_t q = 0; q < quads; q += 4) {
-        transpose_4x4(from + (r + q) * stride + c, stride, to + c * to_stride + r + q, to_stride);
+    for (; c + kSide <= cols; c += kSide) {
+      for (int64_t q = 0; q < whole; q += kSide) {
+        transpose_square(from + (r + q) * stride + c, stride, to + c * to_stride + r + q, to_stride);
       }
     }
-    transpose_plain(from + (r + quads) * stride, stride, tall - quads, c, to + r + quads, to_stride);
+    transpose_plain(from + (r + whole) * stride, stride, tall - whole, c, to + r + whole, to_stride);
     transpose_plain(from + r * stride + c, stride, tall, cols - c, to + c * to_stride + r, to_stride);
   }
 }
@@ -72,9 +103,9 @@ void transpose_blocks(const T* from, int64_t stride, int64_t rows, int64_t cols,
 void transpose_any(const void* from, int64_t stride, int64_t rows, int64_t cols, int64_t element, void* to,
                    int64_t to_stride) {
   if (element == 4) {
-    transpose_words(static_cast<const uint32_t*>(from), stride, rows, cols, static_cast<uint32_t*>(to), to_stride);
+    transpose_squares(static_cast<const uint32_t*>(from), stride, rows, cols, static_cast<uint32_t*>(to), to_stride);
   } else if (element == 2) {
-    transpose_blocks(static_cast<const uint16_t*>(from), stride, rows, cols, static_cast<uint16_t*>(to), to_stride);
+    transpose_squares(static_cast<const uint16_t*>(from), stride, rows, cols, static_cast<uint16_t*>(to), to_stride);
   } else {
     transpose_blocks(static_cast<const uint64_t*>(from), stride, rows, cols, static_cast<uint64_t*>(to), to_stride);
   }
@@ -120,8 +151,7 @@ void each_run(const Tensor& images, const Runs& runs, F&& body) {
   for (int64_t n = 0; n < images.shape[0]; ++n) {
     for (int64_t i = 0; i < count; ++i) {
       int64_t offset = n * images.strides[0], rest = i;
-      for (size_t d = runs.shape.size(); d-- > 0; rest /= runs.shape[d])
-        offset += rest % runs.shape[d] * runs.strides[d];
+      for (size_t d = runs.shape.size(); d-- > 0; rest /= runs.shape[d]) offset += rest % runs.shape[d] * runs.strides[d];
       body(offset);
     }
   }

@@ -9,11 +9,15 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/setting.h"
 #include "ops/cube/one_thread.h"
 #include "ops/scratch.h"
 
 namespace npu::ops::cube {
 namespace {
+
+NPU_SETTING(bool, widen, "ANYNPU_WIDEN", false,
+            "Compute bfloat16 and float16 matrix products in float32 even where the CPU has faster instructions.");
 
 using Args = std::unordered_map<int, dnnl::memory>;
 using Desc = dnnl::memory::desc;
@@ -43,15 +47,20 @@ struct Key {
 
 struct KeyHash {
   size_t operator()(const Key& key) const {
-    size_t hash = static_cast<size_t>(key.pass) * 2 + key.bias + static_cast<size_t>(key.dtype) * 8;
-    const auto mix = [&](int64_t v) { hash = (hash ^ static_cast<size_t>(v)) * 0x9e3779b97f4a7c15u + (hash >> 29); };
     const ConvShape& s = key.shape;
-    for (const int64_t v : {s.n, s.c, s.o, s.groups, s.rank}) mix(v);
+    size_t hash = mix(static_cast<size_t>(key.pass) * 2 + key.bias, static_cast<int64_t>(key.dtype));
+    for (const int64_t v : {s.n, s.c, s.o, s.groups, s.rank}) hash = mix(hash, v);
     for (const Spatial* values : {&s.in, &s.out, &s.kernel, &s.stride, &s.dilation, &s.pad}) {
-      for (const int64_t v : *values) mix(v);
+      for (const int64_t v : *values) hash = mix(hash, v);
     }
     return hash;
   }
+  size_t operator()(const OnednnMatmul::Shape& s) const {
+    size_t hash = mix(static_cast<size_t>(s.trans_a) * 2 + s.trans_b, static_cast<int64_t>(s.dtype));
+    for (const int64_t v : {s.m, s.n, s.k, s.lda, s.ldb}) hash = mix(hash, v);
+    return hash;
+  }
+  static size_t mix(size_t hash, int64_t v) { return (hash ^ static_cast<size_t>(v)) * 0x9e3779b97f4a7c15u + (hash >> 29); }
 };
 
 // What oneDNN wants to know, in its words.
@@ -194,10 +203,49 @@ std::shared_ptr<const OnednnConv> compile(const Key& key) {
   }
 }
 
+class Matmul final : public OnednnMatmul {
+ public:
+  explicit Matmul(const Shape& s) : primitive_(nullptr) {
+    const Type type = s.dtype == DType::kHalf ? Type::f16 : Type::bf16;
+    using Dims = dnnl::memory::dims;
+    a_ = Desc({s.m, s.k}, type, s.trans_a ? Dims{1, s.lda} : Dims{s.lda, 1});
+    b_ = Desc({s.k, s.n}, type, s.trans_b ? Dims{1, s.ldb} : Dims{s.ldb, 1});
+    c_ = Desc({s.m, s.n}, Type::f32, Dims{s.n, 1});
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::matmul::primitive_desc desc(engine(), a_, b_, c_, attributes);
+    if (fast(desc.impl_info_str())) primitive_ = std::make_unique<dnnl::matmul>(desc);
+    scratch_ = desc.scratchpad_desc();
+  }
+  bool usable() const { return primitive_ != nullptr; }
+  void run(const void* a, const void* b, float* c) const override {
+    const OneThread one;
+    const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
+    primitive_->execute(stream(), {{DNNL_ARG_SRC, memory(a_, a)}, {DNNL_ARG_WEIGHTS, memory(b_, b)},
+                                   {DNNL_ARG_DST, memory(c_, c)}, {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}});
+  }
+
+ private:
+  std::unique_ptr<dnnl::matmul> primitive_;
+  Desc a_, b_, c_, scratch_;
+};
+
+std::shared_ptr<const OnednnMatmul> compile(const OnednnMatmul::Shape& shape) {
+  const OneThread one;
+  try {
+    auto made = std::make_shared<Matmul>(shape);
+    if (made->usable()) return made;
+  } catch (const dnnl::error&) {
+    // A type or stride this CPU has no kernel for; the caller widens.
+  }
+  return nullptr;
+}
+
 // The least recently used kernels go when the table is full; calls that hold one keep it alive.
+template <class Key, class Kernel>
 class Table {
  public:
-  std::shared_ptr<const OnednnConv> get(const Key& key) {
+  std::shared_ptr<const Kernel> get(const Key& key) {
     std::lock_guard lock(mutex_);
     if (const auto at = by_key_.find(key); at != by_key_.end()) {
       order_.splice(order_.begin(), order_, at->second);
@@ -214,11 +262,24 @@ class Table {
 
  private:
   static constexpr size_t kLimit = 1024;
-  using Entry = std::pair<Key, std::shared_ptr<const OnednnConv>>;
+  using Entry = std::pair<Key, std::shared_ptr<const Kernel>>;
   std::mutex mutex_;
   std::list<Entry> order_;
-  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> by_key_;
+  std::unordered_map<Key, typename std::list<Entry>::iterator, KeyHash> by_key_;
 };
+
+bool cpu_has(dnnl::cpu_isa wanted) {
+  static const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  return (isa & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
+}
+
+bool is_amd() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amd") != 0;
+#else
+  return false;
+#endif
+}
 
 }  // namespace
 
@@ -229,8 +290,22 @@ void onednn_sgemm(const GemmArgs<float>& g) {
 }
 
 std::shared_ptr<const OnednnConv> OnednnConv::get(ConvPass pass, DType dtype, const ConvShape& shape, bool bias) {
-  static Table& table = *new Table;
+  static auto& table = *new Table<Key, OnednnConv>;
   return table.get({pass, bias, dtype, shape});
+}
+
+std::shared_ptr<const OnednnMatmul> OnednnMatmul::get(const Shape& shape) {
+  static auto& table = *new Table<Shape, OnednnMatmul>;
+  return table.get(shape);
+}
+
+bool computes_natively(DType dtype) {
+  if (widen()) return false;
+  // Intel's bfloat16 dot products without matrix units run at half the float32 rate, AMD's at twice.
+  if (dtype == DType::kBFloat16) {
+    return cpu_has(dnnl::cpu_isa::avx512_core_amx) || (cpu_has(dnnl::cpu_isa::avx512_core_bf16) && is_amd());
+  }
+  return dtype == DType::kHalf && cpu_has(dnnl::cpu_isa::avx512_core_fp16);
 }
 
 }  // namespace npu::ops::cube

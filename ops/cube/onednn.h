@@ -16,6 +16,26 @@ namespace npu::ops::cube {
 /// primitive is not. k > 0.
 void onednn_sgemm(const GemmArgs<float>& args);
 
+/// True when this CPU multiplies matrices of `dtype` (bfloat16 or float16) faster than float32 ones, so that widening
+/// them would lose: matrix units, AMD's bfloat16 dot products, Intel's float16 arithmetic. ANYNPU_WIDEN turns it off.
+bool computes_natively(DType dtype);
+
+/// One compiled product C (float32, dense) = op(A) op(B) of bfloat16 or float16 matrices with leading dimensions,
+/// one thread, usable from any number of threads at once.
+class OnednnMatmul {
+ public:
+  struct Shape {
+    DType dtype;
+    bool trans_a, trans_b;
+    int64_t m, n, k, lda, ldb;
+    bool operator==(const Shape&) const = default;
+  };
+  /// From the process's table or compiled now. Null when oneDNN has no fast kernel for it.
+  static std::shared_ptr<const OnednnMatmul> get(const Shape& shape);
+  virtual ~OnednnMatmul() = default;
+  virtual void run(const void* a, const void* b, float* c) const = 0;
+};
+
 enum class ConvPass : uint8_t { kForward, kBackwardData, kBackwardWeights };
 
 /// One compiled convolution of dense channels-last images, one thread, usable from any number of threads at once.

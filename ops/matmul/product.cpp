@@ -15,6 +15,8 @@ namespace {
 // A part of the pool should do at least this many multiply-adds, or move this many elements.
 constexpr int64_t kPartWork = int64_t{1} << 20;
 constexpr int64_t kPartElements = int64_t{1} << 15;
+// Below this, a native product's call overhead eats what its instructions win.
+constexpr int64_t kNativeWork = 48 * 48 * 48;
 
 int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
 
@@ -77,7 +79,7 @@ Product::Side Product::side_of(const Tensor& t) const {
 
 // Decides whether the kernel reads the operand where it is, by rows or by columns. Strides of axes of size 1 say
 // nothing and are set to what fits.
-void Product::lay_out(Side& side, int64_t rows, int64_t cols) const {
+void Product::lay_out(Side& side, int64_t rows, int64_t cols, DType wanted) {
   if (cols == 1 && side.col != 1 && side.row != 1) side.col = 1;
   if (rows == 1 && side.col == 1) side.row = std::max<int64_t>(cols, 1);
   if (rows == 1 && side.col != 1) side.row = 1;
@@ -85,7 +87,7 @@ void Product::lay_out(Side& side, int64_t rows, int64_t cols) const {
   const int64_t outer = side.transposed ? side.col : side.row;
   const int64_t inner = side.transposed ? rows : cols;
   const bool unit = side.transposed || side.col == 1;
-  side.packed = side.dtype != slot_ || !unit || outer < std::max<int64_t>(inner, 1);
+  side.packed = side.dtype != wanted || !unit || outer < std::max<int64_t>(inner, 1);
   side.ld = side.packed ? std::max<int64_t>(inner, 1) : outer;
 }
 
@@ -135,11 +137,16 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   }
   fold_batch();
   if (out_.row == 1 && out_.col != 1 && n_ > 1) swap_operands();
-  lay_out(a_, m_, k_);
-  lay_out(b_, k_, n_);
-  lay_out(out_, m_, n_);
+  lay_out(out_, m_, n_, slot_);
   out_.packed |= out_.transposed;
   tiling_ = cube::plan_tiles(m_, n_, k_);
+  load_ = slot_;
+  if (a.dtype == b.dtype && slot_ == DType::kFloat && m_ * n_ * k_ >= kNativeWork && cube::computes_natively(a.dtype)) {
+    load_ = a.dtype;
+    plan_native();
+  }
+  lay_out(a_, m_, k_, load_);
+  lay_out(b_, k_, n_, load_);
 }
 
 int64_t Product::cost() const {
@@ -167,6 +174,8 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
   if (clash_a) away_from_out(a_, memory.a, &copy_a);
   if (clash_b) away_from_out(b_, memory.b, &copy_b);
   if (clash_self) away_from_out(self_, memory.self, &copy_self);
+  if (load_ == DType::kBFloat16 && slot_ != load_) return compute_native<BFloat16>(memory);
+  if (load_ == DType::kHalf && slot_ != load_) return compute_native<Half>(memory);
   visit_slot(slot_, [&](auto zero) { compute<decltype(zero)>(memory); });
 }
 
@@ -232,7 +241,7 @@ template <class T>
 cube::GemmArgs<T> Product::arguments(const Memory& memory, int64_t item, T* packed_a, T* packed_b,
                                      bool parallel) const {
   cube::GemmArgs<T> g{a_.transposed, b_.transposed, m_, n_, k_};
-  g.alpha = number<T>(alpha_);
+  if constexpr (sizeof(T) > 2) g.alpha = number<T>(alpha_);  // the kernels of narrow types take none
   const std::byte* a = item_of(a_, memory.a, item);
   const std::byte* b = item_of(b_, memory.b, item);
   if (a_.packed) pack(a_, a, m_, k_, packed_a, parallel);
@@ -245,7 +254,7 @@ cube::GemmArgs<T> Product::arguments(const Memory& memory, int64_t item, T* pack
 
 template <class T>
 void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_t cols, T* to, bool parallel) const {
-  const Convert convert = converter(side.dtype, slot_);
+  const Convert convert = converter(side.dtype, load_);
   const int64_t outer = side.transposed ? cols : rows, inner = side.transposed ? rows : cols;
   const int64_t outer_stride = side.transposed ? side.col : side.row;
   const int64_t inner_stride = side.transposed ? side.row : side.col;
@@ -283,6 +292,94 @@ void Product::store(const Memory& memory, int64_t item, const cube::Tile& tile, 
                   (tile.row * out_.row + tile.col * out_.col) * out_.element;
   for (int64_t i = 0; i < tile.rows; ++i)
     convert(c + i * ldc, 1, to + i * out_.row * out_.element, out_.col, tile.cols);
+}
+
+// --- products in the operands' own narrow dtype -------------------------------------------------------------------
+
+// Which of the eight kernels fits a tile: bits say that it is the last, shorter one in that direction.
+namespace {
+size_t kernel_index(const cube::Tiling& t, const cube::Tile& tile) {
+  return (tile.rows != t.rows ? 1 : 0) + (tile.cols != t.cols ? 2 : 0) + (tile.depth != t.depth ? 4 : 0);
+}
+}  // namespace
+
+// Compiles what the tiles need. Without a fast kernel for every tile, the product is widened.
+void Product::plan_native() {
+  Side a = a_, b = b_;
+  lay_out(a, m_, k_, load_);
+  lay_out(b, k_, n_, load_);
+  for (int64_t tile = 0; tile < tiling_.tiles(); ++tile) {
+    for (int64_t slice = 0; slice < tiling_.slices; ++slice) {
+      const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, slice);
+      auto& kernel = native_[kernel_index(tiling_, t)];
+      if (kernel != nullptr) continue;
+      kernel = cube::OnednnMatmul::get({load_, a.transposed, b.transposed, t.rows, t.cols, t.depth, a.ld, b.ld});
+      if (kernel != nullptr) continue;
+      load_ = slot_;
+      return;
+    }
+  }
+}
+
+template <class E>
+void Product::multiply_native(const cube::GemmArgs<E>& whole, int64_t tile, int64_t slice, float* c) const {
+  const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, slice);
+  const auto part = cube::cut(whole, t);
+  native_[kernel_index(tiling_, t)]->run(part.a, part.b, c);
+}
+
+// out = alpha * c + beta * self for one tile.
+void Product::finish_native(const Memory& memory, int64_t item, const cube::Tile& tile, float* c) const {
+  const auto alpha = number<float>(alpha_);
+  const int64_t count = tile.rows * tile.cols;
+  if (has_self_) {
+    const Scratch<float> sum(count);
+    fill(memory, item, tile, sum.data(), tile.cols);
+    for (int64_t i = 0; i < count; ++i) c[i] = alpha * c[i] + sum[i];
+  } else if (alpha != 1.0f) {
+    for (int64_t i = 0; i < count; ++i) c[i] *= alpha;
+  }
+  store(memory, item, tile, c, tile.cols);
+}
+
+template <class E>
+void Product::compute_native(const Memory& memory) const {
+  const int64_t tiles = tiling_.tiles(), slices = tiling_.slices, size = tiling_.rows * tiling_.cols;
+  const bool packs = a_.packed || b_.packed, single = tiles * slices == 1;
+  const auto whole_tile = [&](int64_t item, int64_t tile, const cube::GemmArgs<E>& whole) {
+    const Scratch<float> c(size);
+    multiply_native(whole, tile, 0, c.data());
+    finish_native(memory, item, cube::tile_at(tiling_, m_, n_, k_, tile, 0), c);
+  };
+  if (slices == 1 && (single || !packs)) {
+    const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
+    parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
+        whole_tile(part / tiles, part % tiles, arguments<E>(memory, part / tiles, a, b, false));
+      }
+    });
+    return;
+  }
+  for (int64_t item = 0; item < items(); ++item) {
+    const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
+    const auto whole = arguments<E>(memory, item, a, b, true);
+    const Scratch<float> partial(slices > 1 ? tiles * slices * size : 0);
+    if (slices == 1) {
+      parallel_parts(tiles, [&](int64_t tile) { whole_tile(item, tile, whole); });
+      continue;
+    }
+    parallel_parts(tiles * slices, [&](int64_t part) {
+      multiply_native(whole, part / slices, part % slices, partial + part * size);
+    });
+    parallel_parts(tiles, [&](int64_t tile) {
+      float* c = partial + tile * slices * size;
+      for (int64_t s = 1; s < slices; ++s) {
+        for (int64_t i = 0; i < size; ++i) c[i] += c[s * size + i];
+      }
+      finish_native(memory, item, cube::tile_at(tiling_, m_, n_, k_, tile, 0), c);
+    });
+  }
 }
 
 template <class T>

@@ -3,9 +3,13 @@
 // batched over leading axes. Operators check their own shapes, bring their tensors into this form and keep a Product.
 #pragma once
 
+#include <array>
+#include <memory>
+
 #include "base/scalar.h"
 #include "base/tensor.h"
 #include "ops/cube/gemm.h"
+#include "ops/cube/onednn.h"
 
 namespace npu::ops {
 
@@ -42,7 +46,7 @@ class Product {
   };
 
   Side side_of(const Tensor& t) const;
-  void lay_out(Side& side, int64_t rows, int64_t cols) const;
+  static void lay_out(Side& side, int64_t rows, int64_t cols, DType wanted);
   void fold_batch();
   void swap_operands();
   int64_t items() const { return count_of(batch_); }
@@ -62,12 +66,19 @@ class Product {
   void pack(const Side& side, const std::byte* from, int64_t rows, int64_t cols, T* to, bool parallel) const;
   template <class T>
   void run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const;
+  void plan_native();
+  template <class E>
+  void compute_native(const Memory& memory) const;
+  template <class E>
+  void multiply_native(const cube::GemmArgs<E>& whole, int64_t tile, int64_t slice, float* c) const;
+  void finish_native(const Memory& memory, int64_t item, const cube::Tile& tile, float* c) const;
   template <class T>
   void fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const;
   template <class T>
   void store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const;
 
-  DType slot_ = DType::kUndefined;  ///< what it is computed in
+  DType slot_ = DType::kUndefined;  ///< what sums are computed in
+  DType load_ = DType::kUndefined;  ///< what kernels read: the slot, or a and b's own dtype where the CPU has it
   Dims batch_;
   int64_t m_ = 0, n_ = 0, k_ = 0;
   Side a_, b_, self_, out_;
@@ -76,6 +87,8 @@ class Product {
   bool self_like_out_ = false;  ///< same dtype and strides: may be updated in place
   Scalar alpha_, beta_;
   cube::Tiling tiling_;
+  /// For products in load_ other than slot_: by tile height, width and depth, the last in each direction differing.
+  std::array<std::shared_ptr<const cube::OnednnMatmul>, 8> native_;
 };
 
 /// Raises 161002 unless `out` has `shape`.
