@@ -26,21 +26,28 @@ void layer(benchmark::State& state, DType dtype, bool channels_last, int pass) {
   }
   for (auto _ : state) call.run();
   const double work = 2e-9 * static_cast<double>(output.tensor().count() * (c / groups) * kernel * kernel);
-  state.counters["GF/s"] = benchmark::Counter(work * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["GF/s"] =
+      benchmark::Counter(work * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
 void layers(benchmark::internal::Benchmark* bench) {
-  bench->Args({3, 64, 7, 2, 224, 1})->Args({64, 64, 1, 1, 56, 1})->Args({64, 64, 3, 1, 56, 1})->Args({64, 256, 1, 1, 56, 1});
+  bench->Args({3, 64, 7, 2, 224, 1})
+      ->Args({64, 64, 1, 1, 56, 1})
+      ->Args({64, 64, 3, 1, 56, 1})
+      ->Args({64, 256, 1, 1, 56, 1});
   bench->Args({128, 128, 3, 1, 28, 1})->Args({128, 128, 3, 2, 56, 1})->Args({256, 256, 3, 1, 14, 1});
-  bench->Args({512, 512, 3, 1, 7, 1})->Args({256, 512, 1, 2, 56, 1})->Args({32, 32, 3, 1, 112, 32})->Args({16, 32, 3, 1, 28, 1});
+  bench->Args({512, 512, 3, 1, 7, 1})
+      ->Args({256, 512, 1, 2, 56, 1})
+      ->Args({32, 32, 3, 1, 112, 32})
+      ->Args({16, 32, 3, 1, 28, 1});
 }
 
-#define NPU_LAYERS(dtype, name)                                                  \
-  BENCHMARK_CAPTURE(layer, name##_forward, dtype, false, 0)->Apply(layers);      \
-  BENCHMARK_CAPTURE(layer, name##_data, dtype, false, 1)->Apply(layers);         \
-  BENCHMARK_CAPTURE(layer, name##_weights, dtype, false, 2)->Apply(layers);      \
-  BENCHMARK_CAPTURE(layer, name##_last_forward, dtype, true, 0)->Apply(layers);  \
-  BENCHMARK_CAPTURE(layer, name##_last_data, dtype, true, 1)->Apply(layers);     \
+#define NPU_LAYERS(dtype, name)                                                 \
+  BENCHMARK_CAPTURE(layer, name##_forward, dtype, false, 0)->Apply(layers);     \
+  BENCHMARK_CAPTURE(layer, name##_data, dtype, false, 1)->Apply(layers);        \
+  BENCHMARK_CAPTURE(layer, name##_weights, dtype, false, 2)->Apply(layers);     \
+  BENCHMARK_CAPTURE(layer, name##_last_forward, dtype, true, 0)->Apply(layers); \
+  BENCHMARK_CAPTURE(layer, name##_last_data, dtype, true, 1)->Apply(layers);    \
   BENCHMARK_CAPTURE(layer, name##_last_weights, dtype, true, 2)->Apply(layers)
 NPU_LAYERS(DType::kFloat, float32);
 NPU_LAYERS(DType::kBFloat16, bfloat16);

@@ -205,8 +205,8 @@ class Weights final : public ConvKernel {
 std::unique_ptr<ConvKernel> make_tiled_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& tensors) {
   if (conv_slot(tensors) != DType::kFloat || shape.work() == 0) return nullptr;
   const auto narrow = [](const Tensor& t) { return t.dtype == DType::kBFloat16; };
-  const bool native = narrow(tensors.src) && narrow(tensors.weight) && narrow(tensors.dst) &&
-                      cube::computes_natively(DType::kBFloat16);
+  const bool native =
+      narrow(tensors.src) && narrow(tensors.weight) && narrow(tensors.dst) && cube::computes_natively(DType::kBFloat16);
   // Float16 is always widened: on most CPUs oneDNN has only reference code for its weight gradients.
   for (const DType dtype : {DType::kBFloat16, DType::kFloat}) {
     if (dtype == DType::kBFloat16 && !native) continue;

@@ -151,7 +151,8 @@ void each_run(const Tensor& images, const Runs& runs, F&& body) {
   for (int64_t n = 0; n < images.shape[0]; ++n) {
     for (int64_t i = 0; i < count; ++i) {
       int64_t offset = n * images.strides[0], rest = i;
-      for (size_t d = runs.shape.size(); d-- > 0; rest /= runs.shape[d]) offset += rest % runs.shape[d] * runs.strides[d];
+      for (size_t d = runs.shape.size(); d-- > 0; rest /= runs.shape[d])
+        offset += rest % runs.shape[d] * runs.strides[d];
       body(offset);
     }
   }

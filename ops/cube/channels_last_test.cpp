@@ -36,7 +36,8 @@ TEST(Transpose, EverySizeAndElement) {
 
 TEST(ChannelsLast, ThereAndBack) {
   for (const DType dtype : {DType::kFloat, DType::kHalf, DType::kBFloat16, DType::kDouble}) {
-    for (const Dims& shape : {Dims{2, 3, 5, 7}, Dims{1, 40, 9, 9}, Dims{2, 33, 1, 70}, Dims{2, 1, 4, 4}, Dims{2, 5, 2, 3, 4}}) {
+    for (const Dims& shape :
+         {Dims{2, 3, 5, 7}, Dims{1, 40, 9, 9}, Dims{2, 33, 1, 70}, Dims{2, 1, 4, 4}, Dims{2, 5, 2, 3, 4}}) {
       std::vector<size_t> last{0}, turned{0, 1};
       for (size_t d = 2; d < shape.size(); ++d) last.push_back(d), turned.insert(turned.begin() + 2, d);
       last.push_back(1);

@@ -60,7 +60,9 @@ struct KeyHash {
     for (const int64_t v : {s.m, s.n, s.k, s.lda, s.ldb}) hash = mix(hash, v);
     return hash;
   }
-  static size_t mix(size_t hash, int64_t v) { return (hash ^ static_cast<size_t>(v)) * 0x9e3779b97f4a7c15u + (hash >> 29); }
+  static size_t mix(size_t hash, int64_t v) {
+    return (hash ^ static_cast<size_t>(v)) * 0x9e3779b97f4a7c15u + (hash >> 29);
+  }
 };
 
 // What oneDNN wants to know, in its words.
@@ -221,8 +223,10 @@ class Matmul final : public OnednnMatmul {
   void run(const void* a, const void* b, float* c) const override {
     const OneThread one;
     const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
-    primitive_->execute(stream(), {{DNNL_ARG_SRC, memory(a_, a)}, {DNNL_ARG_WEIGHTS, memory(b_, b)},
-                                   {DNNL_ARG_DST, memory(c_, c)}, {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}});
+    primitive_->execute(stream(), {{DNNL_ARG_SRC, memory(a_, a)},
+                                   {DNNL_ARG_WEIGHTS, memory(b_, b)},
+                                   {DNNL_ARG_DST, memory(c_, c)},
+                                   {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}});
   }
 
  private:

@@ -369,9 +369,8 @@ void Product::compute_native(const Memory& memory) const {
       parallel_parts(tiles, [&](int64_t tile) { whole_tile(item, tile, whole); });
       continue;
     }
-    parallel_parts(tiles * slices, [&](int64_t part) {
-      multiply_native(whole, part / slices, part % slices, partial + part * size);
-    });
+    parallel_parts(tiles * slices,
+                   [&](int64_t part) { multiply_native(whole, part / slices, part % slices, partial + part * size); });
     parallel_parts(tiles, [&](int64_t tile) {
       float* c = partial + tile * slices * size;
       for (int64_t s = 1; s < slices; ++s) {
