@@ -82,7 +82,7 @@ for mode in (0, 1, 2):
                  scale_grad_by_freq=False, mode=mode, sparse=False, per_sample_weights=weights,
                  include_last_offset=last, padding_idx=padding, tolerance=3, layouts=("plain", "transposed"),
                  out_shapes={"offset2bag": (7,), "bag_size": (bags,), "max_indices": (bags,)},
-                 out_dtypes={k: torch.int64 for k in ("offset2bag", "bag_size", "max_indices")})  # fmt: skip
+                 out_dtypes=dict.fromkeys(("offset2bag", "bag_size", "max_indices"), torch.int64))  # fmt: skip
 
 for p, dim in ((2, 0), (1, 1), (3.0, -1)):
     case("aclnnRenorm", lambda self, p, dim, maxnorm: torch.renorm(self, p, dim, maxnorm), REAL, self=T(3, 4, 5), p=p,
