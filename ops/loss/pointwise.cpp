@@ -211,7 +211,10 @@ struct LossFamily {
     for (const LossKernel& kernel : kernels) {
       auto fields = shared_fields<Loss>();
       fields.push_back(out<&Loss::out>("out"));
-      Registration(kernel.name, "loss", fields, &make<Loss>, &kernel);
+      // kl_div_target is a gradient only: its loss is kl_div.
+      if (std::string_view(kernel.name) != "kl_div_target") {
+        Registration(kernel.name, "loss", fields, &make<Loss>, &kernel);
+      }
       fields = shared_fields<LossGradient>();
       fields.push_back(in<&LossGradient::grad_output>("grad_output"));
       fields.push_back(out<&LossGradient::grad_input>("grad_input"));
