@@ -13,7 +13,8 @@ help:
 	@echo "make wheel     build dist/anynpu-*.whl"
 
 demo:
-	@tests/run announce core install demo
+	@tests/run announce core install
+	@.venv/bin/python examples/torch/demo.py
 
 test:
 	@tests/run format build ctest install pytest
