@@ -172,7 +172,7 @@ def load_time():
     """Seconds that loading our libraries takes, without torch."""
     import anynpu
 
-    library = pathlib.Path(anynpu.__file__).parent / "lib/libanynpu.so"
+    library = next(pathlib.Path(anynpu.__file__).parent.rglob("libanynpu.so"))
     path = os.environ.get("ANYNPU_LIBRARY", str(library))
     code = f"import ctypes, time; t = time.perf_counter(); ctypes.CDLL({path!r}); print(time.perf_counter() - t)"
     runs = [
