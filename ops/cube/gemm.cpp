@@ -141,11 +141,14 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k) {
     // Multiples of the engine's register block; about the size from which packing costs nothing.
     t.rows = even_part(m, 256, 16);
     t.cols = even_part(n, 384, 48);
+    // More tiles for the threads, but none so small that the engine starves: a deep product is sliced along k below.
     while (divide_up(m, t.rows) * divide_up(n, t.cols) < 8 && t.rows * t.cols * k > 16 * kPartWork) {
-      if (t.cols > t.rows)
+      if (t.cols > t.rows && t.cols >= 192)
         t.cols = round_up(divide_up(t.cols, 2), 48);
-      else
+      else if (t.rows >= 128)
         t.rows = round_up(divide_up(t.rows, 2), 16);
+      else
+        break;
     }
   }
   t.row_tiles = divide_up(m, std::max<int64_t>(t.rows, 1));

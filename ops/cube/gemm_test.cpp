@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cube/gemm.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -137,6 +138,38 @@ TEST(Gemm, TilesGiveTheBitsOfTheWhole) {
     gemm_serial(part);
   }
   EXPECT_EQ(whole, parts);
+}
+
+// A deep product of a small matrix (the weight gradient of a 1x1 convolution) once had no end of cutting.
+TEST(Gemm, EverySizeIsCutIntoTilesThatCoverIt) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> exponent(0, 20);
+  for (int i = 0; i < 20000; ++i) {
+    const auto size = [&] { return static_cast<int64_t>(std::exp2(exponent(random))); };
+    const int64_t m = size(), n = size(), k = size();
+    SCOPED_TRACE(fmt::format("{}x{}x{}", m, k, n));
+    const Tiling t = plan_tiles(m, n, k);
+    ASSERT_TRUE((t.row_tiles - 1) * t.rows < m && m <= t.row_tiles * t.rows);
+    ASSERT_TRUE((t.col_tiles - 1) * t.cols < n && n <= t.col_tiles * t.cols);
+    ASSERT_TRUE((t.slices - 1) * t.depth < k && k <= t.slices * t.depth);
+  }
+}
+
+TEST(Gemm, DeepProductOfASmallMatrix) {
+  const int64_t m = 64, n = 64, k = 100352;
+  const auto a = random_values<float>(k * m, 5), b = random_values<float>(k * n, 6);
+  std::vector<float> c(static_cast<size_t>(m * n));
+  GemmArgs<float> g{true, false, m, n, k};
+  g.a = a.data(), g.lda = m, g.b = b.data(), g.ldb = n, g.c = c.data(), g.ldc = n;
+  gemm(g);
+  for (const int64_t i : {0, 31, 63}) {
+    double sum = 0, size = 0;
+    for (int64_t l = 0; l < k; ++l) {
+      const double term = double{a[l * m + i]} * b[l * n + 63 - i];
+      sum += term, size += std::abs(term);
+    }
+    EXPECT_NEAR(c[i * n + 63 - i], sum, 1e-6 * size);
+  }
 }
 
 TEST(Gemm, BatchesMayShareAnOperand) {
