@@ -25,7 +25,9 @@ TEST(StatusPage, ShowsWhatTheProcessDoes) {
   const DefaultLaunches defaults;
   set_device(0);
   void* block = allocate(0, 1 << 20);
-  stream_from_handle(nullptr).launch({"work", 50'000, kTaskKernel, [] { usleep(2000); }});
+  Stream& stream = stream_from_handle(nullptr);
+  stream.launch({"work", 50'000, kTaskKernel, [] { usleep(2000); }});
+  stream.synchronize();
   const std::optional<ProcessStatus> page = page_of(getpid());
   ASSERT_TRUE(page);
   EXPECT_EQ(page->soc, "Ascend910B1");

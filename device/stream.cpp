@@ -23,7 +23,7 @@ namespace npu::device {
 
 namespace detail {
 NPU_SETTING(bool, inline_kernels, "ANYNPU_INLINE", true,
-            "Run kernels expected to take under 2 ms in the launching thread when their stream is idle.");
+            "Run kernels expected to take under 20 us in the launching thread when their stream is idle.");
 NPU_SETTING(bool, launch_blocking, "ASCEND_LAUNCH_BLOCKING", false,
             "Finish every kernel before its launch returns, so that errors show at the call that made them.");
 }  // namespace detail

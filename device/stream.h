@@ -24,9 +24,9 @@ namespace npu::device {
 
 struct Context;
 
-/// Kernels expected to take longer go to the stream's thread, so that the caller can queue ahead. An operator that
-/// gives no estimate counts as 1 ms and stays below.
-inline constexpr int64_t kInlineBound = 2'000'000;
+/// Kernels expected to take longer (nanoseconds) go to the stream's thread, so that the caller can queue ahead; for
+/// shorter ones waking that thread would cost more than the kernel. An operator without an estimate counts as longer.
+inline constexpr int64_t kInlineBound = 20'000;
 
 enum class FailureMode : uint64_t { kContinue = 0, kStop = 1 };
 

@@ -88,7 +88,10 @@ for name in ("resnet18", "encoder"):
 """
 
 
-@pytest.mark.parametrize("switches", [{"ANYNPU_THREADS": "1"}, {"ANYNPU_THREADS": "4"}, {"TASK_QUEUE_ENABLE": "2"}])
+SWITCHES = [{"ANYNPU_THREADS": "1"}, {"ANYNPU_THREADS": "4"}, {"TASK_QUEUE_ENABLE": "1"}, {"TASK_QUEUE_ENABLE": "2"}]
+
+
+@pytest.mark.parametrize("switches", SWITCHES)
 def test_bits_do_not_depend_on_threads_or_queues(switches):
     code = TRAIN.format(folder=str(pathlib.Path(__file__).parent))
 

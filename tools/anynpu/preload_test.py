@@ -29,6 +29,14 @@ def test_our_libraries_are_open_when_torch_npu_is_imported(tmp_path):
     assert python(f"import anynpu.preload; import torch_npu; {LOADED}", folder) == "True"
 
 
+def test_torch_npu_runs_without_its_queue_unless_told(tmp_path, monkeypatch):
+    code = "import anynpu.preload, os; import torch_npu; print(os.environ['TASK_QUEUE_ENABLE'])"
+    monkeypatch.delenv("TASK_QUEUE_ENABLE", raising=False)
+    assert python(code, stand_in(tmp_path)) == "0"
+    monkeypatch.setenv("TASK_QUEUE_ENABLE", "2")
+    assert python(code, tmp_path) == "2"
+
+
 def test_nothing_is_opened_before_or_without_it(tmp_path):
     assert python(f"import anynpu.preload, json; {LOADED}", stand_in(tmp_path)) == "False"
 
