@@ -18,40 +18,48 @@ struct Reading : Operator {
 };
 
 // out = self with axis dim replaced by the index's axes. With batch_dims = b the first b axes of self and index belong
-// together and each such entry of self is read with its own index.
+// together and each such entry of self is read with its own index. A 0-dim self is a line of one element, and a 0-dim
+// index may stand for one position of an axis that out keeps: clients of torch send both.
 struct IndexSelect final : Reading {
   Tensor index;
   int64_t dim = 0;
   int64_t batch_dims = 0;
 
   void prepare() override {
-    const size_t axis = wrap_dim(dim, self.rank());
-    require(self.rank() > 0, "self is {}; indexing needs at least one dimension", self);
-    const size_t batch = batch_axes(axis);
-    Dims inner;
-    for (size_t i = batch; i < index.rank(); ++i) inner.push_back(index.shape[i]);
-    // Batch axes stay axes of self; the offsets begin with them, broadcast over what lies between them and dim.
-    Tensor view = replace_axis(self, axis, inner);
-    check_shape(out, "out", view.shape);
-    Tensor wide = index;
-    for (size_t i = batch; i < axis; ++i) {
-      wide.shape.insert(i, self.shape[i]);
-      wide.strides.insert(i, 0);
-    }
-    const size_t first = batch == 0 ? axis : 0;
-    if (batch == 0) wide = index;
-    offsets.plan(wide.shape, {{wide, self.shape[axis], self.strides[axis], false, "index"}});
-    move.plan(IndexedMode::kGather, out, view, wide.shape, first);
+    const Tensor line = self.rank() == 0 ? as_line(self) : self;
+    const bool keeps = index.rank() == 0 && out.rank() == line.rank();
+    const Tensor at = keeps ? as_line(index) : index;
+    const Tensor to = out.rank() == 0 && at.count() == 1 && at.rank() == 1 ? as_line(out) : out;
+    plan(line, at, to);
   }
 
  private:
-  size_t batch_axes(size_t axis) const {
-    const auto rank = static_cast<int64_t>(index.rank());
+  static Tensor as_line(const Tensor& t) { return t.view({1}, {1}); }
+  void plan(const Tensor& from, const Tensor& at, const Tensor& to) {
+    const size_t axis = wrap_dim(dim, from.rank());
+    const size_t batch = batch_axes(from, at, axis);
+    Dims inner;
+    for (size_t i = batch; i < at.rank(); ++i) inner.push_back(at.shape[i]);
+    // Batch axes stay axes of self; the offsets begin with them, broadcast over what lies between them and dim.
+    Tensor view = replace_axis(from, axis, inner);
+    check_shape(to, "out", view.shape);
+    Tensor wide = at;
+    for (size_t i = batch; i < axis; ++i) {
+      wide.shape.insert(i, from.shape[i]);
+      wide.strides.insert(i, 0);
+    }
+    const size_t first = batch == 0 ? axis : 0;
+    if (batch == 0) wide = at;
+    offsets.plan(wide.shape, {{wide, from.shape[axis], from.strides[axis], false, "index"}});
+    move.plan(IndexedMode::kGather, to, view, wide.shape, first);
+  }
+  size_t batch_axes(const Tensor& from, const Tensor& at, size_t axis) const {
+    const auto rank = static_cast<int64_t>(at.rank());
     const int64_t batch = batch_dims < 0 ? batch_dims + rank : batch_dims;
     require(batch >= 0 && batch <= rank && batch <= static_cast<int64_t>(axis),
             "batch_dims is {}; it may not exceed dim ({}) or the index's rank ({})", batch_dims, axis, rank);
     for (size_t i = 0; i < static_cast<size_t>(batch); ++i) {
-      require(self.shape[i] == index.shape[i], "self is {}, index is {}: batch dimension {} differs", self, index, i);
+      require(from.shape[i] == at.shape[i], "self is {}, index is {}: batch dimension {} differs", from, at, i);
     }
     return static_cast<size_t>(batch);
   }

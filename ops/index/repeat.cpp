@@ -113,7 +113,8 @@ struct RepeatInterleaveBackward final : Writing {
   }
 };
 
-// grad: self.unfold(dim, size, step), windows along dim and their elements last.
+// grad: self.unfold(dim, size, step), windows along dim and their elements last. A 0-dim self is a line of one element
+// and has one window, which grad does not number.
 struct UnfoldBackward final : Writing {
   Tensor grad;
   std::vector<int64_t> input_sizes, table;
@@ -122,18 +123,24 @@ struct UnfoldBackward final : Writing {
   void prepare() override {
     check_shape(out, "out", Dims(input_sizes));
     const size_t axis = wrap_dim(dim, out.rank());
-    require(out.rank() > 0 && size >= 1 && step >= 1 && size <= out.shape[axis],
-            "size is {}, step is {}, dimension {} of out ({})", size, step, axis, out);
-    const Tensor& target = begin_with(Scalar(0), sum_buffer(out.dtype));
-    const int64_t windows = (out.shape[axis] - size) / step + 1;
+    const bool scalar = out.rank() == 0;
+    const int64_t length = scalar ? 1 : out.shape[axis];
+    require(size >= 0 && step >= 1 && size <= length,
+            "size is {}, step is {}: dimension {} of out ({}) has {} elements", size, step, axis, out, length);
+    const Tensor& whole = begin_with(Scalar(0), sum_buffer(out.dtype));
+    const Tensor target = scalar ? whole.view({1}, {1}) : whole;
+    const int64_t windows = (length - size) / step + 1;
     // The elements of a window next to their windows, so that both share one table.
     Tensor plain = grad;
     require(grad.rank() == out.rank() + 1, "grad is {}, out is {}; grad has one dimension more", grad, out);
+    if (scalar) plain = grad.view({1, grad.shape[0]}, {0, grad.strides[0]});
+    const int64_t last = plain.shape.back(), last_stride = plain.strides.back();
     plain.shape.pop_back();
     plain.strides.pop_back();
-    plain.shape.insert(axis + 1, grad.shape.back());
-    plain.strides.insert(axis + 1, grad.strides.back());
+    plain.shape.insert(axis + 1, last);
+    plain.strides.insert(axis + 1, last_stride);
     const Tensor view = replace_axis(target, axis, {windows, size});
+    if (scalar && size == 0) plain = plain.view(view.shape, Dims(2, 0));
     require(plain.shape == view.shape, "grad is {}; windows of {} every {} in {} do not give that", grad, size, step,
             out);
     table.clear();

@@ -26,6 +26,11 @@ for dim in (0, 1, -1):
          index=P(2, 3, 4, high=3), **SAME)  # fmt: skip
     case("aclnnGatherV2", lambda self, dim, index: self[(slice(None),) * (dim % 3) + (index,)], REAL, self=T(3, 4, 5),
          dim=dim, index=P(2, 3, high=3), **SAME)  # fmt: skip
+case("aclnnIndexSelect", lambda self, index: self.index_select(0, index), EVERY, self=T(), dim=0, index=I(0), **SAME)
+case("aclnnIndexSelect", lambda self, index: self.index_select(0, index), EVERY, self=T(), dim=-1,
+     index=P(1, high=1), **SAME)  # fmt: skip
+case("aclnnIndexSelect", lambda self, index: self.index_select(0, index[None]), EVERY, self=T(4), dim=0,
+     index=P(high=4), **SAME)  # fmt: skip
 case("aclnnGather", lambda self, index: self.gather(0, index), REAL, self=T(), dim=0, index=I(0, 0), **SAME)
 case("aclnnGatherV3", lambda self, index: self[:, index], REAL, self=T(3, 4, 5), dim=1, index=P(2, 3, high=4),
      batch_dims=0, mode=0, **SAME)  # fmt: skip

@@ -58,3 +58,5 @@ def _unfold_backward(grad, input_sizes, dim, size, step):
 
 case("aclnnUnfoldGrad", _unfold_backward, REAL, grad=T(3, 4, 2, 3), input_sizes=[3, 9, 2], dim=1, size=3, step=2,
      tolerance=3)  # fmt: skip
+case("aclnnUnfoldGrad", lambda grad: grad.sum(), REAL, grad=T(1), input_sizes=[], dim=0, size=1, step=1)
+case("aclnnUnfoldGrad", lambda grad: grad.sum(), REAL, grad=T(0), input_sizes=[], dim=0, size=0, step=1)
