@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/linalg/elimination.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace npu::ops {
+
+int eliminate(double* a, int64_t n, int64_t* pivots) {
+  int sign = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t best = i;
+    for (int64_t r = i + 1; r < n; ++r) {
+      if (std::abs(a[r * n + i]) > std::abs(a[best * n + i])) best = r;
+    }
+    pivots[i] = best;
+    if (a[best * n + i] == 0) continue;
+    if (best != i) {
+      std::swap_ranges(a + i * n, a + (i + 1) * n, a + best * n);
+      sign = -sign;
+    }
+    for (int64_t r = i + 1; r < n; ++r) {
+      const double factor = a[r * n + i] /= a[i * n + i];
+      if (factor == 0) continue;
+      for (int64_t c = i + 1; c < n; ++c) a[r * n + c] -= factor * a[i * n + c];
+    }
+  }
+  return sign;
+}
+
+void solve_triangle(const double* t, int64_t n, bool upper, bool unit, double* b, int64_t k) {
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper ? n - 1 - step : step;
+    const int64_t first = upper ? i + 1 : 0, last = upper ? n : i;
+    double* row = b + i * k;
+    for (int64_t j = first; j < last; ++j) {
+      const double factor = t[i * n + j];
+      const double* other = b + j * k;
+      for (int64_t c = 0; c < k; ++c) row[c] -= factor * other[c];
+    }
+    for (int64_t c = 0; c < k && !unit; ++c) row[c] /= t[i * n + i];
+  }
+}
+
+}  // namespace npu::ops

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A = Q R by Householder reflections, with LAPACK's choice of signs.
+#include <cmath>
+
+#include "ops/linalg/matrices.h"
+#include "ops/vector/along_dim.h"
+
+namespace npu::ops {
+namespace {
+
+enum Mode : int64_t { kReduced, kComplete, kOnlyR };
+
+// Makes column `i` of the m x n matrix zero below its diagonal. What is left there is the reflection's vector, whose
+// first element is 1; its factor is returned. A column that is zero there already needs no reflection.
+double reflect_column(double* a, int64_t m, int64_t n, int64_t i) {
+  double below = 0;
+  for (int64_t r = i + 1; r < m; ++r) below += a[r * n + i] * a[r * n + i];
+  if (below == 0) return 0;
+  const double alpha = a[i * n + i];
+  const double beta = -std::copysign(std::sqrt(alpha * alpha + below), alpha);
+  for (int64_t r = i + 1; r < m; ++r) a[r * n + i] /= alpha - beta;
+  a[i * n + i] = beta;
+  return (beta - alpha) / beta;
+}
+
+// Applies the reflection of column `i` of `a` to columns [first, width) of the m-row matrix `x`.
+void apply(const double* a, int64_t m, int64_t n, int64_t i, double factor, double* x, int64_t width, int64_t first,
+           double* sums) {
+  if (factor == 0) return;
+  for (int64_t c = first; c < width; ++c) sums[c] = x[i * width + c];
+  for (int64_t r = i + 1; r < m; ++r) {
+    const double v = a[r * n + i];
+    for (int64_t c = first; c < width; ++c) sums[c] += v * x[r * width + c];
+  }
+  for (int64_t c = first; c < width; ++c) x[i * width + c] -= factor * sums[c];
+  for (int64_t r = i + 1; r < m; ++r) {
+    const double v = factor * a[r * n + i];
+    for (int64_t c = first; c < width; ++c) x[r * width + c] -= v * sums[c];
+  }
+}
+
+struct Qr final : Operator {
+  Tensor self, q, r;
+  int64_t mode = kReduced;
+  Matrices from, to_q, to_r;
+
+  void prepare() override {
+    from = Matrices(self, "self");
+    require(mode >= kReduced && mode <= kOnlyR, "mode is {}; it is 0 (reduced), 1 (complete) or 2 (only R)", mode);
+    const int64_t m = from.height(), n = from.width(), inner = mode == kComplete ? m : std::min(m, n);
+    check_shape(r, "R", matrix_shape(batch_of(self), inner, n));
+    to_r = Matrices(r, "R");
+    if (mode == kOnlyR) return;
+    require(q.defined(), "Q is null; mode {} writes it", mode);
+    check_shape(q, "Q", matrix_shape(batch_of(self), m, inner));
+    to_q = Matrices(q, "Q");
+  }
+  void run() override {
+    for_matrices(from.count(), 2 * from.size() * to_r.height(), [this](int64_t index) { factor(index); });
+  }
+  int64_t cost() const override { return 500 + 4 * from.count() * from.size() * to_r.height(); }
+
+ private:
+  void factor(int64_t index) const {
+    const int64_t m = from.height(), n = from.width(), steps = std::min(m, n), inner = to_r.height();
+    const Scratch<double> a(m * n), factors(steps), sums(std::max(n, inner)), out(std::max(inner * n, m * inner));
+    from.load(index, a);
+    for (int64_t i = 0; i < steps; ++i) {
+      factors[i] = reflect_column(a, m, n, i);
+      apply(a, m, n, i, factors[i], a, n, i + 1, sums);
+    }
+    for (int64_t i = 0; i < inner; ++i) {
+      for (int64_t c = 0; c < n; ++c) out[i * n + c] = c < i ? 0 : a[i * n + c];
+    }
+    to_r.store(index, out);
+    if (mode == kOnlyR) return;
+    std::fill(out.data(), out.data() + m * inner, 0.0);
+    for (int64_t i = 0; i < inner; ++i) out[i * inner + i] = 1;
+    for (int64_t i = steps; i-- > 0;) apply(a, m, n, i, factors[i], out, inner, i, sums);
+    to_q.store(index, out);
+  }
+};
+
+NPU_OPERATOR(Qr, "qr", "linalg", in<&Qr::self>("self"), attr<&Qr::mode>("mode"), optional_out<&Qr::q>("Q"),
+             out<&Qr::r>("R"));
+
+}  // namespace
+}  // namespace npu::ops
