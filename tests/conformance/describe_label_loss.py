@@ -2,7 +2,7 @@
 """Cases of losses over label sequences: CTC and the multilabel margin."""
 
 import torch
-from case import INTEGER, REAL, T, case
+from case import REAL, T, case
 
 STEPS, SAMPLES, CLASSES = 12, 4, 6
 INPUTS, LENGTHS = [12, 9, 12, 3], [3, 4, 0, 5]  # the last sample is impossible: more labels than steps
