@@ -29,6 +29,8 @@ aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* e
 
 def base_name(row):
     """The header whose users expect this variant in it too: aclnnInplaceAdds -> aclnn_add."""
+    if not row.header.startswith("aclnn_"):
+        return row.header
     name = row.header.removeprefix("aclnn_").removeprefix("inplace_")
     return "aclnn_" + name
 

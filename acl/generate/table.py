@@ -61,7 +61,8 @@ class Row:
 
     @property
     def header(self):
-        return "aclnn_" + snake_case(self.name.removeprefix("aclnn"))
+        prefix = "aclnn" if self.name.startswith("aclnn") else "acl"
+        return f"{prefix}_" + snake_case(self.name.removeprefix(prefix))
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ def read_lines(path, columns):
 def read_family(path):
     rows = []
     for where, (name, arguments, operator, bind) in read_lines(path, ["name", "arguments", "operator", "bind"]):
-        if not re.fullmatch(r"aclnn[A-Z]\w*", name):
-            raise TableError(f"{where}: '{name}' is not aclnnName")
+        if not re.fullmatch(r"acl(nn)?[A-Z]\w*", name):
+            raise TableError(f"{where}: '{name}' is not aclnnName, nor aclName")
         parameters = tuple(parse_parameter(a, where) for a in arguments.split(", "))
         names = [p.name for p in parameters]
         if len(set(names)) != len(names):

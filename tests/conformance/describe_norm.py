@@ -120,6 +120,10 @@ for index, (shape, axes) in enumerate(ROW_SHAPES):
          out_dtypes=wide, dtypes=kinds, tolerance=5)  # fmt: skip
     case("aclnnAddRmsNorm", lambda self, residual, gamma, eps: (*rms(self + residual, gamma, eps), self + residual),
          self=x, residual=g, gamma=gamma, eps=1e-6, out_dtypes=wide, dtypes=kinds, tolerance=5)  # fmt: skip
+    case("aclnnInplaceAddRmsNorm",
+         lambda self, residual, gamma, eps: (
+             (y := rms(self + residual, gamma, eps))[0], self + residual, y[1]),
+         self=x, residual=g, gamma=gamma, eps=1e-6, out_dtypes=wide, dtypes=kinds, tolerance=5)  # fmt: skip
     case("aclnnAddRmsNormCast",
          lambda self, residual, gamma, eps: (
              (y := rms(self + residual, gamma, eps))[0], y[0], y[1], self + residual),
