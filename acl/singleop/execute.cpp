@@ -87,7 +87,9 @@ void assign(const ops::OperatorDef& def, std::string_view name, Tensor tensor, o
 void assign_side(const OperatorType& type, const ops::OperatorDef& def, const Side& side, Prepared& call) {
   if (side.descs.size() != side.fields.size())
     fail(Code::kInvalidParam, "{} takes {} {}s, got {}", type.type, side.fields.size(), side.word, side.descs.size());
-  for (size_t i = 0; i < side.fields.size(); ++i) assign(def, side.fields[i], tensor_of(side, i, call), *call.op);
+  for (size_t i = 0; i < side.fields.size(); ++i) {
+    if (!side.fields[i].empty()) assign(def, side.fields[i], tensor_of(side, i, call), *call.op);
+  }
 }
 
 const OperatorType& operator_type(const char* name) {

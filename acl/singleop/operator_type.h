@@ -13,7 +13,7 @@ namespace npu::acl {
 struct OperatorType {
   std::string_view type;                  ///< Identity, Add …
   std::string_view name;                  ///< of the operator in ops/
-  std::vector<std::string_view> inputs;   ///< field names
+  std::vector<std::string_view> inputs;   ///< field names; empty where the operator does not need what the type says
   std::vector<std::string_view> outputs;  ///< field names
 };
 

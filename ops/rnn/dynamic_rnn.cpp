@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// One layer of an LSTM in one direction over the steps of [T, B, I], with weights as [I, 4H] and [H, 4H] in torch's
+// gate order, and its gradient: what clients of the single-operator interface run an LSTM cell with (T = 1).
+#include <algorithm>
+#include <vector>
+
+#include "ops/cube/gemm.h"
+#include "ops/operator.h"
+#include "ops/rnn/cell_kernel.h"
+#include "ops/vector/ordered_tensor.h"
+
+namespace npu::ops {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats read(const Tensor& t) {
+  Floats values(static_cast<size_t>(t.count()));
+  OrderedTensor(t, DType::kFloat).load(0, t.count(), values.data());
+  return values;
+}
+
+void write(const Tensor& t, const Floats& values) {
+  OrderedTensor(t, DType::kFloat).store(0, t.count(), values.data());
+}
+
+// c += op(a) * op(b), c m x n.
+void multiply(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
+  cube::gemm<float>({trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n, 1, c, n});
+}
+
+struct Layer : Operator {
+  Tensor x, w_ih, w_hh, h0, c0;
+
+ protected:
+  void check() {
+    for (const Tensor* t : {&x, &w_ih, &w_hh, &h0, &c0}) {
+      require(is_floating(t->dtype) && t->dtype != DType::kDouble,
+              "one of x, w_ih, w_hh, h, c is {}; all must be float32, float16 or bfloat16", *t);
+    }
+    require(
+        w_ih.rank() == 2 && w_hh.rank() == 2 && w_hh.shape[1] == 4 * w_hh.shape[0] && w_ih.shape[1] == w_hh.shape[1],
+        "w_ih is {}, w_hh is {}; they must be [inputs, 4 hidden] and [hidden, 4 hidden]", w_ih, w_hh);
+    inputs_ = w_ih.shape[0], hidden_ = w_hh.shape[0];
+    require(h0.shape == c0.shape && h0.rank() >= 2 && h0.shape.back() == hidden_,
+            "h is {}, c is {}; the weights have {}", h0, c0, hidden_);
+    batch_ = h0.shape[h0.rank() - 2];
+    require(
+        h0.count() == batch_ * hidden_ && x.rank() >= 2 && x.shape.back() == inputs_ && x.shape[x.rank() - 2] == batch_,
+        "x is {}, h is {}; x must be [steps, {}, {}]", x, h0, batch_, inputs_);
+    steps_ = x.rank() == 2 ? 1 : x.shape[0];
+  }
+  void check_state(const Tensor& t, const char* name, int64_t steps) const {
+    require(t.count() == steps * batch_ * hidden_, "{} is {}; it must hold {} steps of {}x{}", name, t, steps, batch_,
+            hidden_);
+  }
+  int64_t state() const { return batch_ * hidden_; }
+  int64_t inputs_ = 0, hidden_ = 0, batch_ = 0, steps_ = 0;
+};
+
+struct DynamicRnn final : Layer {
+  Tensor bias, y, h, c, i, j, f, o, tanhc;
+
+  void prepare() override {
+    check();
+    require(!bias.defined() || bias.count() == 4 * hidden_, "bias is {}; it must hold {} numbers", bias, 4 * hidden_);
+    const char* names[] = {"y", "output_h", "output_c", "i", "j", "f", "o", "tanhc"};
+    for (size_t k = 0; k < 8; ++k) check_state(*results()[k], names[k], steps_);
+  }
+  void run() override;
+  int64_t cost() const override { return 1000 + steps_ * batch_ * hidden_ * (inputs_ + hidden_); }
+
+ private:
+  std::vector<const Tensor*> results() const { return {&y, &h, &c, &i, &j, &f, &o, &tanhc}; }
+};
+
+void DynamicRnn::run() {
+  const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
+  Floats gx(static_cast<size_t>(rows * wide)), gh(static_cast<size_t>(batch_ * wide)), now_h = read(h0),
+                                                                                       now_c = read(c0);
+  if (bias.defined()) {
+    const Floats b = read(bias);
+    for (int64_t row = 0; row < rows; ++row) std::copy(b.begin(), b.end(), gx.begin() + row * wide);
+  }
+  const Floats wh = read(w_hh);
+  multiply(false, false, rows, wide, inputs_, read(x).data(), read(w_ih).data(), gx.data());
+  std::vector<Floats> made(8, Floats(static_cast<size_t>(steps_ * state())));
+  for (int64_t t = 0; t < steps_; ++t) {
+    std::fill(gh.begin(), gh.end(), 0.0f);
+    multiply(false, false, batch_, wide, hidden_, now_h.data(), wh.data(), gh.data());
+    const auto at = [&](size_t k) { return made[k].data() + t * state(); };
+    const LstmStep saved{at(3), at(4), at(5), at(6), at(7)};
+    lstm_cell(gx.data() + t * batch_ * wide, gh.data(), batch_, hidden_, saved, now_c.data(), now_h.data());
+    std::copy(now_h.begin(), now_h.end(), at(0));
+    std::copy(now_h.begin(), now_h.end(), at(1));
+    std::copy(now_c.begin(), now_c.end(), at(2));
+  }
+  for (size_t k = 0; k < 8; ++k) write(*results()[k], made[k]);
+}
+
+struct DynamicRnnGrad final : Layer {
+  Tensor h, c, grad_y, grad_h, grad_c, i, j, f, o, tanhc;
+  Tensor grad_w_ih, grad_w_hh, grad_bias, grad_x, grad_h0, grad_c0;
+
+  void prepare() override {
+    check();
+    const Tensor* given[] = {&h, &c, &grad_y, &i, &j, &f, &o, &tanhc};
+    const char* names[] = {"output_h", "output_c", "dy", "i", "j", "f", "o", "tanhc"};
+    for (size_t k = 0; k < 8; ++k) check_state(*given[k], names[k], steps_);
+    const Tensor* single[] = {&grad_h, &grad_c, &grad_h0, &grad_c0};
+    for (const Tensor* t : single) check_state(*t, "a gradient of h or c", 1);
+    require(grad_w_ih.shape == w_ih.shape && grad_w_hh.shape == w_hh.shape && grad_bias.count() == 4 * hidden_ &&
+                grad_x.count() == x.count(),
+            "gradients are {}, {}, {}, {}; the tensors are {}, {}, [{}], {}", grad_w_ih, grad_w_hh, grad_bias, grad_x,
+            w_ih, w_hh, 4 * hidden_, x);
+  }
+  void run() override;
+  int64_t cost() const override { return 1000 + 3 * steps_ * batch_ * hidden_ * (inputs_ + hidden_); }
+
+ private:
+  Floats gate_gradients();
+};
+
+// Gradients of the gates before activation of every step; writes those of the first state.
+Floats DynamicRnnGrad::gate_gradients() {
+  const int64_t wide = 4 * hidden_;
+  const Floats wh = read(w_hh), dy = read(grad_y), states_c = read(c), first_c = read(c0);
+  Floats saved[] = {read(i), read(j), read(f), read(o), read(tanhc)};
+  Floats dh = read(grad_h), dc = read(grad_c), dgates(static_cast<size_t>(steps_ * batch_ * wide));
+  for (int64_t t = steps_; t-- > 0;) {
+    for (int64_t k = 0; k < state(); ++k) dh[static_cast<size_t>(k)] += dy[static_cast<size_t>(t * state() + k)];
+    const auto at = [&](size_t k) { return saved[k].data() + t * state(); };
+    const float* before = t == 0 ? first_c.data() : states_c.data() + (t - 1) * state();
+    float* d = dgates.data() + t * batch_ * wide;
+    lstm_cell_grad(dh.data(), {at(0), at(1), at(2), at(3), at(4)}, before, batch_, hidden_, dc.data(), d);
+    std::fill(dh.begin(), dh.end(), 0.0f);
+    multiply(false, true, batch_, hidden_, wide, d, wh.data(), dh.data());
+  }
+  write(grad_h0, dh);
+  write(grad_c0, dc);
+  return dgates;
+}
+
+void DynamicRnnGrad::run() {
+  const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
+  Floats before = read(h0);  // the hidden state every step began with
+  const Floats states = read(h), values = read(x), wi = read(w_ih);
+  before.insert(before.end(), states.begin(), states.end() - state());
+  const Floats dgates = gate_gradients();
+  Floats dx(values.size()), dwi(wi.size()), dwh(static_cast<size_t>(hidden_ * wide)), db(static_cast<size_t>(wide));
+  multiply(false, true, rows, inputs_, wide, dgates.data(), wi.data(), dx.data());
+  multiply(true, false, inputs_, wide, rows, values.data(), dgates.data(), dwi.data());
+  multiply(true, false, hidden_, wide, rows, before.data(), dgates.data(), dwh.data());
+  for (int64_t k = 0; k < wide; ++k) {
+    double sum = 0;
+    for (int64_t row = 0; row < rows; ++row) sum += static_cast<double>(dgates[static_cast<size_t>(row * wide + k)]);
+    db[static_cast<size_t>(k)] = static_cast<float>(sum);
+  }
+  write(grad_x, dx);
+  write(grad_w_ih, dwi);
+  write(grad_w_hh, dwh);
+  write(grad_bias, db);
+}
+
+NPU_OPERATOR(DynamicRnn, "dynamic_rnn", "rnn", in<&DynamicRnn::x>("x"), in<&DynamicRnn::w_ih>("w_ih"),
+             in<&DynamicRnn::w_hh>("w_hh"), optional<&DynamicRnn::bias>("bias"), in<&DynamicRnn::h0>("init_h"),
+             in<&DynamicRnn::c0>("init_c"), out<&DynamicRnn::y>("y"), out<&DynamicRnn::h>("output_h"),
+             out<&DynamicRnn::c>("output_c"), out<&DynamicRnn::i>("i"), out<&DynamicRnn::j>("j"),
+             out<&DynamicRnn::f>("f"), out<&DynamicRnn::o>("o"), out<&DynamicRnn::tanhc>("tanhc"));
+NPU_OPERATOR(DynamicRnnGrad, "dynamic_rnn_grad", "rnn", in<&DynamicRnnGrad::x>("x"), in<&DynamicRnnGrad::w_ih>("w_ih"),
+             in<&DynamicRnnGrad::w_hh>("w_hh"), in<&DynamicRnnGrad::h0>("init_h"), in<&DynamicRnnGrad::c0>("init_c"),
+             in<&DynamicRnnGrad::h>("h"), in<&DynamicRnnGrad::c>("c"), in<&DynamicRnnGrad::grad_y>("dy"),
+             in<&DynamicRnnGrad::grad_h>("dh"), in<&DynamicRnnGrad::grad_c>("dc"), in<&DynamicRnnGrad::i>("i"),
+             in<&DynamicRnnGrad::j>("j"), in<&DynamicRnnGrad::f>("f"), in<&DynamicRnnGrad::o>("o"),
+             in<&DynamicRnnGrad::tanhc>("tanhc"), out<&DynamicRnnGrad::grad_w_ih>("dw_ih"),
+             out<&DynamicRnnGrad::grad_w_hh>("dw_hh"), out<&DynamicRnnGrad::grad_bias>("db"),
+             out<&DynamicRnnGrad::grad_x>("dx"), out<&DynamicRnnGrad::grad_h0>("dh_prev"),
+             out<&DynamicRnnGrad::grad_c0>("dc_prev"));
+
+}  // namespace
+}  // namespace npu::ops
