@@ -84,7 +84,8 @@ struct GroupShape : Operator {
 struct GroupNorm final : GroupShape {
   Tensor bias;
   double eps = 1e-5;
-  bool silu = false;  ///< the result passes through x * sigmoid(x)
+  bool silu = false;  ///< the result passes through x * sigmoid(swish_scale * x)
+  double swish_scale = 1;
   Tensor out, mean, rstd;
 
   void prepare() override {
@@ -118,7 +119,8 @@ void GroupNorm::run() {
       const auto shift = static_cast<float>(b[channel] - average * r * w[channel]);
       for (int64_t i = c * plane_; i < (c + 1) * plane_; ++i) y[i] = x[i] * factor + shift;
     }
-    for (int64_t i = 0; silu && i < from.length(); ++i) y[i] = y[i] / (1.0f + std::exp(-y[i]));
+    const auto slope = static_cast<float>(-swish_scale);
+    for (int64_t i = 0; silu && i < from.length(); ++i) y[i] = y[i] / (1.0f + std::exp(slope * y[i]));
     to.store(row, y);
     means[static_cast<size_t>(row)] = average;
     rstds[static_cast<size_t>(row)] = r;
@@ -128,8 +130,10 @@ void GroupNorm::run() {
 }
 
 struct GroupNormGrad final : GroupShape {
-  Tensor grad_output, mean, rstd;
+  Tensor grad_output, mean, rstd, bias;
   std::vector<bool> output_mask{true, true, true};
+  bool swish = false;  ///< the forward result went through x * sigmoid(swish_scale * x); needs the bias
+  double swish_scale = 1;
   Tensor grad_input, grad_weight, grad_bias;
 
   void prepare() override {
@@ -143,6 +147,7 @@ struct GroupNormGrad final : GroupShape {
       require(grad_input.shape == self.shape, "grad_input is {}, self {}", grad_input.shape, self.shape);
     if (wants(1, grad_weight)) check_channels(grad_weight, "grad_weight");
     if (wants(2, grad_bias)) check_channels(grad_bias, "grad_bias");
+    if (swish) check_channels(bias, "bias");
   }
   void run() override;
   int64_t cost() const override { return 1000 + 8 * self.count(); }
@@ -151,7 +156,21 @@ struct GroupNormGrad final : GroupShape {
   bool wants(size_t which, const Tensor& t) const { return output_mask[which] && t.defined() && t.count() > 0; }
   void run_row(int64_t row, const std::vector<double>& w, double m, double r, const float* x, const float* dy,
                double* ds, double* db, float* dx) const;
+  void through_swish(int64_t row, const std::vector<double>& w, const std::vector<double>& b, double m, double r,
+                     const float* x, const float* dy, float* before) const;
 };
+
+// The gradient before the swish: dy times its derivative at the normalised value, which is computed again.
+void GroupNormGrad::through_swish(int64_t row, const std::vector<double>& w, const std::vector<double>& b, double m,
+                                  double r, const float* x, const float* dy, float* before) const {
+  const int64_t first = row % group * per_group();
+  for (int64_t i = 0; i < per_group() * plane_; ++i) {
+    const auto channel = static_cast<size_t>(first + i / plane_);
+    const double y = (x[i] - m) * r * w[channel] + b[channel];
+    const double s = 1 / (1 + std::exp(-swish_scale * y));
+    before[i] = static_cast<float>(dy[i] * (s + swish_scale * y * s * (1 - s)));
+  }
+}
 
 // ds and db are the sums of dy * x and dy over each channel; the group's input gradient follows from them.
 void GroupNormGrad::run_row(int64_t row, const std::vector<double>& w, double m, double r, const float* x,
@@ -186,13 +205,18 @@ void GroupNormGrad::run() {
   const bool writes = wants(0, grad_input);
   const Rows lower = writes ? group_rows(grad_input, group) : input;
   const auto w = values_of(weight, channels_, 1), m = values_of(mean, samples_ * group, 0);
-  const auto r = values_of(rstd, samples_ * group, 0);
+  const auto r = values_of(rstd, samples_ * group, 0), b = values_of(bias, channels_, 0);
   std::vector<double> ds(static_cast<size_t>(samples_ * channels_)), db(ds.size());
   parallel_parts(input.count(), [&](int64_t row) {
     const Scratch<float> x_row(input.length()), y_row(input.length()), d_row(input.length());
+    const Scratch<float> before(swish ? input.length() : 0);
     const auto* x = static_cast<const float*>(input.load(row, x_row.data()));
     const auto* dy = static_cast<const float*>(upper.load(row, y_row.data()));
     const auto at = static_cast<size_t>(row);
+    if (swish) {
+      through_swish(row, w, b, m[at], r[at], x, dy, before);
+      dy = before;
+    }
     run_row(row, w, m[at], r[at], x, dy, ds.data() + row * per_group(), db.data() + row * per_group(), d_row);
     if (!writes) return;
     auto* to = static_cast<float*>(lower.target(row, d_row.data()));
@@ -214,12 +238,14 @@ void GroupNormGrad::run() {
 
 NPU_OPERATOR(GroupNorm, "group_norm", "norm", in<&GroupNorm::self>("self"), optional<&GroupNorm::weight>("weight"),
              optional<&GroupNorm::bias>("bias"), attr<&GroupNorm::group>("group"), attr<&GroupNorm::eps>("eps"),
-             attr<&GroupNorm::silu>("silu"), out<&GroupNorm::out>("out"), out<&GroupNorm::mean>("mean"),
-             out<&GroupNorm::rstd>("rstd"));
+             attr<&GroupNorm::silu>("silu"), attr<&GroupNorm::swish_scale>("swish_scale"), out<&GroupNorm::out>("out"),
+             out<&GroupNorm::mean>("mean"), out<&GroupNorm::rstd>("rstd"));
 NPU_OPERATOR(GroupNormGrad, "group_norm_grad", "norm", in<&GroupNormGrad::grad_output>("grad_output"),
              in<&GroupNormGrad::self>("self"), in<&GroupNormGrad::mean>("mean"), in<&GroupNormGrad::rstd>("rstd"),
-             optional<&GroupNormGrad::weight>("weight"), attr<&GroupNormGrad::group>("group"),
-             attr<&GroupNormGrad::output_mask>("output_mask"), optional_out<&GroupNormGrad::grad_input>("grad_input"),
+             optional<&GroupNormGrad::weight>("weight"), optional<&GroupNormGrad::bias>("bias"),
+             attr<&GroupNormGrad::swish>("swish"), attr<&GroupNormGrad::swish_scale>("swish_scale"),
+             attr<&GroupNormGrad::group>("group"), attr<&GroupNormGrad::output_mask>("output_mask"),
+             optional_out<&GroupNormGrad::grad_input>("grad_input"),
              optional_out<&GroupNormGrad::grad_weight>("grad_weight"),
              optional_out<&GroupNormGrad::grad_bias>("grad_bias"));
 

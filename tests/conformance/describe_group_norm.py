@@ -47,3 +47,28 @@ case("aclnnGroupNormBackward", backward, HALF, layouts=("plain", "transposed"), 
      grad_output=T(N, C, 5, 7), self=T(values=lambda _: X), mean=T(values=lambda _: MEAN.float(), dtype=torch.float32),
      rstd=T(values=lambda _: RSTD.float(), dtype=torch.float32), weight=T(C), N=N, C=C, HxW=35, group=G,
      output_mask=[True, True, True])  # fmt: skip
+
+
+def swish(scale, active):
+    def oracle(self, weight, bias):
+        out = F.group_norm(self, G, weight, bias, EPS)
+        return (out * torch.sigmoid(scale * out) if active else out), *statistics(self)
+
+    return oracle
+
+
+def swish_gradient(grad_output, weight, bias, swish_scale):
+    leaves = [X.double().requires_grad_(), weight.detach().requires_grad_(), bias.detach().requires_grad_()]
+    with torch.enable_grad():
+        out = F.group_norm(leaves[0], G, leaves[1], leaves[2], EPS)
+        return torch.autograd.grad(out * torch.sigmoid(swish_scale * out), leaves, grad_output)
+
+
+for scale, active in ((1.0, True), (1.7, True), (1.0, False)):
+    case("aclnnGroupNormSwish", swish(scale, active), HALF, self=T(N, C, 5, 7), weight=T(C), bias=T(C), group=G,
+         eps=EPS, data_format="NCHW", silu=active, swish_scale=scale, tolerance=5, out_dtypes=STATISTICS)  # fmt: skip
+for scale in (1.0, 1.7):
+    case("aclnnGroupNormSwishGrad", swish_gradient, HALF, layouts=("plain", "transposed"), tolerance=20,
+         grad_output=T(N, C, 5, 7), self=T(values=lambda _: X), weight=T(C), bias=T(C), group=G, data_format="NCHW",
+         mean=T(values=lambda _: MEAN.float(), dtype=torch.float32), swish_scale=scale, weight_wanted=True,
+         rstd=T(values=lambda _: RSTD.float(), dtype=torch.float32), bias_wanted=True)  # fmt: skip
