@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace npu::ops {
 
@@ -30,6 +31,15 @@ class Scratch {
   }
 
   T* data() const { return static_cast<T*>(block_.data); }
+  /// The memory, taken now unless it holds `count` elements already: for buffers that many walks never need.
+  T* at_least(int64_t count) {
+    const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+    if (block_.bytes < bytes) {
+      if (block_.data != nullptr) detail::give_scratch(std::exchange(block_, {}));
+      block_ = detail::take_scratch(bytes);
+    }
+    return data();
+  }
   operator T*() const { return data(); }  // NOLINT: used like the array it is
 
  private:

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "ops/vector/scratch.h"
 
 namespace npu::ops {
 namespace {
@@ -81,39 +80,41 @@ void Channels::each_row(const Range& r, F&& body) const {
   }
 }
 
-const std::byte* Channels::row(size_t k, const LoopCursor& at, int64_t channel, int64_t n) const {
+const std::byte* Channels::row(size_t k, const LoopCursor& at, int64_t channel, int64_t n, Staged& staged) const {
   const Side& s = sides_[k];
   const std::byte* first = s.tensor.bytes() + (at.offset(k) + channel * s.stride) * s.size;
   const int64_t stride = rest_.strides[k].back();
   if (s.same && (stride == 1 || n == 1)) return first;
-  std::byte* buffer = scratch(k, kRun * slot_size_);
+  std::byte* buffer = staged[k].at_least(kRun * slot_size_);
   s.convert(first, stride, buffer, 1, n);
   return buffer;
 }
 
 void Channels::sum_rows(const Range& r, Sums sums, const double* center, ChannelSums* into) const {
+  Staged staged;
   each_row(r, [&](const LoopCursor& at, int64_t c, int64_t position, int64_t n) {
-    const std::byte* x = row(0, at, c, n);
+    const std::byte* x = row(0, at, c, n, staged);
     ChannelSums* mine = into + (c - r.channel);
     if (sums == Sums::kMoments)
       kernel_->moments_row(x, n, position - r.begin, mine);
     else
-      kernel_->products_row(row(1, at, c, n), x, n, center[c], mine);
+      kernel_->products_row(row(1, at, c, n, staged), x, n, center[c], mine);
   });
 }
 
 void Channels::map_rows(const Range& r, Map what, const ChannelMap& map) const {
   const Side& o = sides_[2];
   const int64_t stride = rest_.strides[2].back();
+  Staged staged;
   each_row(r, [&](const LoopCursor& at, int64_t c, int64_t, int64_t n) {
     std::byte* first = o.tensor.bytes() + (at.offset(2) + c * o.stride) * o.size;
     const bool direct = o.same && (stride == 1 || n == 1);
-    std::byte* out = direct ? first : scratch(2, kRun * slot_size_);
-    const std::byte* x = row(0, at, c, n);
+    std::byte* out = direct ? first : staged[2].at_least(kRun * slot_size_);
+    const std::byte* x = row(0, at, c, n, staged);
     if (what == Map::kAffine)
       kernel_->affine_row(x, out, n, map, c);
     else
-      kernel_->gradient_row(row(1, at, c, n), x, out, n, map, c);
+      kernel_->gradient_row(row(1, at, c, n, staged), x, out, n, map, c);
     if (!direct) o.convert(out, 1, first, stride, n);
   });
 }
@@ -137,12 +138,12 @@ void Channels::each_block(const Range& r, F&& body) const {
 }
 
 const std::byte* Channels::block(size_t k, const LoopCursor& at, int64_t channel, int64_t rows, int64_t width,
-                                 int64_t* step) const {
+                                 int64_t* step, Staged& staged) const {
   const Side& s = sides_[k];
   const std::byte* first = s.tensor.bytes() + (at.offset(k) + channel * s.stride) * s.size;
   *step = rest_.strides[k].back();
   if (s.same && s.stride == 1) return first;
-  std::byte* buffer = scratch(k, rows * width * slot_size_);
+  std::byte* buffer = staged[k].at_least(rows * width * slot_size_);
   for (int64_t i = 0; i < rows; ++i) {
     s.convert(first + i * *step * s.size, s.stride, buffer + i * width * slot_size_, 1, width);
   }
@@ -151,17 +152,18 @@ const std::byte* Channels::block(size_t k, const LoopCursor& at, int64_t channel
 }
 
 void Channels::sum_columns(const Range& r, Sums sums, const double* center, ChannelSums* into) const {
+  Staged staged;
   each_block(r, [&](const LoopCursor& at, int64_t c, int64_t position, int64_t rows, int64_t width) {
     ChannelBlock b{};
     b.rows = rows;
     b.width = width;
-    b.x = block(0, at, c, rows, width, &b.x_step);
+    b.x = block(0, at, c, rows, width, &b.x_step, staged);
     ChannelSums* mine = into + (c - r.channel);
     if (sums == Sums::kMoments) {
       kernel_->moments_columns(b, position - r.begin, mine);
       return;
     }
-    b.g = block(1, at, c, rows, width, &b.g_step);
+    b.g = block(1, at, c, rows, width, &b.g_step, staged);
     kernel_->products_columns(b, center + c, mine);
   });
 }
@@ -170,19 +172,20 @@ void Channels::map_columns(const Range& r, Map what, const ChannelMap& map) cons
   const Side& o = sides_[2];
   const bool direct = o.same && o.stride == 1;
   const int64_t stride = rest_.strides[2].back();
+  Staged staged;
   each_block(r, [&](const LoopCursor& at, int64_t c, int64_t, int64_t rows, int64_t width) {
     std::byte* first = o.tensor.bytes() + (at.offset(2) + c * o.stride) * o.size;
     ChannelBlock b{};
     b.rows = rows;
     b.width = width;
-    b.x = block(0, at, c, rows, width, &b.x_step);
-    b.out = direct ? first : scratch(2, rows * width * slot_size_);
+    b.x = block(0, at, c, rows, width, &b.x_step, staged);
+    b.out = direct ? first : staged[2].at_least(rows * width * slot_size_);
     b.out_step = direct ? stride : width;
     const ChannelMap here{map.center + c, map.scale + c, map.shift + c, map.slope == nullptr ? nullptr : map.slope + c};
     if (what == Map::kAffine) {
       kernel_->affine_columns(b, here);
     } else {
-      b.g = block(1, at, c, rows, width, &b.g_step);
+      b.g = block(1, at, c, rows, width, &b.g_step, staged);
       kernel_->gradient_columns(b, here);
     }
     for (int64_t i = 0; !direct && i < rows; ++i) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ops/norm/channel_kernel.h"
+#include "ops/scratch.h"
 #include "ops/vector/convert.h"
 #include "ops/vector/loop.h"
 
@@ -40,6 +41,7 @@ class Channels {
     int64_t stride = 0;  ///< between channels
     bool same = false;   ///< memory holds slot elements
   };
+  using Staged = Scratch<std::byte>[3];  ///< what sides_ do not hold as the kernel wants it
   struct Range {
     int64_t channel, channel_end, begin, end;
   };
@@ -56,9 +58,9 @@ class Channels {
   void each_row(const Range& r, F&& body) const;
   template <class F>
   void each_block(const Range& r, F&& body) const;
-  const std::byte* row(size_t k, const LoopCursor& at, int64_t channel, int64_t n) const;
-  const std::byte* block(size_t k, const LoopCursor& at, int64_t channel, int64_t rows, int64_t width,
-                         int64_t* step) const;
+  const std::byte* row(size_t k, const LoopCursor& at, int64_t channel, int64_t n, Staged& staged) const;
+  const std::byte* block(size_t k, const LoopCursor& at, int64_t channel, int64_t rows, int64_t width, int64_t* step,
+                         Staged& staged) const;
 
   const ChannelKernel* kernel_ = nullptr;
   Side sides_[3];  ///< x, g, out; undefined where absent

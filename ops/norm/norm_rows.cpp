@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/thread_pool.h"
-#include "ops/vector/scratch.h"
+#include "ops/scratch.h"
 
 namespace npu::ops {
 namespace {
@@ -48,6 +48,12 @@ void offset_row(std::vector<std::byte>& keep, const void** row, int64_t n, DType
 }
 
 }  // namespace
+
+// Rows a part is working on, where the tensors do not hold them in the compute dtype.
+struct RowBuffers {
+  explicit RowBuffers(int64_t bytes) : x(bytes), other(bytes), sum(bytes), out(bytes) {}
+  const Scratch<std::byte> x, other, sum, out;
+};
 
 // --- WholeRow -----------------------------------------------------------------------------------------------------
 
@@ -99,12 +105,12 @@ void RowNorm::plan(const RowNormArguments& arguments) {
   residual_bias_.plan(a_.residual_bias, slot_);
 }
 
-const void* RowNorm::load(int64_t row, const void* residual_bias) const {
+const void* RowNorm::load(int64_t row, const void* residual_bias, const RowBuffers& buffers) const {
   const int64_t n = x_.length();
-  const void* x = x_.load(row, scratch(0, x_.row_bytes()));
+  const void* x = x_.load(row, buffers.x);
   if (!a_.residual.defined()) return x;
-  std::byte* sum = scratch(1, x_.row_bytes());
-  kernel_->add(x, residual_.load(row, scratch(2, x_.row_bytes())), sum, n);
+  std::byte* sum = buffers.sum;
+  kernel_->add(x, residual_.load(row, buffers.other), sum, n);
   if (residual_bias != nullptr) kernel_->add(sum, residual_bias, sum, n);
   return sum;
 }
@@ -112,8 +118,9 @@ const void* RowNorm::load(int64_t row, const void* residual_bias) const {
 void RowNorm::run_rows(int64_t begin, int64_t end, const void* weight, const void* bias,
                        const void* residual_bias) const {
   const int64_t n = x_.length();
+  const RowBuffers buffers(x_.row_bytes());
   for (int64_t row = begin; row < end; ++row) {
-    const void* x = load(row, residual_bias);
+    const void* x = load(row, residual_bias, buffers);
     const RowMoments m = a_.rms ? kernel_->rms_moments(x, n, a_.eps) : kernel_->layer_moments(x, n, a_.eps);
     if (a_.sum.defined()) {
       // The sum may share memory with an input of this row, which has been read by now.
@@ -122,7 +129,7 @@ void RowNorm::run_rows(int64_t begin, int64_t end, const void* weight, const voi
       else
         sum_.store(row, x);
     }
-    void* out = out_.target(row, scratch(3, x_.row_bytes()));
+    void* out = out_.target(row, buffers.out);
     kernel_->normalise(x, weight, bias, out, n, m);
     out_.store(row, out);
     mean_.set(row, m.mean);
@@ -178,22 +185,23 @@ void RowNormGradient::run_part(int64_t part, const void* weight) {
   const int64_t n = x_.length();
   const int64_t begin = part * rows_per_part_;
   const int64_t end = std::min(begin + rows_per_part_, x_.count());
+  const RowBuffers buffers(x_.row_bytes());
+  Scratch<std::byte> weight_sums, bias_sums;
   std::byte* sums[2] = {};
   double* totals = totals_.data() + part * 2 * n;
-  if (grad_weight_.present()) sums[0] = scratch(4, x_.row_bytes());
-  if (grad_bias_.present()) sums[1] = scratch(5, x_.row_bytes());
+  if (grad_weight_.present()) sums[0] = weight_sums.at_least(x_.row_bytes());
+  if (grad_bias_.present()) sums[1] = bias_sums.at_least(x_.row_bytes());
   for (std::byte* s : sums) {
     if (s != nullptr) std::memset(s, 0, static_cast<size_t>(x_.row_bytes()));
   }
   for (int64_t row = begin; row < end; ++row) {
-    const void* x = x_.load(row, scratch(0, x_.row_bytes()));
+    const void* x = x_.load(row, buffers.x);
     if (a_.residual.defined()) {
-      std::byte* sum = scratch(1, x_.row_bytes());
-      kernel_->add(x, residual_.load(row, scratch(2, x_.row_bytes())), sum, n);
-      x = sum;
+      kernel_->add(x, residual_.load(row, buffers.other), buffers.sum, n);
+      x = buffers.sum;
     }
-    const void* g = g_.load(row, scratch(2, x_.row_bytes()));
-    void* out = a_.grad_self.defined() ? out_.target(row, scratch(3, x_.row_bytes())) : nullptr;
+    const void* g = g_.load(row, buffers.other);
+    void* out = a_.grad_self.defined() ? out_.target(row, buffers.out) : nullptr;
     const RowMoments m{mean_.get(row, 0), rstd_.get(row, 1)};
     const RowGradient gradient{g, x, weight, out, sums[0], sums[1], n};
     if (a_.rms)
@@ -201,7 +209,7 @@ void RowNormGradient::run_part(int64_t part, const void* weight) {
     else
       kernel_->layer_gradient(gradient, m);
     if (out != nullptr && a_.extra.defined()) {
-      kernel_->add(out, extra_.load(row, scratch(6, x_.row_bytes())), out, n);
+      kernel_->add(out, extra_.load(row, buffers.other), out, n);
     }
     if (out != nullptr) out_.store(row, out);
     if ((row - begin) % kFlush != kFlush - 1 && row + 1 < end) continue;

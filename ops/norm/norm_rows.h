@@ -11,6 +11,8 @@
 
 namespace npu::ops {
 
+struct RowBuffers;
+
 /// All of a small tensor as one row in a compute dtype.
 class WholeRow {
  public:
@@ -46,7 +48,7 @@ class RowNorm {
 
  private:
   void run_rows(int64_t begin, int64_t end, const void* weight, const void* bias, const void* residual_bias) const;
-  const void* load(int64_t row, const void* residual_bias) const;
+  const void* load(int64_t row, const void* residual_bias, const RowBuffers& buffers) const;
 
   RowNormArguments a_;
   const RowKernel* kernel_ = nullptr;

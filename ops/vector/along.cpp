@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
-#include "ops/vector/scratch.h"
+#include "ops/scratch.h"
 
 namespace npu::ops {
 namespace {
@@ -62,6 +62,7 @@ void Along::run() const {
 void Along::run_rows(int64_t begin, int64_t end) const {
   AlongBlock block{};
   block.length = length_;
+  Scratch<std::byte> staged[4];
   LoopCursor at(lines_, begin);
   const Side& o = sides_[inputs_];
   for (int64_t line = begin; line < end; ++line) {
@@ -71,13 +72,13 @@ void Along::run_rows(int64_t begin, int64_t end) const {
       block.in[k] = first;
       block.step[k] = 1;
       if (s.same && s.axis_stride == 1) continue;
-      std::byte* buffer = scratch(k, length_ * slot_size_);
+      std::byte* buffer = staged[k].at_least(length_ * slot_size_);
       s.convert(first, s.axis_stride, buffer, 1, length_);
       block.in[k] = buffer;
     }
     std::byte* first = o.tensor.bytes() + at.offset(inputs_) * o.size;
     const bool direct = o.same && o.axis_stride == 1;
-    block.out = direct ? first : scratch(3, length_ * slot_size_);
+    block.out = direct ? first : staged[inputs_].at_least(length_ * slot_size_);
     block.out_step = 1;
     kernel_.row(block);
     if (!direct) o.convert(block.out, 1, first, o.axis_stride, length_);
@@ -86,14 +87,12 @@ void Along::run_rows(int64_t begin, int64_t end) const {
 }
 
 // Copies `width` lines into a block of kColumns, element by element of the lines.
-std::byte* Along::stage_columns(size_t k, const std::byte* first, int64_t width) const {
+void Along::stage_columns(size_t k, const std::byte* first, int64_t width, std::byte* buffer) const {
   const Side& s = sides_[k];
-  std::byte* buffer = scratch(k, length_ * kColumns * slot_size_);
   for (int64_t i = 0; i < length_; ++i) {
     s.convert(first + i * s.axis_stride * s.size, lines_.strides[k].back(), buffer + i * kColumns * slot_size_, 1,
               width);
   }
-  return buffer;
 }
 
 void Along::run_columns(int64_t tile) const {
@@ -105,14 +104,17 @@ void Along::run_columns(int64_t tile) const {
   const auto direct = [&](size_t k) { return width == kColumns && sides_[k].same && lines_.strides[k].back() == 1; };
   AlongBlock block{};
   block.length = length_;
+  Scratch<std::byte> staged[4];
+  const int64_t bytes = length_ * kColumns * slot_size_;
   for (size_t k = 0; k < inputs_; ++k) {
     const std::byte* first = sides_[k].tensor.bytes() + at.offset(k) * sides_[k].size;
-    block.in[k] = direct(k) ? first : stage_columns(k, first, width);
+    if (!direct(k)) stage_columns(k, first, width, staged[k].at_least(bytes));
+    block.in[k] = direct(k) ? first : staged[k].data();
     block.step[k] = direct(k) ? sides_[k].axis_stride : kColumns;
   }
   const Side& o = sides_[inputs_];
   std::byte* first = o.tensor.bytes() + at.offset(inputs_) * o.size;
-  block.out = direct(inputs_) ? first : scratch(3, length_ * kColumns * slot_size_);
+  block.out = direct(inputs_) ? first : staged[inputs_].at_least(bytes);
   block.out_step = direct(inputs_) ? o.axis_stride : kColumns;
   kernel_.columns(block);
   if (direct(inputs_)) return;

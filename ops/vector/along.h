@@ -47,7 +47,7 @@ class Along {
   };
   void run_rows(int64_t begin, int64_t end) const;
   void run_columns(int64_t tile) const;
-  std::byte* stage_columns(size_t k, const std::byte* first, int64_t width) const;
+  void stage_columns(size_t k, const std::byte* first, int64_t width, std::byte* buffer) const;
 
   AlongKernel kernel_;
   Side sides_[4];  ///< inputs, then the output
