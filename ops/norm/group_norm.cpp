@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
+#include "ops/vector/ordered_tensor.h"
 #include "ops/vector/rows.h"
 
 namespace npu::ops {
@@ -28,30 +29,16 @@ Rows group_rows(const Tensor& t, int64_t groups) {
   return Rows(view, axes, DType::kFloat);
 }
 
-// All elements of a tensor as one row.
-Rows whole(const Tensor& t) {
-  std::vector<size_t> axes;
-  for (size_t axis = 0; axis < t.rank(); ++axis) axes.push_back(axis);
-  return Rows(t, axes, DType::kDouble);
-}
-
 // All values of a small tensor; `absent` where it was left out.
 std::vector<double> values_of(const Tensor& t, int64_t count, double absent) {
   std::vector<double> out(static_cast<size_t>(count), absent);
   if (!t.defined() || t.count() == 0) return out;
-  const Rows row = whole(t);
-  const auto* from = static_cast<const double*>(row.load(0, out.data()));
-  if (from != out.data()) out.assign(from, from + count);
+  OrderedTensor(t, DType::kDouble).load(0, count, out.data());
   return out;
 }
 
 void write_values(const Tensor& t, const std::vector<double>& from) {
-  if (!t.defined() || t.count() == 0) return;
-  const Rows row = whole(t);
-  std::vector<double> buffer(from.size());
-  auto* to = static_cast<double*>(row.target(0, buffer.data()));
-  std::copy(from.begin(), from.end(), to);
-  row.store(0, to);
+  if (t.defined() && t.count() > 0) OrderedTensor(t, DType::kDouble).store(0, t.count(), from.data());
 }
 
 struct GroupShape : Operator {

@@ -4,24 +4,17 @@
 #include <algorithm>
 
 #include "ops/cube/gemm.h"
-#include "ops/vector/convert.h"
-#include "ops/vector/loop.h"
+#include "ops/vector/ordered_tensor.h"
 
 namespace npu::ops {
 
 const float* read_floats(const Tensor& t, float* buffer) {
   if (t.dtype == DType::kFloat && t.contiguous()) return t.as<const float>();
-  const Loop loop = make_ordered_loop(t.shape, {&t.strides, 1});
-  gather(loop, 0, t.bytes(), static_cast<int64_t>(size_of(t.dtype)), 0, t.count(), converter(t.dtype, DType::kFloat),
-         reinterpret_cast<std::byte*>(buffer), sizeof(float));
+  OrderedTensor(t, DType::kFloat).load(0, t.count(), buffer);
   return buffer;
 }
 
-void write_floats(const Tensor& t, const float* from) {
-  const Loop loop = make_ordered_loop(t.shape, {&t.strides, 1});
-  scatter(loop, 0, t.bytes(), static_cast<int64_t>(size_of(t.dtype)), 0, t.count(), converter(DType::kFloat, t.dtype),
-          reinterpret_cast<const std::byte*>(from), sizeof(float));
-}
+void write_floats(const Tensor& t, const float* from) { OrderedTensor(t, DType::kFloat).store(0, t.count(), from); }
 
 void RecurrentOp::check(int64_t gates) {
   gates_ = gates;
