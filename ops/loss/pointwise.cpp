@@ -10,7 +10,6 @@
 #include <array>
 #include <limits>
 #include <span>
-#include <string_view>
 
 #include "ops/loss/reduction_mode.h"
 #include "ops/operator.h"
@@ -54,12 +53,15 @@ void slope_block(const void* const* in, void* out, int64_t count) {
 
 template <class L, class S>
 constexpr LossKernel loss_kernel(const char* name, L, S) {
-  return {name,
-          &loss_block<float, L>,
-          &loss_block<double, L>,
-          &slope_block<float, S>,
-          &slope_block<double, S>,
-          std::string_view(name).starts_with("kl_div")};
+  return {name, &loss_block<float, L>, &loss_block<double, L>, &slope_block<float, S>, &slope_block<double, S>};
+}
+template <class S>
+constexpr LossKernel gradient_kernel(const char* name, S) {
+  return {name, nullptr, nullptr, &slope_block<float, S>, &slope_block<double, S>};
+}
+constexpr LossKernel with_log_target(LossKernel kernel) {
+  kernel.takes_log_target = true;
+  return kernel;
 }
 
 #define NPU_LOSS_EXPRESSION(expression)                                                                             \
@@ -68,6 +70,7 @@ constexpr LossKernel loss_kernel(const char* name, L, S) {
     return static_cast<T>(expression);                                                                              \
   }
 #define NPU_LOSS(name, loss, slope) loss_kernel(name, NPU_LOSS_EXPRESSION(loss), NPU_LOSS_EXPRESSION(slope))
+#define NPU_LOSS_GRADIENT(name, slope) gradient_kernel(name, NPU_LOSS_EXPRESSION(slope))
 
 // log(1 + e^-|x|): the part of a logistic loss that neither overflows nor cancels. The quotient undoes the rounding
 // of 1 + e.
@@ -103,10 +106,11 @@ constexpr LossKernel kLosses[] = {
              w*((T(1) - y) * x + (T(1) + (p - T(1)) * y) * (log1p_exp(x) + (x < T(0) ? -x : T(0)))),
              w*((p * y + T(1) - y) * sigmoid_of(x) - p * y)),
     // p = 1 when the target is a logarithm.
-    NPU_LOSS("kl_div", p != T(0) ? exp_of(y) * (y - x) : x_log_x(y) - y * x, p != T(0) ? -exp_of(y) : -y),
-    // As the gradient's function with respect to the target: the loss itself is kl_div.
-    NPU_LOSS("kl_div_target", T(0) * x,
-             p != T(0) ? exp_of(y) * (y - x + T(1)) : (y > T(0) ? log_of(y) + T(1) - x : T(0))),
+    with_log_target(
+        NPU_LOSS("kl_div", p != T(0) ? exp_of(y) * (y - x) : x_log_x(y) - y * x, p != T(0) ? -exp_of(y) : -y)),
+    // The same loss with respect to the target.
+    with_log_target(NPU_LOSS_GRADIENT(
+        "kl_div_target", p != T(0) ? exp_of(y) * (y - x + T(1)) : (y > T(0) ? log_of(y) + T(1) - x : T(0)))),
 };
 
 std::span<const LossKernel> losses() { return kLosses; }
@@ -205,16 +209,14 @@ std::vector<Field> shared_fields() {
           attr<&T::reduction>("reduction")};
 }
 
-// Every line is registered as `name` and `name`_backward. The names live as long as the registry.
+// Every line is registered as `name` (unless it is a gradient only) and `name`_backward. The names live as long as the
+// registry.
 struct LossFamily {
   explicit LossFamily(std::span<const LossKernel> kernels) {
     for (const LossKernel& kernel : kernels) {
       auto fields = shared_fields<Loss>();
       fields.push_back(out<&Loss::out>("out"));
-      // kl_div_target is a gradient only: its loss is kl_div.
-      if (std::string_view(kernel.name) != "kl_div_target") {
-        Registration(kernel.name, "loss", fields, &make<Loss>, &kernel);
-      }
+      if (!kernel.gradient_only()) Registration(kernel.name, "loss", fields, &make<Loss>, &kernel);
       fields = shared_fields<LossGradient>();
       fields.push_back(in<&LossGradient::grad_output>("grad_output"));
       fields.push_back(out<&LossGradient::grad_input>("grad_input"));

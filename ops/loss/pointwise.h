@@ -10,7 +10,10 @@ namespace npu::ops {
 struct LossKernel {
   const char* name;
   BlockKernel loss32, loss64, slope32, slope64;
-  bool takes_log_target;  ///< the parameter says whether targets are logarithms
+  bool takes_log_target = false;  ///< the parameter says whether targets are logarithms
+
+  /// True for the gradient of another line's loss with respect to another input: it has no loss of its own.
+  constexpr bool gradient_only() const { return loss32 == nullptr; }
 };
 
 }  // namespace npu::ops
