@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer norm, alone and behind the sum of two tensors, and its gradients.
 #include "ops/norm/norm_rows.h"
-#include "ops/operator.h"
 
 namespace npu::ops {
 namespace {
@@ -18,100 +17,83 @@ Tensor wanted(const Tensor& t, const std::vector<bool>& mask, size_t which) {
   return which < mask.size() && !mask[which] ? Tensor() : t;
 }
 
-struct LayerNorm final : Operator {
+struct LayerNorm final : RowNormOperator<RowNorm> {
   Tensor self, weight, bias, out, mean, rstd;
   std::vector<int64_t> normalized_shape;
   double eps = 1e-5;
-  RowNorm norm;
 
   void prepare() override {
     check_normalized_shape(self, normalized_shape);
-    RowNormArguments a;
-    a.self = self;
-    a.weight = weight;
-    a.bias = bias;
-    a.out = out;
-    a.mean = mean;
-    a.rstd = rstd;
-    a.eps = eps;
-    a.axes = static_cast<int64_t>(normalized_shape.size());
-    norm.plan(a);
+    const auto axes = static_cast<int64_t>(normalized_shape.size());
+    engine.plan({.self = self,
+                 .weight = weight,
+                 .bias = bias,
+                 .out = out,
+                 .mean = mean,
+                 .rstd = rstd,
+                 .axes = axes,
+                 .eps = eps});
   }
-  void run() override { norm.run(); }
-  int64_t cost() const override { return norm.cost(); }
 };
 
-struct LayerNormBackward final : Operator {
+struct LayerNormBackward final : RowNormOperator<RowNormGradient> {
   Tensor grad_output, self, mean, rstd, weight, bias, grad_input, grad_weight, grad_bias;
   std::vector<int64_t> normalized_shape;
   std::vector<bool> output_mask{true, true, true};
-  RowNormGradient gradient;
 
   void prepare() override {
     check_normalized_shape(self, normalized_shape);
-    RowNormGradientArguments a;
-    a.grad_output = grad_output;
-    a.self = self;
-    a.mean = mean;
-    a.rstd = rstd;
-    a.weight = weight;
-    a.grad_self = wanted(grad_input, output_mask, 0);
-    a.grad_weight = wanted(grad_weight, output_mask, 1);
-    a.grad_bias = wanted(grad_bias, output_mask, 2);
-    a.axes = static_cast<int64_t>(normalized_shape.size());
-    gradient.plan(a);
+    engine.plan({.grad_output = grad_output,
+                 .self = self,
+                 .mean = mean,
+                 .rstd = rstd,
+                 .weight = weight,
+                 .grad_self = wanted(grad_input, output_mask, 0),
+                 .grad_weight = wanted(grad_weight, output_mask, 1),
+                 .grad_bias = wanted(grad_bias, output_mask, 2),
+                 .axes = static_cast<int64_t>(normalized_shape.size())});
   }
-  void run() override { gradient.run(); }
-  int64_t cost() const override { return gradient.cost(); }
 };
 
 // out = layer_norm(x1 + x2 + bias) * gamma + beta; `sum` gets what was normalised.
-struct AddLayerNorm final : Operator {
+struct AddLayerNorm final : RowNormOperator<RowNorm> {
   Tensor x1, x2, gamma, beta, bias, out, mean, rstd, sum;
   double eps = 1e-5;
   bool additional_output = false;
-  RowNorm norm;
 
   void prepare() override {
-    RowNormArguments a;
-    a.self = x1;
-    a.residual = x2;
-    a.residual_bias = bias;
-    a.weight = gamma;
-    a.bias = beta;
-    a.out = out;
-    a.mean = mean;
-    a.rstd = rstd;
-    if (additional_output) a.sum = sum;
-    a.eps = eps;
-    a.axes = static_cast<int64_t>(gamma.rank());
-    norm.plan(a);
+    const auto axes = static_cast<int64_t>(gamma.rank());
+    engine.plan({.self = x1,
+                 .residual = x2,
+                 .residual_bias = bias,
+                 .weight = gamma,
+                 .bias = beta,
+                 .out = out,
+                 .mean = mean,
+                 .rstd = rstd,
+                 .sum = additional_output ? sum : Tensor(),
+                 .axes = axes,
+                 .eps = eps});
   }
-  void run() override { norm.run(); }
-  int64_t cost() const override { return norm.cost(); }
 };
 
-struct AddLayerNormGrad final : Operator {
+struct AddLayerNormGrad final : RowNormOperator<RowNormGradient> {
   Tensor grad_output, x1, x2, rstd, mean, gamma, grad_sum, grad_input, grad_gamma, grad_beta;
-  RowNormGradient gradient;
 
   void prepare() override {
-    RowNormGradientArguments a;
-    a.grad_output = grad_output;
-    a.self = x1;
-    a.residual = x2;
-    a.mean = mean;
-    a.rstd = rstd;
-    a.weight = gamma;
-    a.extra = grad_sum;
-    a.grad_self = grad_input;
-    a.grad_weight = grad_gamma;
-    a.grad_bias = grad_beta;
-    a.axes = static_cast<int64_t>(gamma.rank());
-    gradient.plan(a);
+    const auto axes = static_cast<int64_t>(gamma.rank());
+    engine.plan({.grad_output = grad_output,
+                 .self = x1,
+                 .residual = x2,
+                 .mean = mean,
+                 .rstd = rstd,
+                 .weight = gamma,
+                 .extra = grad_sum,
+                 .grad_self = grad_input,
+                 .grad_weight = grad_gamma,
+                 .grad_bias = grad_beta,
+                 .axes = axes});
   }
-  void run() override { gradient.run(); }
-  int64_t cost() const override { return gradient.cost(); }
 };
 
 NPU_OPERATOR(LayerNorm, "layer_norm", "norm", in<&LayerNorm::self>("self"),

@@ -7,6 +7,7 @@
 
 #include "ops/norm/parameter.h"
 #include "ops/norm/row_kernel.h"
+#include "ops/operator.h"
 #include "ops/vector/rows.h"
 
 namespace npu::ops {
@@ -31,9 +32,9 @@ class WholeRow {
 /// out = normalise(self + residual + residual_bias) * weight + bias. Absent tensors take no part. mean and rstd hold
 /// one number a row, in any floating type.
 struct RowNormArguments {
-  Tensor self, residual, residual_bias, weight, bias;
-  Tensor out, mean, rstd, sum;  ///< sum: what was normalised
-  int64_t axes = 1;             ///< how many of the last axes form a row
+  Tensor self{}, residual{}, residual_bias{}, weight{}, bias{};
+  Tensor out{}, mean{}, rstd{}, sum{};  ///< sum: what was normalised
+  int64_t axes = 1;                     ///< how many of the last axes form a row
   bool rms = false;
   double eps = 1e-5;
   double weight_offset = 0;  ///< added to the weight (Gemma keeps weight - 1)
@@ -60,8 +61,8 @@ class RowNorm {
 
 /// The gradient. `extra` (of self's shape) is added to grad_self. Absent results are not computed.
 struct RowNormGradientArguments {
-  Tensor grad_output, self, residual, mean, rstd, weight, extra;
-  Tensor grad_self, grad_weight, grad_bias;
+  Tensor grad_output{}, self{}, residual{}, mean{}, rstd{}, weight{}, extra{};
+  Tensor grad_self{}, grad_weight{}, grad_bias{};
   int64_t axes = 1;
   bool rms = false;
   double weight_offset = 0;
@@ -87,6 +88,14 @@ class RowNormGradient {
   WholeRow weight_, grad_weight_, grad_bias_;
   int64_t parts_ = 1, rows_per_part_ = 1;
   std::vector<double> totals_;  ///< per part: a row for the weight, a row for the bias
+};
+
+/// What the operators of this kind share: RowNorm or RowNormGradient does the work, `prepare` names its arguments.
+template <class Engine>
+struct RowNormOperator : Operator {
+  Engine engine;
+  void run() override { engine.run(); }
+  int64_t cost() const override { return engine.cost(); }
 };
 
 }  // namespace npu::ops

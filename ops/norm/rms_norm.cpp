@@ -1,62 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMS norm, alone and behind the sum of two tensors, and its gradient.
 #include "ops/norm/norm_rows.h"
-#include "ops/operator.h"
 #include "ops/vector/move.h"
 
 namespace npu::ops {
 namespace {
 
 // out = x / rms(x) * (gamma + offset), x = self or self + residual. Gemma's variant has offset 1.
-struct RmsNorm final : Operator {
+struct RmsNorm final : RowNormOperator<RowNorm> {
   Tensor self, residual, gamma, out, rstd, sum, cast;
   double eps = 1e-6;
   double offset = 0;
-  RowNorm norm;
   Move convert;
 
   void prepare() override {
     // The narrower of the two results is rounded from the wider one.
     if (cast.defined() && size_of(cast.dtype) > size_of(out.dtype)) std::swap(cast, out);
-    RowNormArguments a;
-    a.self = self;
-    a.residual = residual;
-    a.weight = gamma;
-    a.out = out;
-    a.rstd = rstd;
-    a.sum = sum;
-    a.eps = eps;
-    a.rms = true;
-    a.weight_offset = offset;
-    a.axes = static_cast<int64_t>(gamma.rank());
-    norm.plan(a);
+    engine.plan({.self = self,
+                 .residual = residual,
+                 .weight = gamma,
+                 .out = out,
+                 .rstd = rstd,
+                 .sum = sum,
+                 .axes = static_cast<int64_t>(gamma.rank()),
+                 .rms = true,
+                 .eps = eps,
+                 .weight_offset = offset});
     if (cast.defined()) convert.plan(out, cast);
   }
   void run() override {
-    norm.run();
+    engine.run();
     if (cast.defined()) convert.run();
   }
-  int64_t cost() const override { return norm.cost(); }
 };
 
-struct RmsNormGrad final : Operator {
+struct RmsNormGrad final : RowNormOperator<RowNormGradient> {
   Tensor grad_output, self, rstd, gamma, grad_input, grad_gamma;
-  RowNormGradient gradient;
 
   void prepare() override {
-    RowNormGradientArguments a;
-    a.grad_output = grad_output;
-    a.self = self;
-    a.rstd = rstd;
-    a.weight = gamma;
-    a.grad_self = grad_input;
-    a.grad_weight = grad_gamma;
-    a.rms = true;
-    a.axes = static_cast<int64_t>(gamma.rank());
-    gradient.plan(a);
+    const auto axes = static_cast<int64_t>(gamma.rank());
+    engine.plan({.grad_output = grad_output,
+                 .self = self,
+                 .rstd = rstd,
+                 .weight = gamma,
+                 .grad_self = grad_input,
+                 .grad_weight = grad_gamma,
+                 .axes = axes,
+                 .rms = true});
   }
-  void run() override { gradient.run(); }
-  int64_t cost() const override { return gradient.cost(); }
 };
 
 NPU_OPERATOR(RmsNorm, "rms_norm", "norm", in<&RmsNorm::self>("self"), optional<&RmsNorm::residual>("residual"),

@@ -7,7 +7,7 @@
 #define HWY_TARGET_INCLUDE "ops/norm/row_kernel.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/row-inl.h"
+#include "ops/norm/spread-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
@@ -15,19 +15,7 @@ namespace {  // templates of other files must not meet these
 
 template <class T>
 RowMoments layer_moments(const void* raw, int64_t n, double eps) {
-  const T* x = static_cast<const T*>(raw);
-  // Differences to one element keep a row of equal elements exact (its variance is 0, not a rounding error).
-  const T base = x[0];
-  const double mean = static_cast<double>(base) +
-                      row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
-                        return full_or_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, base)), count);
-                      }) / static_cast<double>(n);
-  const T center = static_cast<T>(mean);
-  const double squares = row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
-    const auto v = hn::Sub(load_lanes(d, x + i, count), hn::Set(d, center));
-    return full_or_zero(d, hn::Mul(v, v), count);
-  });
-  const double moved = mean - static_cast<double>(center);
+  const auto [mean, squares, moved] = row_spread(static_cast<const T*>(raw), n);
   return {mean, 1 / std::sqrt(squares / static_cast<double>(n) - moved * moved + eps)};
 }
 

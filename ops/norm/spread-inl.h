@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mean and spread of a row, as layer norm and batch norm take them. No include guard: foreach_target re-includes this
+// file once per instruction set.
+#include "ops/vector/row-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace npu::ops::HWY_NAMESPACE {
+
+struct RowSpread {
+  double mean;
+  double squares;  ///< sum of squared differences to the mean as T rounds it
+  double moved;    ///< what that rounding moved the mean by: squares - moved² * n are the differences to `mean`
+};
+
+template <class T>
+HWY_INLINE RowSpread row_spread(const T* x, int64_t n) {
+  // Summing differences to one element keeps equal elements exact: their deviation is 0, not a rounding error that
+  // 1 / sqrt(eps) would magnify.
+  const T base = x[0];
+  const double mean = static_cast<double>(base) +
+                      row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
+                        return full_or_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, base)), count);
+                      }) / static_cast<double>(n);
+  const T center = static_cast<T>(mean);
+  const double squares = row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
+    const auto v = hn::Sub(load_lanes(d, x + i, count), hn::Set(d, center));
+    return full_or_zero(d, hn::Mul(v, v), count);
+  });
+  return {mean, squares, mean - static_cast<double>(center)};
+}
+
+}  // namespace npu::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
