@@ -98,25 +98,14 @@ struct Smallest : Magnitudes {
   }
 };
 
-template <class F>
-ReductionKernel kernel_in(DType slot) {
-  switch (slot) {
-    case DType::kFloat: return reduction_kernel<F, float>();
-    case DType::kDouble: return reduction_kernel<F, double>();
-    case DType::kComplex64: return reduction_kernel<F, Complex64>();
-    case DType::kComplex128: return reduction_kernel<F, Complex128>();
-    default: return {};
-  }
-}
-
 }  // namespace
 
 ReductionKernel norm_kernel(double p, DType slot) {
-  if (p == 0) return kernel_in<Nonzeros>(slot);
-  if (p == 1) return kernel_in<Magnitudes>(slot);
-  if (p == 2) return kernel_in<Squares>(slot);
-  if (std::isinf(p)) return p > 0 ? kernel_in<Largest>(slot) : kernel_in<Smallest>(slot);
-  return kernel_in<Powers>(slot);
+  if (p == 0) return floating_reduction<Nonzeros>(slot);
+  if (p == 1) return floating_reduction<Magnitudes>(slot);
+  if (p == 2) return floating_reduction<Squares>(slot);
+  if (std::isinf(p)) return p > 0 ? floating_reduction<Largest>(slot) : floating_reduction<Smallest>(slot);
+  return floating_reduction<Powers>(slot);
 }
 
 }  // namespace npu::ops::HWY_NAMESPACE

@@ -10,19 +10,6 @@
 namespace npu::ops {
 namespace {
 
-template <class T>
-struct WideOf {
-  using type = T;
-};
-template <>
-struct WideOf<float> {
-  using type = double;
-};
-template <>
-struct WideOf<Complex64> {
-  using type = Complex128;
-};
-
 template <bool kProduct>
 struct Scan final : Operator {
   Tensor self, out;
@@ -59,9 +46,9 @@ struct Scan final : Operator {
       for (int64_t row = begin; row < end; ++row) {
         const auto* x = static_cast<const T*>(rows.load(row, from.data()));
         auto* y = static_cast<T*>(target.target(row, to.data()));
-        typename WideOf<T>::type total(kProduct ? 1 : 0);
+        Wide<T> total(kProduct ? 1 : 0);
         for (int64_t i = 0; i < rows.length(); ++i) {
-          const typename WideOf<T>::type v(x[i]);
+          const Wide<T> v(x[i]);
           total = kProduct ? total * v : total + v;
           y[i] = static_cast<T>(total);
         }

@@ -69,21 +69,14 @@ struct NanSum : Sum {
   }
 };
 
-// Indexed by operator (sum, mean, prod, nansum), then by slot.
 template <class F>
 ReductionKernel kernel_for(DType slot) {
-  switch (slot) {
-    case DType::kFloat: return reduction_kernel<F, float>();
-    case DType::kDouble: return reduction_kernel<F, double>();
-    case DType::kInt64: return reduction_kernel<F, int64_t>();
-    case DType::kComplex64: return reduction_kernel<F, Complex64>();
-    case DType::kComplex128: return reduction_kernel<F, Complex128>();
-    default: return {};
-  }
+  return slot == DType::kInt64 ? reduction_kernel<F, int64_t>() : floating_reduction<F>(slot);
 }
 
 }  // namespace
 
+// `which`: sum, mean, prod, nansum.
 ReductionKernel sum_kernel(int which, DType slot) {
   if (which == 0) return kernel_for<Sum>(slot);
   if (which == 1) return kernel_for<Mean>(slot);

@@ -21,21 +21,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
-template <class T>
-struct WideOf {
-  using type = T;
-};
-template <>
-struct WideOf<float> {
-  using type = double;
-};
-template <>
-struct WideOf<Complex64> {
-  using type = Complex128;
-};
-template <class T>
-using Wide = typename WideOf<T>::type;
-
 template <class F, class T>
 void reduction_init(void* acc, int64_t n) {
   using A = typename F::template Acc<T>;
@@ -99,6 +84,18 @@ constexpr ReductionKernel reduction_kernel() {
           &reduction_columns<F, T>,
           &reduction_merge<F, T>,
           &reduction_finish<F, T>};
+}
+
+/// The kernel of F in a floating or complex slot; an empty one in any other.
+template <class F>
+ReductionKernel floating_reduction(DType slot) {
+  switch (slot) {
+    case DType::kFloat: return reduction_kernel<F, float>();
+    case DType::kDouble: return reduction_kernel<F, double>();
+    case DType::kComplex64: return reduction_kernel<F, Complex64>();
+    case DType::kComplex128: return reduction_kernel<F, Complex128>();
+    default: return {};
+  }
 }
 
 }  // namespace npu::ops::HWY_NAMESPACE

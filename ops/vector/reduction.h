@@ -13,6 +13,22 @@
 
 namespace npu::ops {
 
+/// What running totals of T are kept in, where one of T's own precision would lose the small terms.
+template <class T>
+struct WideOf {
+  using type = T;
+};
+template <>
+struct WideOf<float> {
+  using type = double;
+};
+template <>
+struct WideOf<Complex64> {
+  using type = Complex128;
+};
+template <class T>
+using Wide = typename WideOf<T>::type;
+
 /// One reduction in one compute dtype. An accumulator is `acc_size` bytes (at most 16); `param` is a number of the
 /// operator (the order of a norm), `count` how many elements were reduced.
 struct ReductionKernel {
