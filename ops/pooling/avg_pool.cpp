@@ -46,41 +46,42 @@ struct BoxPlan : Operator {
   }
 };
 
-struct AvgPool final : BoxPlan {
-  Tensor self, out;
+/// Pooling with a window of one size, and its gradient: how that window lies in the input.
+struct FixedBoxPlan : BoxPlan {
   std::vector<int64_t> kernel_size, stride, padding;
   bool ceil_mode = false;
   bool count_include_pad = true;
   int64_t divisor_override = 0;
   int64_t spatial = 2;
 
-  void prepare() override {
-    const auto axes = static_cast<size_t>(spatial);
-    slot = pool_slot("self", self);
-    window = fixed_window(self, axes, {kernel_size, stride, padding, {}, ceil_mode, count_include_pad});
-    check_pooled("out", out, self, axes, window);
+ protected:
+  size_t axes() const { return static_cast<size_t>(spatial); }
+  void set_window(const Tensor& self, const char* name, const Tensor& pooled) {
+    window = fixed_window(self, axes(), {kernel_size, stride, padding, {}, ceil_mode, count_include_pad});
+    check_pooled(name, pooled, self, axes(), window);
     divisor = divisor_override;
-    plan(self, out, axes);
   }
 };
 
-struct AvgPoolBackward final : BoxPlan {
-  Tensor grad_output, self, grad_input;
-  std::vector<int64_t> kernel_size, stride, padding;
-  bool ceil_mode = false;
-  bool count_include_pad = true;
-  int64_t divisor_override = 0;
-  int64_t spatial = 2;
+struct AvgPool final : FixedBoxPlan {
+  Tensor self, out;
 
   void prepare() override {
-    const auto axes = static_cast<size_t>(spatial);
+    slot = pool_slot("self", self);
+    set_window(self, "out", out);
+    plan(self, out, axes());
+  }
+};
+
+struct AvgPoolBackward final : FixedBoxPlan {
+  Tensor grad_output, self, grad_input;
+
+  void prepare() override {
     slot = pool_slot("grad_output", grad_output);
-    window = fixed_window(self, axes, {kernel_size, stride, padding, {}, ceil_mode, count_include_pad});
-    check_pooled("grad_output", grad_output, self, axes, window);
+    set_window(self, "grad_output", grad_output);
     require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
-    divisor = divisor_override;
     backward = true;
-    plan(grad_input, grad_output, axes);
+    plan(grad_input, grad_output, axes());
   }
 };
 
