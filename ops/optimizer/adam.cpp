@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam and AdamW, one tensor a call. Numbers that do not change from element to element are worked out in double.
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "ops/optimizer/kernel.h"
 #include "ops/vector/element.h"
@@ -8,8 +10,8 @@
 namespace npu::ops {
 namespace {
 
-void check_number(std::string_view name, const Tensor& t) {
-  require(t.count() == 1, "{} is {}: it is one number", name, t);
+void check_numbers(std::initializer_list<std::pair<std::string_view, const Tensor*>> numbers) {
+  for (const auto& [name, t] : numbers) require(t->count() == 1, "{} is {}: it is one number", name, *t);
 }
 
 // What the three spellings share: var, m, v and the gradient, and where amsgrad is on the largest v so far.
@@ -53,7 +55,7 @@ struct ApplyAdamWV2 final : AdamBase {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, weight_decay = 0, eps = 1e-8;
 
   void prepare() override {
-    check_number("step", step);
+    check_numbers({{"step", &step}});
     plan();
   }
   void run() override {
@@ -67,15 +69,13 @@ struct ApplyAdamW final : AdamBase {
   Tensor beta1_power, beta2_power, lr, weight_decay, beta1, beta2, eps;
 
   void prepare() override {
-    for (const auto& [name, t] : {std::pair{"beta1_power", &beta1_power},
-                                  {"beta2_power", &beta2_power},
-                                  {"lr", &lr},
-                                  {"weight_decay", &weight_decay},
-                                  {"beta1", &beta1},
-                                  {"beta2", &beta2},
-                                  {"eps", &eps}}) {
-      check_number(name, *t);
-    }
+    check_numbers({{"beta1_power", &beta1_power},
+                   {"beta2_power", &beta2_power},
+                   {"lr", &lr},
+                   {"weight_decay", &weight_decay},
+                   {"beta1", &beta1},
+                   {"beta2", &beta2},
+                   {"eps", &eps}});
     plan();
   }
   void run() override {
@@ -92,14 +92,12 @@ struct ApplyAdam final : AdamBase {
   bool use_nesterov = false;
 
   void prepare() override {
-    for (const auto& [name, t] : {std::pair{"beta1_power", &beta1_power},
-                                  {"beta2_power", &beta2_power},
-                                  {"lr", &lr},
-                                  {"beta1", &beta1},
-                                  {"beta2", &beta2},
-                                  {"eps", &eps}}) {
-      check_number(name, *t);
-    }
+    check_numbers({{"beta1_power", &beta1_power},
+                   {"beta2_power", &beta2_power},
+                   {"lr", &lr},
+                   {"beta1", &beta1},
+                   {"beta2", &beta2},
+                   {"eps", &eps}});
     plan();
   }
   void run() override {

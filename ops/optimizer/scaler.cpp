@@ -12,18 +12,12 @@ namespace {
 
 // found_inf becomes 1 when any gradient is infinite or NaN, and keeps its value otherwise. All gradients are multiplied
 // by inv_scale, the others too.
-struct UnscaleGradients final : Operator {
+struct UnscaleGradients final : UpdateList {
   std::vector<Tensor> grads;
   Tensor found_inf, inv_scale;
-  std::vector<Update> updates;
 
   void prepare() override;
   void run() override;
-  int64_t cost() const override {
-    int64_t sum = 100;
-    for (const Update& u : updates) sum += u.cost();
-    return sum;
-  }
 };
 
 // The walk over a gradient hands the kernel nothing but numbers: where to note an overflow travels among them.

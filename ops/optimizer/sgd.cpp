@@ -7,20 +7,14 @@
 namespace npu::ops {
 namespace {
 
-struct FusedSgd final : Operator {
+struct FusedSgd final : UpdateList {
   std::vector<Tensor> params, grads, momentum_buffers;
   Tensor grad_scale;
   double weight_decay = 0, momentum = 0, lr = 1e-3, dampening = 0;
   bool nesterov = false, maximize = false, is_first_step = false;
-  std::vector<Update> updates;
 
   void prepare() override;
   void run() override;
-  int64_t cost() const override {
-    int64_t sum = 100;
-    for (const Update& u : updates) sum += u.cost();
-    return sum;
-  }
 };
 
 void FusedSgd::prepare() {

@@ -43,6 +43,16 @@ class Update {
   UpdateKernel kernel_ = nullptr;
 };
 
+/// What optimisers that take whole lists of tensors share.
+struct UpdateList : Operator {
+  std::vector<Update> updates;
+  int64_t cost() const override {
+    int64_t sum = 100;
+    for (const Update& u : updates) sum += u.cost();
+    return sum;
+  }
+};
+
 /// The dtype an optimiser computes in: float64 for float64 parameters, else float32.
 inline DType update_slot(const Tensor& t) { return t.dtype == DType::kDouble ? DType::kDouble : DType::kFloat; }
 
