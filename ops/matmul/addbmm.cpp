@@ -46,11 +46,9 @@ void Addbmm::prepare() {
   const Dims shape{batch1.shape[1], batch2.shape[2]};
   const int64_t depth = batch1.shape[0] * batch1.shape[2];
   require_shape(out, shape);
-  require(broadcast(self.shape, shape) == shape, "self is {}, the product is {}: self does not broadcast to it",
-          self.shape, shape);
   left_ = make_tensor(nullptr, batch1.dtype, {shape[0], depth});
   right_ = make_tensor(nullptr, batch2.dtype, {depth, shape[1]});
-  product.plan(left_, right_, self.expanded(shape), out, alpha, beta);
+  product.plan(left_, right_, addend(self, shape), out, alpha, beta);
 }
 
 void Addbmm::run() {

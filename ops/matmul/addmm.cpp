@@ -11,14 +11,6 @@ void require_inner(const char* left_name, const Tensor& left, const char* right_
           a, b);
 }
 
-/// self as the second operand of a sum of shape `shape`, with its own name in the error.
-Tensor bias_of(const Tensor& self, const Dims& shape) {
-  if (!self.defined()) return self;
-  require(broadcast(self.shape, shape) == shape, "self is {}, the product is {}: self does not broadcast to it",
-          self.shape, shape);
-  return self.expanded(shape);
-}
-
 /// out = beta * self + alpha * (mat1 @ mat2); self broadcasts and may be absent; beta == 0 leaves it unread.
 struct Addmm final : Operator {
   Tensor self, mat1, mat2, out;
@@ -31,7 +23,7 @@ struct Addmm final : Operator {
     require_inner("mat1", mat1, "mat2", mat2);
     const Dims shape{mat1.shape[0], mat2.shape[1]};
     require_shape(out, shape);
-    product.plan(mat1, mat2, bias_of(self, shape), out, alpha, beta);
+    product.plan(mat1, mat2, addend(self, shape), out, alpha, beta);
   }
   void run() override { product.run(mat1, mat2, self, out); }
   int64_t cost() const override { return product.cost(); }
@@ -55,7 +47,7 @@ struct Baddbmm final : Operator {
     require_batches(batch1, batch2);
     const Dims shape{batch1.shape[0], batch1.shape[1], batch2.shape[2]};
     require_shape(out, shape);
-    product.plan(batch1, batch2, bias_of(self, shape), out, alpha, beta);
+    product.plan(batch1, batch2, addend(self, shape), out, alpha, beta);
   }
   void run() override { product.run(batch1, batch2, self, out); }
   int64_t cost() const override { return product.cost(); }

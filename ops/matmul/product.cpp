@@ -61,6 +61,13 @@ bool overlap(const std::byte* a, int64_t a_bytes, const std::byte* b, int64_t b_
 
 }  // namespace
 
+Tensor addend(const Tensor& self, const Dims& shape) {
+  if (!self.defined()) return self;
+  require(broadcast(self.shape, shape) == shape, "self is {}, the product is {}: self does not broadcast to it",
+          self.shape, shape);
+  return self.expanded(shape);
+}
+
 void require_shape(const Tensor& out, const Dims& shape, const char* name) {
   require(out.shape == shape, "{} is {}, the result is {}; give an output of that shape", name, out.shape, shape);
 }

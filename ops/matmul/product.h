@@ -91,6 +91,9 @@ class Product {
   std::array<std::shared_ptr<const cube::OnednnMatmul>, 8> native_;
 };
 
+/// `self` broadcast to a product of `shape`, undefined where it is absent. Raises 161002 where it does not broadcast.
+Tensor addend(const Tensor& self, const Dims& shape);
+
 /// Raises 161002 unless `out` has `shape`.
 void require_shape(const Tensor& out, const Dims& shape, const char* name = "out");
 

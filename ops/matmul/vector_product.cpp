@@ -40,9 +40,7 @@ struct Addmv final : Operator {
   void prepare() override {
     require_matrix_vector("mat", mat, vec);
     require_shape(out, {mat.shape[0]});
-    require(broadcast(self.shape, out.shape) == out.shape,
-            "self is {}, the product is {}: self does not broadcast to it", self.shape, out.shape);
-    product.plan(mat, as_column(vec), as_column(self.expanded(out.shape)), as_column(out), alpha, beta);
+    product.plan(mat, as_column(vec), as_column(addend(self, out.shape)), as_column(out), alpha, beta);
   }
   void run() override { product.run(mat, vec, self, out); }
   int64_t cost() const override { return product.cost(); }
@@ -76,9 +74,7 @@ struct Addr final : Operator {
             vec1.shape, vec2.shape);
     const Dims shape{vec1.shape[0], vec2.shape[0]};
     require_shape(out, shape);
-    require(broadcast(self.shape, shape) == shape, "self is {}, the product is {}: self does not broadcast to it",
-            self.shape, shape);
-    product.plan(as_column(vec1), as_row(vec2), self.expanded(shape), out, alpha, beta);
+    product.plan(as_column(vec1), as_row(vec2), addend(self, shape), out, alpha, beta);
   }
   void run() override { product.run(vec1, vec2, self, out); }
   int64_t cost() const override { return product.cost(); }
