@@ -54,7 +54,7 @@ void RecurrentBackward::check_backward(int64_t gates) {
   check(gates);
   if (grad_y.defined()) check_sequence(grad_y, directions_ * hidden_, "grad_y");
   check_sequence(grad_input, input_, "grad_input");
-  check_saved(h_list, "h_list");
+  check_saved({{&h_list, "h_list"}});
   require(grad_params.size() == params.size(), "grad_params holds {} tensors, params {}", grad_params.size(),
           params.size());
   for (size_t i = 0; i < params.size(); ++i) {

@@ -33,11 +33,8 @@ void Gru::prepare() {
   check_state(h_n, "h_n");
   check_sequence(output, directions_ * hidden_, "output");
   if (!train) return;
-  for (const auto& [list, name] :
-       {std::pair(&r_list, "r_list"), std::pair(&z_list, "z_list"), std::pair(&n_list, "n_list"),
-        std::pair(&hn_list, "hn_list"), std::pair(&h_list, "h_list")}) {
-    check_saved(*list, name);
-  }
+  check_saved(
+      {{&r_list, "r_list"}, {&z_list, "z_list"}, {&n_list, "n_list"}, {&hn_list, "hn_list"}, {&h_list, "h_list"}});
 }
 
 void Gru::begin(int64_t cell, float* h) {
@@ -58,17 +55,13 @@ void Gru::end(int64_t cell, const float* h) {
   for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), steps_, -1, step_size());
 }
 
-std::vector<Field> gru_fields() {
-  auto fields = recurrent_fields<Gru>();
-  for (const Field& f : {optional<&Gru::hx>("hx"), out<&Gru::output>("output"), out<&Gru::h_n>("h_n"),
-                         optional_out<&Gru::r_list>("r_list"), optional_out<&Gru::z_list>("z_list"),
-                         optional_out<&Gru::n_list>("n_list"), optional_out<&Gru::hn_list>("hn_list"),
-                         optional_out<&Gru::h_list>("h_list")}) {
-    fields.push_back(f);
-  }
-  return fields;
-}
-const Registration register_gru("gru", "rnn", gru_fields(), &make<Gru>);
+const Registration register_gru(
+    "gru", "rnn",
+    recurrent_fields<Gru>({optional<&Gru::hx>("hx"), out<&Gru::output>("output"), out<&Gru::h_n>("h_n"),
+                           optional_out<&Gru::r_list>("r_list"), optional_out<&Gru::z_list>("z_list"),
+                           optional_out<&Gru::n_list>("n_list"), optional_out<&Gru::hn_list>("hn_list"),
+                           optional_out<&Gru::h_list>("h_list")}),
+    &make<Gru>);
 
 }  // namespace
 }  // namespace npu::ops

@@ -31,10 +31,7 @@ void GruGrad::prepare() {
   check_state(hx, "hx");
   check_state(grad_hy, "grad_hy");
   check_state(grad_h, "grad_h");
-  for (const auto& [list, name] : {std::pair(&r_list, "r_list"), std::pair(&z_list, "z_list"),
-                                   std::pair(&n_list, "n_list"), std::pair(&hn_list, "hn_list")}) {
-    check_saved(*list, name);
-  }
+  check_saved({{&r_list, "r_list"}, {&z_list, "z_list"}, {&n_list, "n_list"}, {&hn_list, "hn_list"}});
 }
 
 void GruGrad::begin(int64_t cell, float* dh) {
@@ -54,18 +51,15 @@ void GruGrad::step(int64_t, int64_t t, int64_t before, float* dh, float* dgx, fl
   gru_cell_grad({at(kR), at(kZ), at(kN), at(kHn)}, h_before, batch_, hidden_, dh, dgx, dgh);
 }
 
-std::vector<Field> gru_grad_fields() {
-  auto fields = recurrent_fields<GruGrad>();
-  for (const Field& f :
-       {optional<&GruGrad::hx>("hx"), optional<&GruGrad::grad_y>("grad_y"), optional<&GruGrad::grad_hy>("grad_hy"),
-        in<&GruGrad::r_list>("r_list"), in<&GruGrad::z_list>("z_list"), in<&GruGrad::n_list>("n_list"),
-        in<&GruGrad::hn_list>("hn_list"), in<&GruGrad::h_list>("h_list"), out<&GruGrad::grad_input>("grad_input"),
-        optional_out<&GruGrad::grad_h>("grad_h"), out<&GruGrad::grad_params>("grad_params")}) {
-    fields.push_back(f);
-  }
-  return fields;
-}
-const Registration register_gru_grad("gru_grad", "rnn", gru_grad_fields(), &make<GruGrad>);
+const Registration register_gru_grad(
+    "gru_grad", "rnn",
+    recurrent_fields<GruGrad>({optional<&GruGrad::hx>("hx"), optional<&GruGrad::grad_y>("grad_y"),
+                               optional<&GruGrad::grad_hy>("grad_hy"), in<&GruGrad::r_list>("r_list"),
+                               in<&GruGrad::z_list>("z_list"), in<&GruGrad::n_list>("n_list"),
+                               in<&GruGrad::hn_list>("hn_list"), in<&GruGrad::h_list>("h_list"),
+                               out<&GruGrad::grad_input>("grad_input"), optional_out<&GruGrad::grad_h>("grad_h"),
+                               out<&GruGrad::grad_params>("grad_params")}),
+    &make<GruGrad>);
 
 }  // namespace
 }  // namespace npu::ops

@@ -37,12 +37,13 @@ void Lstm::prepare() {
   check_state(c_n, "c_n");
   check_sequence(output, directions_ * hidden_, "output");
   if (!train) return;
-  for (const auto& [list, name] :
-       {std::pair(&i_list, "i_list"), std::pair(&j_list, "j_list"), std::pair(&f_list, "f_list"),
-        std::pair(&o_list, "o_list"), std::pair(&h_list, "h_list"), std::pair(&c_list, "c_list"),
-        std::pair(&tanhc_list, "tanhc_list")}) {
-    check_saved(*list, name);
-  }
+  check_saved({{&i_list, "i_list"},
+               {&j_list, "j_list"},
+               {&f_list, "f_list"},
+               {&o_list, "o_list"},
+               {&h_list, "h_list"},
+               {&c_list, "c_list"},
+               {&tanhc_list, "tanhc_list"}});
 }
 
 void Lstm::begin(int64_t cell, float* h) {
@@ -70,18 +71,14 @@ void Lstm::end(int64_t cell, const float* h) {
   for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), steps_, last_, step_size());
 }
 
-std::vector<Field> lstm_fields() {
-  auto fields = recurrent_fields<Lstm>();
-  for (const Field& f : {optional<&Lstm::hx>("hx"), out<&Lstm::output>("output"), out<&Lstm::h_n>("h_n"),
-                         out<&Lstm::c_n>("c_n"), optional_out<&Lstm::i_list>("i_list"),
-                         optional_out<&Lstm::j_list>("j_list"), optional_out<&Lstm::f_list>("f_list"),
-                         optional_out<&Lstm::o_list>("o_list"), optional_out<&Lstm::h_list>("h_list"),
-                         optional_out<&Lstm::c_list>("c_list"), optional_out<&Lstm::tanhc_list>("tanhc_list")}) {
-    fields.push_back(f);
-  }
-  return fields;
-}
-const Registration register_lstm("lstm", "rnn", lstm_fields(), &make<Lstm>);
+const Registration register_lstm(
+    "lstm", "rnn",
+    recurrent_fields<Lstm>({optional<&Lstm::hx>("hx"), out<&Lstm::output>("output"), out<&Lstm::h_n>("h_n"),
+                            out<&Lstm::c_n>("c_n"), optional_out<&Lstm::i_list>("i_list"),
+                            optional_out<&Lstm::j_list>("j_list"), optional_out<&Lstm::f_list>("f_list"),
+                            optional_out<&Lstm::o_list>("o_list"), optional_out<&Lstm::h_list>("h_list"),
+                            optional_out<&Lstm::c_list>("c_list"), optional_out<&Lstm::tanhc_list>("tanhc_list")}),
+    &make<Lstm>);
 
 }  // namespace
 }  // namespace npu::ops

@@ -37,11 +37,12 @@ void LstmGrad::prepare() {
   check_state(grad_cy, "grad_cy");
   check_state(grad_h, "grad_h");
   check_state(grad_c, "grad_c");
-  for (const auto& [list, name] :
-       {std::pair(&i_list, "i_list"), std::pair(&j_list, "j_list"), std::pair(&f_list, "f_list"),
-        std::pair(&o_list, "o_list"), std::pair(&c_list, "c_list"), std::pair(&tanhc_list, "tanhc_list")}) {
-    check_saved(*list, name);
-  }
+  check_saved({{&i_list, "i_list"},
+               {&j_list, "j_list"},
+               {&f_list, "f_list"},
+               {&o_list, "o_list"},
+               {&c_list, "c_list"},
+               {&tanhc_list, "tanhc_list"}});
 }
 
 void LstmGrad::begin(int64_t cell, float* dh) {
@@ -70,20 +71,17 @@ void LstmGrad::end(int64_t cell, const float* dh) {
   write_state(grad_c, cell, dc_.data());
 }
 
-std::vector<Field> lstm_grad_fields() {
-  auto fields = recurrent_fields<LstmGrad>();
-  for (const Field& f :
-       {optional<&LstmGrad::hx>("hx"), optional<&LstmGrad::grad_y>("grad_y"), optional<&LstmGrad::grad_hy>("grad_hy"),
-        optional<&LstmGrad::grad_cy>("grad_cy"), in<&LstmGrad::i_list>("i_list"), in<&LstmGrad::j_list>("j_list"),
-        in<&LstmGrad::f_list>("f_list"), in<&LstmGrad::o_list>("o_list"), in<&LstmGrad::h_list>("h_list"),
-        in<&LstmGrad::c_list>("c_list"), in<&LstmGrad::tanhc_list>("tanhc_list"),
-        out<&LstmGrad::grad_input>("grad_input"), optional_out<&LstmGrad::grad_h>("grad_h"),
-        optional_out<&LstmGrad::grad_c>("grad_c"), out<&LstmGrad::grad_params>("grad_params")}) {
-    fields.push_back(f);
-  }
-  return fields;
-}
-const Registration register_lstm_grad("lstm_grad", "rnn", lstm_grad_fields(), &make<LstmGrad>);
+const Registration register_lstm_grad(
+    "lstm_grad", "rnn",
+    recurrent_fields<LstmGrad>({optional<&LstmGrad::hx>("hx"), optional<&LstmGrad::grad_y>("grad_y"),
+                                optional<&LstmGrad::grad_hy>("grad_hy"), optional<&LstmGrad::grad_cy>("grad_cy"),
+                                in<&LstmGrad::i_list>("i_list"), in<&LstmGrad::j_list>("j_list"),
+                                in<&LstmGrad::f_list>("f_list"), in<&LstmGrad::o_list>("o_list"),
+                                in<&LstmGrad::h_list>("h_list"), in<&LstmGrad::c_list>("c_list"),
+                                in<&LstmGrad::tanhc_list>("tanhc_list"), out<&LstmGrad::grad_input>("grad_input"),
+                                optional_out<&LstmGrad::grad_h>("grad_h"), optional_out<&LstmGrad::grad_c>("grad_c"),
+                                out<&LstmGrad::grad_params>("grad_params")}),
+    &make<LstmGrad>);
 
 }  // namespace
 }  // namespace npu::ops

@@ -63,12 +63,14 @@ void RecurrentOp::check_sequence(const Tensor& t, int64_t width, const char* nam
   require(t.shape == expected && is_floating(t.dtype), "{} is {}, expected {} of {}", name, t, input.dtype, expected);
 }
 
-void RecurrentOp::check_saved(const std::vector<Tensor>& list, const char* name) const {
-  require(static_cast<int64_t>(list.size()) == cells(), "{} holds {} tensors, expected one for each of {} cells", name,
-          list.size(), cells());
-  for (const Tensor& t : list) {
-    require(t.count() == steps_ * batch_ * hidden_ && is_floating(t.dtype), "{} holds {}, expected {}x{}x{}", name, t,
-            steps_, batch_, hidden_);
+void RecurrentOp::check_saved(std::initializer_list<std::pair<const std::vector<Tensor>*, const char*>> lists) const {
+  for (const auto& [list, name] : lists) {
+    require(static_cast<int64_t>(list->size()) == cells(), "{} holds {} tensors, expected one for each of {} cells",
+            name, list->size(), cells());
+    for (const Tensor& t : *list) {
+      require(t.count() == steps_ * batch_ * hidden_ && is_floating(t.dtype), "{} holds {}, expected {}x{}x{}", name, t,
+              steps_, batch_, hidden_);
+    }
   }
 }
 

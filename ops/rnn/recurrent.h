@@ -5,6 +5,8 @@
 // weight_hh [G*H, H], bias_ih, bias_hh), in hx and in the lists of saved values. Computed in float32.
 #pragma once
 
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "ops/operator.h"
@@ -36,8 +38,8 @@ struct RecurrentOp : Operator {
   void check_state(const Tensor& t, const char* name) const;
   /// Raises 161002 unless `t` is the sequence shape with `width` in the last axis.
   void check_sequence(const Tensor& t, int64_t width, const char* name) const;
-  /// Raises 161002 unless the list holds a tensor of T * B * H elements for every cell.
-  void check_saved(const std::vector<Tensor>& list, const char* name) const;
+  /// Raises 161002 unless each list (with its name) holds a tensor of T * B * H elements for every cell.
+  void check_saved(std::initializer_list<std::pair<const std::vector<Tensor>*, const char*>> lists) const;
 
   Tensor steps_first(const Tensor& t) const { return batch_first ? t.transposed(0, 1) : t; }
   int64_t cells() const { return num_layers * directions_; }
@@ -54,18 +56,20 @@ struct RecurrentOp : Operator {
 /// y[rows, n] = x[rows, k] w[n, k]^T + bias (null for none).
 void affine(const float* x, const float* w, const float* bias, int64_t rows, int64_t n, int64_t k, float* y);
 
-/// Fields all four operators have.
+/// Fields all four operators have, and behind them its own.
 template <class Op>
-std::vector<Field> recurrent_fields() {
-  return {in<&Op::input>("input"),
-          in<&Op::params>("params"),
-          optional<&Op::batch_sizes>("batch_sizes"),
-          attr<&Op::has_biases>("has_biases"),
-          attr<&Op::num_layers>("num_layers"),
-          attr<&Op::dropout>("dropout"),
-          attr<&Op::train>("train"),
-          attr<&Op::bidirectional>("bidirectional"),
-          attr<&Op::batch_first>("batch_first")};
+std::vector<Field> recurrent_fields(std::initializer_list<Field> own) {
+  std::vector<Field> fields{in<&Op::input>("input"),
+                            in<&Op::params>("params"),
+                            optional<&Op::batch_sizes>("batch_sizes"),
+                            attr<&Op::has_biases>("has_biases"),
+                            attr<&Op::num_layers>("num_layers"),
+                            attr<&Op::dropout>("dropout"),
+                            attr<&Op::train>("train"),
+                            attr<&Op::bidirectional>("bidirectional"),
+                            attr<&Op::batch_first>("batch_first")};
+  fields.insert(fields.end(), own);
+  return fields;
 }
 
 }  // namespace npu::ops

@@ -82,6 +82,27 @@ def steps_first(x, batch_first):
     return x.transpose(0, 1) if batch_first else x
 
 
+def drawn(seed, shapes, parameters):
+    """Inputs and weights of the forward run whose gradient is tested: the same in every process."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = [*shapes, *(p.shape for p in parameters)]
+    numbers = [torch.rand(shape, generator=generator).double() - 0.5 for shape in shapes]
+    count = len(shapes) - len(parameters)
+    return numbers[:count], numbers[count:]
+
+
+def gradients(net, made, weights, upper):
+    """Gradients of the input, of each state, and of the weights as a list; `upper` are those of all results."""
+    leaves = [t.clone().requires_grad_() for t in (*made, *weights)]
+    states, given = leaves[1 : len(made)], leaves[len(made) :]
+    parameters = dict(zip([n for n, _ in net.named_parameters()], given, strict=True))
+    out, last = torch.func.functional_call(
+        net, parameters, (leaves[0], tuple(states) if len(states) > 1 else states[0])
+    )
+    grads = torch.autograd.grad((out, *(last if len(states) > 1 else [last])), leaves, upper)
+    return *grads[: len(made)], list(grads[len(made) :])
+
+
 def lstm(layers, bidirectional, batch_first):
     directions = 2 if bidirectional else 1
     x, y, state = sizes(layers, directions, batch_first)
@@ -98,21 +119,12 @@ def lstm(layers, bidirectional, batch_first):
     case("aclnnLSTM", forward, TYPES, layouts=("plain", "transposed"), tolerance=10, input=T(*x), params=own,
          hx=[T(*state), T(*state)], **common)  # fmt: skip
 
-    generator = torch.Generator().manual_seed(5)
-    made = [torch.rand(s, generator=generator).double() - 0.5 for s in (x, state, state)]
-    weights = [torch.rand(p.shape, generator=generator).double() - 0.5 for p in own]
+    made, weights = drawn(5, (x, state, state), own)
     _, lists = keep(cell_lstm, 4, steps_first(made[0], batch_first), weights, made[1:], layers, directions)
 
     def backward(grad_y, grad_hy, grad_cy):
-        leaves = [t.clone().requires_grad_() for t in (*made, *weights)]
         net = network(torch.nn.LSTM, weights, layers, bidirectional, batch_first)
-        results = torch.func.functional_call(
-            net, dict(zip([n for n, _ in net.named_parameters()], leaves[3:], strict=True)),
-            (leaves[0], (leaves[1], leaves[2])),
-        )  # fmt: skip
-        outs = (results[0], *results[1])
-        grads = torch.autograd.grad(outs, leaves, (grad_y, grad_hy, grad_cy))
-        return grads[0], grads[1], grads[2], list(grads[3:])
+        return gradients(net, made, weights, (grad_y, grad_hy, grad_cy))
 
     names = ["i_list", "j_list", "f_list", "o_list", "h_list", "c_list", "tanhc_list"]
     case("aclnnLstmBackward", backward, [torch.float32], layouts=("plain", "transposed"), tolerance=10,
@@ -137,18 +149,12 @@ def gru(layers, bidirectional, batch_first):
     case("aclnnGRU", forward, TYPES, layouts=("plain", "transposed"), tolerance=10, input=T(*x), params=own,
          hx=T(*state), **common)  # fmt: skip
 
-    generator = torch.Generator().manual_seed(6)
-    made = [torch.rand(s, generator=generator).double() - 0.5 for s in (x, state)]
-    weights = [torch.rand(p.shape, generator=generator).double() - 0.5 for p in own]
+    made, weights = drawn(6, (x, state), own)
     _, lists = keep(cell_gru, 4, steps_first(made[0], batch_first), weights, made[1:], layers, directions)
 
     def backward(grad_y, grad_hy):
-        leaves = [t.clone().requires_grad_() for t in (*made, *weights)]
         net = network(torch.nn.GRU, weights, layers, bidirectional, batch_first)
-        names = [n for n, _ in net.named_parameters()]
-        outs = torch.func.functional_call(net, dict(zip(names, leaves[2:], strict=True)), (leaves[0], leaves[1]))
-        grads = torch.autograd.grad(outs, leaves, (grad_y, grad_hy))
-        return grads[0], grads[1], list(grads[2:])
+        return gradients(net, made, weights, (grad_y, grad_hy))
 
     del common["dropout"], common["train"]
     names = ["r_list", "z_list", "n_list", "hn_list", "h_list"]
