@@ -30,9 +30,4 @@ std::span<const PointOp> exponential_unit() { return kExponentialUnit; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(exponential_unit);
-const PointFamily register_exponential_unit("activation", HWY_DYNAMIC_DISPATCH(exponential_unit)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("activation", exponential_unit)

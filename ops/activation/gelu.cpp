@@ -28,9 +28,4 @@ std::span<const PointOp> gelu() { return kGelu; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(gelu);
-const PointFamily register_gelu("activation", HWY_DYNAMIC_DISPATCH(gelu)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("activation", gelu)

@@ -30,9 +30,4 @@ std::span<const PointOp> glu_gate() { return kGluGate; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(glu_gate);
-const PointFamily register_glu_gate("activation", HWY_DYNAMIC_DISPATCH(glu_gate)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("activation", glu_gate)

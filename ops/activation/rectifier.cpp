@@ -55,9 +55,4 @@ std::span<const PointOp> rectifier() { return kRectifier; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(rectifier);
-const PointFamily register_rectifier("activation", HWY_DYNAMIC_DISPATCH(rectifier)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("activation", rectifier)

@@ -68,9 +68,4 @@ std::span<const PointOp> sigmoid() { return kSigmoid; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(sigmoid);
-const PointFamily register_sigmoid("activation", HWY_DYNAMIC_DISPATCH(sigmoid)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("activation", sigmoid)

@@ -40,9 +40,4 @@ std::span<const PointOp> arithmetic() { return kArithmetic; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(arithmetic);
-const PointFamily register_arithmetic("math", HWY_DYNAMIC_DISPATCH(arithmetic)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", arithmetic)

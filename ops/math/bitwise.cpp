@@ -36,9 +36,4 @@ std::span<const PointOp> bitwise() { return kBitwise; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(bitwise);
-const PointFamily register_bitwise("math", HWY_DYNAMIC_DISPATCH(bitwise)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", bitwise)

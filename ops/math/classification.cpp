@@ -60,9 +60,4 @@ std::span<const PointOp> classification() { return kClassification; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(classification);
-const PointFamily register_classification("math", HWY_DYNAMIC_DISPATCH(classification)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", classification)

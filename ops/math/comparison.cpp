@@ -26,9 +26,4 @@ std::span<const PointOp> comparison() { return kComparison; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(comparison);
-const PointFamily register_comparison("math", HWY_DYNAMIC_DISPATCH(comparison)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", comparison)

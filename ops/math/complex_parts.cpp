@@ -32,9 +32,4 @@ std::span<const PointOp> complex_parts() { return kComplexParts; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(complex_parts);
-const PointFamily register_complex_parts("math", HWY_DYNAMIC_DISPATCH(complex_parts)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", complex_parts)

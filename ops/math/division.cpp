@@ -39,9 +39,4 @@ std::span<const PointOp> division() { return kDivision; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(division);
-const PointFamily register_division("math", HWY_DYNAMIC_DISPATCH(division)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", division)

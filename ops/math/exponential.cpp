@@ -37,9 +37,4 @@ std::span<const PointOp> exponential() { return kExponential; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(exponential);
-const PointFamily register_exponential("math", HWY_DYNAMIC_DISPATCH(exponential)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", exponential)

@@ -29,9 +29,4 @@ std::span<const PointOp> logical() { return kLogical; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(logical);
-const PointFamily register_logical("math", HWY_DYNAMIC_DISPATCH(logical)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", logical)

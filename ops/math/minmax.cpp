@@ -25,9 +25,4 @@ std::span<const PointOp> minmax() { return kMinmax; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(minmax);
-const PointFamily register_minmax("math", HWY_DYNAMIC_DISPATCH(minmax)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", minmax)

@@ -25,9 +25,4 @@ std::span<const PointOp> power() { return kPower; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(power);
-const PointFamily register_power("math", HWY_DYNAMIC_DISPATCH(power)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", power)

@@ -37,9 +37,4 @@ std::span<const PointOp> rounding() { return kRounding; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(rounding);
-const PointFamily register_rounding("math", HWY_DYNAMIC_DISPATCH(rounding)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", rounding)

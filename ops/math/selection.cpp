@@ -23,9 +23,4 @@ std::span<const PointOp> selection() { return kSelection; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(selection);
-const PointFamily register_selection("math", HWY_DYNAMIC_DISPATCH(selection)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", selection)

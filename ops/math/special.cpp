@@ -34,9 +34,4 @@ std::span<const PointOp> special() { return kSpecial; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(special);
-const PointFamily register_special("math", HWY_DYNAMIC_DISPATCH(special)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", special)

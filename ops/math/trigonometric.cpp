@@ -33,9 +33,4 @@ std::span<const PointOp> trigonometric() { return kTrigonometric; }
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace npu::ops {
-HWY_EXPORT(trigonometric);
-const PointFamily register_trigonometric("math", HWY_DYNAMIC_DISPATCH(trigonometric)());
-}  // namespace npu::ops
-#endif
+NPU_POINT_FAMILY("math", trigonometric)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one-expression operators, built once per instruction set. No
-// include guard: foreach_target re-includes it.
+// Kernels of one-expression operators, built once per instruction set. No include guard: foreach_target re-includes it.
 #include <cstdint>
 #include <type_traits>
 
@@ -18,8 +17,7 @@ constexpr DType slot_for() {
     return dtype_of<R>;
 }
 
-// The loops. Types of the inputs are those of the slot, except a leading
-// condition.
+// The loops. Types of the inputs are those of the slot, except a leading condition.
 template <class T, class F>
 void point1(const void* const* in, void* out, int64_t count) {
   const auto* x = static_cast<const T*>(in[0]);
@@ -184,3 +182,16 @@ HWY_AFTER_NAMESPACE();
   point_op_rare<2, (types)>(                                            \
       name, fields, [](auto x, auto y) HWY_ATTR { return expression; }, \
       [](float x, float y) HWY_ATTR -> bool { return rare; }, [](float x, float y) HWY_ATTR -> float { return slow; })
+
+// Ends a family's file: registers the lines that the function `list` of HWY_NAMESPACE returns. The file is compiled
+// once per instruction set, and registers in the last pass only.
+#undef NPU_POINT_FAMILY
+#if HWY_ONCE
+#define NPU_POINT_FAMILY(family, list)                                     \
+  namespace npu::ops {                                                     \
+  HWY_EXPORT(list);                                                        \
+  const PointFamily register_##list(family, HWY_DYNAMIC_DISPATCH(list)()); \
+  }
+#else
+#define NPU_POINT_FAMILY(family, list)
+#endif

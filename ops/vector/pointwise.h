@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are one expression: most of math, comparison and activation. A
-// family file lists them, one line each:
+// Operators that are one expression: most of math, comparison and activation. A family file lists them, one line each:
 //
 //   NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex, x + z * y),
 //
-// names the fields, the compute dtypes, and the value of one element, where x,
-// y, z, w, v are the inputs in order. The result's type is the expression's:
-// bool for comparisons, the real type for abs of complex. Fields are spelled
+// names the fields, the compute dtypes, and the value of one element, where x, y, z, w, v are the inputs in order. The
+// result's type is the expression's: bool for comparisons, the real type for abs of complex. Fields are spelled
+//
 //   other         an input: a tensor or a number; takes part in promotion
-//   alpha=1       a number the caller may leave out; it never changes the
-//   compute dtype max?=highest  an input the caller may leave out; takes part
-//   when given. `lowest` and `highest` stand for the ends
+//   alpha=1       a number the caller may leave out; it never changes the compute dtype
+//   max?=highest  an input the caller may leave out; takes part when given. `lowest` and `highest` stand for the ends
 //                 of the compute dtype (infinities for floats)
-// See ops/math/arithmetic.cpp for the frame around such a list.
+//
+// NPU_POINT_FAMILY("math", list) ends the file. See ops/math/logical.cpp for the frame around such a list.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +24,11 @@ namespace npu::ops {
 
 /// Compute dtypes an expression exists for.
 enum PointTypes : uint32_t {
-  kReal = 1,        ///< float32 and float64; integer inputs are computed in float32,
-                    ///< as torch does
+  kReal = 1,        ///< float32 and float64; integer inputs are computed in float32, as torch does
   kInteger = 2,     ///< int64 for all integers
   kBoolean = 4,     ///< bool inputs are computed as int64 0 and 1
   kComplex = 8,     ///< complex64 and complex128
-  kCondition = 16,  ///< the first input is a bool (or anything, read as != 0)
-                    ///< that takes no part in promotion
+  kCondition = 16,  ///< the first input is a bool (or anything, read as != 0) that takes no part in promotion
   kTruth = 32,      ///< bool inputs are computed as bool; wins over kBoolean
   kNumeric = kReal | kInteger | kBoolean,
 };
@@ -56,12 +53,10 @@ struct PointFamily {
   PointFamily(const char* family, std::span<const PointOp> ops);
 };
 
-/// The compute dtype torch gives several operands together: the highest
-/// category among tensors with dimensions, then 0-dim tensors, then host
-/// scalars. Undefined operands do not count.
+/// The compute dtype torch gives several operands together: the highest category among tensors with dimensions, then
+/// 0-dim tensors, then host scalars. Undefined operands do not count.
 DType promote(std::span<const Operand* const> operands);
-/// The dtype both can be converted to without loss of category
-/// (torch.promote_types).
+/// The dtype both can be converted to without loss of category (torch.promote_types).
 DType promote_types(DType a, DType b);
 
 }  // namespace npu::ops
