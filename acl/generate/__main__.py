@@ -39,7 +39,7 @@ def main():
     refused = unsupported.read(options.tables / "unsupported.tsv", symbols)
     write(options.out / "entries" / "unsupported.cpp", unsupported.source(refused))
     folder = options.out / "include" / "aclnnop"
-    texts = headers.header_texts(rows)
+    texts = headers.header_texts(rows, table.read_families(options.tables / "families.tsv", families))
     for name, text in texts.items():
         write(folder / name, text)
     for stale in set(folder.glob("*.h")) - {folder / name for name in texts}:

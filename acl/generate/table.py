@@ -66,6 +66,16 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Family:
+    """What holds for every function of one table: shapes, element types, and whose behaviour it has."""
+
+    name: str
+    shapes: str
+    types: str
+    reference: str
+
+
+@dataclass(frozen=True)
 class Symbol:
     name: str
     libraries: tuple
@@ -124,6 +134,16 @@ def read_rows(folder):
             if row.name in owner:
                 raise TableError(f"{row.name} stands in {owner[row.name]}.tsv and again in {family}.tsv")
             owner[row.name] = family
+    return families
+
+
+def read_families(path, names):
+    """name -> Family, for each of `names`."""
+    families = {cells[0]: Family(*cells) for _, cells in read_lines(path, ["family", "shapes", "types", "reference"])}
+    if missing := sorted(set(names) - set(families)):
+        raise TableError(f"{path}: add a line for {', '.join(missing)}: what holds for all functions of that table")
+    if stale := sorted(set(families) - set(names)):
+        raise TableError(f"{path}: {', '.join(stale)} has no table in aclnn/functions any more")
     return families
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words of the C interface that every other header needs: return codes, element types, layouts, opaque handles. The
- * numbers are those of acl/enums.tsv; they never change. */
+ * numbers never change: compiled programs contain them. */
 #ifndef ANYNPU_ACL_ACL_BASE_H_
 #define ANYNPU_ACL_ACL_BASE_H_
 
@@ -17,16 +17,21 @@ extern "C" {
 /** 0 means success; every other value is one of the ACL_ERROR_ numbers. */
 typedef int aclError;
 
-/** Opaque handles: only the pointer crosses the interface. A null stream is the default stream of the context. */
+/** Opaque handles: only the pointer crosses the interface. A null stream is the default stream of the thread's context.
+ * Handles that are unknown or were destroyed are recognised and refused, mostly with 107017. */
 typedef void* aclrtStream;
 typedef void* aclrtEvent;
 typedef void* aclrtContext;
-/** Bits of one IEEE half. */
+/** Bits of one IEEE half: 1 sign, 5 exponent, 10 fraction. */
 typedef uint16_t aclFloat16;
 
-/** Element types. */
+/** Element types. Operators compute with bool, the integers of 8 to 64 bits, ACL_FLOAT16, ACL_BF16, ACL_FLOAT,
+ * ACL_DOUBLE and the two larger complex types, each as far as torch does on the CPU; half-precision types are computed
+ * in float32 and rounded once. The others are names only: no operator computes them, which phase 1
+ * of an aclnn function answers with 161002. */
 typedef enum {
   ACL_DT_UNDEFINED = -1,
+  /* 4 bytes, IEEE single; 2 bytes, IEEE half. */
   ACL_FLOAT = 0,
   ACL_FLOAT16 = 1,
   ACL_INT8 = 2,
@@ -38,11 +43,15 @@ typedef enum {
   ACL_INT64 = 9,
   ACL_UINT64 = 10,
   ACL_DOUBLE = 11,
+  /* 1 byte: 0 is false, anything else true. */
   ACL_BOOL = 12,
   ACL_STRING = 13,
+  /* Real part, then imaginary part: two floats, two doubles. */
   ACL_COMPLEX64 = 16,
   ACL_COMPLEX128 = 17,
+  /* 2 bytes: the upper half of a float. */
   ACL_BF16 = 27,
+  /* From here on: names only, see above. */
   ACL_INT4 = 29,
   ACL_UINT1 = 30,
   ACL_COMPLEX32 = 33,
@@ -56,7 +65,9 @@ typedef enum {
   ACL_FLOAT4_E1M2 = 41
 } aclDataType;
 
-/** Meaning of the axes. For the base formats it says nothing about the strides. */
+/** Meaning of the axes: N batch, C channels, D depth, H height, W width. It says nothing about the strides, which
+ * aclCreateTensor takes separately: an NCHW tensor may lie in memory with its channels last. Operators go by the order
+ * of the axes alone; none reorders elements for a blocked format (NC1HWC0, FRACTAL_…). */
 typedef enum {
   ACL_FORMAT_UNDEFINED = -1,
   ACL_FORMAT_NCHW = 0,

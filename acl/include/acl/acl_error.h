@@ -3,7 +3,28 @@
  *
  * 100xxx and 148xxx: a wrong argument or order of calls. 107xxx: the same, found by the runtime. 145xxx: model
  * execution. 2xxxxx: something is used up or not supported. 5xxxxx: work on the device failed, or a fault inside the
- * library. */
+ * library. Clients compare with all of the names below, so all are here; this library returns these:
+ *
+ *   100000          an argument is null or out of range
+ *   100001, 100002  the order of aclInit and aclFinalize is wrong
+ *   100037          aclFinalize a second time
+ *   100003, 100006  the file given to aclInit cannot be read, or is not JSON
+ *   100024, 100026  aclopCompileAndExecute: an operator type, or an element type, that is not known here
+ *   100033, 100034  a stream has a callback thread already, or none
+ *   107000          as 100000, in the runtime: flags, sizes, ranges of memory
+ *   107001          a device number that does not exist; ANYNPU_DEVICES says how many there are
+ *   107002, 107003  this thread has no context, or a task would wait for its own stream
+ *   107006, 107007  events that cannot be timed, or are timed in the wrong order
+ *   107012          the thread that asks for callbacks is subscribed to no stream
+ *   107017          a handle that is unknown or was destroyed
+ *   107019          an event wait passed the limit of aclrtSetOpWaitTimeout
+ *   200000, 207001  host memory, or memory of the device, is used up
+ *   207000          the feature is not built, or not offered by the SoC; `anynpu doctor` lists what is not built
+ *   207012          too many live handles of one kind
+ *   500000, 507000  a fault inside the library, or the system refused it a resource
+ *   507012          no callback came in time
+ *   507015          a task raised an error; it is reported where the stream is synchronised
+ *   507046, 507047  a stream, or an event, was not done within the given time */
 #ifndef ANYNPU_ACL_ACL_ERROR_H_
 #define ANYNPU_ACL_ACL_ERROR_H_
 

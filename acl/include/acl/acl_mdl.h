@@ -11,8 +11,11 @@
 extern "C" {
 #endif
 
+/** Start of tensor dumps: always 207000. */
 aclError aclmdlInitDump(void);
+/** What to dump, as a path of a JSON file: always 207000, the file is not read. */
 aclError aclmdlSetDump(const char* dumpCfgPath);
+/** End of tensor dumps: always 207000, since none was started. */
 aclError aclmdlFinalizeDump(void);
 
 #ifdef __cplusplus

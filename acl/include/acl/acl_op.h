@@ -16,9 +16,13 @@ typedef enum { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 
 
 /** An empty set of attributes; NULL when memory is used up. */
 aclopAttr* aclopCreateAttr(void);
+/** Ends the set. NULL does nothing. */
 void aclopDestroyAttr(const aclopAttr* attr);
 
-/** 100000 for a null or destroyed set, a null name, null values or a negative count. */
+/** Set one attribute, of the type in the function's name; names are the vendor's ("dst_type"), the set keeps a copy.
+ * Lists hold `numValues` values, a list of lists has `numLists` of them, the i-th with numValues[i] values. The types
+ * aclopCompileAndExecute knows take what attributes say from their output, so no attribute changes a result.
+ * 100000 for a null or destroyed set, a null name, null values or a negative count. */
 aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue);
 aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue);
 aclError aclopSetAttrFloat(aclopAttr* attr, const char* attrName, float attrValue);

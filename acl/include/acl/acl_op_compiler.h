@@ -11,9 +11,14 @@
 extern "C" {
 #endif
 
+/** Where the operator's description comes from; ignored, operators are part of the library. */
 typedef enum { ACL_COMPILE_SYS = 0, ACL_COMPILE_UNREGISTERED = 1 } aclopCompileType;
+/** For one shape, or for any. */
 typedef enum { ACL_OP_COMPILE_DEFAULT = 0, ACL_OP_COMPILE_FUZZ = 1 } aclOpCompileFlag;
 
+/** Options of the vendor's operator compiler. Their values are texts whose spelling the vendor's guides give; none is
+ * checked, since none has an effect here. In particular results are deterministic and half precision is computed in
+ * float32 whatever ACL_OP_DETERMINISTIC and the precision modes say. */
 typedef enum {
   ACL_PRECISION_MODE = 0,
   ACL_AICORE_NUM = 1,
@@ -34,18 +39,24 @@ typedef enum {
   ACL_OP_DEBUG_OPTION = 16
 } aclCompileOpt;
 
-/** Options are kept and given back; there is nothing to compile, so none changes a result. */
+/** Options are kept and given back; there is nothing to compile, so none changes a result. They are the process's, not
+ * the thread's. 100000 for an unknown option or a null value. */
 aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 /** Bytes that aclGetCompileopt needs, the closing zero included; 0 for an unknown option. */
 size_t aclGetCompileoptSize(aclCompileOpt opt);
-/** "" for an option never set. 100000 when `length` is too small. */
+/** The value with its closing zero, "" for an option never set. `length` is the room in bytes; 100000 when it is too
+ * small. */
 aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
 /** Whether shapes may change between calls: they always may. */
 aclError aclopSetCompileFlag(aclOpCompileFlag flag);
 
 /** Queues one operator on `stream`. `opType` is the vendor's type name (Identity, Cast …). Only a few types are known
- * here, most operators are reached through aclnn functions; 100024 and a text for the others. Descriptions, buffers and
- * attributes may be destroyed when the call returns. `engineType`, `compileFlag` and `opPath` are ignored. */
+ * here, most operators are reached through aclnn functions; 100024 and a text that lists the known ones for the others.
+ * Buffers hold dense row-major elements of what their description says, in device memory unless the description is
+ * placed on the host: 100000 for a buffer that is too small, 107000 for one outside live memory. 100026 for an element
+ * type that no operator computes, 161002 for shapes and types that do not fit together, as in aclnn. Descriptions,
+ * buffers and attributes may be destroyed when the call returns. `engineType`, `compileFlag` and `opPath` are ignored.
+ */
 aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
                                 const aclDataBuffer* const inputs[], int numOutputs,
                                 const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[],

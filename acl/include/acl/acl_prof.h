@@ -19,7 +19,8 @@ uint64_t MsprofGetHashId(const char* text, size_t length);
 uint64_t MsprofSysCycleTime(void);
 /** Keeps the callback of `module` (a later one replaces it). 100000 for a null callback. */
 int32_t MsprofRegisterCallback(uint32_t module, MsprofCommandHandle callback);
-/** Count a record. 100000 for a null record or, where a length is given, length 0. */
+/** Count a record: of a call, of a task's short facts, of its long ones. `aging`
+ * (whether old records may be dropped) is ignored; `length` is in bytes. 100000 for a null record or length 0. */
 int32_t MsprofReportApi(uint32_t aging, const void* record);
 int32_t MsprofReportCompactInfo(uint32_t aging, const void* record, uint32_t length);
 int32_t MsprofReportAdditionalInfo(uint32_t aging, const void* record, uint32_t length);

@@ -15,11 +15,14 @@
 extern "C" {
 #endif
 
+/* What an event will be used for: waits, progress of a stream, time stamps, other processes. An event made without
+ * ACL_EVENT_TIME_LINE has no time stamps. */
 #define ACL_EVENT_SYNC 0x00000001u
 #define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002u
 #define ACL_EVENT_TIME_LINE 0x00000008u
 #define ACL_EVENT_IPC 0x00000040u
 
+/* Hints about how a stream is driven; all are accepted, none is needed here. */
 #define ACL_STREAM_FAST_LAUNCH 0x00000001u
 #define ACL_STREAM_FAST_SYNC 0x00000002u
 #define ACL_STREAM_PERSISTENT 0x00000004u
@@ -27,15 +30,21 @@ extern "C" {
 #define ACL_STREAM_CPU_SCHEDULE 0x00000010u
 #define ACL_STREAM_DEVICE_USE_ONLY 0x00000020u
 
+/* Whether tasks queued behind a failed one still run. */
 #define ACL_CONTINUE_ON_FAILURE 0x00000000u
 #define ACL_STOP_ON_FAILURE 0x00000001u
 
+/** Memory of a device that is not mapped to any address yet. */
 typedef void* aclrtDrvMemHandle;
+/** Runs in the thread that calls aclrtProcessReport. */
 typedef void (*aclrtCallback)(void* userData);
+/** Runs in a thread of the library, in its place on the stream; later work waits for it. */
 typedef void (*aclrtHostFunc)(void* args);
+/** What failed; readable by the functions below while the callback runs. */
 typedef struct aclrtExceptionInfo aclrtExceptionInfo;
 typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo* exceptionInfo);
 
+/** Whether this program runs on the device's own processor, or on a host beside it. */
 typedef enum { ACL_DEVICE = 0, ACL_HOST = 1 } aclrtRunMode;
 typedef enum { ACL_TS_ID_AICORE = 0, ACL_TS_ID_AIVECTOR = 1, ACL_TS_ID_RESERVED = 2 } aclrtTsId;
 typedef enum { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallbackBlockType;
@@ -47,21 +56,25 @@ typedef enum {
   ACL_EVENT_STATUS_NOT_READY = 1,
   ACL_EVENT_STATUS_RESERVED = 2
 } aclrtEventStatus;
+/** aclrtQueryEventStatus: whether the last record was reached; an event never recorded counts as complete. */
 typedef enum {
   ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
   ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
 } aclrtEventRecordedStatus;
+/** aclrtQueryEventWaitStatus: whether the waits for the event are over. */
 typedef enum {
   ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
   ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
   ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF
 } aclrtEventWaitStatus;
+/** aclrtStreamQuery: whether everything queued so far is done. */
 typedef enum {
   ACL_STREAM_STATUS_COMPLETE = 0,
   ACL_STREAM_STATUS_NOT_READY = 1,
   ACL_STREAM_STATUS_RESERVED = 0xFFFF
 } aclrtStreamStatus;
 
+/** What a float that is too large becomes: the largest number, or infinity. */
 typedef enum { ACL_RT_OVERFLOW_MODE_SATURATION = 0, ACL_RT_OVERFLOW_MODE_INFNAN = 1 } aclrtFloatOverflowMode;
 
 /** Options that are kept and given back. Results are deterministic whatever ACL_OPT_DETERMINISTIC says. */
@@ -86,6 +99,8 @@ typedef enum {
   ACL_MEM_ACCESS_USER_SPACE_READONLY = 0x100000
 } aclrtMemMallocPolicy;
 
+/** Where a copy comes from and goes to. A kind that contradicts the addresses is refused with 107000: that is mostly
+ * a mistake in the program. The three device-to-device kinds mean the same. */
 typedef enum {
   ACL_MEMCPY_HOST_TO_HOST = 0,
   ACL_MEMCPY_HOST_TO_DEVICE = 1,
@@ -97,6 +112,7 @@ typedef enum {
   ACL_MEMCPY_INTER_DEVICE_TO_DEVICE = 7
 } aclrtMemcpyKind;
 
+/** Kinds of device memory. There is one here, so every kind names it and has the same size. */
 typedef enum {
   ACL_DDR_MEM = 0,
   ACL_HBM_MEM = 1,
@@ -118,6 +134,7 @@ typedef enum {
   ACL_MEM_P2P_HUGE1G = 17
 } aclrtMemAttr;
 
+/** Where an address lies: aclrtMallocHost gives HOST, aclrtMalloc DEVICE, everything else is UNREGISTERED. */
 typedef enum {
   ACL_MEM_LOCATION_TYPE_HOST = 0,
   ACL_MEM_LOCATION_TYPE_DEVICE = 1,
@@ -138,6 +155,7 @@ typedef struct aclrtMemLocation {
   aclrtMemLocationType type;
 } aclrtMemLocation;
 
+/** What aclrtMallocPhysical shall give: only `location` matters. */
 typedef struct aclrtPhysicalMemProp {
   aclrtMemHandleType handleType;
   aclrtMemAllocationType allocationType;
@@ -176,6 +194,7 @@ aclError aclrtSetDevice(int32_t deviceId);
 aclError aclrtResetDevice(int32_t deviceId);
 /** Device of this thread. 107002 when none was set. */
 aclError aclrtGetDevice(int32_t* deviceId);
+/** NPUs of this process: ANYNPU_DEVICES, or what ASCEND_RT_VISIBLE_DEVICES leaves of them. */
 aclError aclrtGetDeviceCount(uint32_t* count);
 /** Waits for all streams of the current device; reports the first error found. */
 aclError aclrtSynchronizeDevice(void);
