@@ -76,6 +76,8 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
 
 }  // namespace
 
+// Handing a small kernel to another thread costs more than the kernel, so an idle stream runs it here. The order holds:
+// whoever runs a task has the token, and everybody else queues behind it.
 void Stream::launch(Task&& task) {
   if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
     raise_when_stopped();
@@ -93,6 +95,7 @@ void Stream::launch(Task&& task) {
 }
 
 bool Stream::runs_inline(const Task& task) const {
+  // Threads made now would be killed in the middle of their work.
   if (detail::exiting()) [[unlikely]]
     return true;
   return (task.flags & kNeverInline) == 0 && task.cost_ns <= kInlineBound && detail::inline_kernels();
@@ -104,6 +107,7 @@ void Stream::raise_when_stopped() {
   if (error_) throw Error(*error_);
 }
 
+// The token, not the lock, keeps other tasks away meanwhile: queries and launches must not wait for a kernel.
 void Stream::run_now(std::unique_lock<std::mutex>& lock, Task& task) {
   count_one(progress_->submitted);
   token_ = true;
@@ -124,6 +128,7 @@ void Stream::enqueue(Task&& task) {
   if (!token_) work_.notify_one();
 }
 
+// A ring whose size is a power of two: a queue that has found its size allocates nothing more.
 void Stream::push(Task&& task) {
   if (queued_ == ring_.size()) {
     std::vector<Task> larger(std::max<size_t>(16, ring_.size() * 2));
@@ -221,6 +226,7 @@ void Stream::refuse_own_task(const char* action) const {
        action);
 }
 
+// Waits for what is queued now; work that others queue meanwhile is not the caller's business.
 void Stream::synchronize(int64_t timeout_ms) {
   const uint64_t target = progress_->submitted.load(std::memory_order_acquire);
   const auto done = [&] { return progress_->completed.load(std::memory_order_acquire) >= target; };
@@ -248,6 +254,7 @@ bool Stream::query() {
   return progress_->idle();
 }
 
+// Telling an error clears it: the client has heard it, and the stream goes on.
 void Stream::raise_error() {
   if (!failed_.load(std::memory_order_acquire)) [[likely]]
     return;
@@ -316,6 +323,7 @@ void destroy(void* handle, bool force) {
   if (handle == nullptr) {
     fail(Code::kRtParamInvalid, "the stream handle is null; the default stream ends with its context");
   }
+  // First nobody finds the handle any more, then the stream ends, and only then may its place be used again.
   StreamAccess::refuse_close(table().get(handle));
   Stream* stream = table().retire(handle);
   if (stream == nullptr) refuse_handle(HandleKind::kStream, handle);
@@ -342,6 +350,7 @@ Stream& stream_from_handle(void* handle) {
   return handle == nullptr ? *current_context().default_stream : table().get(handle);
 }
 
+// All streams are waited for, also behind an error: what the client does next may free the memory they use.
 void synchronize_device(int64_t timeout_ms) {
   check_process();
   const int device = current_device();

@@ -6,6 +6,8 @@
 namespace npu::acl {
 namespace {
 
+// One small function for each pair of argument word and field kind, chosen once a row: a call then copies its arguments
+// without a decision. A pair without a function is a mistake in the table, which the row reports as its problem.
 using ops::FieldKind;
 using ops::Operand;
 
@@ -44,6 +46,7 @@ Tensor with_origin(const aclTensor& t) {
 
 Assign assign_tensor(FieldKind kind) {
   if (kind == FieldKind::kTensor)
+    // The client's own object: where the size of a result is known only afterwards, it is written there.
     return [](const Argument& a, void* m) {
       auto& field = member_as<Tensor>(m);
       field = tensor_of(a);
@@ -251,6 +254,7 @@ void assign_text(std::string_view text, ops::FieldKind kind, void* member) {
 }
 
 void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to) {
+  // In the order of FieldKind.
   using Copy = void (*)(void*, void*);
   static constexpr Copy kCopy[] = {copy_member<Tensor>,
                                    copy_member<std::vector<Tensor>>,

@@ -19,7 +19,7 @@ namespace npu::acl {
 namespace {
 
 constexpr int kMaxDims = 128;
-constexpr int64_t kUnknownRank = -2;
+constexpr int64_t kUnknownRank = -2;  // as the only dimension
 
 std::vector<int64_t> read_dims(int count, const int64_t* dims) {
   if (count < 0 || count > kMaxDims)
@@ -45,6 +45,7 @@ size_t elements(const aclTensorDesc& desc) {
   return n < 0 ? 0 : static_cast<size_t>(n);
 }
 
+// For getters that have no error code: they answer their "nothing" value for a pointer that is no description.
 template <class T>
 const T* find(const T* pointer) {
   return pointer != nullptr && DescriptionPool<T>::owns(pointer) ? pointer : nullptr;

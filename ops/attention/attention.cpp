@@ -53,6 +53,8 @@ void AttentionOp::check_masks() {
   require(pse_type == 0 || pse_type == 1, "pse_type {} is not supported; pass the bias itself with type 0 or 1",
           pse_type);
   const Dims full{batch_, heads_, queries_, keys_};
+  // Modes 2 to 4 describe the mask by two diagonals, and the tensor, when given, only repeats them (the vendor's
+  // kernels want it compressed); it is not read. Modes 0 and 1 read it.
   banded_ = sparse_mode >= 2 || (sparse_mode == 0 && !absent(atten_mask));
   below_ = sparse_mode == 2 || sparse_mode == 3 ? INT64_MAX : pre_tokens;
   above_ = sparse_mode == 2 || sparse_mode == 3 ? 0 : next_tokens;
@@ -77,6 +79,7 @@ void AttentionOp::check_masks() {
 void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_t ldk, int64_t b, int64_t n,
                              int64_t row, int64_t rows, int64_t col, int64_t cols, float* scores) const {
   const auto factor = static_cast<float>(scale);
+  // Type 0 adds the bias before the scores are scaled, type 1 behind it.
   const bool late_scale = pse_.defined() && pse_type == 0;
   cube::GemmArgs<float> args;
   args.trans_b = true;
@@ -114,6 +117,7 @@ void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_
   if (banded_) mask_band(row, rows, col, cols, scores);
 }
 
+// Positions may be near INT64_MAX ("no limit"): they are compared before they are added to.
 void AttentionOp::mask_band(int64_t row, int64_t rows, int64_t col, int64_t cols, float* scores) const {
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t query_index = row + r;

@@ -15,10 +15,12 @@ constexpr int64_t kBlock = 512;      // elements converted at a time
 constexpr int64_t kGrain = 1 << 14;  // positions of a parallel part
 constexpr int64_t kParts = 64;       // at most so many parts of a scatter
 
+/// An element of 16 bytes that is only moved.
 struct Bytes16 {
   uint64_t a, b;
 };
 
+// Moves know elements by their size alone: one kernel serves every dtype of it.
 template <class U>
 void gather_run(const IndexedMove::Run& r) {
   auto* to = reinterpret_cast<U*>(r.plain);
@@ -37,6 +39,7 @@ void gather_run(const IndexedMove::Run& r) {
   }
 }
 
+// In order, so that the last of several writes to one place wins, as in a loop over the source.
 template <class U>
 void put_run(const IndexedMove::Run& r) {
   const auto* from = reinterpret_cast<const U*>(r.plain);
@@ -46,6 +49,7 @@ void put_run(const IndexedMove::Run& r) {
   }
 }
 
+// A place may be hit more than once: only runs with one offset, whose places differ, become vector code.
 template <class T, class F>
 void combine_run(const IndexedMove::Run& r) {
   const auto* from = reinterpret_cast<const T*>(r.plain);
@@ -83,6 +87,7 @@ struct Multiply {
       return static_cast<T>(a * b);
   }
 };
+// A NaN stays once it is there, and wins as a newcomer, since it compares false.
 struct Maximum {
   template <class T>
   static T of(T a, T b) {
@@ -98,6 +103,7 @@ struct Minimum {
 
 template <class T>
 IndexedMove::Kernel combine_kernel(IndexedMode mode) {
+  // Rounding to half after every addition would lose the sum: callers combine in float32 and convert once.
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
     return nullptr;
   } else {
@@ -169,6 +175,7 @@ int64_t IndexOffsets::add(const IndexAxis& axis, int64_t begin, int64_t end, int
     for (int64_t i = 0; i < n; ++i) {
       int64_t value = block[i];
       if (axis.negative && value < 0) value += axis.size;
+      // Unsigned, so that one comparison catches both ends.
       if (static_cast<uint64_t>(value) >= static_cast<uint64_t>(axis.size)) [[unlikely]]
         return at + i;
       offsets[at + i] += value * axis.stride;
@@ -177,6 +184,8 @@ int64_t IndexOffsets::add(const IndexAxis& axis, int64_t begin, int64_t end, int
   return end;
 }
 
+// Offsets are worked out before anything is written: a bad index leaves the output as it was. The first bad position
+// is named whatever part finds its own first.
 std::vector<int64_t> IndexOffsets::read() const {
   std::vector<int64_t> offsets(static_cast<size_t>(count_of(shape_)));
   for (const IndexAxis& axis : axes_) {
@@ -238,6 +247,8 @@ size_t IndexedMove::split_axis() const {
   return best;
 }
 
+// A gather is cut anywhere. Writes are cut along an axis where parts own disjoint places, so that each place sees its
+// writes in the order of the source.
 void IndexedMove::run(const std::vector<int64_t>& offsets, std::byte* indexed_base) const {
   std::byte* indexed = indexed_base != nullptr ? indexed_base : indexed_.bytes();
   const int64_t count = loop_.count();

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kBlock = 1024;    // elements converted at a time
 constexpr int64_t kTile = 256;      // kept elements side by side in column mode
 constexpr int64_t kPart = 1 << 15;  // elements worth a parallel part
-constexpr int64_t kMaxChunks = 64;
+constexpr int64_t kMaxChunks = 64;  // each keeps its accumulators until they are joined
 
 // In column mode neighbours in memory belong to different results.
 bool columns_are_dense(const Loop& kept, const Loop& reduced) {
@@ -22,6 +22,7 @@ bool columns_are_dense(const Loop& kept, const Loop& reduced) {
 
 }  // namespace
 
+// No dims at all means every dimension, as in torch.
 uint32_t axis_bits(const std::vector<int64_t>& dims, size_t rank) {
   if (dims.empty()) return rank == 0 ? 0 : (1u << rank) - 1;
   uint32_t bits = 0;
