@@ -29,11 +29,26 @@ void multiply(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const
   cube::gemm<float>({trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n, 1, c, n});
 }
 
+// The first `inputs` rows of a joined weight, and the rest.
+void split(const Tensor& joined, int64_t inputs, Tensor& first, Tensor& second) {
+  first = joined.view({inputs, joined.shape[1]}, joined.strides);
+  second = joined.view({joined.shape[0] - inputs, joined.shape[1]}, joined.strides);
+  second.offset += inputs * joined.strides[0];
+}
+
 struct Layer : Operator {
-  Tensor x, w_ih, w_hh, h0, c0;
+  Tensor x, w, w_ih, w_hh, h0, c0, seq_length;  ///< either w, or w_ih and w_hh
 
  protected:
   void check() {
+    require(!seq_length.defined() || seq_length.rank() == 0,
+            "seq_length is {}: packed sequences are not supported; pad them, and mask the result", seq_length);
+    if (w.defined()) {
+      require(w.rank() == 2 && x.rank() >= 2 && x.shape.back() <= w.shape[0],
+              "w is {}, x is {}; w must be [{} + hidden, 4 hidden]", w, x, x.rank() == 0 ? 0 : x.shape.back());
+      split(w, x.shape.back(), w_ih, w_hh);
+    }
+    require(w_ih.defined() && w_hh.defined(), "a weight is missing: give w, or both w_ih and w_hh");
     for (const Tensor* t : {&x, &w_ih, &w_hh, &h0, &c0}) {
       require(is_floating(t->dtype) && t->dtype != DType::kDouble,
               "one of x, w_ih, w_hh, h, c is {}; all must be float32, float16 or bfloat16", *t);
@@ -100,10 +115,14 @@ void DynamicRnn::run() {
 
 struct DynamicRnnGrad final : Layer {
   Tensor h, c, grad_y, grad_h, grad_c, i, j, f, o, tanhc;
-  Tensor grad_w_ih, grad_w_hh, grad_bias, grad_x, grad_h0, grad_c0;
+  Tensor grad_w, grad_w_ih, grad_w_hh, grad_bias, grad_x, grad_h0, grad_c0;
 
   void prepare() override {
     check();
+    if (w.defined()) {
+      require(grad_w.shape == w.shape, "dw is {}, w is {}; both have one shape", grad_w, w);
+      split(grad_w, inputs_, grad_w_ih, grad_w_hh);
+    }
     const Tensor* given[] = {&h, &c, &grad_y, &i, &j, &f, &o, &tanhc};
     const char* names[] = {"output_h", "output_c", "dy", "i", "j", "f", "o", "tanhc"};
     for (size_t k = 0; k < 8; ++k) check_state(*given[k], names[k], steps_);
@@ -162,18 +181,22 @@ void DynamicRnnGrad::run() {
   write(grad_bias, db);
 }
 
-NPU_OPERATOR(DynamicRnn, "dynamic_rnn", "rnn", in<&DynamicRnn::x>("x"), in<&DynamicRnn::w_ih>("w_ih"),
-             in<&DynamicRnn::w_hh>("w_hh"), optional<&DynamicRnn::bias>("bias"), in<&DynamicRnn::h0>("init_h"),
-             in<&DynamicRnn::c0>("init_c"), out<&DynamicRnn::y>("y"), out<&DynamicRnn::h>("output_h"),
-             out<&DynamicRnn::c>("output_c"), out<&DynamicRnn::i>("i"), out<&DynamicRnn::j>("j"),
-             out<&DynamicRnn::f>("f"), out<&DynamicRnn::o>("o"), out<&DynamicRnn::tanhc>("tanhc"));
-NPU_OPERATOR(DynamicRnnGrad, "dynamic_rnn_grad", "rnn", in<&DynamicRnnGrad::x>("x"), in<&DynamicRnnGrad::w_ih>("w_ih"),
-             in<&DynamicRnnGrad::w_hh>("w_hh"), in<&DynamicRnnGrad::h0>("init_h"), in<&DynamicRnnGrad::c0>("init_c"),
-             in<&DynamicRnnGrad::h>("h"), in<&DynamicRnnGrad::c>("c"), in<&DynamicRnnGrad::grad_y>("dy"),
-             in<&DynamicRnnGrad::grad_h>("dh"), in<&DynamicRnnGrad::grad_c>("dc"), in<&DynamicRnnGrad::i>("i"),
-             in<&DynamicRnnGrad::j>("j"), in<&DynamicRnnGrad::f>("f"), in<&DynamicRnnGrad::o>("o"),
-             in<&DynamicRnnGrad::tanhc>("tanhc"), out<&DynamicRnnGrad::grad_w_ih>("dw_ih"),
-             out<&DynamicRnnGrad::grad_w_hh>("dw_hh"), out<&DynamicRnnGrad::grad_bias>("db"),
+NPU_OPERATOR(DynamicRnn, "dynamic_rnn", "rnn", in<&DynamicRnn::x>("x"), optional<&DynamicRnn::w>("w"),
+             optional<&DynamicRnn::w_ih>("w_ih"), optional<&DynamicRnn::w_hh>("w_hh"),
+             optional<&DynamicRnn::seq_length>("seq_length"), optional<&DynamicRnn::bias>("bias"),
+             in<&DynamicRnn::h0>("init_h"), in<&DynamicRnn::c0>("init_c"), out<&DynamicRnn::y>("y"),
+             out<&DynamicRnn::h>("output_h"), out<&DynamicRnn::c>("output_c"), out<&DynamicRnn::i>("i"),
+             out<&DynamicRnn::j>("j"), out<&DynamicRnn::f>("f"), out<&DynamicRnn::o>("o"),
+             out<&DynamicRnn::tanhc>("tanhc"));
+NPU_OPERATOR(DynamicRnnGrad, "dynamic_rnn_grad", "rnn", in<&DynamicRnnGrad::x>("x"), optional<&DynamicRnnGrad::w>("w"),
+             optional<&DynamicRnnGrad::w_ih>("w_ih"), optional<&DynamicRnnGrad::w_hh>("w_hh"),
+             optional<&DynamicRnnGrad::seq_length>("seq_length"), in<&DynamicRnnGrad::h0>("init_h"),
+             in<&DynamicRnnGrad::c0>("init_c"), in<&DynamicRnnGrad::h>("h"), in<&DynamicRnnGrad::c>("c"),
+             in<&DynamicRnnGrad::grad_y>("dy"), in<&DynamicRnnGrad::grad_h>("dh"), in<&DynamicRnnGrad::grad_c>("dc"),
+             in<&DynamicRnnGrad::i>("i"), in<&DynamicRnnGrad::j>("j"), in<&DynamicRnnGrad::f>("f"),
+             in<&DynamicRnnGrad::o>("o"), in<&DynamicRnnGrad::tanhc>("tanhc"),
+             optional_out<&DynamicRnnGrad::grad_w>("dw"), optional_out<&DynamicRnnGrad::grad_w_ih>("dw_ih"),
+             optional_out<&DynamicRnnGrad::grad_w_hh>("dw_hh"), out<&DynamicRnnGrad::grad_bias>("db"),
              out<&DynamicRnnGrad::grad_x>("dx"), out<&DynamicRnnGrad::grad_h0>("dh_prev"),
              out<&DynamicRnnGrad::grad_c0>("dc_prev"));
 
