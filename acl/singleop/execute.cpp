@@ -92,6 +92,23 @@ void assign_side(const OperatorType& type, const ops::OperatorDef& def, const Si
   }
 }
 
+// A number stays at the operator's default where the client does not give it.
+void assign_numbers(const OperatorType& type, const ops::OperatorDef& def, const aclopAttr* attributes,
+                    Prepared& call) {
+  for (const std::string_view name : type.numbers) {
+    if (attributes == nullptr) return;
+    const auto found = attributes->values.find(name);
+    if (found == attributes->values.end()) continue;
+    auto* member = static_cast<double*>(def.field(name)->locate(*call.op));
+    if (const auto* real = std::get_if<float>(&found->second))
+      *member = static_cast<double>(*real);
+    else if (const auto* whole = std::get_if<int64_t>(&found->second))
+      *member = static_cast<double>(*whole);
+    else
+      fail(Code::kInvalidParam, "attribute {} of {} must be a number", name, type.type);
+  }
+}
+
 const OperatorType& operator_type(const char* name) {
   if (const OperatorType* type = find_operator_type(given(name, "opType"))) return *type;
   fail(Code::kOpNotFound,
@@ -134,6 +151,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
                 {"output", span_of(numOutputs, outputDesc, "outputDesc"), span_of(numOutputs, written, "outputs"),
                  type.outputs},
                 *prepared);
+    assign_numbers(type, def, attr, *prepared);
     prepared->op->prepare();
     acl::launch(type, std::move(prepared), device::stream_from_handle(stream));
   });

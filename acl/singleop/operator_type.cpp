@@ -4,11 +4,14 @@
 namespace npu::acl {
 namespace {
 
-// Attributes are not listed: what these types say in them (Cast's dst_type, Eye's sizes) the output already says.
+// Few attributes are listed: what most of these types say in them (Cast's dst_type, Eye's sizes) the output already
+// says.
 const std::vector<OperatorType>& table() {
   static const auto& types = *new std::vector<OperatorType>{
       {"Abs", "abs", {"self"}, {"out"}},
       {"Add", "add", {"self", "other"}, {"out"}},
+      {"Cdist", "pair_distance", {"x1", "x2"}, {"out"}, {"p"}},
+      {"CdistGrad", "pair_distance_grad", {"grad", "x1", "x2", ""}, {"out"}, {"p"}},
       {"Cast", "copy", {"self"}, {"out"}},
       {"Div", "div", {"self", "other"}, {"out"}},
       {"DynamicRNN",

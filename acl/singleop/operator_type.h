@@ -15,6 +15,7 @@ struct OperatorType {
   std::string_view name;                  ///< of the operator in ops/
   std::vector<std::string_view> inputs;   ///< field names; empty where the operator does not need what the type says
   std::vector<std::string_view> outputs;  ///< field names
+  std::vector<std::string_view> numbers = {};  ///< attributes that are one number, with a field of the same name
 };
 
 /// Null for an unknown type, or one whose operator is not built.

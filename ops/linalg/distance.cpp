@@ -148,6 +148,86 @@ struct Pdist final : Operator {
   int64_t cost() const override { return 500 + from.size() * from.height(); }
 };
 
+// Distances between rows that already stand side by side: both tensors were broadcast by the client.
+struct PairDistance final : Operator {
+  Tensor x1, x2, out;
+  double p = 2;
+  Rows left, right, result;
+
+  void prepare() override {
+    require(x1.rank() >= 2 && x1.shape == x2.shape && is_floating(x1.dtype) && is_floating(x2.dtype),
+            "x1 is {}, x2 is {}; both must be floating point and have one shape", x1, x2);
+    Tensor column = out;  // one number a row
+    column.shape.push_back(1);
+    column.strides.push_back(1);
+    Dims shape = x1.shape;
+    shape.back() = 1;
+    check_shape(column, "out with a dimension of 1 behind", shape);
+    left = Rows(x1, x1.rank() - 1, DType::kDouble);
+    right = Rows(x2, x2.rank() - 1, DType::kDouble);
+    result = Rows(column, column.rank() - 1, DType::kDouble);
+    norm_order(p);
+  }
+  void run() override {
+    for_rows(left, [this](int64_t begin, int64_t end) {
+      const Scratch<double> x(left.length()), y(left.length());
+      for (int64_t row = begin; row < end; ++row) {
+        double made = 0;
+        auto* to = static_cast<double*>(result.target(row, &made));
+        *to = distance(static_cast<const double*>(left.load(row, x)), static_cast<const double*>(right.load(row, y)),
+                       left.length(), norm_order(p));
+        result.store(row, to);
+      }
+    });
+  }
+  int64_t cost() const override { return 500 + 2 * x1.count(); }
+};
+
+// Its gradient with respect to x1, summed over the last dimension but one, along which x1 was repeated.
+struct PairDistanceGrad final : Operator {
+  Tensor grad, x1, x2, out;
+  double p = 2;
+  Matrices upper, left, right;
+  Rows result;
+
+  void prepare() override {
+    upper = Matrices(grad, "grad");
+    left = Matrices(x1, "x1");
+    right = Matrices(x2, "x2");
+    require(grad.shape == x1.shape && x2.shape == x1.shape, "grad is {}, x1 is {}, x2 is {}; all must have one shape",
+            grad, x1, x2);
+    require(is_floating(out.dtype) && out.count() == left.count() * left.width(), "out is {}; x1 is {}", out, x1);
+    result = Rows(out, out.rank() - 1, DType::kDouble);
+    norm_order(p);
+  }
+  void run() override {
+    for_matrices(left.count(), 4 * left.size(), [this](int64_t index) { run_matrix(index, norm_order(p)); });
+  }
+  int64_t cost() const override { return 500 + 4 * x1.count(); }
+
+ private:
+  void run_matrix(int64_t index, double order) const {
+    const int64_t n = left.height(), m = left.width();
+    const Scratch<double> x(n * m), y(n * m), dy(n * m), made(m), buffer(m);
+    left.load(index, x);
+    right.load(index, y);
+    upper.load(index, dy);
+    std::fill(made.data(), made.data() + m, 0.0);
+    for (int64_t i = 0; i < n * m; i += m) {
+      const double length = distance(x + i, y + i, m, order);
+      for (int64_t c = 0; c < m; ++c) made[c] += dy[i + c] * slope(x[i + c] - y[i + c], length, order);
+    }
+    auto* to = static_cast<double*>(result.target(index, buffer));
+    std::copy_n(made.data(), m, to);
+    result.store(index, to);
+  }
+};
+
+NPU_OPERATOR(PairDistance, "pair_distance", "linalg", in<&PairDistance::x1>("x1"), in<&PairDistance::x2>("x2"),
+             attr<&PairDistance::p>("p"), out<&PairDistance::out>("out"));
+NPU_OPERATOR(PairDistanceGrad, "pair_distance_grad", "linalg", in<&PairDistanceGrad::grad>("grad"),
+             in<&PairDistanceGrad::x1>("x1"), in<&PairDistanceGrad::x2>("x2"), attr<&PairDistanceGrad::p>("p"),
+             out<&PairDistanceGrad::out>("out"));
 NPU_OPERATOR(Cdist, "cdist", "linalg", in<&Cdist::x1>("x1"), in<&Cdist::x2>("x2"), attr<&Cdist::p>("p"),
              out<&Cdist::out>("out"));
 NPU_OPERATOR(CdistBackward, "cdist_backward", "linalg", in<&CdistBackward::grad>("grad"), in<&CdistBackward::x1>("x1"),

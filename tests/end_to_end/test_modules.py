@@ -20,6 +20,25 @@ def lstm_cell():
     return cell, steps, torch.randn(4, 3, 6)
 
 
+def deep_lstm():
+    net = torch.nn.LSTM(4, 5, num_layers=3, bidirectional=True, batch_first=True)
+    return (
+        net,
+        lambda net, x: net(x)[0] + net(x, (x.new_ones(6, 3, 5), x.new_ones(6, 3, 5)))[1][1].sum(),
+        torch.randn(3, 6, 4),
+    )
+
+
+def distances():
+    net = torch.nn.Linear(4, 3)
+
+    def nearest(net, x):
+        codes = torch.arange(6.0, device=x.device).reshape(2, 3)
+        return sum(torch.cdist(net(x), codes, p).amin(-1) for p in (1.0, 2.0, 3.0))
+
+    return net, nearest, torch.randn(5, 4)
+
+
 def spatial_transformer():
     net = torch.nn.Linear(36, 6)
     net.bias.data = torch.tensor([1.0, 0, 0, 0, 1, 0])
@@ -66,7 +85,9 @@ def index_of_a_scalar():
     return net, pick, torch.randn(3, 1)
 
 
-@pytest.mark.parametrize("make", [lstm_cell, spatial_transformer, speech, matrices, index_of_a_scalar])
+@pytest.mark.parametrize(
+    "make", [lstm_cell, deep_lstm, distances, spatial_transformer, speech, matrices, index_of_a_scalar]
+)
 def test_values_and_gradients_equal_the_cpu(make):
     torch.manual_seed(0)
     module, function, x = make()
