@@ -30,7 +30,12 @@ foreach(line ${lines})
 endforeach()
 if(missing)
   string(JOIN " " packages ${missing})
-  message(FATAL_ERROR "AnyNPU needs these system packages: ${packages}\nInstall them with: apt-get install -y ${packages}")
+  # An indented line is printed as it is, not broken.
+  message(FATAL_ERROR "AnyNPU needs these system packages. Install them with:\n  apt-get install -y ${packages}")
 endif()
 
 include(onednn)
+get_target_property(fmt fmt::fmt LOCATION)
+get_target_property(hwy hwy::hwy LOCATION)
+bundle(fmt ${fmt} fmt::fmt)
+bundle(hwy ${hwy} hwy::hwy)

@@ -13,11 +13,15 @@ if(NOT dnnl_FOUND)
     "or pass -Ddnnl_DIR=<folder of dnnl-config.cmake>")
 endif()
 
+include(private_library)
 include(onednn_private)
 get_target_property(library DNNL::dnnl IMPORTED_LOCATION_RELEASE)
 get_target_property(headers DNNL::dnnl INTERFACE_INCLUDE_DIRECTORIES)
 make_private(${library} ${headers})
 
 # libgomp is oneDNN's own runtime; ops/cube tells it how many threads to use.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.so.1 OUTPUT_VARIABLE gomp
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+bundle(gomp ${gomp})
 add_library(onednn INTERFACE)
-target_link_libraries(onednn INTERFACE onednn_private gomp)
+target_link_libraries(onednn INTERFACE private_onednn private_gomp)

@@ -13,7 +13,7 @@ function(room name)
 
   add_library(anynpu_${name} OBJECT ${sources})
   target_include_directories(anynpu_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  target_link_libraries(anynpu_${name} PUBLIC fmt::fmt hwy::hwy Threads::Threads)
+  target_link_libraries(anynpu_${name} PUBLIC private_fmt private_hwy Threads::Threads)
   set(rooms anynpu_${name})  # objects reach a program only when it names their room itself
   foreach(used ${ROOM_USES})
     target_link_libraries(anynpu_${name} PUBLIC anynpu_${used})

@@ -15,12 +15,14 @@ done < cmake/debian-packages.txt
 if [ ${#missing[@]} -gt 0 ]; then
   echo "setup: installing the Debian packages ${missing[*]}"
   become=()
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || { echo "setup: AnyNPU needs these Debian packages; as root: apt-get install -y ${missing[*]}" >&2; exit 1; }
-    become=(sudo)
+  [ "$(id -u)" = 0 ] || become=(sudo)
+  # In one shell, so that sudo asks for its password at most once.
+  if ! command -v "${become[0]:-apt-get}" >/dev/null || ! "${become[@]}" sh -c '
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -qq update && apt-get -qq install -y --no-install-recommends "$@" >/dev/null' setup "${missing[@]}"; then
+    echo "setup: AnyNPU needs these Debian packages; as root: apt-get update && apt-get install -y ${missing[*]}" >&2
+    exit 1
   fi
-  "${become[@]}" apt-get -qq update
-  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
 python=.venv/bin/python

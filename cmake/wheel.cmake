@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `pip install .` puts into the Python environment (pyproject.toml builds the target anynpu_wheel and installs the
 # component wheel):
-#   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, oneDNN, vendor-named libraries, headers
+#   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, what it links (private_library.cmake) with the
+#                                  licences, vendor-named libraries, headers
 #   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
@@ -12,9 +13,13 @@ set_target_properties(${filter_targets} PROPERTIES BUILD_WITH_INSTALL_RPATH ON I
                                                                                "$ORIGIN:$ORIGIN/../anynpu/lib64")
 install(TARGETS anynpu ${filter_targets} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
 install(TARGETS ${filter_targets} LIBRARY DESTINATION torch_npu.libs COMPONENT wheel)
-if(TARGET onednn_private)
-  install(IMPORTED_RUNTIME_ARTIFACTS onednn_private LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
-endif()
+get_property(private GLOBAL PROPERTY ANYNPU_PRIVATE_LIBRARIES)
+install(IMPORTED_RUNTIME_ARTIFACTS ${private} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
+foreach(library ${private})
+  string(REPLACE "private_" "" name ${library})
+  file(GLOB licences /usr/share/doc/lib${name}[0-9]*/copyright ${dnnl_DIR}/../../../share/doc/${name}/*)
+  install(FILES ${licences} DESTINATION anynpu/licenses/${name} COMPONENT wheel)
+endforeach()
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")
 # Where ASCEND_HOME_PATH is set, torch-npu does not start without these folders below it.

@@ -3,11 +3,11 @@
 clashes with a real CANN, features that are not built. Every finding comes with its cure. The exit code is 1 if
 something must be mended, else 0."""
 
-import ctypes
 import os
 import platform
 import time
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from anynpu import door, place, version
@@ -157,12 +157,16 @@ def check_toolkit_folders():
             yield Finding("bad", f"ASCEND_HOME_PATH is set, so torch-npu will not start without {folder}", cure)
 
 
-def check_runtime():
-    for name, package in (("libgomp.so.1", "libgomp1"), ("libfmt.so.9", "libfmt9"), ("libhwy.so.1", "libhwy1")):
-        try:
-            ctypes.CDLL(name)
-        except OSError:
-            yield Finding("bad", f"{name} is not installed", f"apt-get install -y {package}")
+def check_files():
+    """What pip has installed is still there. A checkout has no such list."""
+    try:
+        files = metadata.files("anynpu") or []
+    except metadata.PackageNotFoundError:
+        return
+    lost = [str(file) for file in files if not file.locate().exists()]
+    if lost:
+        cure = "reinstall it: pip install --force-reinstall --no-deps ."
+        yield Finding("bad", f"{len(lost)} of {len(files)} installed files are missing, first {lost[0]}", cure)
 
 
 def check_unfinished():
@@ -175,7 +179,7 @@ def check_unfinished():
 
 
 CHECKS = (
-    check_runtime,
+    check_files,
     check_core,
     check_python,
     check_cpu,

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel carries what its libraries need: any other machine has only the C and C++ runtimes."""
+
+import pathlib
+import re
+
+import elf
+import pytest
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "lib"
+LIBRARIES = {path.name: path for path in FOLDER.glob("lib*.so")}
+EVERYWHERE = {f"lib{name}" for name in ("c.so.6", "m.so.6", "dl.so.2", "pthread.so.0", "gcc_s.so.1", "stdc++.so.6")}
+EVERYWHERE |= {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def test_there_are_libraries():
+    assert {"libanynpu.so", "libanynpu_onednn.so", "libascendcl.so"} <= set(LIBRARIES)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_library_needs_only_its_neighbours_and_the_runtimes(name):
+    text = elf.run("readelf", "-d", str(LIBRARIES[name]))
+    needed = set(re.findall(r"(?:NEEDED|FILTER).*\[(.+)\]", text))
+    assert needed - EVERYWHERE - set(LIBRARIES) == set(), "cmake/private_library.cmake: bundle() takes it along"
+    assert not needed & set(LIBRARIES) or "[$ORIGIN" in text, "it does not look for its neighbours"
+    assert f"[{name}]" in text.partition("SONAME")[2].splitlines()[0], "it does not go by its own name"
