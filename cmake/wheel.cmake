@@ -17,7 +17,7 @@ get_property(private GLOBAL PROPERTY ANYNPU_PRIVATE_LIBRARIES)
 install(IMPORTED_RUNTIME_ARTIFACTS ${private} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
 foreach(library ${private})
   string(REPLACE "private_" "" name ${library})
-  file(GLOB licences /usr/share/doc/lib${name}[0-9]*/copyright ${dnnl_DIR}/../../../share/doc/${name}/*)
+  file(GLOB licences /usr/share/doc/lib${name}[0-9]*/copyright ${dnnl_DIR}/../../../share/doc/${name}/[LT]*)
   install(FILES ${licences} DESTINATION anynpu/licenses/${name} COMPONENT wheel)
 endforeach()
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING

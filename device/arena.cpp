@@ -41,6 +41,7 @@ std::byte* detail::map_shared(void* want, size_t bytes, int fd, int protection) 
          to_size(bytes), std::strerror(errno));
   }
   madvise(memory, bytes, MADV_DONTFORK);
+  madvise(memory, bytes, MADV_DONTDUMP);  // a core file would be as large as the device
   madvise(memory, bytes, MADV_HUGEPAGE);
   return static_cast<std::byte*>(memory);
 }

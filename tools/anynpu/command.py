@@ -43,8 +43,11 @@ def main(arguments=None):
     options = parser().parse_args(arguments)
     try:
         return options.execute(options)
-    except (FileNotFoundError, ValueError, OSError) as error:
+    except (FileNotFoundError, ValueError) as error:
         print(f"anynpu {options.command}: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:  # of the loader: it names a file, no cure
+        print(f"anynpu {options.command}: {error}; anynpu doctor tells what to do", file=sys.stderr)
         return 1
 
 

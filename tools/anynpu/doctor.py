@@ -5,6 +5,8 @@ something must be mended, else 0."""
 
 import os
 import platform
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from importlib import metadata
@@ -43,6 +45,12 @@ def check_core():
     yield Finding("ok", f"{len(door.functions()) - len(broken)} aclnn functions on {len(door.operators())} operators")
 
 
+def install(package, pinned):
+    """The command for one package; torch without the gigabytes of CUDA libraries, which AnyNPU does not use."""
+    index = " --index-url https://download.pytorch.org/whl/cpu" if package == "torch" else ""
+    return f"pip install {package}=={pinned}{index}"
+
+
 def check_python():
     yield Finding("ok", f"Python {platform.python_version()}, {platform.platform()}")
     pins = version.pins("torch") or {"torch": None, "torch-npu": None}
@@ -52,9 +60,7 @@ def check_python():
         if found is None:
             yield Finding("note", f"{package} is not installed", cure)
         elif pinned and found != pinned:
-            yield Finding(
-                "bad", f"{package} is {found}; AnyNPU is tested with {pinned}", f"pip install {package}=={pinned}"
-            )
+            yield Finding("bad", f"{package} is {found}; AnyNPU is tested with {pinned}", install(package, pinned))
         else:
             yield Finding("ok", f"{package} {found}")
     numpy = version.installed("numpy")
@@ -95,6 +101,25 @@ def check_memory():
         yield Finding("ok", text)
     else:
         yield Finding("note", text, "models of some size need more: raise ANYNPU_MEMORY or the limit of the container")
+
+
+def check_device():
+    """What every program does first. In a process of its own, so that no device stays in use here."""
+    door.library()  # where it does not load, that was said
+    code = (
+        "import ctypes, sys; from anynpu import door; lib = door.library(); lib.aclGetRecentErrMsg.restype = "
+        "ctypes.c_char_p; size = (ctypes.c_size_t * 2)(); pointer = ctypes.c_void_p(); lib.aclInit(None); "
+        "bad = lib.aclrtSetDevice(0) or lib.aclrtGetMemInfo(1, size, ctypes.byref(size, 8)) "
+        "or lib.aclrtMalloc(ctypes.byref(pointer), ctypes.c_size_t(1 << 20), 0); "
+        "print((lib.aclGetRecentErrMsg() or b'').decode()) if bad else None; sys.exit(bool(bad))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(place.HERE.parent)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    if done.returncode == 0:
+        yield Finding("ok", "an NPU opens, and gives and takes back memory")
+    else:
+        text = (done.stdout + done.stderr).strip().splitlines() or [f"it ended with {done.returncode}"]
+        yield Finding("bad", f"an NPU does not open: {text[-1]}", "lower ANYNPU_MEMORY, or raise what is named above")
 
 
 def check_rpath():
@@ -184,6 +209,7 @@ CHECKS = (
     check_python,
     check_cpu,
     check_memory,
+    check_device,
     check_rpath,
     check_order,
     check_toolkit,

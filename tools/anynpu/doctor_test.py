@@ -75,3 +75,37 @@ def test_an_occupied_rpath_folder_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(place, "rpath_folder", lambda: tmp_path)
     findings = list(doctor.check_rpath())
     assert [f.grade for f in findings] == ["bad"] and "move" in findings[0].cure
+
+
+def test_an_npu_that_does_not_open_is_found():
+    resource = pytest.importorskip("resource")
+    from anynpu import doctor
+
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (6 << 30, limits[1]))  # less than one NPU's memory
+    try:
+        findings = list(doctor.check_device())
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert [f.grade for f in findings] == ["bad"] and "ulimit -v" in findings[0].text
+
+
+def test_a_lost_file_is_found(monkeypatch, tmp_path):
+    from anynpu import doctor
+
+    class Lost:
+        def __str__(self):
+            return "anynpu/lib64/libanynpu.so"
+
+        def locate(self):
+            return tmp_path / "gone"
+
+    monkeypatch.setattr(doctor.metadata, "files", lambda _: [Lost()])
+    findings = list(doctor.check_files())
+    assert [f.grade for f in findings] == ["bad"] and "first anynpu/lib64/libanynpu.so" in findings[0].text
+
+
+def test_the_wrong_torch_has_a_cure_without_cuda():
+    from anynpu import doctor
+
+    assert "/whl/cpu" in doctor.install("torch", "1") and "/whl" not in doctor.install("torch-npu", "1")

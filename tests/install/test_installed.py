@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `pip install .` has put into the environment is what `pip uninstall` takes back, and pulls nothing by itself."""
+
+import re
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+try:
+    INSTALLED = metadata.distribution("anynpu")
+except metadata.PackageNotFoundError:
+    pytest.skip("AnyNPU is not installed here; make test installs it", allow_module_level=True)
+SITE = Path(str(INSTALLED.locate_file(""))).resolve()
+
+
+def test_every_file_is_in_pips_list():
+    known = {Path(str(file.locate())).resolve() for file in INSTALLED.files}
+    found = {path for name in ("anynpu", "torch_npu.libs") for path in (SITE / name).rglob("*") if path.is_file()}
+    assert {path for path in found - known if "__pycache__" not in path.parts} == set()
+    assert SITE / "torch_npu.libs/libascendcl.so" in known
+
+
+def test_the_bare_package_pulls_nothing():
+    assert [line for line in INSTALLED.requires or [] if "extra ==" not in line] == []
+
+
+def test_the_extras_pin_the_frameworks():
+    text = "\n".join(INSTALLED.requires)
+    assert re.search(r"^torch==[\d.]+ *;.*torch", text, re.M) and re.search(r"^torch-npu==", text, re.M)
+    assert re.search(r"^tensorflow-cpu==", text, re.M)
+
+
+def test_the_licences_of_what_is_bundled_are_there():
+    bundled = {path.stem.removeprefix("libanynpu_") for path in (SITE / "anynpu/lib64").glob("libanynpu_*.so")}
+    assert bundled == {folder.name for folder in (SITE / "anynpu/licenses").iterdir() if any(folder.iterdir())}
