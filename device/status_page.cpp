@@ -172,7 +172,7 @@ std::vector<ProcessStatus> read_status_pages() {
   if (listing == nullptr) return out;
   while (const dirent* entry = readdir(listing)) {
     const std::string name = entry->d_name;
-    if (name.ends_with(".page")) read_file(folder + "/" + name, out);
+    if (name.ends_with(".page")) read_file(fmt::format("{}/{}", folder, name), out);
   }
   closedir(listing);
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });

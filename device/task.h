@@ -52,10 +52,10 @@ class TaskBody {
 
   template <class Body>
   static void in_place(Action action, void* self, void* target) {
-    auto& body = *static_cast<Body*>(self);
-    if (action == Action::kCall) return static_cast<void>(body());
-    if (action == Action::kMove) new (target) Body(std::move(body));
-    body.~Body();
+    auto* body = static_cast<Body*>(self);
+    if (action == Action::kCall) return static_cast<void>((*body)());
+    if (action == Action::kMove) new (target) Body(std::move(*body));
+    body->~Body();  // one that was moved from ends here too
   }
   template <class Body>
   static void on_heap(Action action, void* self, void* target) {

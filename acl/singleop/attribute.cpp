@@ -24,6 +24,7 @@ std::vector<std::vector<int64_t>> lists(int count, const int* counts, const int6
     given(values, "values");
   }
   std::vector<std::vector<int64_t>> out;
+  out.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back(list<int64_t>(counts[i], values[i]));
   return out;
 }

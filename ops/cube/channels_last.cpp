@@ -39,7 +39,7 @@ HWY_INLINE void transpose_8x8(const uint16_t* from, int64_t stride, uint16_t* to
 #pragma GCC unroll 3
   for (int pass = 0; pass < 3; ++pass) {
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
       next[2 * i] = hn::InterleaveLower(d, rows[i], rows[i + 4]);
       next[2 * i + 1] = hn::InterleaveUpper(d, rows[i], rows[i + 4]);
     }

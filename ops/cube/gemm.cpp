@@ -13,7 +13,7 @@ namespace npu::ops::cube {
 namespace {
 
 // Up to here the call into oneDNN costs more than its kernel wins (multiply-adds).
-constexpr int64_t kSmallProduct = 32 * 32 * 32;
+constexpr int64_t kSmallProduct = int64_t{32} * 32 * 32;
 // A part of less work than this does not pay for waking a thread.
 constexpr int64_t kPartWork = int64_t{1} << 20;
 

@@ -87,8 +87,9 @@ void add_antialiased(ResampleAxis& a, double step, bool is_cubic) {
   a.taps = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
   for (int64_t o = 0; o < a.out; ++o) {
     const double center = step * (static_cast<double>(o) + 0.5);
-    const int64_t begin = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
-    const int64_t end = std::min(static_cast<int64_t>(center + support + 0.5), a.in);
+    // torch truncates in these two places, and the bits of the weights depend on them.
+    const int64_t begin = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);  // NOLINT: see above
+    const int64_t end = std::min(static_cast<int64_t>(center + support + 0.5), a.in);          // NOLINT: see above
     double total = 0;
     for (int64_t k = 0; k < a.taps; ++k) {
       const double x = (static_cast<double>(begin + k) - center + 0.5) / wide;
