@@ -83,8 +83,11 @@ TEST_F(CallbackTest, NeedASubscription) {
 TEST_F(CallbackTest, UnsubscribingFreesTheStream) {
   const uint64_t self = pthread_self();
   subscribe(self, stream_);
+  std::atomic<bool> begun{false};  // on a busy machine the stream's thread takes its time
+  stream_.launch({"begin", 0, kTaskCallback, [&] { begun = true; }});
   launch_callback(stream_, count_up, &one, true);
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!begun) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   unsubscribe(self, stream_);
   EXPECT_NO_THROW(stream_.synchronize(10'000));
 }
