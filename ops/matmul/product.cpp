@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kPartWork = int64_t{1} << 20;
 constexpr int64_t kPartElements = int64_t{1} << 15;
 // Below this, a native product's call overhead eats what its instructions win.
-constexpr int64_t kNativeWork = 48 * 48 * 48;
+constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
 
 int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
 

@@ -12,8 +12,8 @@
 
 namespace npu::ops {
 
-inline constexpr int64_t kRandomBlock = 512;        ///< elements made at a time
-inline constexpr int64_t kRandomGrain = 16 * 1024;  ///< elements of a parallel part, a multiple of kRandomBlock
+inline constexpr int64_t kRandomBlock = 512;      ///< elements made at a time
+inline constexpr int64_t kRandomGrain = 1 << 14;  ///< elements of a parallel part, a multiple of kRandomBlock
 
 /// An operator that draws. While a graph is captured the client gives seed and offset as device tensors of one int64
 /// element, plus an offset inside the graph.
