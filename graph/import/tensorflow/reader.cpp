@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/import/tensorflow/reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "graph/import/tensorflow/value.h"
+
+namespace npu::graph::tensorflow {
+namespace {
+
+/// A NodeDef as it stands in the message.
+struct NodeMessage {
+  std::string name, op, device;
+  std::vector<std::string> inputs;
+  Attributes attributes;
+};
+
+/// Large constants are never handed back to the client, so only their value is kept.
+bool keeps_raw(std::string_view op) { return op != kind::kConstant; }
+
+NodeMessage read_node(Bytes node_def) {
+  NodeMessage node;
+  std::vector<Bytes> attributes;
+  each_field(node_def, [&](Field f) {
+    switch (f.number()) {
+      case field::kName: node.name = f.text(); break;
+      case field::kOp: node.op = f.text(); break;
+      case field::kInput: node.inputs.push_back(f.text()); break;
+      case field::kDevice: node.device = f.text(); break;
+      case field::kAttr: attributes.push_back(f.bytes()); break;
+      default: break;
+    }
+  });
+  for (const Bytes entry : attributes) {
+    map_entry(entry, [&](std::string key, Bytes value) {
+      node.attributes.set(std::move(key), read_attribute(value), keeps_raw(node.op) ? text(value) : std::string());
+    });
+  }
+  return node;
+}
+
+/// The parts of an input's spelling: "node:out_name:2", "node:2", "node", "^node".
+struct Spelling {
+  std::string_view node, output;
+  int32_t index = 0;
+  bool control = false;
+};
+
+Spelling spell(std::string_view input) {
+  Spelling s;
+  s.control = input.starts_with('^');
+  if (s.control) input.remove_prefix(1);
+  const size_t last = input.rfind(':');
+  if (last != std::string_view::npos) {
+    const std::string_view digits = input.substr(last + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), s.index);
+    if (error == std::errc() && end == digits.data() + digits.size()) input = input.substr(0, last);
+  }
+  const size_t colon = input.find(':');
+  s.node = input.substr(0, colon);
+  if (colon != std::string_view::npos) s.output = input.substr(colon + 1);
+  return s;
+}
+
+/// Builds one function: nodes first, then the edges between them, because a message may name a node before it comes.
+class Builder {
+ public:
+  Builder(std::string name, const Catalogue& catalogue, const Program& program)
+      : function_(std::make_shared<Function>(std::move(name))), catalogue_(catalogue), program_(program) {}
+
+  void add_argument(const std::string& name, ValueType type, PartialShape shape) {
+    at(name, [&] { named(function_->add_argument(name, {type, std::move(shape)}), name); });
+    outputs_.emplace_back();
+  }
+
+  void add_node(Bytes node_def) {
+    NodeMessage message = read_node(node_def);
+    const std::string name = message.name;
+    at(name, [&] { add(std::move(message)); });
+  }
+
+  void connect() {
+    for (const auto& [id, inputs] : inputs_) {
+      Node& node = (*function_)[id];
+      at(node.name, [&] {
+        for (const std::string& input : inputs) connect(node, input);
+      });
+    }
+  }
+
+  void add_result(std::string name, const std::string& source) {
+    at(name, [&] { function_->results.push_back({name, edge(spell(source))}); });
+  }
+  void add_control_result(const std::string& node) {
+    at(node, [&] { function_->control_results.push_back(node_named(node)); });
+  }
+
+  std::shared_ptr<Function> finish() {
+    function_->order();  // refuses cycles
+    return std::move(function_);
+  }
+
+ private:
+  /// Where an output argument's tensors start among a node's outputs.
+  using OutputStarts = std::vector<std::pair<std::string, int32_t>>;
+
+  void named(NodeId id, const std::string& name) {
+    // A name that comes twice would make edges mean either.
+    require((*function_)[id].name == name, "two nodes have this name");
+  }
+
+  template <class Work>
+  void at(const std::string& node, Work&& work) {
+    try {
+      work();
+    } catch (const Error& e) {
+      throw Error(e.code(), fmt::format("function {}, node {}: {}", function_->name, node, e.message()), e.place());
+    }
+  }
+
+  void add(NodeMessage message) {
+    Node node{.name = message.name, .op = std::move(message.op), .attributes = std::move(message.attributes)};
+    OutputStarts starts;
+    if (const Signature* signature = catalogue_.find(node.op)) {
+      for (const auto& [name, value] : signature->defaults)
+        if (!node.attributes.has(name)) node.attributes.set(name, read_attribute(value), value);
+      node.stateful = signature->stateful;
+      for (const Formal& formal : signature->outputs) {
+        starts.emplace_back(formal.name, static_cast<int32_t>(node.outputs.size()));
+        for (const ValueType type : types_of(formal, node.attributes)) node.outputs.push_back({type, {}});
+      }
+    } else {
+      add_call(node, starts);
+    }
+    const NodeId id = function_->add(std::move(node));
+    named(id, message.name);
+    inputs_.emplace_back(id, std::move(message.inputs));
+    outputs_.push_back(std::move(starts));
+  }
+
+  /// An operator that is the name of a function of the program.
+  void add_call(Node& node, OutputStarts& starts) const {
+    const auto at = program_.functions.find(node.op);
+    if (at == program_.functions.end()) fail(Code::kOpNotFound, "there is no operator or function {}", node.op);
+    for (const Result& result : at->second->results) {
+      starts.emplace_back(result.name, static_cast<int32_t>(node.outputs.size()));
+      node.outputs.push_back(at->second->output(result.value));
+    }
+    node.stateful = true;
+    node.attributes.set("f", FunctionName{node.op});
+    node.op = "StatefulPartitionedCall";
+  }
+
+  NodeId node_named(std::string_view name) const {
+    const NodeId id = function_->find(name);
+    require(id >= 0, "there is no node {}", name);
+    return id;
+  }
+
+  Edge edge(const Spelling& s) const {
+    const NodeId id = node_named(s.node);
+    int32_t output = s.index;
+    if (!s.output.empty()) {
+      const OutputStarts& starts = outputs_[static_cast<size_t>(id)];
+      const auto start = std::find_if(starts.begin(), starts.end(), [&](const auto& o) { return o.first == s.output; });
+      require(start != starts.end(), "node {} ({}) has no output {}", s.node, (*function_)[id].op, s.output);
+      output += start->second;
+    }
+    const auto count = static_cast<int32_t>((*function_)[id].outputs.size());
+    require(output >= 0 && output < count, "node {} ({}) has {} outputs; number {} is asked for", s.node,
+            (*function_)[id].op, count, output);
+    return {id, output};
+  }
+
+  void connect(Node& node, const std::string& input) {
+    const Spelling s = spell(input);
+    if (s.control)
+      node.after.push_back(node_named(s.node));
+    else
+      node.inputs.push_back(edge(s));
+  }
+
+  std::shared_ptr<Function> function_;
+  const Catalogue& catalogue_;
+  const Program& program_;
+  std::vector<std::pair<NodeId, std::vector<std::string>>> inputs_;
+  std::vector<OutputStarts> outputs_;  ///< by node
+};
+
+/// A FunctionDef taken apart; the views point into the message.
+struct FunctionMessage {
+  Signature signature;
+  std::vector<Bytes> nodes;
+  std::map<std::string, std::string> results;
+  std::vector<std::string> control_results;
+  std::map<int64_t, PartialShape> argument_shapes;
+};
+
+/// An entry of arg_attr: map<uint32, ArgAttrs>.
+void read_argument_shape(Bytes entry, std::map<int64_t, PartialShape>& shapes) {
+  int64_t index = 0;
+  Bytes attributes;
+  each_field(entry, [&](Field f) {
+    if (f.number() == field::kKey) index = f.integer();
+    if (f.number() == field::kValue) attributes = f.bytes();
+  });
+  each_field(attributes, [&](Field f) {
+    if (f.number() != field::kArgAttrsAttr) return;
+    map_entry(f.bytes(), [&](const std::string& key, Bytes value) {
+      if (key != "_output_shapes") return;
+      const Attribute read = read_attribute(value);
+      const auto* list = std::get_if<std::vector<PartialShape>>(&read);
+      if (list != nullptr && !list->empty()) shapes[index] = list->front();
+    });
+  });
+}
+
+FunctionMessage read_message(Bytes function_def) {
+  FunctionMessage m;
+  each_field(function_def, [&](Field f) {
+    switch (f.number()) {
+      case field::kSignature: m.signature = read_signature(f.bytes()); break;
+      case field::kNodeDef: m.nodes.push_back(f.bytes()); break;
+      case field::kRet:
+        map_entry(f.bytes(), [&](std::string key, Bytes value) { m.results[std::move(key)] = text(value); });
+        break;
+      case field::kControlRet:
+        map_entry(f.bytes(), [&](const std::string&, Bytes value) { m.control_results.push_back(text(value)); });
+        break;
+      case field::kArgAttr: read_argument_shape(f.bytes(), m.argument_shapes); break;
+      default: break;
+    }
+  });
+  return m;
+}
+
+std::shared_ptr<Function> build(const FunctionMessage& m, const Catalogue& catalogue, const Program& program) {
+  Builder builder(m.signature.name, catalogue, program);
+  for (size_t i = 0; i < m.signature.inputs.size(); ++i) {
+    const Formal& formal = m.signature.inputs[i];
+    require(formal.type.has_value(), "function {}: argument {} has no type", m.signature.name, formal.name);
+    const auto shape = m.argument_shapes.find(static_cast<int64_t>(i));
+    builder.add_argument(formal.name, *formal.type, shape == m.argument_shapes.end() ? PartialShape() : shape->second);
+  }
+  for (const Bytes node : m.nodes) builder.add_node(node);
+  builder.connect();
+  for (const Formal& formal : m.signature.outputs) {
+    const auto source = m.results.find(formal.name);
+    require(source != m.results.end(), "function {}: result {} comes from no node", m.signature.name, formal.name);
+    builder.add_result(formal.name, source->second);
+  }
+  for (const std::string& node : m.control_results) builder.add_control_result(node);
+  return builder.finish();
+}
+
+}  // namespace
+
+std::shared_ptr<Function> read_function(Bytes function_def, const Catalogue& catalogue, const Program& program) {
+  return parsed("a FunctionDef", [&] { return build(read_message(function_def), catalogue, program); });
+}
+
+std::shared_ptr<Function> read_graph(Bytes graph_def, std::string_view name, const Catalogue& catalogue,
+                                     Program& program) {
+  return parsed("a GraphDef", [&] {
+    std::vector<Bytes> nodes;
+    each_field(graph_def, [&](Field f) {
+      if (f.number() == field::kNode) nodes.push_back(f.bytes());
+      if (f.number() != field::kLibrary) return;
+      each_field(f.bytes(), [&](Field library) {
+        if (library.number() == field::kFunction) program.add(read_function(library.bytes(), catalogue, program));
+      });
+    });
+    Builder builder(std::string(name), catalogue, program);
+    for (const Bytes node : nodes) builder.add_node(node);
+    builder.connect();
+    return builder.finish();
+  });
+}
+
+}  // namespace npu::graph::tensorflow

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's FunctionDef and GraphDef as functions of ours: bytes in, no TensorFlow code.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "graph/function.h"
+#include "graph/import/tensorflow/catalogue.h"
+
+namespace npu::graph::tensorflow {
+
+/// Reads one FunctionDef. Functions it calls by operator name must be in `program` already or come in the same call of
+/// read_functions. Raises 100006 on damaged bytes, 161002 naming the node on a graph that does not hold together.
+std::shared_ptr<Function> read_function(Bytes function_def, const Catalogue& catalogue, const Program& program = {});
+
+/// Reads a GraphDef: its library into `program`, its nodes as the function `name` without arguments and results (what
+/// is fed and fetched is decided by the caller). All nodes are kept.
+std::shared_ptr<Function> read_graph(Bytes graph_def, std::string_view name, const Catalogue& catalogue,
+                                     Program& program);
+
+}  // namespace npu::graph::tensorflow

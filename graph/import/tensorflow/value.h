@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's DataType, TensorShapeProto, TensorProto and AttrValue as values of ours.
+#pragma once
+
+#include "graph/attribute.h"
+#include "graph/import/tensorflow/proto.h"
+
+namespace npu::graph::tensorflow {
+
+/// Reference types (VariableV2) count as the type they refer to. Types we have no element for (quantised, float8) give
+/// a tensor of kUndefined: only the client's framework can compute on them.
+ValueType value_type(int64_t data_type);
+PartialShape read_shape(Bytes shape);
+/// Raises 100006 when the content does not fit the shape and type.
+Literal read_literal(Bytes tensor);
+/// Kinds of values that no node of ours reads (placeholders) give std::monostate.
+Attribute read_attribute(Bytes attr_value);
+
+}  // namespace npu::graph::tensorflow

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/passes/pass.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/dump.h"
+#include "graph/verify.h"
+
+namespace npu::graph {
+namespace {
+
+const Output kFloats{ValueType::tensor(DType::kFloat), PartialShape{Dims{4}}};
+const Output kHandle{ValueType::resource(), {}};
+
+NodeId add(Function& f, std::string name, std::string op, std::vector<Edge> inputs, std::vector<NodeId> after = {},
+           bool stateful = false) {
+  Node node;
+  node.name = std::move(name), node.op = std::move(op), node.inputs = std::move(inputs), node.after = std::move(after);
+  node.stateful = stateful;
+  if (node.op != "AssignAddVariableOp") node.outputs = {kFloats};
+  return f.add(std::move(node));
+}
+
+NodeId add_call(Function& f, std::string name, std::string callee, std::vector<Edge> inputs) {
+  const NodeId id = add(f, std::move(name), "StatefulPartitionedCall", std::move(inputs), {}, true);
+  f[id].attributes.set("f", FunctionName{std::move(callee)});
+  return id;
+}
+
+/// bump(v, x): v += x; gives x + x.
+std::shared_ptr<Function> bump() {
+  auto f = std::make_shared<Function>("bump");
+  const NodeId v = f->add_argument("v", kHandle), x = f->add_argument("x", kFloats);
+  const NodeId assign = add(*f, "assign", "AssignAddVariableOp", {{v}, {x}}, {}, true);
+  f->results.push_back({"twice", {add(*f, "sum", "AddV2", {{x}, {x}}), 0}});
+  f->control_results = {assign};
+  return f;
+}
+
+TEST(DeadNodes, OnlyWhatResultsNeedStays) {
+  Function f("f");
+  const NodeId x = f.add_argument("x", kFloats);
+  add(f, "unused", "Exp", {{x}});
+  add(f, "forgotten", "AssignAddVariableOp", {{x}, {x}}, {}, true);
+  const NodeId first = add(f, "first", "Print", {{x}}, {}, true);
+  f.results.push_back({"y", {add(f, "y", "Neg", {{x}}, {first}), 0}});
+  EXPECT_TRUE(drop_dead_nodes(f, {}));
+  EXPECT_EQ(f.nodes.size(), 3u);
+  EXPECT_EQ(f.find("unused"), -1);
+  EXPECT_EQ(f[f.find("y")].after, std::vector<NodeId>{f.find("first")});
+  EXPECT_FALSE(drop_dead_nodes(f, {}));
+}
+
+TEST(Inline, SideEffectsStayInOrder) {
+  Program program;
+  program.add(bump());
+  Function f("outer");
+  const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
+  const NodeId before = add(f, "before", "ReadVariableOp", {{v}}, {}, true);
+  const NodeId call = add_call(f, "call", "bump", {{v}, {x}});
+  f[call].after = {before};
+  f.results.push_back({"read", {add(f, "after", "ReadVariableOp", {{v}}, {call}, true), 0}});
+  f.results.push_back({"twice", {call, 0}});
+  EXPECT_TRUE(inline_calls(f, program));
+  verify(f, program);
+  EXPECT_EQ(to_text(f),
+            "function outer(v: resource, x: float32[4]) -> (read: float32[4], twice: float32[4])\n"
+            "  %2 = ReadVariableOp(%0) : float32[4]  \"before\"\n"
+            "  %4 = AssignAddVariableOp(%0, %1) after %2 :   \"call/assign\"\n"
+            "  %5 = AddV2(%1, %1) : float32[4]  \"call/sum\"\n"
+            "  %3 = ReadVariableOp(%0) after %4, %5 : float32[4]  \"after\"\n"
+            "  return %3, %5 after %4\n");
+  EXPECT_EQ(f[f.find("call/assign")].functions, std::vector<std::string>{"bump"});
+}
+
+TEST(Inline, RecursionEnds) {
+  Program program;
+  auto f = std::make_shared<Function>("loop");
+  const NodeId x = f->add_argument("x", kFloats);
+  f->results.push_back({"y", {add_call(*f, "again", "loop", {{x}}), 0}});
+  program.add(f);
+  Function outer("outer");
+  const NodeId a = outer.add_argument("a", kFloats);
+  outer.results.push_back({"y", {add_call(outer, "call", "loop", {{a}}), 0}});
+  EXPECT_FALSE(inline_calls(*f, program));
+  EXPECT_TRUE(inline_calls(outer, program));
+  verify(outer, program);
+  EXPECT_EQ(outer[outer.results[0].value.node].name, "call/again");
+}
+
+TEST(MergeEqual, StateAndAttributesCount) {
+  Function f("f");
+  const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
+  const NodeId a = add(f, "a", "Exp", {{x}}), b = add(f, "b", "Exp", {{x}}), c = add(f, "c", "Exp", {{x}});
+  f[b].attributes.set("_origin", std::string("elsewhere"));
+  f[c].attributes.set("fast", true);
+  const NodeId r = add(f, "r", "ReadVariableOp", {{v}}, {}, true), s = add(f, "s", "ReadVariableOp", {{v}}, {}, true);
+  for (const NodeId id : {a, b, c, r, s}) f.results.push_back({f[id].name, {id, 0}});
+  EXPECT_TRUE(merge_equal_nodes(f, {}));
+  EXPECT_EQ(f.nodes.size(), 6u);
+  EXPECT_EQ(f.results[0].value, f.results[1].value);
+  EXPECT_FALSE(merge_equal_nodes(f, {}));
+}
+
+TEST(MergeEqual, ConstantsByTheirBits) {
+  Function f("f");
+  const auto constant = [&](float value) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    return f.add_constant("c", {ValueType::tensor(DType::kFloat),
+                                {},
+                                std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof value),
+                                nullptr});
+  };
+  for (const float value : {1.0f, 1.0f, -0.0f, 0.0f}) f.results.push_back({"r", {constant(value), 0}});
+  merge_equal_nodes(f, {});
+  EXPECT_EQ(f.nodes.size(), 3u);
+}
+
+TEST(Runner, TimesSkipsAndShowsEachStage) {
+  Program program;
+  program.add(bump());
+  Function f("outer");
+  const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
+  f.results.push_back({"y", {add_call(f, "call", "bump", {{v}, {x}}), 0}});
+  std::vector<std::string> stages;
+  const PassOptions options{{"merge_equal"},
+                            [&](std::string_view stage, const Function&) { stages.emplace_back(stage); }};
+  const auto reports = run_passes(f, program, options);
+  EXPECT_EQ(stages, (std::vector<std::string>{"input", "inline"}));
+  EXPECT_EQ(reports.size(), all_passes().size() - 1);
+  try {
+    run_passes(f, program, {{"fold"}, {}});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(), "there is no pass fold; there are dead_nodes, inline, merge_equal, dead_nodes_again");
+  }
+}
+
+}  // namespace
+}  // namespace npu::graph

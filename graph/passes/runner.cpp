@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "graph/passes/pass.h"
+#include "graph/verify.h"
+
+namespace npu::graph {
+
+const std::vector<Pass>& all_passes() {
+  static const std::vector<Pass> passes = {
+      {"dead_nodes", "Drops nodes on which no result depends.", drop_dead_nodes},
+      {"inline", "Puts the nodes of called functions in the place of the calls.", inline_calls},
+      {"merge_equal", "Computes equal nodes once.", merge_equal_nodes},
+      {"dead_nodes_again", "Drops what the passes before left without use.", drop_dead_nodes},
+  };
+  return passes;
+}
+
+namespace {
+
+void check_names(const std::vector<std::string>& skip) {
+  for (const std::string& name : skip) {
+    const auto& passes = all_passes();
+    if (std::any_of(passes.begin(), passes.end(), [&](const Pass& pass) { return pass.name == name; })) continue;
+    std::string names;
+    for (const Pass& pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+    fail(Code::kNnInvalidParam, "there is no pass {}; there are {}", name, names);
+  }
+}
+
+PassReport run_one(const Pass& pass, Function& function, const Program& program) {
+  PassReport report{pass.name, 0, function.nodes.size(), 0, false};
+  const auto start = std::chrono::steady_clock::now();
+  report.changed = pass.run(function, program);
+  report.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.nodes_after = function.nodes.size();
+  try {
+    verify(function, program);
+  } catch (const Error& e) {
+    fail(Code::kInternal, "pass {} broke the graph: {}; leave it out by its name and report this", pass.name,
+         e.message());
+  }
+  return report;
+}
+
+}  // namespace
+
+std::vector<PassReport> run_passes(Function& function, const Program& program, const PassOptions& options) {
+  check_names(options.skip);
+  if (options.watch) options.watch("input", function);
+  std::vector<PassReport> reports;
+  for (const Pass& pass : all_passes()) {
+    if (std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end()) continue;
+    reports.push_back(run_one(pass, function, program));
+    if (options.watch && reports.back().changed) options.watch(pass.name, function);
+  }
+  return reports;
+}
+
+}  // namespace npu::graph
