@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/executable.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/planner.h"
+
+namespace npu::graph {
+namespace {
+
+constexpr size_t kMostPlans = 32;           // of one function; the least recently used goes first
+constexpr size_t kMostIdleFrames = 4;       // of one plan
+constexpr int64_t kLargestKeyed = 1 << 16;  // bytes of a value that plans are made for
+
+Literal literal_of(const Tensor& tensor) {
+  const auto* bytes = tensor.bytes();
+  return {ValueType::tensor(tensor.dtype), tensor.shape,
+          std::make_shared<const std::vector<std::byte>>(
+              bytes, bytes + tensor.count() * static_cast<int64_t>(size_of(tensor.dtype))),
+          nullptr};
+}
+
+ArgumentTraits traits_of(const Argument& argument, const Value& value, bool by_value) {
+  ArgumentTraits traits{argument.value.type, value.tensor, nullptr, value.object};
+  if (const auto* variable = dynamic_cast<const Variable*>(value.object.get())) traits.tensor = variable->meta();
+  if (!value.object) traits.type = ValueType::tensor(value.tensor.dtype);
+  if (by_value) traits.literal = std::make_shared<const Literal>(literal_of(value.tensor));
+  traits.tensor.data = nullptr;
+  return traits;
+}
+
+std::vector<ArgumentTraits> traits_of(const Function& f, std::span<const Value> arguments,
+                                      const std::vector<bool>& by_value) {
+  std::vector<ArgumentTraits> out;
+  for (size_t i = 0; i < arguments.size(); ++i) out.push_back(traits_of(f.arguments[i], arguments[i], by_value[i]));
+  return out;
+}
+
+void append(std::string& key, const void* bytes, size_t count) { key.append(static_cast<const char*>(bytes), count); }
+
+void append(std::string& key, const ArgumentTraits& traits) {
+  append(key, &traits.tensor.dtype, sizeof traits.tensor.dtype);
+  const uint8_t rank = static_cast<uint8_t>(traits.tensor.shape.size());
+  append(key, &rank, 1);
+  append(key, traits.tensor.shape.data(), rank * sizeof(int64_t));
+  if (traits.literal) append(key, traits.literal->bytes->data(), traits.literal->bytes->size());
+  if (traits.object) key += traits.object->traits() + ";";
+}
+
+}  // namespace
+
+Executable::Executable(Function function, Library& library)
+    : function_(std::move(function)), library_(library), by_value_(function_.arguments.size()) {}
+
+std::string Executable::key_of(std::span<const ArgumentTraits> traits) const {
+  std::string key;
+  for (const ArgumentTraits& one : traits) append(key, one);
+  return key;
+}
+
+std::shared_ptr<Executable::Entry> Executable::make_entry(std::string key, std::span<const ArgumentTraits> traits) {
+  auto entry = std::make_shared<Entry>();
+  entry->key = std::move(key);
+  entry->plan = std::make_shared<const Plan>(Planner(function_, library_, traits).make());
+  entries_.push_front(entry);
+  if (entries_.size() > kMostPlans) entries_.pop_back();
+  return entry;
+}
+
+std::shared_ptr<Executable::Entry> Executable::find_entry(std::span<const Value> arguments) {
+  const std::lock_guard lock(mutex_);
+  while (true) {
+    const std::vector<ArgumentTraits> traits = traits_of(function_, arguments, by_value_);
+    std::string key = key_of(traits);
+    const auto at =
+        std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry->key == key; });
+    if (at != entries_.end()) {
+      entries_.splice(entries_.begin(), entries_, at);
+      return entries_.front();
+    }
+    try {
+      return make_entry(std::move(key), traits);
+    } catch (const NeedsArgumentValue& need) {
+      const Tensor& tensor = arguments[need.argument].tensor;
+      require(tensor.count() * static_cast<int64_t>(size_of(tensor.dtype)) <= kLargestKeyed,
+              "argument {} decides about shapes and has {} elements; at most {} bytes can", need.argument,
+              tensor.count(), kLargestKeyed);
+      by_value_[need.argument] = true;
+    }
+  }
+}
+
+std::vector<Value> Executable::run(std::span<const Value> arguments) {
+  require(arguments.size() == function_.arguments.size(), "function {} takes {} arguments; {} are given",
+          function_.name, function_.arguments.size(), arguments.size());
+  const std::shared_ptr<Entry> entry = find_entry(arguments);
+  std::unique_ptr<Frame> frame = take(*entry);
+  if (!frame) frame = std::make_unique<Frame>(entry->plan, library_);
+  std::vector<Value> results = frame->run(arguments);
+  give_back(*entry, std::move(frame));
+  return results;
+}
+
+std::unique_ptr<Frame> Executable::take(Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (entry.idle.empty()) return nullptr;
+  std::unique_ptr<Frame> frame = std::move(entry.idle.back());
+  entry.idle.pop_back();
+  return frame;
+}
+
+void Executable::give_back(Entry& entry, std::unique_ptr<Frame> frame) {
+  const std::lock_guard lock(mutex_);
+  if (entry.idle.size() < kMostIdleFrames) entry.idle.push_back(std::move(frame));
+}
+
+size_t Executable::plan_count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/frame.h"
+
+#include "base/error.h"
+#include "graph/binding.h"
+#include "graph/executable.h"
+
+namespace npu::graph {
+namespace {
+
+template <class Work>
+void at_node(const Step& step, Work&& work) {
+  try {
+    work();
+  } catch (const Error& e) {
+    throw Error(e.code(), fmt::format("{}: {}", step.node, e.message()), e.place());
+  }
+}
+
+}  // namespace
+
+Frame::Frame(std::shared_ptr<const Plan> plan, Library& library)
+    : plan_(std::move(plan)),
+      library_(library),
+      operators_(plan_->steps.size()),
+      stale_(plan_->steps.size(), true),
+      late_(plan_->slots.size()),
+      bound_(plan_->slots.size()) {
+  if (plan_->arena_bytes > 0) arena_ = make_value(library.device(), DType::kUInt8, {plan_->arena_bytes});
+  for (size_t i = 0; i < operators_.size(); ++i)
+    if (plan_->steps[i].def != nullptr) operators_[i] = make_operator(plan_->steps[i]);
+}
+
+std::byte* Frame::address(const Slot& slot, SlotId id) const {
+  switch (slot.kind) {
+    case SlotKind::kArena: return static_cast<std::byte*>(arena_.tensor.data) + slot.offset;
+    case SlotKind::kConstant: return const_cast<std::byte*>(slot.literal->bytes->data());
+    default: return late_[static_cast<size_t>(id)].tensor.bytes();
+  }
+}
+
+Tensor Frame::tensor(const Planned& planned) const {
+  const Slot& slot = plan_->slots[static_cast<size_t>(planned.slot)];
+  Tensor tensor = planned.dynamic ? late_[static_cast<size_t>(planned.slot)].tensor : planned.view;
+  if (!planned.dynamic) tensor.data = address(slot, planned.slot);
+  return tensor;
+}
+
+Value Frame::value(const Planned& planned) const {
+  const Slot& slot = plan_->slots[static_cast<size_t>(planned.slot)];
+  if (slot.kind == SlotKind::kConstant && slot.literal->bytes) return {tensor(planned), slot.literal->bytes, nullptr};
+  if (slot.kind == SlotKind::kConstant) return {{}, nullptr, std::make_shared<StringTensor>(*slot.literal)};
+  if (slot.kind == SlotKind::kArena) return copy_of(library_.device(), tensor(planned));
+  const Value& late = late_[static_cast<size_t>(planned.slot)];
+  if (late.object) return late;
+  if (!late.owner || !contiguous(planned)) return copy_of(library_.device(), tensor(planned));
+  return {tensor(planned), late.owner, nullptr};
+}
+
+void Frame::set(const Planned& planned, Value value) {
+  const auto id = static_cast<size_t>(planned.slot);
+  late_[id] = std::move(value);
+  if (late_[id].object) return;
+  void* now = late_[id].tensor.bytes();
+  if (now == bound_[id]) return;
+  bound_[id] = now;
+  for (const int32_t step : plan_->users[id]) stale_[static_cast<size_t>(step)] = true;
+}
+
+void Frame::release(SlotId slot) { late_[static_cast<size_t>(slot)] = {}; }
+
+void Frame::bind(size_t i) {
+  const Step& step = plan_->steps[i];
+  bind_tensors(*operators_[i], step,
+               [&](const Planned& p) { return address(plan_->slots[static_cast<size_t>(p.slot)], p.slot); });
+  operators_[i]->prepare();
+  stale_[i] = false;
+}
+
+void Frame::start(std::span<const Value> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!plan_->arguments[i].literal) set(plan_->arguments[i], arguments[i]);
+  for (size_t i = 0; i < plan_->slots.size(); ++i) {
+    const Slot& slot = plan_->slots[i];
+    if (!slot.result) continue;
+    Planned whole;
+    whole.slot = static_cast<SlotId>(i);
+    set(whole, make_value(library_.device(), DType::kUInt8, {slot.bytes}));
+  }
+}
+
+void Frame::run_steps() {
+  for (size_t i = 0; i < operators_.size(); ++i) {
+    const Step& step = plan_->steps[i];
+    if (step.def == nullptr) {
+      at_node(step, [&] { step.body(*this); });
+    } else {
+      if (stale_[i]) at_node(step, [&] { bind(i); });
+      operators_[i]->run();
+    }
+    for (const SlotId slot : step.done) release(slot);
+  }
+}
+
+std::vector<Value> Frame::run(std::span<const Value> arguments) {
+  start(arguments);
+  run_steps();
+  std::vector<Value> values;
+  for (const Planned& planned : plan_->rest ? plan_->rest_arguments : plan_->results) values.push_back(value(planned));
+  for (Value& late : late_) late = {};
+  return plan_->rest ? plan_->rest->run(values) : values;
+}
+
+}  // namespace npu::graph

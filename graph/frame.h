@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of one run of a plan: the arena, the operators with their addresses, the values brought late. Frames are
+// kept and used again, one run at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/library.h"
+#include "graph/plan.h"
+#include "graph/value.h"
+
+namespace npu::graph {
+
+class Frame {
+ public:
+  /// Raises 161002 naming the node whose operator refuses its arguments, 207001 when the device is full.
+  Frame(std::shared_ptr<const Plan> plan, Library& library);
+
+  /// Runs the plan, and what comes after it. Raises what a step raises, with the node's name in front.
+  std::vector<Value> run(std::span<const Value> arguments);
+
+  // For the bodies of steps.
+  /// The tensor now; its memory is the frame's and is reused once nobody of the plan needs it.
+  Tensor tensor(const Planned& planned) const;
+  /// The value, for keeping: shared where it has an owner, a copy where the memory is the frame's.
+  Value value(const Planned& planned) const;
+  /// Brings a late value.
+  void set(const Planned& planned, Value value);
+  Library& library() const { return library_; }
+
+ private:
+  void start(std::span<const Value> arguments);
+  void run_steps();
+  void bind(size_t step);
+  std::byte* address(const Slot& slot, SlotId id) const;
+  void release(SlotId slot);
+
+  const std::shared_ptr<const Plan> plan_;
+  Library& library_;
+  Value arena_;
+  std::vector<std::unique_ptr<ops::Operator>> operators_;  ///< by step; null where the step has a body
+  std::vector<char> stale_;                                ///< by step: an address changed since it was prepared
+  std::vector<Value> late_;                                ///< by slot
+  std::vector<void*> bound_;                               ///< by slot: the address that prepared operators hold
+};
+
+}  // namespace npu::graph

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/library.h"
+
+#include "graph/executable.h"
+#include "graph/passes/pass.h"
+#include "graph/verify.h"
+
+namespace npu::graph {
+
+Library::~Library() = default;
+
+void Library::add(const Program& program) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, function] : program.functions) {
+    program_.add(function);
+    compiled_.erase(name);
+  }
+}
+
+std::shared_ptr<Executable> Library::get(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = compiled_.find(name); at != compiled_.end()) return at->second;
+  Function function = program_.get(name);
+  verify(function, program_);
+  run_passes(function, program_);
+  auto made = std::make_shared<Executable>(std::move(function), *this);
+  compiled_.emplace(std::string(name), made);
+  return made;
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions a client brought, compiled on first use, and the way back to the client for nodes we have no kernel of.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/function.h"
+#include "graph/value.h"
+
+namespace npu::graph {
+
+class Executable;
+
+/// Runs one node in the client's framework, on the calling thread; gives one value an output.
+using HostNode = std::function<std::vector<Value>(const Node& node, std::span<const Value> inputs)>;
+
+class Library {
+ public:
+  explicit Library(int device, HostNode host = {}) : device_(device), host_(std::move(host)) {}
+  ~Library();
+
+  /// Adds functions; one of a name that is there replaces it for calls yet to be compiled.
+  void add(const Program& program);
+  /// The function, rewritten by the passes and ready to run. Raises 161002 when there is none of this name.
+  std::shared_ptr<Executable> get(std::string_view name);
+
+  int device() const { return device_; }
+  const HostNode& host() const { return host_; }
+
+ private:
+  const int device_;
+  const HostNode host_;
+  std::mutex mutex_;
+  Program program_;
+  std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
+};
+
+}  // namespace npu::graph

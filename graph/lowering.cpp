@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/lowering.h"
+
+#include <map>
+
+#include "graph/planner.h"
+
+namespace npu::graph {
+namespace {
+
+std::map<std::string_view, NodeKind>& registry() {
+  static std::map<std::string_view, NodeKind> kinds;
+  return kinds;
+}
+
+}  // namespace
+
+NodeRegistration::NodeRegistration(std::string_view op, Lower lower, std::string_view target) {
+  if (!registry().emplace(op, NodeKind{lower, target}).second) fail(Code::kInternal, "node {} is registered twice", op);
+}
+
+const NodeKind* find_kind(std::string_view op) {
+  const auto at = registry().find(op);
+  return at == registry().end() ? nullptr : &at->second;
+}
+
+std::vector<std::string_view> all_kinds() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, kind] : registry()) names.push_back(name);
+  return names;
+}
+
+bool contiguous(const Planned& planned) { return planned.dynamic || planned.view.contiguous(); }
+
+Planned reshaped(Planned view, const Dims& shape) {
+  require(count_of(shape) == view.view.count(), "{} elements cannot have the shape {}", view.view.count(), shape);
+  view.view = view.view.view(shape, contiguous_strides(shape));
+  view.literal = nullptr;
+  return view;
+}
+
+Planned permuted(const Planned& planned, const std::vector<int64_t>& order) {
+  Planned out = planned;
+  out.literal = nullptr;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto from = static_cast<size_t>(order[i]);
+    out.view.shape[i] = planned.view.shape[from];
+    out.view.strides[i] = planned.view.strides[from];
+  }
+  return out;
+}
+
+const ops::Field& OperatorCall::field(std::string_view name) const {
+  const ops::Field* found = step_.def->field(name);
+  if (found == nullptr) fail(Code::kInternal, "operator {} has no field '{}'", step_.def->name, name);
+  return *found;
+}
+
+const ops::Field& OperatorCall::field(std::string_view name, ops::FieldKind kind) const {
+  const ops::Field& found = field(name);
+  if (found.kind != kind) fail(Code::kInternal, "field '{}' of operator {} holds another type", name, step_.def->name);
+  return found;
+}
+
+OperatorCall& OperatorCall::set(std::string_view name, const Planned& tensor) {
+  return set(name, std::vector<Planned>{tensor});
+}
+
+OperatorCall& OperatorCall::set(std::string_view name, std::vector<Planned> tensors) {
+  for (const Planned& tensor : tensors) step_.uses.push_back(tensor.slot);
+  step_.tensors.push_back({&field(name), std::move(tensors)});
+  return *this;
+}
+
+Library& Lowering::library() const { return planner_.library_; }
+
+const Planned& Lowering::input(size_t i) const {
+  require(i < node_.inputs.size(), "it has {} inputs; number {} is needed", node_.inputs.size(), i);
+  return planner_.values_.at(node_.inputs[i]);
+}
+
+std::vector<int64_t> Lowering::integers(size_t i) const {
+  const Planned& in = input(i);
+  if (!in.literal) throw NeedsValue{i};
+  std::vector<int64_t> out;
+  const bool known = visit_dtype(in.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>)
+      out.assign(in.literal->as<T>(), in.literal->as<T>() + in.literal->count());
+    else
+      fail(Code::kNnInvalidParam, "input {} is {}; it must hold integers", i, in.dtype());
+  });
+  require(known, "input {} is {}; it must hold integers", i, in.dtype());
+  return out;
+}
+
+void Lowering::decline(std::string reason) const { throw Declined{std::move(reason)}; }
+
+const Tensor& Lowering::variable(size_t i) const {
+  const Planned& in = input(i);
+  if (in.argument < 0) throw NeedsValue{i};
+  const ArgumentTraits& traits = planner_.traits_[static_cast<size_t>(in.argument)];
+  if (dynamic_cast<const Variable*>(traits.object.get()) == nullptr) throw Declined{"its variable is the client's"};
+  return traits.tensor;
+}
+
+Planned Lowering::make(size_t i, DType dtype, const Dims& shape) {
+  Planned planned = planner_.memory(dtype, shape, SlotKind::kArena);
+  planner_.set(i, planned);
+  return planned;
+}
+
+void Lowering::alias(size_t i, Planned view) { planner_.set(i, std::move(view)); }
+
+void Lowering::constant(size_t i, Literal literal) { planner_.set(i, planner_.constant(std::move(literal))); }
+
+Planned Lowering::late(size_t i, DType dtype, const Dims& shape) {
+  Planned planned = planner_.memory(dtype, shape, SlotKind::kLate);
+  planner_.set(i, planned);
+  return planned;
+}
+
+Planned Lowering::object(size_t i) {
+  Planned planned{node_.outputs[i].type, {}};
+  Slot slot;
+  slot.kind = SlotKind::kLate;
+  planned.slot = planner_.add_slot(std::move(slot));
+  planner_.set(i, planned);
+  return planned;
+}
+
+Planned Lowering::dynamic(size_t i, DType dtype) {
+  Planned planned = object(i);
+  planned.type = ValueType::tensor(dtype);
+  planned.dynamic = true;
+  planner_.set(i, planned);
+  end_plan();
+  return planned;
+}
+
+Planned Lowering::unknown(size_t i) {
+  const ValueType type = node_.outputs[i].type;
+  return is_object(type) ? object(i) : dynamic(i, type.dtype);
+}
+
+void Lowering::end_plan() { planner_.ended_ = true; }
+
+Planned Lowering::scratch(DType dtype, const Dims& shape) { return planner_.memory(dtype, shape, SlotKind::kArena); }
+
+OperatorCall Lowering::call(std::string_view op) {
+  Step step;
+  step.node = node_.name;
+  step.def = ops::find_operator(op);
+  if (step.def == nullptr) fail(Code::kInternal, "there is no operator '{}'", op);
+  planner_.plan_.steps.push_back(std::move(step));
+  return planner_.plan_.steps.back();
+}
+
+void Lowering::run(std::vector<Planned> used, std::function<void(Frame&)> body) {
+  Step step;
+  step.node = node_.name;
+  step.body = std::move(body);
+  for (const Planned& planned : used) step.uses.push_back(planned.slot);
+  planner_.plan_.steps.push_back(std::move(step));
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a node becomes steps of a plan. A kind of node is one function registered under its operator's name; it sees the
+// types and shapes of the inputs, tells those of the outputs, and calls operators of `ops` by name:
+//
+//   void lower_add(Lowering& l) {
+//     const Planned out = l.make(0, l.dtype(0), broadcast(l.shape(0), l.shape(1)));
+//     l.call("add").set("self", l.input(0)).set("other", l.input(1)).set("out", out);
+//   }
+//   NPU_NODE("AddV2", lower_add);
+//
+// A lowering that cannot serve a node declines with the reason; the client's framework then runs it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/function.h"
+#include "graph/plan.h"
+#include "ops/operator.h"
+
+namespace npu::graph {
+
+class Planner;
+class Library;
+
+/// A call of an operator while it is put together.
+class OperatorCall {
+ public:
+  OperatorCall(Step& step) : step_(step) {}  // NOLINT: a step is what it fills
+  /// Raises 500000 when the operator has no such field.
+  OperatorCall& set(std::string_view field, const Planned& tensor);
+  OperatorCall& set(std::string_view field, std::vector<Planned> tensors);
+  template <class T>
+  OperatorCall& set(std::string_view field, const T& value) {
+    const ops::Field& found = this->field(field, ops::detail::kind_of<T>());
+    step_.attributes.push_back([&found, value](ops::Operator& op) { *static_cast<T*>(found.locate(op)) = value; });
+    return *this;
+  }
+
+ private:
+  const ops::Field& field(std::string_view name) const;
+  const ops::Field& field(std::string_view name, ops::FieldKind kind) const;
+  Step& step_;
+};
+
+class Lowering {
+ public:
+  Lowering(Planner& planner, const Node& node, std::string_view target = {})
+      : planner_(planner), node_(node), target_(target) {}
+
+  const Node& node() const { return node_; }
+  /// The operator named in the registration, for kinds of node that differ in nothing else.
+  std::string_view target() const { return target_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  Library& library() const;
+  size_t input_count() const { return node_.inputs.size(); }
+  const Planned& input(size_t i) const;
+  const Dims& shape(size_t i) const { return input(i).shape(); }
+  DType dtype(size_t i) const { return input(i).dtype(); }
+  /// True when the elements of input `i` are known now.
+  bool known(size_t i) const { return input(i).literal != nullptr; }
+  /// The elements of an integer input. When they are not known yet, the plan ends here and goes on, made for the
+  /// value, once the run has it.
+  std::vector<int64_t> integers(size_t i) const;
+  /// Leaves the node to the client's framework.
+  [[noreturn]] void decline(std::string reason) const;
+  /// What the plan may count on of the variable behind input `i`: dtype and shape, undefined before it is initialized.
+  const Tensor& variable(size_t i) const;
+
+  /// Output `i` in memory of its own.
+  Planned make(size_t i, DType dtype, const Dims& shape);
+  /// Output `i` is a view of memory that is there already.
+  void alias(size_t i, Planned view);
+  /// Output `i` is a constant.
+  void constant(size_t i, Literal literal);
+  /// Output `i` is brought by a body: a tensor of known shape, or an object.
+  Planned late(size_t i, DType dtype, const Dims& shape);
+  Planned object(size_t i);
+  /// Output `i` is a tensor whose shape only the body tells.
+  Planned dynamic(size_t i, DType dtype);
+  /// Output `i`, of the type that the node declares, about which only the body knows more.
+  Planned unknown(size_t i);
+  /// Nothing after this node is planned before it has run.
+  void end_plan();
+  /// Memory for the duration of the node.
+  Planned scratch(DType dtype, const Dims& shape);
+
+  OperatorCall call(std::string_view op);
+  /// Work on values. `used` are what it reads and brings.
+  void run(std::vector<Planned> used, std::function<void(Frame&)> body);
+
+ private:
+  Planner& planner_;
+  const Node& node_;
+  std::string_view target_;
+};
+
+/// `view` seen with other sizes and strides, or in another order of axes; for tensors without known elements.
+Planned reshaped(Planned view, const Dims& shape);
+Planned permuted(const Planned& view, const std::vector<int64_t>& order);
+bool contiguous(const Planned& view);
+
+using Lower = void (*)(Lowering&);
+
+struct NodeKind {
+  Lower lower;
+  std::string_view target;
+};
+
+/// The kind of node of this operator, or null.
+const NodeKind* find_kind(std::string_view op);
+/// The operators we have a kind of node for, in order of their names.
+std::vector<std::string_view> all_kinds();
+
+struct NodeRegistration {
+  NodeRegistration(std::string_view op, Lower lower, std::string_view target = {});
+};
+
+}  // namespace npu::graph
+
+#define NPU_NODE_NAME2(line) register_node_##line
+#define NPU_NODE_NAME(line) NPU_NODE_NAME2(line)
+/// NPU_NODE("Exp", unary, "exp"): registers a function as the meaning of a node's operator, with the operator of `ops`
+/// that it is to call where several nodes share the function.
+#define NPU_NODE(...) const ::npu::graph::NodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls, loops and branches. Only the run tells what comes out of them, so a plan ends there and goes on with what
+// came.
+#include "graph/control_flow.h"
+
+#include "graph/executable.h"
+#include "graph/lowering.h"
+#include "ops/call.h"
+
+namespace npu::graph {
+namespace {
+
+using Values = std::vector<Value>;
+
+bool truth(const Value& value) {
+  // Any tensor: numbers other than zero are true, others than 0-dim when they have elements.
+  if (value.tensor.rank() != 0) return value.tensor.count() > 0;
+  return Scalar(value.tensor.bytes(), value.tensor.dtype).to_bool();
+}
+
+Values run_call(Library& library, const Call& call, Values inputs) {
+  return library.get(call.bodies.front())->run(inputs);
+}
+
+Values run_while(Library& library, const Call& call, Values values) {
+  const auto condition = library.get(call.condition), body = library.get(call.bodies.front());
+  while (truth(condition->run(values).front())) values = body->run(values);
+  return values;
+}
+
+Values run_branch(Library& library, const Call& call, Values inputs) {
+  const Value& selector = inputs.front();
+  size_t branch = 0;
+  if (call.kind == CallKind::kIf) {
+    branch = truth(selector) ? 0 : 1;
+  } else {
+    const int64_t index = Scalar(selector.tensor.bytes(), selector.tensor.dtype).to_int();
+    // TensorFlow: an index outside takes the last branch.
+    branch =
+        index >= 0 && std::cmp_less(index, call.bodies.size()) ? static_cast<size_t>(index) : call.bodies.size() - 1;
+  }
+  inputs.erase(inputs.begin());
+  return library.get(call.bodies[branch])->run(inputs);
+}
+
+Values run_any(Library& library, const Call& call, Values inputs) {
+  switch (call.kind) {
+    case CallKind::kCall: return run_call(library, call, std::move(inputs));
+    case CallKind::kWhile: return run_while(library, call, std::move(inputs));
+    default: return run_branch(library, call, std::move(inputs));
+  }
+}
+
+void lower(Lowering& l) {
+  const Call call = *as_call(l.node());
+  std::vector<Planned> inputs, outputs;
+  for (size_t i = 0; i < l.input_count(); ++i) inputs.push_back(l.input(i));
+  for (size_t i = 0; i < l.node().outputs.size(); ++i) outputs.push_back(l.unknown(i));
+  std::vector<Planned> used = inputs;
+  used.insert(used.end(), outputs.begin(), outputs.end());
+  l.run(used, [call, inputs, outputs](Frame& frame) {
+    Values values;
+    for (const Planned& input : inputs) values.push_back(frame.value(input));
+    Values results = run_any(frame.library(), call, std::move(values));
+    for (size_t i = 0; i < outputs.size(); ++i) frame.set(outputs[i], std::move(results[i]));
+  });
+  // A function may have assigned to variables, and so changed what the plan counts on.
+  l.end_plan();
+}
+
+NPU_NODE("PartitionedCall", lower);
+NPU_NODE("StatefulPartitionedCall", lower);
+NPU_NODE("While", lower);
+NPU_NODE("StatelessWhile", lower);
+NPU_NODE("If", lower);
+NPU_NODE("StatelessIf", lower);
+NPU_NODE("Case", lower);
+NPU_NODE("StatelessCase", lower);
+
+}  // namespace
+}  // namespace npu::graph

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables. A read shares the value with the variable; a write goes into the variable's own memory unless a reader
+// still holds it (Variable::update).
+#include "graph/frame.h"
+#include "graph/lowering.h"
+#include "graph/value.h"
+#include "ops/call.h"
+
+namespace npu::graph {
+namespace {
+
+Variable& variable(Frame& frame, const Planned& handle) { return static_cast<Variable&>(*frame.value(handle).object); }
+
+void read(Lowering& l) {
+  const Tensor& meta = l.variable(0);
+  require(meta.defined(), "the variable was read before anything was assigned to it; initialize it first");
+  const Planned handle = l.input(0), out = l.late(0, meta.dtype, meta.shape);
+  l.run({handle, out}, [handle, out](Frame& frame) { frame.set(out, variable(frame, handle).read()); });
+}
+
+void assign(Lowering& l) {
+  const Planned handle = l.input(0), value = l.input(1);
+  const Tensor& meta = l.variable(0);
+  l.run({handle, value}, [handle, value](Frame& frame) { variable(frame, handle).assign(frame.value(value)); });
+  // What follows must see the new shape.
+  if (!meta.defined() || !(meta.shape == value.shape()) || meta.dtype != value.dtype()) l.end_plan();
+}
+
+/// variable = variable (+ or -) value, in place.
+void update(Lowering& l) {
+  const Planned handle = l.input(0), value = l.input(1);
+  l.variable(0);
+  const std::string op(l.target());
+  l.run({handle, value}, [handle, value, op](Frame& frame) {
+    const Tensor other = frame.tensor(value);
+    variable(frame, handle).update([&](const Tensor& tensor) {
+      ops::Call(op)
+          .set("self", ops::Operand{tensor, {}})
+          .set("other", ops::Operand{other, {}})
+          .set("out", tensor)
+          .run();
+    });
+  });
+}
+
+void is_initialized(Lowering& l) {
+  const Planned handle = l.input(0), out = l.late(0, DType::kBool, {});
+  l.variable(0);
+  l.run({handle, out}, [handle, out](Frame& frame) {
+    Value value = make_value(frame.library().device(), DType::kBool, {});
+    *value.tensor.as<bool>() = variable(frame, handle).initialized();
+    frame.set(out, std::move(value));
+  });
+}
+
+NPU_NODE("ReadVariableOp", read);
+NPU_NODE("AssignVariableOp", assign);
+NPU_NODE("AssignAddVariableOp", update, "add");
+NPU_NODE("AssignSubVariableOp", update, "sub");
+NPU_NODE("VarIsInitializedOp", is_initialized);
+
+}  // namespace
+}  // namespace npu::graph

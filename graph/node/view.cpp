@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that look at the same memory in another way, and nodes about shapes, which are constants once shapes are known.
+#include <numeric>
+
+#include "graph/lowering.h"
+
+namespace npu::graph {
+namespace {
+
+void identity(Lowering& l) { l.alias(0, l.input(0)); }
+
+void identity_n(Lowering& l) {
+  for (size_t i = 0; i < l.input_count(); ++i) l.alias(i, l.input(i));
+}
+
+void nothing(Lowering&) {}
+
+/// The input with other sizes: a view where its elements lie in a row, else a copy.
+void reshape_to(Lowering& l, const Dims& shape) {
+  const Planned in = l.input(0);
+  require(count_of(shape) == in.view.count(), "{} elements cannot have the shape {}", in.view.count(), shape);
+  if (contiguous(in)) return l.alias(0, reshaped(in, shape));
+  const Planned out = l.make(0, in.dtype(), shape);
+  l.call("copy").set("self", in).set("out", reshaped(out, in.shape()));
+}
+
+void reshape(Lowering& l) {
+  Dims shape;
+  int64_t open = -1, known = 1;
+  for (const int64_t size : l.integers(1)) {
+    require(size >= -1, "a size of {} is asked for", size);
+    if (size == -1) {
+      require(open < 0, "two sizes are -1; only one can follow from the others");
+      open = static_cast<int64_t>(shape.size());
+    } else {
+      known *= size;
+    }
+    shape.push_back(size);
+  }
+  const int64_t count = l.input(0).view.count();
+  if (open >= 0) {
+    require(known > 0 && count % known == 0, "{} elements cannot be spread over {}", count, shape);
+    shape[static_cast<size_t>(open)] = count / known;
+  }
+  reshape_to(l, shape);
+}
+
+void expand_dims(Lowering& l) {
+  Dims shape = l.shape(0);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const std::vector<int64_t> axis = l.integers(1);
+  require(axis.size() == 1 && axis[0] >= -rank - 1 && axis[0] <= rank, "an axis lies outside [{}, {}]", -rank - 1,
+          rank);
+  shape.insert(static_cast<size_t>(axis[0] < 0 ? axis[0] + rank + 1 : axis[0]), 1);
+  reshape_to(l, shape);
+}
+
+void squeeze(Lowering& l) {
+  std::vector<bool> dropped(l.shape(0).size());
+  const auto dims = l.attributes().get_or<std::vector<int64_t>>("squeeze_dims", {});
+  for (const int64_t dim : dims) {
+    const size_t at = wrap_dim(dim, dropped.size());
+    require(l.shape(0)[at] == 1, "dimension {} of {} is not 1; it cannot be squeezed", dim, l.shape(0));
+    dropped[at] = true;
+  }
+  Dims shape;
+  for (size_t i = 0; i < dropped.size(); ++i)
+    if (!(dims.empty() ? l.shape(0)[i] == 1 : dropped[i])) shape.push_back(l.shape(0)[i]);
+  reshape_to(l, shape);
+}
+
+void transpose(Lowering& l) {
+  const std::vector<int64_t> order = l.integers(1);
+  require(order.size() == l.shape(0).size(), "perm has {} axes for a tensor of {}", order.size(), l.shape(0).size());
+  std::vector<bool> seen(order.size());
+  for (const int64_t axis : order) {
+    require(axis >= 0 && std::cmp_less(axis, order.size()) && !seen[static_cast<size_t>(axis)],
+            "perm names axis {} twice or beyond the rank {}", axis, order.size());
+    seen[static_cast<size_t>(axis)] = true;
+  }
+  l.alias(0, permuted(l.input(0), order));
+}
+
+Literal integers(DType dtype, const Dims& shape, std::span<const int64_t> values) {
+  std::vector<std::byte> bytes(values.size() * size_of(dtype));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (dtype == DType::kInt64)
+      reinterpret_cast<int64_t*>(bytes.data())[i] = values[i];
+    else
+      reinterpret_cast<int32_t*>(bytes.data())[i] = static_cast<int32_t>(values[i]);
+  }
+  return {ValueType::tensor(dtype), shape, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), nullptr};
+}
+
+DType out_type(const Lowering& l) { return l.node().outputs.front().type.dtype; }
+
+void shape_n(Lowering& l) {
+  for (size_t i = 0; i < l.input_count(); ++i) {
+    const Dims& shape = l.shape(i);
+    l.constant(i, integers(out_type(l), {static_cast<int64_t>(shape.size())}, shape));
+  }
+}
+
+void size(Lowering& l) {
+  const int64_t count = l.input(0).view.count();
+  l.constant(0, integers(out_type(l), {}, {&count, 1}));
+}
+
+void rank(Lowering& l) {
+  const auto count = static_cast<int64_t>(l.shape(0).size());
+  l.constant(0, integers(out_type(l), {}, {&count, 1}));
+}
+
+void cast(Lowering& l) {
+  const Planned in = l.input(0);
+  if (in.dtype() == out_type(l)) return l.alias(0, in);
+  l.call("copy").set("self", in).set("out", l.make(0, out_type(l), in.shape()));
+}
+
+NPU_NODE("Identity", identity);
+NPU_NODE("StopGradient", identity);
+NPU_NODE("PreventGradient", identity);
+NPU_NODE("Snapshot", identity);
+NPU_NODE("IdentityN", identity_n);
+NPU_NODE("NoOp", nothing);
+NPU_NODE("DisableCopyOnRead", nothing);
+NPU_NODE("Reshape", reshape);
+NPU_NODE("ExpandDims", expand_dims);
+NPU_NODE("Squeeze", squeeze);
+NPU_NODE("Transpose", transpose);
+NPU_NODE("Shape", shape_n);
+NPU_NODE("ShapeN", shape_n);
+NPU_NODE("Size", size);
+NPU_NODE("Rank", rank);
+NPU_NODE("Cast", cast);
+
+}  // namespace
+}  // namespace npu::graph

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What flows along an edge while a function runs: a tensor and whoever keeps its memory, or an object.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/tensor.h"
+#include "graph/attribute.h"
+
+namespace npu::graph {
+
+/// A variable, a list of tensors, or something of the client's that only its own nodes understand.
+class Object {
+ public:
+  virtual ~Object() = default;
+  /// What plans may count on, spelled out; two objects of equal traits may share a plan.
+  virtual std::string traits() const = 0;
+};
+
+struct Value {
+  Tensor tensor;                      ///< undefined for objects
+  std::shared_ptr<const void> owner;  ///< keeps the tensor's memory; null when somebody else does for long enough
+  std::shared_ptr<Object> object;
+};
+
+/// A row-major tensor in fresh device memory, content undefined. Raises 207001 when the device is full.
+Value make_value(int device, DType dtype, const Dims& shape);
+/// The elements of `tensor`, any strides, in memory of their own.
+Value copy_of(int device, const Tensor& tensor);
+
+/// A tensor of strings: opaque to every node of ours, handed to the client's.
+class StringTensor final : public Object {
+ public:
+  explicit StringTensor(Literal literal) : literal_(std::move(literal)) {}
+  std::string traits() const override { return "string"; }
+  const Literal& literal() const { return literal_; }
+
+ private:
+  Literal literal_;
+};
+
+/// State that lives between runs. Values are shared, not copied: who reads holds the memory, and a writer that finds it
+/// held writes a copy, so a read never changes under its reader.
+class Variable final : public Object {
+ public:
+  explicit Variable(int device) : device_(device) {}
+  std::string traits() const override;
+
+  bool initialized() const;
+  /// dtype and shape of the value, undefined when nothing was assigned yet; no address.
+  Tensor meta() const;
+  /// The value now. Raises 161002 when nothing was assigned yet.
+  Value read() const;
+  void assign(Value value);
+  void clear();
+  /// Calls `write(tensor)` with memory that nobody else reads, while other writers wait. Raises 161002 when nothing
+  /// was assigned yet.
+  template <class Write>
+  void update(Write&& write) {
+    const std::lock_guard lock(mutex_);
+    make_exclusive();
+    write(value_.tensor);
+  }
+
+ private:
+  void make_exclusive();
+  void check_initialized() const;
+  const int device_;
+  mutable std::mutex mutex_;
+  Value value_;
+};
+
+}  // namespace npu::graph
