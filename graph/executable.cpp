@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/node_error.h"
 #include "graph/planner.h"
 
 namespace npu::graph {
@@ -50,8 +51,8 @@ void append(std::string& key, const ArgumentTraits& traits) {
 
 }  // namespace
 
-Executable::Executable(Function function, Library& library)
-    : function_(std::move(function)), library_(library), by_value_(function_.arguments.size()) {}
+Executable::Executable(Function function, Library& library, bool continues)
+    : function_(std::move(function)), continues_(continues), library_(library), by_value_(function_.arguments.size()) {}
 
 std::string Executable::key_of(std::span<const ArgumentTraits> traits) const {
   std::string key;

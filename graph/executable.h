@@ -20,7 +20,8 @@ namespace npu::graph {
 
 class Executable {
  public:
-  Executable(Function function, Library& library);
+  /// `continues`: what comes after a plan that had to end, of the same function.
+  Executable(Function function, Library& library, bool continues = false);
 
   /// Runs with these arguments; safe from several threads and from within itself. Raises 161002 when they do not fit
   /// the function, else what its nodes raise.
@@ -41,7 +42,10 @@ class Executable {
   std::unique_ptr<Frame> take(Entry& entry);
   void give_back(Entry& entry, std::unique_ptr<Frame> frame);
 
+  std::vector<Value> run_frame(std::span<const Value> arguments);
+
   const Function function_;
+  const bool continues_;
   Library& library_;
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<Entry>> entries_;  ///< the last used first

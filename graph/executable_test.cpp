@@ -129,7 +129,7 @@ TEST(Executable, NodesOfTheClientRunThere) {
   EXPECT_EQ(calls, 2);
   World alone({f});
   EXPECT_EQ(refusal(alone, {value_of<float>({1}, {1})}),
-            "n_Unheard (Unheard) cannot run: there is no kernel of it, and no client is there to run it instead");
+            "n_Unheard (Unheard): there is no kernel of it, and no client is there to run it instead");
 }
 
 TestFunction train_step() {

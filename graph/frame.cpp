@@ -4,21 +4,9 @@
 #include "base/error.h"
 #include "graph/binding.h"
 #include "graph/executable.h"
+#include "graph/node_error.h"
 
 namespace npu::graph {
-namespace {
-
-template <class Work>
-void at_node(const Step& step, Work&& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    throw Error(e.code(), fmt::format("{}: {}", step.node, e.message()), e.place());
-  }
-}
-
-}  // namespace
-
 Frame::Frame(std::shared_ptr<const Plan> plan, Library& library)
     : plan_(std::move(plan)),
       library_(library),
@@ -93,9 +81,9 @@ void Frame::run_steps() {
   for (size_t i = 0; i < operators_.size(); ++i) {
     const Step& step = plan_->steps[i];
     if (step.def == nullptr) {
-      at_node(step, [&] { step.body(*this); });
+      at_node(*step.node, [&] { step.body(*this); });
     } else {
-      if (stale_[i]) at_node(step, [&] { bind(i); });
+      if (stale_[i]) at_node(*step.node, [&] { bind(i); });
       operators_[i]->run();
     }
     for (const SlotId slot : step.done) release(slot);

@@ -11,6 +11,7 @@ namespace npu::graph {
 NodeId Function::add(Node node) {
   const auto id = static_cast<NodeId>(nodes.size());
   const std::string wanted = node.name;
+  if (node.client_name.empty()) node.client_name = node.name;
   for (int suffix = 1; !names_.emplace(node.name, id).second; ++suffix)
     node.name = fmt::format("{}_{}", wanted, suffix);
   nodes.push_back(std::move(node));

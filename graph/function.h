@@ -44,6 +44,7 @@ struct Node {
   std::vector<NodeId> after = {};  ///< must have run before, without giving a value
   std::vector<Output> outputs = {};
   Attributes attributes = {};
+  std::string client_name = {};             ///< as the client called it in its own function
   std::vector<std::string> functions = {};  ///< of the calls this node was inlined from, outermost first
   bool stateful = false;                    ///< may not be dropped, merged or moved over another stateful node
   bool removed = false;                     ///< dead: kept as a hole so that ids stay, until Function::compact

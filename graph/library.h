@@ -30,13 +30,19 @@ class Library {
   /// The function, rewritten by the passes and ready to run. Raises 161002 when there is none of this name.
   std::shared_ptr<Executable> get(std::string_view name);
 
+  /// The functions as they are now.
+  Program program() const {
+    const std::lock_guard lock(mutex_);
+    return program_;
+  }
+
   int device() const { return device_; }
   const HostNode& host() const { return host_; }
 
  private:
   const int device_;
   const HostNode host_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Program program_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
 };

@@ -149,7 +149,7 @@ Planned Lowering::scratch(DType dtype, const Dims& shape) { return planner_.memo
 
 OperatorCall Lowering::call(std::string_view op) {
   Step step;
-  step.node = node_.name;
+  step.node = planner_.shared_node();
   step.def = ops::find_operator(op);
   if (step.def == nullptr) fail(Code::kInternal, "there is no operator '{}'", op);
   planner_.plan_.steps.push_back(std::move(step));
@@ -158,7 +158,7 @@ OperatorCall Lowering::call(std::string_view op) {
 
 void Lowering::run(std::vector<Planned> used, std::function<void(Frame&)> body) {
   Step step;
-  step.node = node_.name;
+  step.node = planner_.shared_node();
   step.body = std::move(body);
   for (const Planned& planned : used) step.uses.push_back(planned.slot);
   planner_.plan_.steps.push_back(std::move(step));

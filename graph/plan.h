@@ -10,6 +10,7 @@
 
 #include "base/tensor.h"
 #include "graph/attribute.h"
+#include "graph/function.h"
 #include "ops/operator.h"
 
 namespace npu::graph {
@@ -55,7 +56,7 @@ struct TensorField {
 
 /// One operator, or one piece of work on values.
 struct Step {
-  std::string node;  ///< for error texts
+  std::shared_ptr<const Node> node;  ///< for error texts
   const ops::OperatorDef* def = nullptr;
   std::vector<TensorField> tensors;
   std::vector<std::function<void(ops::Operator&)>> attributes;

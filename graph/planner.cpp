@@ -7,6 +7,7 @@
 
 #include "graph/binding.h"
 #include "graph/executable.h"
+#include "graph/node_error.h"
 
 namespace npu::graph {
 namespace {
@@ -25,6 +26,16 @@ bool is_object(const ValueType& type) { return !type.is_tensor() || size_of(type
 
 Planner::Planner(const Function& function, Library& library, std::span<const ArgumentTraits> arguments)
     : f_(function), library_(library), traits_(arguments) {}
+
+std::shared_ptr<const Node> Planner::shared_node() {
+  if (!shared_) {
+    auto node = std::make_shared<Node>();
+    const Node& from = f_[current_];
+    node->name = from.name, node->op = from.op, node->client_name = from.client_name, node->functions = from.functions;
+    shared_ = std::move(node);
+  }
+  return shared_;
+}
 
 SlotId Planner::add_slot(Slot slot) {
   plan_.slots.push_back(std::move(slot));
@@ -88,6 +99,7 @@ bool Planner::lower(NodeId id) {
   const Node& node = f_[id];
   if (node.op == kind::kArgument) return true;
   current_ = id;
+  shared_ = nullptr;
   const size_t first_step = plan_.steps.size(), first_slot = plan_.slots.size();
   const auto undo = [&] {
     plan_.steps.resize(first_step);
@@ -104,10 +116,10 @@ bool Planner::lower(NodeId id) {
     return false;
   } catch (const Declined& declined) {
     undo();
-    lower_on_host(node, declined.reason);
+    at_node(node, [&] { lower_on_host(node, declined.reason); });
     return true;
   } catch (const Error& e) {
-    throw Error(e.code(), fmt::format("{} ({}): {}", node.name, node.op, e.message()), e.place());
+    throw NodeError(e, node);
   }
 }
 
@@ -128,8 +140,7 @@ void Planner::lower_by_kind(const Node& node) {
 
 void Planner::lower_on_host(const Node& node, const std::string& reason) {
   if (!library_.host()) {
-    fail(Code::kOpNotFound, "{} ({}) cannot run: {}, and no client is there to run it instead", node.name, node.op,
-         reason);
+    fail(Code::kOpNotFound, "{}, and no client is there to run it instead", reason);
   }
   Lowering l(*this, node);
   std::vector<Planned> inputs, outputs;
@@ -226,7 +237,7 @@ void Planner::split(std::span<const NodeId> order) {
   for (const Result& result : f_.results) rest.results.push_back({result.name, mapped(result.value)});
   for (const NodeId id : f_.control_results)
     if (const auto at = nodes.find(id); at != nodes.end()) rest.control_results.push_back(at->second);
-  plan_.rest = std::make_shared<Executable>(std::move(rest), library_);
+  plan_.rest = std::make_shared<Executable>(std::move(rest), library_, true);
 }
 
 /// Results that fill memory of the frame get memory of their own instead, so that nothing is copied at the end.

@@ -59,6 +59,8 @@ class Planner {
   void finish_results();
   void find_lifetimes();
 
+  /// The current node, for the steps it becomes.
+  std::shared_ptr<const Node> shared_node();
   SlotId add_slot(Slot slot);
   Planned memory(DType dtype, const Dims& shape, SlotKind kind);
   Planned constant(Literal literal);
@@ -70,6 +72,7 @@ class Planner {
   Plan plan_;
   std::map<Edge, Planned> values_;
   NodeId current_ = -1;
+  std::shared_ptr<const Node> shared_;
   bool ended_ = false;  ///< nothing after the current node can be planned
 };
 

@@ -66,16 +66,17 @@ Spelling spell(std::string_view input) {
 /// Builds one function: nodes first, then the edges between them, because a message may name a node before it comes.
 class Builder {
  public:
-  Builder(std::string name, const Catalogue& catalogue, const Program& program)
-      : function_(std::make_shared<Function>(std::move(name))), catalogue_(catalogue), program_(program) {}
+  Builder(std::string name, const Catalogue& catalogue, Program program)
+      : function_(std::make_shared<Function>(std::move(name))), catalogue_(catalogue), program_(std::move(program)) {}
 
   void add_argument(const std::string& name, ValueType type, PartialShape shape) {
     at(name, [&] { named(function_->add_argument(name, {type, std::move(shape)}), name); });
     outputs_.emplace_back();
   }
 
-  void add_node(Bytes node_def) {
-    NodeMessage message = read_node(node_def);
+  void add_node(Bytes node_def) { add_message(read_node(node_def)); }
+
+  void add_message(NodeMessage message) {
     const std::string name = message.name;
     at(name, [&] { add(std::move(message)); });
   }
@@ -94,6 +95,14 @@ class Builder {
   }
   void add_control_result(const std::string& node) {
     at(node, [&] { function_->control_results.push_back(node_named(node)); });
+  }
+
+  /// All outputs of `node` become results, and it runs in any case.
+  void give_all(const std::string& node) {
+    const NodeId id = node_named(node);
+    for (size_t i = 0; i < (*function_)[id].outputs.size(); ++i)
+      function_->results.push_back({fmt::format("output{}", i), {id, static_cast<int32_t>(i)}});
+    function_->control_results.push_back(id);
   }
 
   std::shared_ptr<Function> finish() {
@@ -183,7 +192,7 @@ class Builder {
 
   std::shared_ptr<Function> function_;
   const Catalogue& catalogue_;
-  const Program& program_;
+  const Program program_;
   std::vector<std::pair<NodeId, std::vector<std::string>>> inputs_;
   std::vector<OutputStarts> outputs_;  ///< by node
 };
@@ -258,6 +267,24 @@ std::shared_ptr<Function> build(const FunctionMessage& m, const Catalogue& catal
 
 std::shared_ptr<Function> read_function(Bytes function_def, const Catalogue& catalogue, const Program& program) {
   return parsed("a FunctionDef", [&] { return build(read_message(function_def), catalogue, program); });
+}
+
+std::shared_ptr<Function> read_operator(Bytes node_def, std::string_view name, std::span<const ValueType> inputs,
+                                        const Catalogue& catalogue) {
+  return parsed("a NodeDef", [&] {
+    NodeMessage message = read_node(node_def);
+    if (message.name.empty()) message.name = message.op;
+    const std::string node = message.name;
+    Builder builder(std::string(name), catalogue, {});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      message.inputs.push_back(fmt::format("input{}", i));
+      builder.add_argument(message.inputs.back(), inputs[i], {});
+    }
+    builder.add_message(std::move(message));
+    builder.connect();
+    builder.give_all(node);
+    return builder.finish();
+  });
 }
 
 std::shared_ptr<Function> read_graph(Bytes graph_def, std::string_view name, const Catalogue& catalogue,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "graph/function.h"
@@ -13,6 +14,10 @@ namespace npu::graph::tensorflow {
 /// Reads one FunctionDef. Functions it calls by operator name must be in `program` already or come in the same call of
 /// read_functions. Raises 100006 on damaged bytes, 161002 naming the node on a graph that does not hold together.
 std::shared_ptr<Function> read_function(Bytes function_def, const Catalogue& catalogue, const Program& program = {});
+
+/// A function `name` of one node, given as a NodeDef without inputs: it takes and gives what the node takes and gives.
+std::shared_ptr<Function> read_operator(Bytes node_def, std::string_view name, std::span<const ValueType> inputs,
+                                        const Catalogue& catalogue);
 
 /// Reads a GraphDef: its library into `program`, its nodes as the function `name` without arguments and results (what
 /// is fed and fetched is decided by the caller). All nodes are kept.

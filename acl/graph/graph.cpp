@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "anynpu/graph.h"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "acl/runtime/call.h"
+#include "graph/executable.h"
+#include "graph/import/tensorflow/reader.h"
+#include "graph/library.h"
+#include "graph/node_error.h"
+#include "graph/value.h"
+
+struct anynpu_value {
+  npu::graph::Value value;
+  npu::Tensor variable;  ///< what inspect told last
+  std::atomic<int> holders{1};
+};
+
+struct anynpu_node {
+  const npu::graph::Node& node;
+};
+
+struct anynpu_library {
+  anynpu_library(int device, npu::graph::tensorflow::Bytes op_list, npu::graph::HostNode host)
+      : catalogue(op_list), library(device, std::move(host)) {}
+  npu::graph::tensorflow::Catalogue catalogue;
+  npu::graph::Library library;
+  std::mutex mutex;
+  std::map<std::string, std::string, std::less<>> nodes;  ///< NodeDef bytes and input types -> name of their function
+};
+
+namespace npu::acl {
+namespace {
+
+using graph::Value;
+
+/// Something of the client's, released with its last holder.
+class ClientObject final : public graph::Object {
+ public:
+  ClientObject(void* object, void (*release)(void*)) : object_(object), release_(release) {}
+  ~ClientObject() override {
+    if (release_ != nullptr) release_(object_);
+  }
+  std::string traits() const override { return "client"; }
+  void* object() const { return object_; }
+
+ private:
+  void* object_;
+  void (*release_)(void*);
+};
+
+thread_local std::optional<graph::NodeError> last_failure;
+
+anynpu_value* wrapped(Value value) {
+  auto* out = new anynpu_value;
+  out->value = std::move(value);
+  return out;
+}
+
+graph::tensorflow::Bytes bytes_of(const void* data, size_t size, const char* argument) {
+  return {static_cast<const char*>(given(const_cast<void*>(data), argument)), size};
+}
+
+graph::Variable& variable_of(const anynpu_value* value, const char* argument) {
+  auto* variable =
+      dynamic_cast<graph::Variable*>(given(const_cast<anynpu_value*>(value), argument)->value.object.get());
+  require(variable != nullptr, "{} is no variable; make one with anynpu_value_variable", argument);
+  return *variable;
+}
+
+std::vector<Value> values_of(anynpu_value* const* values, size_t count, const char* argument) {
+  std::vector<Value> out;
+  for (size_t i = 0; i < count; ++i) out.push_back(given(given(values, argument)[i], argument)->value);
+  return out;
+}
+
+void give(std::vector<Value> values, anynpu_value** outputs, size_t count) {
+  require(values.size() == count, "the function gives {} values; room is there for {}", values.size(), count);
+  for (size_t i = 0; i < count; ++i) given(outputs, "outputs")[i] = wrapped(std::move(values[i]));
+}
+
+/// The callback as the engine calls it.
+graph::HostNode host_node(anynpu_host host, void* context) {
+  if (host == nullptr) return {};
+  return [host, context](const graph::Node& node, std::span<const Value> inputs) {
+    std::vector<anynpu_value*> in, out(node.outputs.size());
+    for (const Value& input : inputs) in.push_back(wrapped(input));
+    const anynpu_node door{node};
+    const char* error = nullptr;
+    const int code = host(context, &door, in.data(), in.size(), out.data(), out.size(), &error);
+    for (anynpu_value* value : in) anynpu_value_release(value);
+    std::vector<Value> values;
+    for (anynpu_value* value : out) {
+      values.push_back(value == nullptr ? Value{} : value->value);
+      anynpu_value_release(value);
+    }
+    if (code != 0) fail(Code::kNnRuntime, "{}", error == nullptr ? "the client gave no reason" : error);
+    return values;
+  };
+}
+
+/// Runs `body` and keeps the node that failed.
+template <class Body>
+aclError run_call(const char* function, Body&& body) {
+  last_failure.reset();
+  return call(function, [&] {
+    try {
+      body();
+    } catch (const graph::NodeError& e) {
+      last_failure = e;
+      throw;
+    }
+  });
+}
+
+/// The name of the function that is this operator on inputs of these types, read when it is met first.
+std::string node_function(anynpu_library& library, graph::tensorflow::Bytes node_def,
+                          const std::vector<Value>& inputs) {
+  std::vector<graph::ValueType> types;
+  std::string key(node_def.data(), node_def.size());
+  for (const Value& value : inputs) {
+    types.push_back(value.object ? graph::ValueType::resource() : graph::ValueType::tensor(value.tensor.dtype));
+    key += fmt::format("|{}", static_cast<int>(types.back().dtype));
+  }
+  const std::lock_guard lock(library.mutex);
+  auto [at, fresh] = library.nodes.try_emplace(key, fmt::format("operator {}", library.nodes.size()));
+  if (!fresh) return at->second;
+  try {
+    graph::Program program;
+    program.add(graph::tensorflow::read_operator(node_def, at->second, types, library.catalogue));
+    library.library.add(program);
+  } catch (...) {
+    library.nodes.erase(at);
+    throw;
+  }
+  return at->second;
+}
+
+anynpu_value_kind kind_of(const Value& value) {
+  const graph::Object* object = value.object.get();
+  if (object == nullptr) return ANYNPU_TENSOR;
+  if (dynamic_cast<const ClientObject*>(object) != nullptr) return ANYNPU_OBJECT;
+  if (dynamic_cast<const graph::Variable*>(object) != nullptr) return ANYNPU_VARIABLE;
+  return dynamic_cast<const graph::StringTensor*>(object) != nullptr ? ANYNPU_STRINGS : ANYNPU_OTHER;
+}
+
+void inspect(anynpu_value& value, anynpu_value_view& view) {
+  view.kind = kind_of(value.value);
+  const Tensor* tensor = &value.value.tensor;
+  if (view.kind == ANYNPU_VARIABLE) {
+    value.variable = variable_of(&value, "value").meta();
+    tensor = &value.variable;
+  }
+  view.dtype = static_cast<aclDataType>(tensor->dtype);
+  view.rank = static_cast<int32_t>(tensor->shape.size());
+  view.sizes = tensor->shape.data();
+  view.data = view.kind == ANYNPU_TENSOR ? tensor->bytes() : nullptr;
+  view.object = nullptr;
+  if (const auto* mine = dynamic_cast<const ClientObject*>(value.value.object.get())) view.object = mine->object();
+  if (const auto* strings = dynamic_cast<const graph::StringTensor*>(value.value.object.get())) {
+    view.dtype = ACL_STRING;
+    view.rank = static_cast<int32_t>(strings->literal().shape.size());
+    view.sizes = strings->literal().shape.data();
+  }
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using npu::acl::call;
+using npu::acl::given;
+using npu::acl::result;
+using npu::acl::wrapped;
+
+extern "C" {
+
+aclError anynpu_value_tensor(aclDataType dtype, int32_t rank, const int64_t* sizes, void* data, void (*release)(void*),
+                             void* context, anynpu_value** value) {
+  return call("anynpu_value_tensor", [&] {
+    npu::require(rank >= 0, "rank is {}", rank);
+    const npu::Dims shape(
+        std::span<const int64_t>(rank > 0 ? given(sizes, "sizes") : nullptr, static_cast<size_t>(rank)));
+    for (const int64_t size : shape) npu::require(size >= 0, "sizes are {}; none may be negative", shape);
+    const auto type = static_cast<npu::DType>(dtype);
+    npu::require(npu::size_of(type) > 0, "dtype is {}, which has no elements of whole bytes", static_cast<int>(dtype));
+    npu::graph::Value made;
+    made.tensor = npu::make_tensor(npu::count_of(shape) > 0 ? given(data, "data") : data, type, shape);
+    made.owner = std::shared_ptr<const void>(data, [release, context](const void*) {
+      if (release != nullptr) release(context);
+    });
+    result(value, "value") = wrapped(std::move(made));
+  });
+}
+
+aclError anynpu_value_object(void* object, void (*release)(void*), anynpu_value** value) {
+  return call("anynpu_value_object", [&] {
+    result(value, "value") = wrapped({{}, nullptr, std::make_shared<npu::acl::ClientObject>(object, release)});
+  });
+}
+
+aclError anynpu_value_variable(int32_t device, anynpu_value** value) {
+  return call("anynpu_value_variable",
+              [&] { result(value, "value") = wrapped({{}, nullptr, std::make_shared<npu::graph::Variable>(device)}); });
+}
+
+aclError anynpu_variable_read(const anynpu_value* variable, anynpu_value** value) {
+  return call("anynpu_variable_read",
+              [&] { result(value, "value") = wrapped(npu::acl::variable_of(variable, "variable").read()); });
+}
+
+aclError anynpu_variable_assign(anynpu_value* variable, const anynpu_value* tensor) {
+  return call("anynpu_variable_assign", [&] {
+    const npu::graph::Value& value = given(tensor, "tensor")->value;
+    npu::require(!value.object, "tensor is an object; only tensors can be assigned");
+    npu::acl::variable_of(variable, "variable").assign(value);
+  });
+}
+
+aclError anynpu_value_inspect(const anynpu_value* value, anynpu_value_view* view) {
+  return call("anynpu_value_inspect",
+              [&] { npu::acl::inspect(*given(const_cast<anynpu_value*>(value), "value"), *given(view, "view")); });
+}
+
+const char* anynpu_value_string(const anynpu_value* value, size_t index, size_t* length) {
+  const auto* strings =
+      value == nullptr ? nullptr : dynamic_cast<const npu::graph::StringTensor*>(value->value.object.get());
+  if (strings == nullptr || index >= strings->literal().strings->size()) return nullptr;
+  const std::string& text = (*strings->literal().strings)[index];
+  if (length != nullptr) *length = text.size();
+  return text.data();
+}
+
+anynpu_value* anynpu_value_retain(anynpu_value* value) {
+  if (value != nullptr) ++value->holders;
+  return value;
+}
+
+void anynpu_value_release(anynpu_value* value) {
+  if (value != nullptr && --value->holders == 0) delete value;
+}
+
+const char* anynpu_node_operator(const anynpu_node* node) { return node->node.op.c_str(); }
+
+const char* anynpu_node_name(const anynpu_node* node) { return node->node.client_name.c_str(); }
+
+void anynpu_node_each_attribute(const anynpu_node* node,
+                                void (*visit)(const char* name, const void* bytes, size_t size, void* context),
+                                void* context) {
+  for (const auto& [name, entry] : node->node.attributes.entries())
+    if (!entry.raw.empty()) visit(name.c_str(), entry.raw.data(), entry.raw.size(), context);
+}
+
+aclError anynpu_library_create(int32_t device, const void* op_list, size_t size, anynpu_host host, void* context,
+                               anynpu_library** library) {
+  return call("anynpu_library_create", [&] {
+    result(library, "library") =
+        new anynpu_library(device, npu::acl::bytes_of(op_list, size, "op_list"), npu::acl::host_node(host, context));
+  });
+}
+
+void anynpu_library_destroy(anynpu_library* library) { delete library; }
+
+aclError anynpu_library_add(anynpu_library* library, const void* function_def, size_t size) {
+  return call("anynpu_library_add", [&] {
+    anynpu_library& live = *given(library, "library");
+    npu::graph::Program program;
+    program.add(npu::graph::tensorflow::read_function(npu::acl::bytes_of(function_def, size, "function_def"),
+                                                      live.catalogue, live.library.program()));
+    live.library.add(program);
+  });
+}
+
+int anynpu_library_has(const anynpu_library* library, const char* function) {
+  return library != nullptr && function != nullptr &&
+         const_cast<anynpu_library*>(library)->library.program().functions.contains(function);
+}
+
+aclError anynpu_library_run(anynpu_library* library, const char* function, anynpu_value* const* inputs,
+                            size_t input_count, anynpu_value** outputs, size_t output_count) {
+  return npu::acl::run_call("anynpu_library_run", [&] {
+    const auto values = npu::acl::values_of(inputs, input_count, "inputs");
+    npu::acl::give(given(library, "library")->library.get(given(function, "function"))->run(values), outputs,
+                   output_count);
+  });
+}
+
+aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, size_t size,
+                                 anynpu_value* const* inputs, size_t input_count, anynpu_value** outputs,
+                                 size_t output_count) {
+  return npu::acl::run_call("anynpu_library_run_node", [&] {
+    anynpu_library& live = *given(library, "library");
+    const auto values = npu::acl::values_of(inputs, input_count, "inputs");
+    const std::string name = npu::acl::node_function(live, npu::acl::bytes_of(node_def, size, "node_def"), values);
+    npu::acl::give(live.library.get(name)->run(values), outputs, output_count);
+  });
+}
+
+void anynpu_each_failed(void (*visit)(const char* name, int is_node, const char* text, void* context), void* context) {
+  const auto& failure = npu::acl::last_failure;
+  if (!failure) return;
+  for (const std::string& function : failure->functions()) visit(function.c_str(), 0, "", context);
+  visit(failure->node().c_str(), 1, failure->plain().c_str(), context);
+}
+
+}  // extern "C"

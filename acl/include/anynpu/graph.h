@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole functions of a client's framework, compiled and run on the software NPU. The client hands over functions as
+ * bytes (TensorFlow's FunctionDef) and lends one callback that runs a node on its side; nothing of its library is
+ * needed.
+ *
+ * Functions that return aclError give 0, or a code whose text aclGetRecentErrMsg tells. All may be called from any
+ * thread, anynpu_library_run from several at once and from inside the callback. */
+#ifndef ANYNPU_ANYNPU_GRAPH_H_
+#define ANYNPU_ANYNPU_GRAPH_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/** A tensor or an object. Shared by its holders; each gives back its share with anynpu_value_release. */
+typedef struct anynpu_value anynpu_value;
+
+typedef enum {
+  ANYNPU_TENSOR = 0,   /**< numbers in memory */
+  ANYNPU_OBJECT = 1,   /**< something of the client's: an iterator, a table, a tensor of strings */
+  ANYNPU_VARIABLE = 2, /**< a variable of the engine */
+  ANYNPU_STRINGS = 3,  /**< a constant tensor of strings, on its way to the client */
+  ANYNPU_OTHER = 4,    /**< an object that only the engine's own nodes understand: a list of tensors */
+} anynpu_value_kind;
+
+/** What a value is. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  anynpu_value_kind kind;
+  aclDataType dtype;    /**< of a tensor, or of what a variable holds; ACL_DT_UNDEFINED for nothing */
+  int32_t rank;         /**< dimensions */
+  const int64_t* sizes; /**< `rank` sizes; live as long as the value, for a variable until it is assigned to */
+  void* data;           /**< a tensor's first element, row-major; null for the other kinds */
+  void* object;         /**< what anynpu_value_object was given */
+} anynpu_value_view;
+
+/** A tensor over the client's memory, row-major. `release(context)` is called when nobody needs the memory any longer;
+ * until then nobody may change it. 100000 for a null, 161002 for a type without elements or a negative size. */
+aclError anynpu_value_tensor(aclDataType dtype, int32_t rank, const int64_t* sizes, void* data,
+                             void (*release)(void* context), void* context, anynpu_value** value);
+/** Something of the client's. `release(object)` is called when nobody holds it any longer. */
+aclError anynpu_value_object(void* object, void (*release)(void* object), anynpu_value** value);
+/** A new variable of `device`, nothing assigned. It lives as long as its last holder. */
+aclError anynpu_value_variable(int32_t device, anynpu_value** value);
+/** The value a variable holds now; 161002 when nothing was assigned or it is no variable. */
+aclError anynpu_variable_read(const anynpu_value* variable, anynpu_value** value);
+/** Assigns a tensor to a variable. */
+aclError anynpu_variable_assign(anynpu_value* variable, const anynpu_value* tensor);
+/** Fills `view`, whose struct_size the caller has set. */
+aclError anynpu_value_inspect(const anynpu_value* value, anynpu_value_view* view);
+/** Element `index` of a tensor of strings, not ended by a zero; null beyond the last. */
+const char* anynpu_value_string(const anynpu_value* value, size_t index, size_t* length);
+anynpu_value* anynpu_value_retain(anynpu_value* value);
+/** Null is accepted. */
+void anynpu_value_release(anynpu_value* value);
+
+/** A node that the client is asked to run. Lives during the call. */
+typedef struct anynpu_node anynpu_node;
+const char* anynpu_node_operator(const anynpu_node* node);
+const char* anynpu_node_name(const anynpu_node* node);
+/** Calls `visit` for every attribute with the client's own encoding of its value (AttrValue bytes). */
+void anynpu_node_each_attribute(const anynpu_node* node,
+                                void (*visit)(const char* name, const void* bytes, size_t size, void* context),
+                                void* context);
+
+/** Runs `node` on the client's side, on the calling thread: fills `outputs` with values that the engine then owns.
+ * 0, or any other number with `*error` pointing to a text that lives until the thread's next call. */
+typedef int (*anynpu_host)(void* context, const anynpu_node* node, anynpu_value* const* inputs, size_t input_count,
+                           anynpu_value** outputs, size_t output_count, const char** error);
+
+/** Functions of one client. */
+typedef struct anynpu_library anynpu_library;
+
+/** A library for `device`. `op_list`: the client's operators (bytes of TensorFlow's OpList); `host` may be null. */
+aclError anynpu_library_create(int32_t device, const void* op_list, size_t size, anynpu_host host, void* context,
+                               anynpu_library** library);
+/** Nothing of the library may be running. Null is accepted. */
+void anynpu_library_destroy(anynpu_library* library);
+/** Adds a FunctionDef; one of a name that is there is replaced. 100006 for damaged bytes, 161002 for a function that
+ * does not hold together. Functions it calls may be added later, before the first run. */
+aclError anynpu_library_add(anynpu_library* library, const void* function_def, size_t size);
+/** 1 when there is a function of this name. */
+int anynpu_library_has(const anynpu_library* library, const char* function);
+/** Runs a function. `outputs` receives `output_count` values that the caller releases. 161002 when the arguments do not
+ * fit, else what the node that failed raised. */
+aclError anynpu_library_run(anynpu_library* library, const char* function, anynpu_value* const* inputs,
+                            size_t input_count, anynpu_value** outputs, size_t output_count);
+/** Runs one operator, given as the bytes of a NodeDef without inputs; compiled once for equal bytes. */
+aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, size_t size,
+                                 anynpu_value* const* inputs, size_t input_count, anynpu_value** outputs,
+                                 size_t output_count);
+
+/** Which node made this thread's last run fail: calls `visit` for each function around it, outermost first, then once
+ * with the node (`is_node` 1) and the text without names. Not called when the last run failed for another reason. */
+void anynpu_each_failed(void (*visit)(const char* name, int is_node, const char* text, void* context), void* context);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANYNPU_ANYNPU_GRAPH_H_ */
