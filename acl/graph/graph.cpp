@@ -11,6 +11,7 @@
 #include "graph/executable.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/library.h"
+#include "graph/lowering.h"
 #include "graph/node_error.h"
 #include "graph/value.h"
 
@@ -297,6 +298,10 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
     const std::string name = npu::acl::node_function(live, npu::acl::bytes_of(node_def, size, "node_def"), values);
     npu::acl::give(live.library.get(name)->run(values), outputs, output_count);
   });
+}
+
+void anynpu_each_node_kind(void (*visit)(const char* op, void* context), void* context) {
+  for (const std::string_view op : npu::graph::all_kinds()) visit(std::string(op).c_str(), context);
 }
 
 void anynpu_each_failed(void (*visit)(const char* name, int is_node, const char* text, void* context), void* context) {

@@ -96,6 +96,9 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
                                  anynpu_value* const* inputs, size_t input_count, anynpu_value** outputs,
                                  size_t output_count);
 
+/** Calls `visit` for every operator the engine has nodes for, by name; all others go to the client. */
+void anynpu_each_node_kind(void (*visit)(const char* op, void* context), void* context);
+
 /** Which node made this thread's last run fail: calls `visit` for each function around it, outermost first, then once
  * with the node (`is_node` 1) and the text without names. Not called when the last run failed for another reason. */
 void anynpu_each_failed(void (*visit)(const char* name, int is_node, const char* text, void* context), void* context);

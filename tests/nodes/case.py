@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a description of a kind of node says: calls of tf.raw_ops whose results on the CPU are the oracle.
+
+    Case("Sum", input=floats(3, 4), axis=ints(1), keep_dims=True)
+
+Keywords are those of tf.raw_ops; arrays and lists of arrays are inputs, in the operator's order, everything else is an
+attribute."""
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+# Largest relative distance from TensorFlow on the CPU, to the largest magnitude of the result: both round once from
+# arithmetic in float32 or better, so a few units of the last place.
+TOLERANCE = {
+    np.dtype("float32"): 2e-6,
+    np.dtype("float64"): 1e-13,
+    np.dtype("float16"): 2e-3,
+    np.dtype(ml_dtypes.bfloat16): 1.6e-2,
+    np.dtype("complex64"): 2e-6,
+    np.dtype("complex128"): 1e-13,
+}
+
+
+def is_input(value):
+    return isinstance(value, np.ndarray) or (isinstance(value, list) and any(isinstance(v, np.ndarray) for v in value))
+
+
+@dataclass
+class Case:
+    op: str
+    inputs: dict
+    attributes: dict
+    tolerance: dict
+    outputs: slice  # which outputs are compared
+
+    def __init__(self, op, *, tolerance=None, outputs=slice(None), **keywords):
+        self.op, self.outputs = op, outputs
+        self.inputs = {name: value for name, value in keywords.items() if is_input(value)}
+        self.attributes = {name: value for name, value in keywords.items() if not is_input(value)}
+        self.tolerance = TOLERANCE if tolerance is None else dict.fromkeys(TOLERANCE, tolerance)
+
+    def __repr__(self):
+        def brief(value):
+            if isinstance(value, list):
+                return "[" + ",".join(brief(v) for v in value) + "]"
+            return f"{value.dtype}{list(value.shape)}" if hasattr(value, "dtype") else str(value)
+
+        words = [f"{name}={brief(value)}" for name, value in {**self.inputs, **self.attributes}.items()]
+        return f"{self.op}({', '.join(words)})"
+
+
+def floats(*shape, dtype="float32", low=-2.0, high=2.0, seed=0):
+    """Seeded numbers of a floating type, uniform in [low, high)."""
+    return np.random.default_rng(seed + len(shape)).uniform(low, high, shape).astype(dtype)
+
+
+def integers(*shape, dtype="int32", low=-5, high=6, seed=0):
+    return np.random.default_rng(seed).integers(low, high, shape).astype(dtype)
+
+
+def ints(*values, dtype="int32"):
+    """A short vector of integers: axes, sizes, positions."""
+    return np.array(values, dtype)
+
+
+def scalar(value, dtype="int32"):
+    return np.array(value, dtype)
+
+
+FLOATING = ("float32", "float64", "float16", ml_dtypes.bfloat16)
+NUMBERS = (*FLOATING, "int32", "int64")

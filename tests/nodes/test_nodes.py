@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of node computes what TensorFlow computes on the CPU: one description a kind, describe_*.py."""
+
+import importlib
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from engine import Engine, EngineError, Value, node_kinds, node_of
+
+DESCRIPTIONS = [importlib.import_module(p.stem) for p in sorted(pathlib.Path(__file__).parent.glob("describe_*.py"))]
+CASES = [case for module in DESCRIPTIONS for case in module.cases()]
+# Kinds of node that take handles, lists or functions: they are tested as part of whole functions.
+IN_FUNCTIONS = {
+    "AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "Case", "DisableCopyOnRead", "If", "NoOp",
+    "PartitionedCall", "ReadVariableOp", "StatefulPartitionedCall", "StatelessCase", "StatelessIf", "StatelessWhile",
+    "VarIsInitializedOp", "While",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return Engine()
+
+
+def flat(inputs):
+    return [v for value in inputs.values() for v in (value if isinstance(value, list) else [value])]
+
+
+def distance(got, wanted):
+    """Largest difference over largest magnitude; infinities and NaN must stand in the same places."""
+    wide = np.complex128 if np.iscomplexobj(wanted) else np.float64
+    got, wanted = np.asarray(got).astype(wide), np.asarray(wanted).astype(wide)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(got[~finite & ~np.isnan(wanted)], wanted[~finite & ~np.isnan(wanted)])
+    scale = max(np.abs(wanted[finite]).max(initial=0), np.finfo("float32").tiny)
+    return np.abs(got[finite] - wanted[finite]).max(initial=0) / scale
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_computes_what_tensorflow_computes(engine, case):
+    with tf.device("CPU"):
+        wanted = getattr(tf.raw_ops, case.op)(**case.inputs, **case.attributes)
+    wanted = list(wanted) if isinstance(wanted, (list, tuple)) else [wanted]
+    engine.host_nodes.clear()
+    node = node_of(case.op, case.inputs, case.attributes)
+    for _ in range(2):  # planned, and planned before
+        got = engine.run_node(node, [Value.of(np.asarray(v)) for v in flat(case.inputs)], len(wanted))
+    assert not engine.host_nodes, f"{case.op} went to the host"
+    for one, other in list(zip(got, wanted, strict=True))[case.outputs]:
+        mine, theirs = one.numpy(), other.numpy()
+        assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
+        assert distance(mine, theirs) <= case.tolerance.get(theirs.dtype, 0)
+
+
+def test_every_kind_has_a_case():
+    assert set(node_kinds()) - {case.op for case in CASES} - IN_FUNCTIONS == set()
+
+
+def test_a_wrong_call_names_the_node(engine):
+    node = node_of("AddV2", {"x": np.float32([1, 2]), "y": np.float32([1, 2])}, {})
+    with pytest.raises(EngineError, match="shapes 2 and 3 do not broadcast") as e:
+        engine.run_node(node, [Value.of(np.zeros(n, "float32")) for n in (2, 3)], 1)
+    assert e.value.node == "AddV2"
