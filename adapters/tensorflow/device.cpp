@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The custom device: TensorFlow's callbacks, each ending in a status. execute() is synchronous, so an error keeps the
+// line of the user's program.
+#include <cstring>
+
+#include "adapters/tensorflow/engine.h"
+#include "adapters/tensorflow/handle.h"
+
+namespace npu::tensorflow {
+namespace {
+
+Engine& engine(void* info) { return *static_cast<Engine*>(info); }
+
+/// Runs `body`; what it raises becomes the status, and `nothing` the answer.
+template <class T, class Body>
+T answered(TF_Status* status, T nothing, Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const Failure& e) {
+    TF_SetStatus(status, e.code(), e.what());
+  } catch (const std::exception& e) {
+    TF_SetStatus(status, TF_INTERNAL, e.what());
+  }
+  return nothing;
+}
+
+Value new_variable(const Engine& engine) {
+  anynpu_value* value = nullptr;
+  check_engine(anynpu_value_variable(engine.device(), &value));
+  return Value(value);
+}
+
+/// Runs the operator by TensorFlow's own kernel: it has none here and touches nothing of ours.
+std::vector<Value> by_host(const Engine& engine, TFE_Context* context, const TFE_Op* op,
+                           const std::vector<Value>& inputs, size_t output_count) {
+  std::vector<TensorHandle> handles;
+  std::vector<TFE_TensorHandle*> raw;
+  for (const Value& input : inputs) raw.push_back(handles.emplace_back(host_handle(input.get())).get());
+  std::vector<Value> outputs;
+  for (const TensorHandle& handle :
+       run_on_host(context, checked(TFE_OpGetName, op), TFE_OpGetAttrs(op), {}, raw, output_count))
+    outputs.push_back(value_of(handle.get(), engine.name()));
+  return outputs;
+}
+
+std::vector<Value> run(Engine& engine, const TFE_Op* op, std::vector<Value> inputs, size_t output_count) {
+  TFE_Context* context = checked(TFE_OpGetContext, op);
+  const char* name = checked(TFE_OpGetName, op);
+  if (TFE_ContextHasFunction(context, name) != 0) return engine.run_function(context, name, inputs, output_count);
+  if (std::strcmp(name, "_EagerConst") == 0 || std::strcmp(name, "Identity") == 0) return inputs;
+  if (std::strcmp(name, "VarHandleOp") == 0) {
+    std::vector<Value> out;
+    out.push_back(new_variable(engine));
+    return out;
+  }
+  if (engine.has_kernel(name)) return engine.run_operator(context, op, inputs, output_count);
+  return by_host(engine, context, op, inputs, output_count);
+}
+
+void execute(const TFE_Op* op, int* output_count, TFE_TensorHandle** outputs, TF_Status* status, void* info) {
+  answered(status, 0, [&] {
+    Engine& device = engine(info);
+    std::vector<Value> inputs;
+    for (int i = 0; i < checked(TFE_OpGetFlatInputCount, op); ++i)
+      inputs.push_back(value_of(checked(TFE_OpGetFlatInput, op, i), device.name()));
+    const std::vector<Value> values = run(device, op, std::move(inputs), static_cast<size_t>(*output_count));
+    std::vector<TensorHandle> handles;
+    TFE_Context* context = checked(TFE_OpGetContext, op);
+    for (const Value& value : values) handles.push_back(device_handle(context, device.name(), value.get()));
+    *output_count = static_cast<int>(handles.size());
+    for (size_t i = 0; i < handles.size(); ++i) outputs[i] = handles[i].release();
+    return 0;
+  });
+}
+
+TFE_TensorHandle* copy_to(TFE_Context* context, TFE_TensorHandle* tensor, TF_Status* status, void* info) {
+  return answered<TFE_TensorHandle*>(status, nullptr, [&] {
+    const Value value = value_of(tensor, engine(info).name());
+    return device_handle(context, engine(info).name(), value.get()).release();
+  });
+}
+
+TFE_TensorHandle* copy_from(TFE_Context*, TFE_TensorHandle* tensor, const char*, TF_Status* status, void* info) {
+  return answered<TFE_TensorHandle*>(
+      status, nullptr, [&] { return host_handle(value_of(tensor, engine(info).name()).get()).release(); });
+}
+
+/// The process ends with the device: other threads may still be inside.
+void delete_device(void*) {}
+
+TFE_TensorHandle* pack(TFE_Context*, TFE_TensorHandle**, int, TF_Status* status, void*) {
+  TF_SetStatus(status, TF_UNIMPLEMENTED, "packed tensors are not supported on an NPU; use one tensor per device");
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace npu::tensorflow
+
+extern "C" {
+
+/// The callbacks, for TensorFlow to register; lives for ever.
+__attribute__((visibility("default"))) TFE_CustomDevice* anynpu_tensorflow_callbacks() {
+  static TFE_CustomDevice* const callbacks = [] {
+    auto* d = new TFE_CustomDevice;
+    d->copy_tensor_to_device = npu::tensorflow::copy_to;
+    d->copy_tensor_from_device = npu::tensorflow::copy_from;
+    d->execute = npu::tensorflow::execute;
+    d->delete_device = npu::tensorflow::delete_device;
+    d->pack = npu::tensorflow::pack;
+    return d;
+  }();
+  return callbacks;
+}
+
+/// A device of this number under TensorFlow's name for it; null with the reason in aclGetRecentErrMsg.
+__attribute__((visibility("default"))) void* anynpu_tensorflow_device(int device, const char* name) {
+  try {
+    return new npu::tensorflow::Engine(device, name);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/tensorflow/engine.h"
+
+#include <acl/acl.h>
+
+#include <functional>
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
+#include "adapters/tensorflow/handle.h"
+
+namespace npu::tensorflow {
+namespace {
+
+// Field numbers of TensorFlow's messages: NameAttrList, NodeDef, FunctionDef, AttrValue.
+enum NameAttrList : uint32_t { kListAttr = 2 };
+enum NodeDef : uint32_t { kNodeName = 1, kNodeOp = 2, kNodeAttr = 5 };
+enum FunctionDef : uint32_t { kFunctionNode = 3 };
+enum AttrValue : uint32_t { kValueList = 1, kValueFunc = 10, kListFunc = 9 };
+enum Entry : uint32_t { kKey = 1, kValue = 2 };
+
+/// The context of the call this thread is in, and what TensorFlow said when a node failed on the host.
+thread_local TFE_Context* current_context = nullptr;
+thread_local TF_Code host_code = TF_OK;
+thread_local std::string host_text;
+
+std::string_view bytes_of(const Buffer& buffer) { return {static_cast<const char*>(buffer->data), buffer->length}; }
+
+/// TensorFlow's code for one of ours.
+TF_Code code_of(aclError code) {
+  switch (code) {
+    case 100001: return TF_FAILED_PRECONDITION;
+    case 100000:
+    case 107000:
+    case 161001:
+    case 161002: return TF_INVALID_ARGUMENT;
+    case 100024:
+    case 207000: return TF_UNIMPLEMENTED;
+    case 200000:
+    case 207001: return TF_RESOURCE_EXHAUSTED;
+    case 361001: return host_code == TF_OK ? TF_INTERNAL : host_code;
+    default: return TF_INTERNAL;
+  }
+}
+
+/// TensorFlow shows the user's own lines when a message names the functions and the node in its way.
+std::string located(const std::string& plain) {
+  struct Place {
+    std::string functions, node, text;
+  } place;
+  anynpu_each_failed(
+      [](const char* name, int is_node, const char* text, void* context) {
+        auto& p = *static_cast<Place*>(context);
+        if (is_node == 0) {
+          p.functions += "{{function_node " + std::string(name) + "}}";
+        } else {
+          p.node = name;
+          p.text = text;
+        }
+      },
+      &place);
+  // An operator on its own needs no place: Python tells it.
+  if (place.functions.find("{{function_node operator ") != std::string::npos) return place.text;
+  if (place.node.empty()) return plain;
+  return place.functions + " " + place.text + "\n\t [[{{node " + place.node + "}}]]";
+}
+
+/// All functions that a FunctionDef's nodes name.
+void each_called(std::string_view function_def, const std::function<void(std::string)>& visit) {
+  const auto named = [&](protozero::data_view name_attr_list) {
+    protozero::pbf_reader reader(name_attr_list);
+    while (reader.next(1)) visit(reader.get_string());
+  };
+  protozero::pbf_reader function(function_def.data(), function_def.size());
+  while (function.next(kFunctionNode)) {
+    protozero::pbf_reader node = function.get_message();
+    while (node.next(kNodeAttr)) {
+      protozero::pbf_reader entry = node.get_message();
+      while (entry.next(kValue)) {
+        protozero::pbf_reader value = entry.get_message();
+        while (value.next()) {
+          if (value.tag() == kValueFunc) {
+            named(value.get_view());
+          } else if (value.tag() == kValueList) {
+            protozero::pbf_reader list = value.get_message();
+            while (list.next(kListFunc)) named(list.get_view());
+          } else {
+            value.skip();
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<anynpu_value*> pointers(const std::vector<Value>& values) {
+  std::vector<anynpu_value*> out;
+  for (const Value& value : values) out.push_back(value.get());
+  return out;
+}
+
+std::string node_def_of(const char* op, const std::vector<Attribute>& attributes) {
+  std::string bytes;
+  protozero::pbf_writer node(bytes);
+  node.add_string(kNodeName, op);
+  node.add_string(kNodeOp, op);
+  for (const auto& [name, value] : attributes) {
+    if (name.starts_with('_')) continue;
+    protozero::pbf_writer entry(node, kNodeAttr);
+    entry.add_string(kKey, name);
+    entry.add_message(kValue, value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void check_engine(aclError code) {
+  if (code == 0) return;
+  const std::string text = aclGetRecentErrMsg();
+  throw Failure(code_of(code), located(text));
+}
+
+std::vector<Attribute> attributes_of(const TFE_Op* op) {
+  const Buffer buffer(TF_NewBuffer());
+  checked(TFE_OpAttrsSerialize, TFE_OpGetAttrs(op), buffer.get());
+  std::vector<Attribute> out;
+  const std::string_view bytes = bytes_of(buffer);
+  protozero::pbf_reader list(bytes.data(), bytes.size());
+  while (list.next(kListAttr)) {
+    protozero::pbf_reader entry = list.get_message();
+    Attribute attribute;
+    while (entry.next()) {
+      if (entry.tag() == kKey)
+        attribute.first = entry.get_string();
+      else
+        attribute.second = entry.get_string();
+    }
+    out.push_back(std::move(attribute));
+  }
+  return out;
+}
+
+Engine::Engine(int device, std::string name) : device_(device), name_(std::move(name)) {
+  const Buffer operators(TF_GetAllOpList());
+  check_engine(anynpu_library_create(device, operators->data, operators->length, host, this, &library_));
+  anynpu_each_node_kind([](const char* op, void* kinds) { static_cast<decltype(kinds_)*>(kinds)->insert(op); },
+                        &kinds_);
+}
+
+Engine::~Engine() { anynpu_library_destroy(library_); }
+
+void Engine::bring(TFE_Context* context, const std::string& function) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (brought_.contains(function)) return;
+  }
+  const Buffer buffer(TF_NewBuffer());
+  checked(TFE_ContextGetFunctionDef, context, function.c_str(), buffer.get());
+  // A function that calls itself meets its own name; the called come first, so that a caller finds them.
+  {
+    const std::lock_guard lock(mutex_);
+    if (!brought_.insert(function).second) return;
+  }
+  each_called(bytes_of(buffer), [&](const std::string& called) {
+    if (TFE_ContextHasFunction(context, called.c_str()) != 0) bring(context, called);
+  });
+  check_engine(anynpu_library_add(library_, buffer->data, buffer->length));
+}
+
+template <class Run>
+std::vector<Value> Engine::run(TFE_Context* context, size_t output_count, Run&& run) {
+  TFE_Context* outer = std::exchange(current_context, context);
+  host_code = TF_OK;
+  std::vector<anynpu_value*> raw(output_count);
+  const aclError code = run(raw.data());
+  current_context = outer;
+  check_engine(code);
+  std::vector<Value> outputs;
+  for (anynpu_value* value : raw) outputs.emplace_back(value);
+  return outputs;
+}
+
+std::vector<Value> Engine::run_function(TFE_Context* context, const char* function, const std::vector<Value>& inputs,
+                                        size_t output_count) {
+  bring(context, function);
+  const auto in = pointers(inputs);
+  return run(context, output_count, [&](anynpu_value** outputs) {
+    return anynpu_library_run(library_, function, in.data(), in.size(), outputs, output_count);
+  });
+}
+
+std::vector<Value> Engine::run_operator(TFE_Context* context, const TFE_Op* op, const std::vector<Value>& inputs,
+                                        size_t output_count) {
+  const std::vector<Attribute> attributes = attributes_of(op);
+  const std::string node = node_def_of(checked(TFE_OpGetName, op), attributes);
+  const auto in = pointers(inputs);
+  return run(context, output_count, [&](anynpu_value** outputs) {
+    return anynpu_library_run_node(library_, node.data(), node.size(), in.data(), in.size(), outputs, output_count);
+  });
+}
+
+std::vector<Value> Engine::run_node(const anynpu_node* node, std::span<anynpu_value* const> inputs,
+                                    size_t output_count) {
+  std::vector<TensorHandle> handles;
+  std::vector<TFE_TensorHandle*> raw;
+  for (anynpu_value* input : inputs) raw.push_back(handles.emplace_back(host_handle(input)).get());
+  std::vector<Attribute> attributes;
+  anynpu_node_each_attribute(
+      node,
+      [](const char* name, const void* bytes, size_t size, void* context) {
+        static_cast<std::vector<Attribute>*>(context)->emplace_back(name,
+                                                                    std::string(static_cast<const char*>(bytes), size));
+      },
+      &attributes);
+  std::vector<Value> outputs;
+  for (const TensorHandle& handle :
+       run_on_host(current_context, anynpu_node_operator(node), nullptr, attributes, raw, output_count))
+    outputs.push_back(value_of(handle.get(), name_));
+  return outputs;
+}
+
+int Engine::host(void* self, const anynpu_node* node, anynpu_value* const* inputs, size_t input_count,
+                 anynpu_value** outputs, size_t output_count, const char** error) {
+  TFE_Context* const context = current_context;
+  try {
+    std::vector<Value> values = static_cast<Engine*>(self)->run_node(node, {inputs, input_count}, output_count);
+    for (size_t i = 0; i < values.size(); ++i) outputs[i] = values[i].release();
+    current_context = context;  // the node may have called a function of its own, through Python
+    return 0;
+  } catch (const Failure& e) {
+    host_code = e.code();
+    host_text = e.what();
+  } catch (const std::exception& e) {
+    host_code = TF_INTERNAL;
+    host_text = e.what();
+  }
+  current_context = context;
+  *error = host_text.c_str();
+  return 1;
+}
+
+}  // namespace npu::tensorflow

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/tensorflow/handle.h"
+
+#include <array>
+#include <vector>
+
+namespace npu::tensorflow {
+namespace {
+
+struct Pair {
+  TF_DataType theirs;
+  aclDataType ours;
+  size_t bytes;
+};
+
+constexpr std::array<Pair, 15> kTypes = {{{TF_FLOAT, ACL_FLOAT, 4},
+                                          {TF_DOUBLE, ACL_DOUBLE, 8},
+                                          {TF_INT32, ACL_INT32, 4},
+                                          {TF_UINT8, ACL_UINT8, 1},
+                                          {TF_INT16, ACL_INT16, 2},
+                                          {TF_INT8, ACL_INT8, 1},
+                                          {TF_COMPLEX64, ACL_COMPLEX64, 8},
+                                          {TF_INT64, ACL_INT64, 8},
+                                          {TF_BOOL, ACL_BOOL, 1},
+                                          {TF_BFLOAT16, ACL_BF16, 2},
+                                          {TF_UINT16, ACL_UINT16, 2},
+                                          {TF_COMPLEX128, ACL_COMPLEX128, 16},
+                                          {TF_HALF, ACL_FLOAT16, 2},
+                                          {TF_UINT32, ACL_UINT32, 4},
+                                          {TF_UINT64, ACL_UINT64, 8}}};
+
+const Pair* find_type(TF_DataType type) {
+  for (const Pair& pair : kTypes)
+    if (pair.theirs == type) return &pair;
+  return nullptr;
+}
+
+const Pair& type_of(aclDataType dtype) {
+  for (const Pair& pair : kTypes)
+    if (pair.ours == dtype) return pair;
+  throw Failure(TF_UNIMPLEMENTED, "TensorFlow has no data type for aclDataType " + std::to_string(dtype));
+}
+
+anynpu_value* value_in(void* data) { return static_cast<anynpu_value*>(data); }
+
+int handle_rank(void* data, TF_Status*) {
+  const anynpu_value_view view = inspect(value_in(data));
+  return view.kind == ANYNPU_TENSOR ? view.rank : 0;
+}
+
+int64_t handle_dim(void* data, int index, TF_Status*) { return inspect(value_in(data)).sizes[index]; }
+
+void handle_release(void* data) { anynpu_value_release(value_in(data)); }
+
+/// Numbers on the host: the engine reads them where TensorFlow has them.
+Value shared_numbers(TFE_TensorHandle* handle, const Pair& type) {
+  TensorPointer tensor(checked(TFE_TensorHandleResolve, handle));
+  std::vector<int64_t> sizes;
+  for (int i = 0; i < TF_NumDims(tensor.get()); ++i) sizes.push_back(TF_Dim(tensor.get(), i));
+  anynpu_value* value = nullptr;
+  check_engine(anynpu_value_tensor(
+      type.ours, static_cast<int32_t>(sizes.size()), sizes.data(), TF_TensorData(tensor.get()),
+      [](void* context) { TF_DeleteTensor(static_cast<TF_Tensor*>(context)); }, tensor.get(), &value));
+  tensor.release();
+  return Value(value);
+}
+
+Value shared_object(TFE_TensorHandle* handle) {
+  TensorHandle share(checked(TFE_TensorHandleCopySharingTensor, handle));
+  anynpu_value* value = nullptr;
+  check_engine(anynpu_value_object(
+      share.get(), [](void* object) { TFE_DeleteTensorHandle(static_cast<TFE_TensorHandle*>(object)); }, &value));
+  share.release();
+  return Value(value);
+}
+
+TensorHandle tensor_handle(anynpu_value* value, const anynpu_value_view& view) {
+  const Pair& type = type_of(view.dtype);
+  size_t bytes = type.bytes;
+  for (int32_t i = 0; i < view.rank; ++i) bytes *= static_cast<size_t>(view.sizes[i]);
+  const auto release = [](void*, size_t, void* held) { anynpu_value_release(value_in(held)); };
+  const TensorPointer tensor(
+      TF_NewTensor(type.theirs, view.sizes, view.rank, view.data, bytes, release, anynpu_value_retain(value)));
+  return TensorHandle(checked(TFE_NewTensorHandle, tensor.get()));
+}
+
+TensorHandle string_handle(const anynpu_value* value, const anynpu_value_view& view) {
+  size_t count = 1;
+  for (int32_t i = 0; i < view.rank; ++i) count *= static_cast<size_t>(view.sizes[i]);
+  const TensorPointer tensor(TF_AllocateTensor(TF_STRING, view.sizes, view.rank, count * sizeof(TF_TString)));
+  auto* strings = static_cast<TF_TString*>(TF_TensorData(tensor.get()));
+  for (size_t i = 0; i < count; ++i) {
+    size_t length = 0;
+    const char* text = anynpu_value_string(value, i, &length);
+    TF_StringInit(&strings[i]);
+    TF_StringCopy(&strings[i], text, length);
+  }
+  return TensorHandle(checked(TFE_NewTensorHandle, tensor.get()));
+}
+
+}  // namespace
+
+TF_DataType data_type(aclDataType dtype) { return type_of(dtype).theirs; }
+
+anynpu_value_view inspect(const anynpu_value* value) {
+  anynpu_value_view view{};
+  view.struct_size = sizeof view;
+  check_engine(anynpu_value_inspect(value, &view));
+  return view;
+}
+
+Value value_of(TFE_TensorHandle* handle, const std::string& device) {
+  const char* place = checked(TFE_TensorHandleDeviceName, handle);
+  if (place != nullptr && device == place)
+    return Value(anynpu_value_retain(value_in(checked(TFE_TensorHandleDevicePointer, handle))));
+  const Pair* type = find_type(TFE_TensorHandleDataType(handle));
+  return type == nullptr ? shared_object(handle) : shared_numbers(handle, *type);
+}
+
+TensorHandle device_handle(TFE_Context* context, const std::string& device, anynpu_value* value) {
+  const anynpu_value_view view = inspect(value);
+  if (view.kind == ANYNPU_OBJECT || view.kind == ANYNPU_STRINGS) return host_handle(value);
+  TF_DataType type = TF_VARIANT;
+  if (view.kind == ANYNPU_TENSOR) type = data_type(view.dtype);
+  if (view.kind == ANYNPU_VARIABLE) type = TF_RESOURCE;
+  TFE_CustomDeviceTensorHandle methods;
+  methods.num_dims = handle_rank;
+  methods.dim = handle_dim;
+  methods.deallocator = handle_release;
+  // On failure TensorFlow calls the deallocator itself.
+  return TensorHandle(checked(TFE_NewCustomDeviceTensorHandle, context, device.c_str(), type,
+                              static_cast<void*>(anynpu_value_retain(value)), methods));
+}
+
+TensorHandle host_handle(anynpu_value* value) {
+  const anynpu_value_view view = inspect(value);
+  switch (view.kind) {
+    case ANYNPU_TENSOR: return tensor_handle(value, view);
+    case ANYNPU_STRINGS: return string_handle(value, view);
+    case ANYNPU_OBJECT:
+      return TensorHandle(checked(TFE_TensorHandleCopySharingTensor, static_cast<TFE_TensorHandle*>(view.object)));
+    default:
+      throw Failure(TF_UNIMPLEMENTED,
+                    view.kind == ANYNPU_VARIABLE
+                        ? "a variable of the NPU cannot be copied to the host; read its value"
+                        : "a list of tensors of the NPU cannot be copied to the host; stack it first");
+  }
+}
+
+}  // namespace npu::tensorflow

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators run by TensorFlow's own kernels on the CPU.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/tensorflow/owned.h"
+
+namespace npu::tensorflow {
+
+/// An attribute with TensorFlow's encoding of its value.
+using Attribute = std::pair<std::string, std::string>;
+
+/// Runs `op` with attributes of either form. Raises what TensorFlow reports, without its note on how it was wrapped.
+std::vector<TensorHandle> run_on_host(TFE_Context* context, const char* op, const TFE_OpAttrs* attributes,
+                                      std::span<const Attribute> more, std::span<TFE_TensorHandle* const> inputs,
+                                      size_t output_count);
+
+}  // namespace npu::tensorflow

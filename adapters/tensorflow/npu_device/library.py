@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libanynpu_tensorflow.so of this installation, and TensorFlow's capsules around what it gives."""
+
+import ctypes as C
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+NAME = "libanynpu_tensorflow.so"
+
+
+def path():
+    """Beside this package when installed from the wheel, else in the build folder of the checkout."""
+    places = [HERE.parent / "anynpu/lib64" / NAME, HERE.parents[2] / "build/lib" / NAME]
+    for place in places:
+        if place.exists():
+            return place
+    raise ImportError(f"{NAME} is not in {' nor '.join(str(p.parent) for p in places)}; install AnyNPU: pip install .")
+
+
+@cache
+def load():
+    """Loads the adapter; TensorFlow must have been imported, for it uses its C API."""
+    library = C.CDLL(str(path()))
+    library.anynpu_tensorflow_callbacks.restype = C.c_void_p
+    library.anynpu_tensorflow_device.restype = C.c_void_p
+    library.aclGetRecentErrMsg.restype = C.c_char_p
+    return library
+
+
+def capsule(pointer, name):
+    """A PyCapsule as TensorFlow's registration wants it; the name must outlive it."""
+    new = C.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = C.py_object, [C.c_void_p, C.c_char_p, C.c_void_p]
+    return new(pointer, name, None)
