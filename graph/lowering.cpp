@@ -67,7 +67,10 @@ OperatorCall& OperatorCall::set(std::string_view name, const Planned& tensor) {
 }
 
 OperatorCall& OperatorCall::set(std::string_view name, std::vector<Planned> tensors) {
-  for (const Planned& tensor : tensors) step_.uses.push_back(tensor.slot);
+  for (const Planned& tensor : tensors) {
+    if (is_object(tensor.type)) throw Declined{"an input holds no numbers"};
+    step_.uses.push_back(tensor.slot);
+  }
   step_.tensors.push_back({&field(name), std::move(tensors)});
   return *this;
 }
@@ -77,6 +80,12 @@ Library& Lowering::library() const { return planner_.library_; }
 const Planned& Lowering::input(size_t i) const {
   require(i < node_.inputs.size(), "it has {} inputs; number {} is needed", node_.inputs.size(), i);
   return planner_.values_.at(node_.inputs[i]);
+}
+
+const Planned& Lowering::numbers(size_t i) const {
+  const Planned& in = input(i);
+  if (is_object(in.type)) throw Declined{fmt::format("input {} holds no numbers", i)};
+  return in;
 }
 
 std::vector<int64_t> Lowering::integers(size_t i) const {

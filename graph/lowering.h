@@ -58,8 +58,9 @@ class Lowering {
   Library& library() const;
   size_t input_count() const { return node_.inputs.size(); }
   const Planned& input(size_t i) const;
-  const Dims& shape(size_t i) const { return input(i).shape(); }
-  DType dtype(size_t i) const { return input(i).dtype(); }
+  /// Of an input of numbers; strings and objects are declined.
+  const Dims& shape(size_t i) const { return numbers(i).shape(); }
+  DType dtype(size_t i) const { return numbers(i).dtype(); }
   /// True when the elements of input `i` are known now.
   bool known(size_t i) const { return input(i).literal != nullptr; }
   /// The elements of an integer input. When they are not known yet, the plan ends here and goes on, made for the
@@ -93,6 +94,8 @@ class Lowering {
   void run(std::vector<Planned> used, std::function<void(Frame&)> body);
 
  private:
+  const Planned& numbers(size_t i) const;
+
   Planner& planner_;
   const Node& node_;
   std::string_view target_;

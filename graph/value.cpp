@@ -23,13 +23,24 @@ Value copy_of(int device, const Tensor& tensor) {
 }
 
 std::string Variable::traits() const {
+  const Tensor value = meta();
+  return value.defined() ? to_string(value) : "uninitialized";
+}
+
+void Variable::move_to(std::shared_ptr<Home> home) {
   const std::lock_guard lock(mutex_);
-  return value_.tensor.defined() ? to_string(value_.tensor) : "uninitialized";
+  if (value_.tensor.defined()) home->store(value_);
+  home_ = std::move(home);
+}
+
+std::shared_ptr<Variable::Home> Variable::home() const {
+  const std::lock_guard lock(mutex_);
+  return home_;
 }
 
 Tensor Variable::meta() const {
   const std::lock_guard lock(mutex_);
-  Tensor meta = value_.tensor;
+  Tensor meta = home_ ? home_->load().tensor : value_.tensor;
   meta.data = nullptr;
   return meta;
 }
@@ -37,17 +48,20 @@ Tensor Variable::meta() const {
 bool Variable::initialized() const { return meta().defined(); }
 
 void Variable::check_initialized() const {
-  require(value_.tensor.defined(), "the variable was read before anything was assigned to it; initialize it first");
+  if (!value_.tensor.defined())
+    fail(Code::kUninitialized, "the variable was read before anything was assigned to it; initialize it first");
 }
 
 Value Variable::read() const {
   const std::lock_guard lock(mutex_);
+  if (home_) return home_->load();
   check_initialized();
   return value_;
 }
 
 void Variable::assign(Value value) {
   const std::lock_guard lock(mutex_);
+  if (home_) home_->store(value);
   std::swap(value_, value);
 }
 

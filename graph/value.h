@@ -45,8 +45,20 @@ class StringTensor final : public Object {
 /// held writes a copy, so a read never changes under its reader.
 class Variable final : public Object {
  public:
+  /// Where the value of a variable is kept that the client works on by itself.
+  class Home {
+   public:
+    virtual ~Home() = default;
+    virtual Value load() const = 0;
+    virtual void store(const Value& value) = 0;
+  };
+
   explicit Variable(int device) : device_(device) {}
   std::string traits() const override;
+
+  /// From now on the value is where `home` keeps it; it is loaded for every read and stored after every write.
+  void move_to(std::shared_ptr<Home> home);
+  std::shared_ptr<Home> home() const;
 
   bool initialized() const;
   /// dtype and shape of the value, undefined when nothing was assigned yet; no address.
@@ -60,8 +72,10 @@ class Variable final : public Object {
   template <class Write>
   void update(Write&& write) {
     const std::lock_guard lock(mutex_);
+    if (home_) value_ = home_->load();
     make_exclusive();
     write(value_.tensor);
+    if (home_) home_->store(value_);
   }
 
  private:
@@ -69,6 +83,7 @@ class Variable final : public Object {
   void check_initialized() const;
   const int device_;
   mutable std::mutex mutex_;
+  std::shared_ptr<Home> home_;
   Value value_;
 };
 

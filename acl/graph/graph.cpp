@@ -54,12 +54,41 @@ class ClientObject final : public graph::Object {
   void (*release_)(void*);
 };
 
+/// A variable's value kept by the client.
+class ClientHome final : public graph::Variable::Home {
+ public:
+  explicit ClientHome(const anynpu_variable_home& home) : home_(home) {}
+  ~ClientHome() override {
+    if (home_.release != nullptr) home_.release(home_.context);
+  }
+  Value load() const override {
+    anynpu_value* value = nullptr;
+    if (home_.load(home_.context, &value) != 0 || value == nullptr)
+      fail(Code::kUninitialized, "the client cannot read the variable it keeps; is it initialized?");
+    Value out = value->value;
+    anynpu_value_release(value);
+    return out;
+  }
+  void store(const Value& value) override;
+  void* context() const { return home_.context; }
+
+ private:
+  const anynpu_variable_home home_;
+};
+
 thread_local std::optional<graph::NodeError> last_failure;
 
 anynpu_value* wrapped(Value value) {
   auto* out = new anynpu_value;
   out->value = std::move(value);
   return out;
+}
+
+void ClientHome::store(const Value& value) {
+  anynpu_value* door = wrapped(value);
+  const int code = home_.store(home_.context, door);
+  anynpu_value_release(door);
+  if (code != 0) fail(Code::kNnRuntime, "the client cannot assign to the variable it keeps");
 }
 
 graph::tensorflow::Bytes bytes_of(const void* data, size_t size, const char* argument) {
@@ -151,16 +180,19 @@ anynpu_value_kind kind_of(const Value& value) {
 
 void inspect(anynpu_value& value, anynpu_value_view& view) {
   view.kind = kind_of(value.value);
+  view.object = nullptr;
   const Tensor* tensor = &value.value.tensor;
   if (view.kind == ANYNPU_VARIABLE) {
-    value.variable = variable_of(&value, "value").meta();
+    const graph::Variable& variable = variable_of(&value, "value");
+    const auto home = std::static_pointer_cast<ClientHome>(variable.home());
+    if (home) view.object = home->context();
+    value.variable = variable.meta();
     tensor = &value.variable;
   }
   view.dtype = static_cast<aclDataType>(tensor->dtype);
   view.rank = static_cast<int32_t>(tensor->shape.size());
   view.sizes = tensor->shape.data();
   view.data = view.kind == ANYNPU_TENSOR ? tensor->bytes() : nullptr;
-  view.object = nullptr;
   if (const auto* mine = dynamic_cast<const ClientObject*>(value.value.object.get())) view.object = mine->object();
   if (const auto* strings = dynamic_cast<const graph::StringTensor*>(value.value.object.get())) {
     view.dtype = ACL_STRING;
@@ -218,6 +250,14 @@ aclError anynpu_variable_assign(anynpu_value* variable, const anynpu_value* tens
     const npu::graph::Value& value = given(tensor, "tensor")->value;
     npu::require(!value.object, "tensor is an object; only tensors can be assigned");
     npu::acl::variable_of(variable, "variable").assign(value);
+  });
+}
+
+aclError anynpu_variable_move(anynpu_value* variable, const anynpu_variable_home* home) {
+  return call("anynpu_variable_move", [&] {
+    const anynpu_variable_home& place = *given(const_cast<anynpu_variable_home*>(home), "home");
+    npu::require(place.load != nullptr && place.store != nullptr, "home lacks load or store; both are needed");
+    npu::acl::variable_of(variable, "variable").move_to(std::make_shared<npu::acl::ClientHome>(place));
   });
 }
 

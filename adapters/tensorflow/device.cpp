@@ -5,6 +5,7 @@
 
 #include "adapters/tensorflow/engine.h"
 #include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/twin.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -30,16 +31,17 @@ Value new_variable(const Engine& engine) {
   return Value(value);
 }
 
-/// Runs the operator by TensorFlow's own kernel: it has none here and touches nothing of ours.
+/// Runs the operator by TensorFlow's own kernel: it has none here.
 std::vector<Value> by_host(const Engine& engine, TFE_Context* context, const TFE_Op* op,
                            const std::vector<Value>& inputs, size_t output_count) {
-  std::vector<TensorHandle> handles;
-  std::vector<TFE_TensorHandle*> raw;
-  for (const Value& input : inputs) raw.push_back(handles.emplace_back(host_handle(input.get())).get());
+  std::vector<anynpu_value*> raw;
+  for (const Value& input : inputs) raw.push_back(input.get());
+  const char* name = checked(TFE_OpGetName, op);
+  HostInputs in(context, name, raw);
   std::vector<Value> outputs;
-  for (const TensorHandle& handle :
-       run_on_host(context, checked(TFE_OpGetName, op), TFE_OpGetAttrs(op), {}, raw, output_count))
+  for (const TensorHandle& handle : run_on_host(context, name, TFE_OpGetAttrs(op), {}, in.handles(), output_count))
     outputs.push_back(value_of(handle.get(), engine.name()));
+  in.give_back();
   return outputs;
 }
 

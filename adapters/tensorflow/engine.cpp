@@ -8,6 +8,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/twin.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -202,9 +203,8 @@ std::vector<Value> Engine::run_operator(TFE_Context* context, const TFE_Op* op, 
 
 std::vector<Value> Engine::run_node(const anynpu_node* node, std::span<anynpu_value* const> inputs,
                                     size_t output_count) {
-  std::vector<TensorHandle> handles;
-  std::vector<TFE_TensorHandle*> raw;
-  for (anynpu_value* input : inputs) raw.push_back(handles.emplace_back(host_handle(input)).get());
+  const char* op = anynpu_node_operator(node);
+  HostInputs in(current_context, op, inputs);
   std::vector<Attribute> attributes;
   anynpu_node_each_attribute(
       node,
@@ -214,9 +214,9 @@ std::vector<Value> Engine::run_node(const anynpu_node* node, std::span<anynpu_va
       },
       &attributes);
   std::vector<Value> outputs;
-  for (const TensorHandle& handle :
-       run_on_host(current_context, anynpu_node_operator(node), nullptr, attributes, raw, output_count))
+  for (const TensorHandle& handle : run_on_host(current_context, op, nullptr, attributes, in.handles(), output_count))
     outputs.push_back(value_of(handle.get(), name_));
+  in.give_back();
   return outputs;
 }
 

@@ -13,7 +13,8 @@ Variable& variable(Frame& frame, const Planned& handle) { return static_cast<Var
 
 void read(Lowering& l) {
   const Tensor& meta = l.variable(0);
-  require(meta.defined(), "the variable was read before anything was assigned to it; initialize it first");
+  if (!meta.defined())
+    fail(Code::kUninitialized, "the variable was read before anything was assigned to it; initialize it first");
   const Planned handle = l.input(0), out = l.late(0, meta.dtype, meta.shape);
   l.run({handle, out}, [handle, out](Frame& frame) { frame.set(out, variable(frame, handle).read()); });
 }

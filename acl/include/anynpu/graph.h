@@ -37,7 +37,7 @@ typedef struct {
   int32_t rank;         /**< dimensions */
   const int64_t* sizes; /**< `rank` sizes; live as long as the value, for a variable until it is assigned to */
   void* data;           /**< a tensor's first element, row-major; null for the other kinds */
-  void* object;         /**< what anynpu_value_object was given */
+  void* object;         /**< what anynpu_value_object was given, or the context of a variable's home; else null */
 } anynpu_value_view;
 
 /** A tensor over the client's memory, row-major. `release(context)` is called when nobody needs the memory any longer;
@@ -52,6 +52,16 @@ aclError anynpu_value_variable(int32_t device, anynpu_value** value);
 aclError anynpu_variable_read(const anynpu_value* variable, anynpu_value** value);
 /** Assigns a tensor to a variable. */
 aclError anynpu_variable_assign(anynpu_value* variable, const anynpu_value* tensor);
+/** Where the value of a variable is kept that the client works on by itself, with nodes of its own. Each function
+ * returns 0, or another number for a failure. */
+typedef struct {
+  void* context;
+  int (*load)(void* context, anynpu_value** value); /**< the value now; the engine releases it */
+  int (*store)(void* context, anynpu_value* value); /**< lives during the call */
+  void (*release)(void* context);                   /**< when the variable goes */
+} anynpu_variable_home;
+/** Moves the variable's value there, for good: it is loaded for every read and stored after every write. */
+aclError anynpu_variable_move(anynpu_value* variable, const anynpu_variable_home* home);
 /** Fills `view`, whose struct_size the caller has set. */
 aclError anynpu_value_inspect(const anynpu_value* value, anynpu_value_view* view);
 /** Element `index` of a tensor of strings, not ended by a zero; null beyond the last. */
