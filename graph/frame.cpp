@@ -36,7 +36,10 @@ Tensor Frame::tensor(const Planned& planned) const {
 
 Value Frame::value(const Planned& planned) const {
   const Slot& slot = plan_->slots[static_cast<size_t>(planned.slot)];
-  if (slot.kind == SlotKind::kConstant && slot.literal->bytes) return {tensor(planned), slot.literal->bytes, nullptr};
+  if (slot.kind == SlotKind::kConstant && slot.literal->bytes) {
+    if (contiguous(planned)) return {tensor(planned), slot.literal->bytes, nullptr};
+    return copy_of(library_.device(), tensor(planned));
+  }
   if (slot.kind == SlotKind::kConstant) return {{}, nullptr, std::make_shared<StringTensor>(*slot.literal)};
   if (slot.kind == SlotKind::kArena) return copy_of(library_.device(), tensor(planned));
   const Value& late = late_[static_cast<size_t>(planned.slot)];
@@ -84,7 +87,7 @@ void Frame::run_steps() {
       at_node(*step.node, [&] { step.body(*this); });
     } else {
       if (stale_[i]) at_node(*step.node, [&] { bind(i); });
-      operators_[i]->run();
+      at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here
     }
     for (const SlotId slot : step.done) release(slot);
   }
