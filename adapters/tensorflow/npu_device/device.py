@@ -11,6 +11,7 @@ from tensorflow.python.data.ops import dataset_ops
 from tensorflow.python.eager import context
 
 from npu_device import library
+from npu_device.options import global_options
 
 TENSORFLOW = "2.15.1"
 _lock = threading.Lock()
@@ -90,13 +91,14 @@ def iter_type():
     return iterator_ops.OwnedIterator.__new__(iterator_ops.OwnedIterator)
 
 
-def open(device_id=None):  # noqa: A001 - the vendor's name
+def open(device_id=None):
     """Opens the device of this number (ASCEND_DEVICE_ID, or 0, when none is given); the same one again gives the same
     handle. RuntimeError when this process has opened another one, ImportError for a TensorFlow other than 2.15.1."""
     global _opened
     if tf.__version__ != TENSORFLOW:
         raise ImportError(f"npu_device works with TensorFlow {TENSORFLOW}, not {tf.__version__}; "
                           f"install it with: pip install tensorflow-cpu=={TENSORFLOW}")  # fmt: skip
+    global_options().verify()
     wanted = int(os.environ.get("ASCEND_DEVICE_ID", "0")) if device_id is None else int(device_id)
     with _lock:
         if _opened is None:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The device as TensorFlow sees it: placement, variables, functions, threads, errors."""
+
+import gc
+import subprocess
+import sys
+import threading
+
+import npu_device as npu
+import numpy as np
+import pytest
+import tensorflow as tf
+
+NAME = "/job:localhost/replica:0/task:0/device:NPU:0"
+
+
+def test_values_live_on_the_npu():
+    x = tf.constant([1.0, 2.0])
+    assert x.device == (x + x).device == tf.Variable(x).device == NAME
+    np.testing.assert_array_equal((x + x).numpy(), [2, 4])
+    with tf.device("CPU"):
+        assert "CPU" in tf.constant(1.0).device
+    with tf.device("/device:NPU:0"):
+        assert tf.constant(1.0).device == NAME
+
+
+def test_opening_again_gives_the_same_handle():
+    handle = npu.open()
+    assert handle is npu.open(0) and handle.name() == NAME
+    assert (handle.workers_num, handle.worker_id, handle.is_cluster_worker()) == (1, 0, False)
+    with pytest.raises(RuntimeError, match="Failed create npu instance on device 1 as existed instance on 0"):
+        npu.open(1)
+    with handle.scope():
+        assert tf.ones([2]).device == NAME
+
+
+def test_python_threads_start_on_the_npu():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(tf.ones([1]).device))
+    thread.start()
+    thread.join()
+    assert found == [NAME]
+
+
+def test_variables_go_with_their_last_holder():
+    v = tf.Variable([1.0, 2.0])
+    read = v.read_value()
+    v.assign_add([1.0, 1.0])
+    np.testing.assert_array_equal(read.numpy(), [1, 2])
+    np.testing.assert_array_equal(v.numpy(), [2, 3])
+    del v
+    gc.collect()
+    np.testing.assert_array_equal(read.numpy(), [1, 2])
+
+
+def test_threads_lose_no_update():
+    v = tf.Variable(0.0)
+
+    @tf.function
+    def step():
+        v.assign_add(1.0)
+
+    threads = [threading.Thread(target=lambda: [step() for _ in range(50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert v.numpy() == 200
+
+
+def test_a_function_with_loops_branches_and_state():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x, n):
+        total = tf.constant(0.0)
+        for i in tf.range(n):
+            if i % 2 == 0:
+                v.assign_add(x)
+            total += v * tf.cast(i, tf.float32)
+        return total
+
+    assert f(tf.constant(2.0), tf.constant(4)).numpy() == 0 + 3 * 1 + 5 * 2 + 5 * 3
+    assert v.numpy() == 5
+
+
+def test_a_loop_over_a_data_set_runs_on_the_npu():
+    v = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function
+    def f(ds):
+        for x in ds:
+            v.assign_add(x)
+
+    f(tf.data.Dataset.range(5))
+    assert v.numpy() == 10 and v.device == NAME
+
+
+def test_a_data_set_sees_the_variable_it_captures(capfd):
+    v = tf.Variable(10, dtype=tf.int64)
+    ds = tf.data.Dataset.range(3).map(lambda x: x + v)
+    assert [int(x) for x in ds] == [10, 11, 12]
+    v.assign(20)
+    assert [int(x) for x in ds] == [20, 21, 22]
+    assert "captures a variable" in capfd.readouterr().err
+
+
+def test_strings_and_tables_stay_with_tensorflow():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2]), -1)
+    np.testing.assert_array_equal(tf.function(table.lookup)(tf.constant(["b", "z"])).numpy(), [2, -1])
+    assert (tf.constant(["a", "b"]) == tf.constant(["a", "c"])).numpy().tolist() == [True, False]
+
+
+def test_an_eager_error_has_tensorflows_class_and_our_text():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inner sizes differ .3 and 2.* .Op:MatMul."):
+        tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
+    np.testing.assert_array_equal(tf.matmul(tf.ones([1, 1]), tf.ones([1, 1])).numpy(), [[1]])
+
+
+def test_an_error_in_a_graph_points_at_the_users_line():
+    @tf.function
+    def f(x, n):
+        for _ in tf.range(n):
+            x = tf.reshape(x * 2.0, [n + 1])  # the line
+        return x
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="3 elements cannot have the shape 5") as e:
+        f(tf.ones([3]), tf.constant(4))
+    line = f.python_function.__code__.co_firstlineno + 3
+    assert f'File "{__file__}", line {line}, in f' in str(e.value)
+    np.testing.assert_array_equal(f(tf.ones([3]), tf.constant(2)).numpy(), [4, 4, 4])
+
+
+def test_an_exception_in_python_code_of_a_graph():
+    def broken(_):
+        raise ValueError("spoilt")
+
+    @tf.function
+    def f(x):
+        return tf.py_function(broken, [x * 2.0], tf.float32)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ValueError: spoilt"):
+        f(tf.ones([1]))
+    assert (tf.ones([1]) * 2.0).numpy() == 2
+
+
+def test_reading_an_uninitialized_variable():
+    v = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[])
+    with pytest.raises(tf.errors.FailedPreconditionError, match="initialize it first"):
+        tf.raw_ops.ReadVariableOp(resource=v, dtype=tf.float32)
+    assert not tf.raw_ops.VarIsInitializedOp(resource=v).numpy()
+
+
+@pytest.mark.parametrize("ending", ["", "npu.close()", "import os; os._exit(0)"])
+def test_the_process_ends_well(ending):
+    folder = npu.__path__[0] + "/.."
+    code = f"""
+import sys; sys.path.insert(0, {folder!r})
+import npu_device as npu, tensorflow as tf
+npu.open().as_default()
+v = tf.Variable([1.0])
+tf.function(lambda: v.assign_add([1.0]))()
+assert v.numpy() == 2
+{ending}
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("size", ["0", "-3", "many"])
+def test_a_loop_size_must_be_above_zero(size):
+    with pytest.raises(ValueError, match=f"Npu loop size must be greater than 0, got {size}"):
+        npu.set_npu_loop_size(size)
