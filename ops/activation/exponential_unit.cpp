@@ -19,6 +19,9 @@ constexpr PointOp kExponentialUnit[] = {
                y <= decltype(x)(0) ? x * v * z * w * exp_of(y * v) : x * w),
     NPU_POINT5("elu_backward_result", "grad_output, self_or_result, alpha=1, scale=1, input_scale=1", kReal,
                y <= decltype(x)(0) ? x * v * (y + z * w) : x * w),
+    // The slope at exactly 0 is the positive side's, unlike elu's.
+    NPU_POINT4("selu_backward", "grad_output, result, scale_alpha=1.7580993408473769, scale=1.0507009873554805", kReal,
+               y < decltype(x)(0) ? x * (y + z) : x * w),
     NPU_POINT2("celu", "self, alpha=1", kReal, x < decltype(x)(0) ? expm1_of(x / y) * y : x),
     NPU_POINT3("softplus", "self, beta=1, threshold=20", kReal, x* y > z ? x : log1p_of(exp_of(x * y)) / y),
     NPU_POINT4("softplus_backward", "grad_output, self, beta=1, threshold=20", kReal,

@@ -11,7 +11,7 @@ namespace npu::ops {
 namespace {
 
 struct BatchNorm final : Operator {
-  Tensor self, weight, bias, running_mean, running_var, out, save_mean, save_invstd;
+  Tensor self, weight, bias, running_mean, running_var, out, save_mean, save_invstd, save_var;
   bool training = false;
   double momentum = 0.1;
   double eps = 1e-5;
@@ -44,6 +44,7 @@ void BatchNorm::prepare() {
   check_statistics(running_mean, running_var, count, !training);
   check_parameter("save_mean", save_mean, training || save_mean.count() != 0 ? count : 0);
   check_parameter("save_invstd", save_invstd, training || save_invstd.count() != 0 ? count : 0);
+  check_parameter("save_var", save_var, count);
   for (auto* list : {&center, &scale, &shift}) list->resize(static_cast<size_t>(count));
 }
 
@@ -55,6 +56,7 @@ void BatchNorm::normalise(int64_t c, double mean, double var) {
   shift[i] = parameter(bias, c, 0);
   set_parameter(save_mean, c, mean);
   set_parameter(save_invstd, c, invstd);
+  set_parameter(save_var, c, var);
 }
 
 void BatchNorm::update_running(int64_t c, double mean, double deviations) {
@@ -84,7 +86,7 @@ void BatchNorm::run() {
 }
 
 struct BatchNormBackward final : Operator {
-  Tensor grad_output, self, weight, running_mean, running_var, save_mean, save_invstd;
+  Tensor grad_output, self, weight, running_mean, running_var, save_mean, save_invstd, save_var;
   bool training = false;
   double eps = 1e-5;
   std::vector<bool> output_mask{true, true, true};
@@ -101,7 +103,8 @@ struct BatchNormBackward final : Operator {
     return t.defined() && (which >= output_mask.size() || output_mask[which]);
   }
   double invstd_of(int64_t c) const {
-    return training ? parameter(save_invstd, c, 1) : 1 / std::sqrt(parameter(running_var, c, 1) + eps);
+    if (training && save_invstd.defined()) return parameter(save_invstd, c, 1);
+    return 1 / std::sqrt(parameter(training ? save_var : running_var, c, 1) + eps);
   }
   void finish(int64_t c, const ChannelSums& sums);
 };
@@ -113,9 +116,10 @@ void BatchNormBackward::prepare() {
   check_parameter("weight", weight, count);
   check_statistics(running_mean, running_var, count, !training);
   if (training) {
-    require(save_mean.defined() && save_invstd.defined(),
-            "save_mean and save_invstd are needed when training; pass what the forward call wrote");
+    require(save_mean.defined() && (save_invstd.defined() || save_var.defined()),
+            "save_mean and save_invstd (or save_var) are needed when training; pass what the forward call wrote");
     check_parameter("save_mean", save_mean, count);
+    check_parameter("save_var", save_var, count);
     check_parameter("save_invstd", save_invstd, count);
   }
   if (wanted(1, grad_weight)) check_parameter("grad_weight", grad_weight, count);
@@ -151,13 +155,15 @@ NPU_OPERATOR(BatchNorm, "batch_norm", "norm", in<&BatchNorm::self>("self"), opti
              optional<&BatchNorm::bias>("bias"), optional<&BatchNorm::running_mean>("running_mean"),
              optional<&BatchNorm::running_var>("running_var"), attr<&BatchNorm::training>("training"),
              attr<&BatchNorm::momentum>("momentum"), attr<&BatchNorm::eps>("eps"), out<&BatchNorm::out>("out"),
-             optional_out<&BatchNorm::save_mean>("save_mean"), optional_out<&BatchNorm::save_invstd>("save_invstd"));
+             optional_out<&BatchNorm::save_mean>("save_mean"), optional_out<&BatchNorm::save_invstd>("save_invstd"),
+             optional_out<&BatchNorm::save_var>("save_var"));
 NPU_OPERATOR(BatchNormBackward, "batch_norm_backward", "norm", in<&BatchNormBackward::grad_output>("grad_output"),
              in<&BatchNormBackward::self>("self"), optional<&BatchNormBackward::weight>("weight"),
              optional<&BatchNormBackward::running_mean>("running_mean"),
              optional<&BatchNormBackward::running_var>("running_var"),
              optional<&BatchNormBackward::save_mean>("save_mean"),
-             optional<&BatchNormBackward::save_invstd>("save_invstd"), attr<&BatchNormBackward::training>("training"),
+             optional<&BatchNormBackward::save_invstd>("save_invstd"),
+             optional<&BatchNormBackward::save_var>("save_var"), attr<&BatchNormBackward::training>("training"),
              attr<&BatchNormBackward::eps>("eps"), attr<&BatchNormBackward::output_mask>("output_mask"),
              optional_out<&BatchNormBackward::grad_input>("grad_input"),
              optional_out<&BatchNormBackward::grad_weight>("grad_weight"),

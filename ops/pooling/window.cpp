@@ -17,9 +17,18 @@ int64_t pick(const char* name, const std::vector<int64_t>& list, size_t axis, si
   return list[list.size() == 1 ? 0 : axis];
 }
 
+void pick_padding(PoolAxis& a, const std::vector<int64_t>& list, size_t axis, size_t spatial) {
+  if (spatial > 1 && list.size() == 2 * spatial) {
+    a.padding = list[2 * axis];
+    a.padding_after = list[2 * axis + 1];
+  } else {
+    a.padding = a.padding_after = pick("padding", list, axis, spatial, 0);
+  }
+}
+
 // As torch: with ceil_mode the last window must start inside the input or its left padding.
 int64_t pooled_size(const PoolAxis& a, bool ceil_mode) {
-  const int64_t reach = a.in + 2 * a.padding - a.dilation * (a.kernel - 1) - 1;
+  const int64_t reach = a.in + a.padding + a.padding_after - a.dilation * (a.kernel - 1) - 1;
   if (reach < 0 && !(ceil_mode && reach + a.stride - 1 >= 0)) return 0;
   const int64_t out = (reach + (ceil_mode ? a.stride - 1 : 0)) / a.stride + 1;
   return ceil_mode && (out - 1) * a.stride >= a.in + a.padding ? out - 1 : out;
@@ -34,7 +43,7 @@ void fill_fixed(PoolAxis& a, bool count_padding) {
     a.first.push_back(start + skip * a.dilation);
     a.count.push_back(count);
     a.skip.push_back(skip);
-    a.covered.push_back(count_padding ? std::min(start + a.kernel, a.in + a.padding) - start : count);
+    a.covered.push_back(count_padding ? std::min(start + a.kernel, a.in + a.padding_after) - start : count);
   }
   for (int64_t k = 0; k < a.kernel; ++k) {
     const int64_t shift = a.padding - k * a.dilation;
@@ -52,8 +61,10 @@ void check_limits(std::initializer_list<int64_t> sizes) {
 void check_axis(const PoolAxis& a, const Tensor& self) {
   require(a.kernel > 0 && a.stride > 0 && a.dilation > 0, "kernel {}, stride {}, dilation {}: each must be at least 1",
           a.kernel, a.stride, a.dilation);
-  require(a.padding >= 0 && a.padding <= (a.dilation * (a.kernel - 1) + 1) / 2,
-          "padding is {}, kernel {}: padding must be 0 to half the kernel", a.padding, a.kernel);
+  const int64_t half = (a.dilation * (a.kernel - 1) + 1) / 2;
+  require(a.padding >= 0 && a.padding <= half && a.padding_after >= 0 && a.padding_after <= half,
+          "padding is {}, kernel {}: padding must be 0 to half the kernel", std::max(a.padding, a.padding_after),
+          a.kernel);
   require(a.in > 0, "self is {}: the pooled axes must not be empty", self);
   require(a.out > 0, "self is {}: a window of {} (dilation {}) does not fit; use a smaller kernel or padding", self,
           a.kernel, a.dilation);
@@ -78,9 +89,9 @@ PoolWindow fixed_window(const Tensor& self, size_t spatial, const PoolSizes& siz
     a.in = self.shape[self.rank() - spatial + i];
     a.kernel = pick("kernel_size", sizes.kernel, i, spatial, 0);
     a.stride = pick("stride", sizes.stride, i, spatial, a.kernel);
-    a.padding = pick("padding", sizes.padding, i, spatial, 0);
+    pick_padding(a, sizes.padding, i, spatial);
     a.dilation = pick("dilation", sizes.dilation, i, spatial, 1);
-    check_limits({a.kernel, a.stride, a.padding, a.dilation});
+    check_limits({a.kernel, a.stride, a.padding, a.padding_after, a.dilation});
     a.out = a.stride > 0 ? pooled_size(a, sizes.ceil_mode) : 0;
     check_axis(a, self);
   }

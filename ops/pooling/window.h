@@ -15,7 +15,7 @@ namespace npu::ops {
 struct PoolAxis {
   int64_t in = 1, out = 1;
   int64_t kernel = 0;  ///< size of a fixed window; 0 when windows are adaptive
-  int64_t stride = 1, padding = 0, dilation = 1;
+  int64_t stride = 1, padding = 0, padding_after = 0, dilation = 1;
   std::vector<int64_t> first, count;
   std::vector<int64_t> skip;     ///< elements of a fixed window that lie in the padding before the input
   std::vector<int64_t> covered;  ///< what the axis adds to the divisor of an average
@@ -27,6 +27,7 @@ struct PoolAxis {
 using PoolWindow = std::array<PoolAxis, 3>;
 
 /// The C interface's description of fixed windows: one number per axis, or one for all; no stride means the kernel's.
+/// Padding may also be two numbers per axis, before and after it.
 struct PoolSizes {
   std::vector<int64_t> kernel, stride, padding, dilation;
   bool ceil_mode = false;

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
+import tensorflow as tf
 
 # Largest relative distance from TensorFlow on the CPU, to the largest magnitude of the result: both round once from
 # arithmetic in float32 or better, so a few units of the last place.
@@ -34,12 +35,22 @@ class Case:
     attributes: dict
     tolerance: dict
     outputs: slice  # which outputs are compared
+    oracle: object  # gives the results where TensorFlow has no CPU kernel for this very call
 
-    def __init__(self, op, *, tolerance=None, outputs=slice(None), **keywords):
-        self.op, self.outputs = op, outputs
+    def __init__(self, op, *, tolerance=None, outputs=slice(None), oracle=None, **keywords):
+        if is_input(outputs):  # some operators have an input of this name
+            keywords, outputs = {**keywords, "outputs": outputs}, slice(None)
+        self.op, self.outputs, self.oracle = op, outputs, oracle
         self.inputs = {name: value for name, value in keywords.items() if is_input(value)}
         self.attributes = {name: value for name, value in keywords.items() if not is_input(value)}
         self.tolerance = TOLERANCE if tolerance is None else dict.fromkeys(TOLERANCE, tolerance)
+
+    def call(self):
+        """What TensorFlow computes. Arrays would become float32 where that is an attribute's default."""
+        inputs = {
+            n: [tf.constant(v) for v in x] if isinstance(x, list) else tf.constant(x) for n, x in self.inputs.items()
+        }
+        return getattr(tf.raw_ops, self.op)(**inputs, **self.attributes)
 
     def __repr__(self):
         def brief(value):
