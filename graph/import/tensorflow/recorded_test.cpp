@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real training steps, recorded by graph/recorded/record.py: read, verified, rewritten, verified.
+// Real training steps, recorded by tests/recorded/record.py: read, verified, rewritten, verified.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,7 +14,7 @@ namespace npu::graph::tensorflow {
 namespace {
 
 std::string contents(const std::string& name) {
-  std::ifstream file("graph/recorded/" + name, std::ios::binary);
+  std::ifstream file("tests/recorded/" + name, std::ios::binary);
   EXPECT_TRUE(file) << name << ": run the test in the root of the repository";
   return {std::istreambuf_iterator<char>(file), {}};
 }

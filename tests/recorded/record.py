@@ -2,7 +2,7 @@
 """Records the functions TensorFlow makes of real training steps, for the C++ tests of graph/: one GraphDef a model with
 nothing but its library, and one OpList with the signatures of all operators in them.
 
-python graph/recorded/record.py     (needs tensorflow-cpu 2.15.1; writes beside itself)
+python tests/recorded/record.py     (needs tensorflow-cpu 2.15.1; writes beside itself)
 """
 
 import pathlib
