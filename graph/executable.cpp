@@ -2,6 +2,7 @@
 #include "graph/executable.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/error.h"
 #include "graph/node_error.h"
@@ -63,7 +64,10 @@ std::string Executable::key_of(std::span<const ArgumentTraits> traits) const {
 std::shared_ptr<Executable::Entry> Executable::make_entry(std::string key, std::span<const ArgumentTraits> traits) {
   auto entry = std::make_shared<Entry>();
   entry->key = std::move(key);
+  const auto start = std::chrono::steady_clock::now();
   entry->plan = std::make_shared<const Plan>(Planner(function_, library_, traits).make());
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  library_.report().planned(function_, continues_, *entry->plan, taken.count());
   entries_.push_front(entry);
   if (entries_.size() > kMostPlans) entries_.pop_back();
   return entry;

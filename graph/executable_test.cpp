@@ -127,6 +127,10 @@ TEST(Executable, NodesOfTheClientRunThere) {
   EXPECT_EQ(numbers_of<float>(world.run("f", {value_of<float>({3}, {1, 2, 3})})[0]), (Floats{-1, -4}));
   EXPECT_EQ(numbers_of<float>(world.run("f", {value_of<float>({2}, {3, 3})})[0]), (Floats{-9}));
   EXPECT_EQ(calls, 2);
+  EXPECT_NE(
+      world.library.report().json().find(R"({"bytes":32,"op":"Unheard","reason":"there is no kernel of it","runs":2})"),
+      std::string::npos)
+      << world.library.report().json();
   World alone({f});
   EXPECT_EQ(refusal(alone, {value_of<float>({1}, {1})}),
             "n_Unheard (Unheard): there is no kernel of it, and no client is there to run it instead");

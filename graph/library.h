@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/function.h"
+#include "graph/report.h"
 #include "graph/value.h"
 
 namespace npu::graph {
@@ -38,10 +39,12 @@ class Library {
 
   int device() const { return device_; }
   const HostNode& host() const { return host_; }
+  Report& report() { return report_; }
 
  private:
   const int device_;
   const HostNode host_;
+  Report report_;
   mutable std::mutex mutex_;
   Program program_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;

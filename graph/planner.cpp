@@ -20,6 +20,13 @@ Tensor as_view(DType dtype, const Dims& shape) { return make_tensor(nullptr, dty
 
 int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t>(size_of(view.dtype)); }
 
+int64_t bytes_of(const std::vector<Value>& values) {
+  int64_t sum = 0;
+  for (const Value& value : values)
+    if (!value.object) sum += bytes_of(value.tensor);
+  return sum;
+}
+
 }  // namespace
 
 bool is_object(const ValueType& type) { return !type.is_tensor() || size_of(type.dtype) == 0; }
@@ -150,10 +157,11 @@ void Planner::lower_on_host(const Node& node, const std::string& reason) {
   }
   std::vector<Planned> used = inputs;
   used.insert(used.end(), outputs.begin(), outputs.end());
-  l.run(used, [node, inputs, outputs](Frame& frame) {
+  l.run(used, [node, inputs, outputs, reason, function = f_.name](Frame& frame) {
     std::vector<Value> values;
     for (const Planned& input : inputs) values.push_back(frame.value(input));
     std::vector<Value> results = frame.library().host()(node, values);
+    frame.library().report().ran_on_host(function, node, reason, bytes_of(values) + bytes_of(results));
     require(results.size() == outputs.size(), "the client gave {} values for {} outputs", results.size(),
             outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) frame.set(outputs[i], std::move(results[i]));

@@ -340,6 +340,10 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
   });
 }
 
+void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context) {
+  if (library != nullptr && visit != nullptr) visit(library->library.report().json().c_str(), context);
+}
+
 void anynpu_each_node_kind(void (*visit)(const char* op, void* context), void* context) {
   for (const std::string_view op : npu::graph::all_kinds()) visit(std::string(op).c_str(), context);
 }

@@ -114,6 +114,12 @@ __attribute__((visibility("default"))) TFE_CustomDevice* anynpu_tensorflow_callb
   return callbacks;
 }
 
+/// What became of the functions of a device (anynpu_library_report).
+__attribute__((visibility("default"))) void anynpu_tensorflow_report(void* device,
+                                                                     void (*visit)(const char* json, void* context)) {
+  anynpu_library_report(static_cast<npu::tensorflow::Engine*>(device)->library(), visit, nullptr);
+}
+
 /// A device of this number under TensorFlow's name for it; null with the reason in aclGetRecentErrMsg.
 __attribute__((visibility("default"))) void* anynpu_tensorflow_device(int device, const char* name) {
   try {

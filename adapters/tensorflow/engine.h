@@ -25,6 +25,7 @@ class Engine {
   /// TensorFlow's name of the device: "/job:localhost/replica:0/task:0/device:NPU:0".
   const std::string& name() const { return name_; }
   int device() const { return device_; }
+  anynpu_library* library() const { return library_; }
   bool has_kernel(const std::string& op) const { return kinds_.contains(op); }
 
   std::vector<Value> run_function(TFE_Context* context, const char* function, const std::vector<Value>& inputs,

@@ -106,6 +106,10 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
                                  anynpu_value* const* inputs, size_t input_count, anynpu_value** outputs,
                                  size_t output_count);
 
+/** What became of the functions, as JSON: {"functions": [{"name", "plans", "nodes", "host_nodes", "compile_ms",
+ * "peak_bytes", "live_bytes", "host": [{"op", "reason", "runs", "bytes"}]}]}. The text lives during the call. */
+void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
+
 /** Calls `visit` for every operator the engine has nodes for, by name; all others go to the client. */
 void anynpu_each_node_kind(void (*visit)(const char* op, void* context), void* context);
 

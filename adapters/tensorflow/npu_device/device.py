@@ -30,6 +30,7 @@ class NpuDeviceHandle:
         info = library.load().anynpu_tensorflow_device(device_id, self._name.encode())
         if not info:
             raise RuntimeError(library.load().aclGetRecentErrMsg().decode())
+        self._info = info
         callbacks = library.load().anynpu_tensorflow_callbacks()
         context.register_custom_device(
             library.capsule(callbacks, b"TFE_CustomDevice"),
@@ -44,6 +45,11 @@ class NpuDeviceHandle:
     def is_cluster_worker(self):
         """Whether this process is one of several workers."""
         return self.workers_num > 1
+
+    def report(self):
+        """What became of each function: a list of {"name", "nodes", "host_nodes", "compile_ms", "peak_bytes", "host":
+        [{"op", "reason", "runs", "bytes"}], …}; host are the nodes that ran on the CPU."""
+        return library.report(self._info)
 
     def scope(self):
         """Operators created in a `with` block of this go to the device."""

@@ -2,6 +2,7 @@
 """libanynpu_tensorflow.so of this installation, and TensorFlow's capsules around what it gives."""
 
 import ctypes as C
+import json
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def load():
     library.anynpu_tensorflow_device.restype = C.c_void_p
     library.aclGetRecentErrMsg.restype = C.c_char_p
     return library
+
+
+def report(info):
+    found = []
+    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda text, _: found.append(json.loads(text)))
+    load().anynpu_tensorflow_report(C.c_void_p(info), visit)
+    return found[0]["functions"]
 
 
 def capsule(pointer, name):
