@@ -96,22 +96,22 @@ std::shared_ptr<Executable::Entry> Executable::find_entry(std::span<const Value>
   }
 }
 
-std::vector<Value> Executable::run(std::span<const Value> arguments) {
+std::vector<Value> Executable::run(std::vector<Value> arguments) {
   require(arguments.size() == function_.arguments.size(), "function {} takes {} arguments; {} are given",
           function_.name, function_.arguments.size(), arguments.size());
   try {
-    return run_frame(arguments);
+    return run_frame(std::move(arguments));
   } catch (NodeError& e) {
     if (!continues_) e.put_around({function_.name});
     throw;
   }
 }
 
-std::vector<Value> Executable::run_frame(std::span<const Value> arguments) {
+std::vector<Value> Executable::run_frame(std::vector<Value> arguments) {
   const std::shared_ptr<Entry> entry = find_entry(arguments);
   std::unique_ptr<Frame> frame = take(*entry);
   if (!frame) frame = std::make_unique<Frame>(entry->plan, library_);
-  std::vector<Value> results = frame->run(arguments);
+  std::vector<Value> results = frame->run(std::move(arguments));
   give_back(*entry, std::move(frame));
   return results;
 }

@@ -23,9 +23,10 @@ class Executable {
   /// `continues`: what comes after a plan that had to end, of the same function.
   Executable(Function function, Library& library, bool continues = false);
 
-  /// Runs with these arguments; safe from several threads and from within itself. Raises 161002 when they do not fit
-  /// the function, else what its nodes raise.
-  std::vector<Value> run(std::span<const Value> arguments);
+  /// Runs with these arguments; safe from several threads and from within itself. An argument moved in may be written
+  /// to by the last node that reads it. Raises 161002 when they do not fit the function, else what its nodes raise, as
+  /// a NodeError that names this function among those around the node.
+  std::vector<Value> run(std::vector<Value> arguments);
 
   const Function& function() const { return function_; }
   size_t plan_count() const;
@@ -42,7 +43,7 @@ class Executable {
   std::unique_ptr<Frame> take(Entry& entry);
   void give_back(Entry& entry, std::unique_ptr<Frame> frame);
 
-  std::vector<Value> run_frame(std::span<const Value> arguments);
+  std::vector<Value> run_frame(std::vector<Value> arguments);
 
   const Function function_;
   const bool continues_;

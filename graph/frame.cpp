@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/frame.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "graph/binding.h"
 #include "graph/executable.h"
@@ -48,6 +50,15 @@ Value Frame::value(const Planned& planned) const {
   return {tensor(planned), late.owner, nullptr};
 }
 
+std::vector<Value> Frame::take(std::span<const Planned> planned) {
+  std::vector<Value> values;
+  for (const Planned& one : planned) values.push_back(value(one));
+  // Those that the last step or nobody needs are done; plans list them with the step.
+  for (const Planned& one : planned)
+    if (std::find(step_->done.begin(), step_->done.end(), one.slot) != step_->done.end()) release(one.slot);
+  return values;
+}
+
 void Frame::set(const Planned& planned, Value value) {
   const auto id = static_cast<size_t>(planned.slot);
   late_[id] = std::move(value);
@@ -68,9 +79,9 @@ void Frame::bind(size_t i) {
   stale_[i] = false;
 }
 
-void Frame::start(std::span<const Value> arguments) {
+void Frame::start(std::vector<Value> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (!plan_->arguments[i].literal) set(plan_->arguments[i], arguments[i]);
+    if (!plan_->arguments[i].literal) set(plan_->arguments[i], std::move(arguments[i]));
   for (size_t i = 0; i < plan_->slots.size(); ++i) {
     const Slot& slot = plan_->slots[i];
     if (!slot.result) continue;
@@ -84,6 +95,7 @@ void Frame::run_steps() {
   for (size_t i = 0; i < operators_.size(); ++i) {
     const Step& step = plan_->steps[i];
     if (step.def == nullptr) {
+      step_ = &step;
       at_node(*step.node, [&] { step.body(*this); });
     } else {
       if (stale_[i]) at_node(*step.node, [&] { bind(i); });
@@ -93,13 +105,18 @@ void Frame::run_steps() {
   }
 }
 
-std::vector<Value> Frame::run(std::span<const Value> arguments) {
-  start(arguments);
-  run_steps();
+std::vector<Value> Frame::finish() {
   std::vector<Value> values;
   for (const Planned& planned : plan_->rest ? plan_->rest_arguments : plan_->results) values.push_back(value(planned));
   for (Value& late : late_) late = {};
-  return plan_->rest ? plan_->rest->run(values) : values;
+  return values;
+}
+
+std::vector<Value> Frame::run(std::vector<Value> arguments) {
+  start(std::move(arguments));
+  run_steps();
+  std::vector<Value> values = finish();
+  return plan_->rest ? plan_->rest->run(std::move(values)) : values;
 }
 
 }  // namespace npu::graph

@@ -19,19 +19,24 @@ class Frame {
   Frame(std::shared_ptr<const Plan> plan, Library& library);
 
   /// Runs the plan, and what comes after it. Raises what a step raises, with the node's name in front.
-  std::vector<Value> run(std::span<const Value> arguments);
+  std::vector<Value> run(std::vector<Value> arguments);
 
   // For the bodies of steps.
   /// The tensor now; its memory is the frame's and is reused once nobody of the plan needs it.
   Tensor tensor(const Planned& planned) const;
   /// The value, for keeping: shared where it has an owner, a copy where the memory is the frame's.
   Value value(const Planned& planned) const;
+  /// The same, for handing on: what nobody of the plan needs after this step is no longer held by the frame, so that
+  /// whoever gets it may find itself the only holder.
+  std::vector<Value> take(std::span<const Planned> planned);
+  Value take(const Planned& planned) { return std::move(take(std::span(&planned, 1)).front()); }
   /// Brings a late value.
   void set(const Planned& planned, Value value);
   Library& library() const { return library_; }
 
  private:
-  void start(std::span<const Value> arguments);
+  void start(std::vector<Value> arguments);
+  std::vector<Value> finish();
   void run_steps();
   void bind(size_t step);
   std::byte* address(const Slot& slot, SlotId id) const;
@@ -43,6 +48,7 @@ class Frame {
   std::vector<std::unique_ptr<ops::Operator>> operators_;  ///< by step; null where the step has a body
   std::vector<char> stale_;                                ///< by step: an address changed since it was prepared
   std::vector<Value> late_;                                ///< by slot
+  const Step* step_ = nullptr;                             ///< whose body runs
   std::vector<void*> bound_;                               ///< by slot: the address that prepared operators hold
 };
 

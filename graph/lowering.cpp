@@ -13,7 +13,19 @@ std::map<std::string_view, NodeKind>& registry() {
   return kinds;
 }
 
+std::map<std::string_view, NodeKind>& list_registry() {
+  static std::map<std::string_view, NodeKind> kinds;
+  return kinds;
+}
+
 }  // namespace
+
+ListNodeRegistration::ListNodeRegistration(std::string_view op, Lower lower) { list_registry()[op] = {lower, {}}; }
+
+const NodeKind* find_list_kind(std::string_view op) {
+  const auto at = list_registry().find(op);
+  return at == list_registry().end() ? nullptr : &at->second;
+}
 
 NodeRegistration::NodeRegistration(std::string_view op, Lower lower, std::string_view target) {
   if (!registry().emplace(op, NodeKind{lower, target}).second) fail(Code::kInternal, "node {} is registered twice", op);

@@ -115,11 +115,16 @@ struct NodeKind {
 
 /// The kind of node of this operator, or null.
 const NodeKind* find_kind(std::string_view op);
+/// The same where the node's first input is a list of ours, for operators that take tensors as well.
+const NodeKind* find_list_kind(std::string_view op);
 /// The operators we have a kind of node for, in order of their names.
 std::vector<std::string_view> all_kinds();
 
 struct NodeRegistration {
   NodeRegistration(std::string_view op, Lower lower, std::string_view target = {});
+};
+struct ListNodeRegistration {
+  ListNodeRegistration(std::string_view op, Lower lower);
 };
 
 }  // namespace npu::graph
@@ -129,3 +134,5 @@ struct NodeRegistration {
 /// NPU_NODE("Exp", unary, "exp"): registers a function as the meaning of a node's operator, with the operator of `ops`
 /// that it is to call where several nodes share the function.
 #define NPU_NODE(...) const ::npu::graph::NodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)
+/// NPU_LIST_NODE("AddN", add_lists): the meaning where the first input is a list.
+#define NPU_LIST_NODE(...) const ::npu::graph::ListNodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)

@@ -28,6 +28,7 @@ class NodeError : public Error {
   void put_around(const std::vector<std::string>& outer) {
     functions_.insert(functions_.begin(), outer.begin(), outer.end());
   }
+  void drop_outermost() { functions_.erase(functions_.begin()); }
 
  private:
   std::string plain_, node_;

@@ -16,6 +16,7 @@
 namespace npu::graph {
 
 class Frame;
+struct ListType;
 class Executable;
 
 /// Position in Plan::slots.
@@ -28,6 +29,7 @@ struct Planned {
   SlotId slot = -1;  ///< -1: nothing known yet
   std::shared_ptr<const Literal> literal = {};  ///< the elements, where they are known
   int32_t argument = -1;                        ///< of objects: which argument of the function it is
+  std::shared_ptr<const ListType> list = {};    ///< of lists of our own: what they hold
   bool dynamic = false;                         ///< a tensor whose shape only the run tells
 
   const Dims& shape() const { return view.shape; }

@@ -8,6 +8,7 @@
 #include "graph/binding.h"
 #include "graph/executable.h"
 #include "graph/node_error.h"
+#include "graph/tensor_list.h"
 
 namespace npu::graph {
 namespace {
@@ -82,6 +83,8 @@ void Planner::add_argument(const Argument& argument, const ArgumentTraits& trait
     planned.slot = add_slot(std::move(slot));
   }
   planned.argument = static_cast<int32_t>(index);
+  if (const auto* list = dynamic_cast<const TensorList*>(traits.object.get()))
+    planned.list = std::make_shared<const ListType>(list->type);
   plan_.arguments.push_back(planned);
   values_[{argument.node, 0}] = std::move(planned);
 }
@@ -135,7 +138,9 @@ void Planner::lower_by_kind(const Node& node) {
     const auto& literal = node.attributes.get<Literal>("value");
     return set(0, constant(literal));
   }
-  const NodeKind* kind = find_kind(node.op);
+  const bool lists = !node.inputs.empty() && values_.at(node.inputs.front()).list;
+  const NodeKind* kind = lists ? find_list_kind(node.op) : nullptr;
+  if (kind == nullptr) kind = find_kind(node.op);
   if (kind == nullptr) throw Declined{"there is no kernel of it"};
   Lowering lowering(*this, node, kind->target);
   kind->lower(lowering);

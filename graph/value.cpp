@@ -7,11 +7,20 @@
 
 namespace npu::graph {
 
+namespace {
+
+/// Gives memory back to the device; its type tells our memory from a client's.
+struct Deallocate {
+  void operator()(const void* block) const { device::deallocate(const_cast<void*>(block)); }
+};
+
+}  // namespace
+
 Value make_value(int device, DType dtype, const Dims& shape) {
   const auto bytes = static_cast<size_t>(count_of(shape)) * size_of(dtype);
   void* block = device::allocate(device, bytes);
   Value value;
-  value.owner = std::shared_ptr<const void>(block, [](const void* p) { device::deallocate(const_cast<void*>(p)); });
+  value.owner = std::shared_ptr<const void>(block, Deallocate{});
   value.tensor = make_tensor(device::resolve(block, bytes), dtype, shape);
   return value;
 }
@@ -69,7 +78,9 @@ void Variable::clear() { assign({}); }
 
 void Variable::make_exclusive() {
   check_initialized();
-  if (value_.owner.use_count() != 1) value_ = copy_of(device_, value_.tensor);
+  // A client's memory is never written to, even when the client no longer holds the value: it may be part of more.
+  const bool ours = std::get_deleter<Deallocate>(value_.owner) != nullptr;
+  if (!ours || value_.owner.use_count() != 1) value_ = copy_of(device_, value_.tensor);
 }
 
 }  // namespace npu::graph

@@ -336,7 +336,12 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
     anynpu_library& live = *given(library, "library");
     const auto values = npu::acl::values_of(inputs, input_count, "inputs");
     const std::string name = npu::acl::node_function(live, npu::acl::bytes_of(node_def, size, "node_def"), values);
-    npu::acl::give(live.library.get(name)->run(values), outputs, output_count);
+    try {
+      npu::acl::give(live.library.get(name)->run(values), outputs, output_count);
+    } catch (npu::graph::NodeError& e) {
+      e.drop_outermost();  // the function that we made of the operator
+      throw;
+    }
   });
 }
 

@@ -19,12 +19,12 @@ bool truth(const Value& value) {
 }
 
 Values run_call(Library& library, const Call& call, Values inputs) {
-  return library.get(call.bodies.front())->run(inputs);
+  return library.get(call.bodies.front())->run(std::move(inputs));
 }
 
 Values run_while(Library& library, const Call& call, Values values) {
   const auto condition = library.get(call.condition), body = library.get(call.bodies.front());
-  while (truth(condition->run(values).front())) values = body->run(values);
+  while (truth(condition->run(values).front())) values = body->run(std::move(values));
   return values;
 }
 
@@ -40,7 +40,7 @@ Values run_branch(Library& library, const Call& call, Values inputs) {
         index >= 0 && std::cmp_less(index, call.bodies.size()) ? static_cast<size_t>(index) : call.bodies.size() - 1;
   }
   inputs.erase(inputs.begin());
-  return library.get(call.bodies[branch])->run(inputs);
+  return library.get(call.bodies[branch])->run(std::move(inputs));
 }
 
 Values run_any(Library& library, const Call& call, Values inputs) {
@@ -59,9 +59,7 @@ void lower(Lowering& l) {
   std::vector<Planned> used = inputs;
   used.insert(used.end(), outputs.begin(), outputs.end());
   l.run(used, [call, inputs, outputs](Frame& frame) {
-    Values values;
-    for (const Planned& input : inputs) values.push_back(frame.value(input));
-    Values results = run_any(frame.library(), call, std::move(values));
+    Values results = run_any(frame.library(), call, frame.take(inputs));
     for (size_t i = 0; i < outputs.size(); ++i) frame.set(outputs[i], std::move(results[i]));
   });
   // A function may have assigned to variables, and so changed what the plan counts on.

@@ -116,7 +116,8 @@ class Value:
         handle = C.c_void_p()
         check(LIB.anynpu_value_variable(0, C.byref(handle)))
         if array is not None:
-            check(LIB.anynpu_variable_assign(handle, cls.of(np.array(array)).handle))
+            first = cls.of(np.array(array))
+            check(LIB.anynpu_variable_assign(handle, first.handle))
         return cls(handle)
 
     @classmethod

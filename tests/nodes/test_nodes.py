@@ -16,6 +16,11 @@ IN_FUNCTIONS = {
     "AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "Case", "DisableCopyOnRead", "If", "NoOp",
     "PartitionedCall", "ReadVariableOp", "StatefulPartitionedCall", "StatelessCase", "StatelessIf", "StatelessWhile",
     "VarIsInitializedOp", "While",
+    "EmptyTensorList", "TensorListConcat", "TensorListConcatLists", "TensorListConcatV2", "TensorListElementShape",
+    "TensorListFromTensor", "TensorListGather", "TensorListGetItem", "TensorListLength", "TensorListPopBack",
+    "TensorListPushBack", "TensorListReserve", "TensorListResize", "TensorListScatter",
+    "TensorListScatterIntoExistingList", "TensorListScatterV2", "TensorListSetItem", "TensorListSplit",
+    "TensorListStack",
 }  # fmt: skip
 
 
