@@ -91,6 +91,7 @@ std::shared_ptr<Executable::Entry> Executable::find_entry(std::span<const Value>
       require(tensor.count() * static_cast<int64_t>(size_of(tensor.dtype)) <= kLargestKeyed,
               "argument {} decides about shapes and has {} elements; at most {} bytes can", need.argument,
               tensor.count(), kLargestKeyed);
+      if (by_value_[need.argument]) fail(Code::kInternal, "argument {} is known and asked for again", need.argument);
       by_value_[need.argument] = true;
     }
   }

@@ -94,6 +94,15 @@ TEST(Executable, ViewsAreWrittenOutWhereTheyLeave) {
   EXPECT_EQ(numbers_of<float>(out[2]), (Floats{1, 2, 3, 4, 5, 6}));
 }
 
+// A view of one run is an argument of the next.
+TEST(Executable, AViewMayComeBackIn) {
+  World world({sum_of_squares()});
+  Value y = value_of<float>({4}, {9, 9, 3, 4});
+  y.tensor = y.tensor.view({2}, {1});
+  y.tensor.offset = 2;
+  EXPECT_EQ(numbers_of<float>(world.run("f", {value_of<float>({2}, {1, 2}), y})[0]), (Floats{32, 72}));
+}
+
 TEST(Executable, AShapeThatOnlyTheRunTells) {
   TestFunction f("f");
   const Edge x = f.argument("x"), n = f.argument("n", kInts);

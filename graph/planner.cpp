@@ -75,9 +75,10 @@ void Planner::set(size_t output, Planned planned) {
 }
 
 void Planner::add_argument(const Argument& argument, const ArgumentTraits& traits, size_t index) {
-  Planned planned = traits.literal ? constant(*traits.literal) : Planned{traits.type, traits.tensor};
+  Planned planned = traits.literal ? constant(*traits.literal) : Planned{traits.type};
   if (!traits.literal) {
-    if (is_object(traits.type)) planned.view = {};
+    // Late slots begin at the first element of whatever view comes.
+    if (!is_object(traits.type)) planned.view = as_view(traits.tensor.dtype, traits.tensor.shape);
     Slot slot;
     slot.kind = SlotKind::kLate;
     planned.slot = add_slot(std::move(slot));
