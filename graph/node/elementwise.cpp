@@ -3,7 +3,7 @@
 // gives another.
 #include <span>
 
-#include "graph/lowering.h"
+#include "graph/node/array.h"
 
 namespace npu::graph {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kUnary[] = {"self"};
 constexpr std::string_view kBinary[] = {"self", "other"};
 constexpr std::string_view kPower[] = {"self", "exponent"};
+constexpr std::string_view kClip[] = {"self", "min", "max"};
 constexpr std::string_view kSelect[] = {"condition", "self", "other"};
 
 Dims broadcast_shape(const Lowering& l) {
@@ -31,8 +32,87 @@ void unary(Lowering& l) { emit(l, kUnary, l.dtype(0)); }
 void binary(Lowering& l) { emit(l, kBinary, l.dtype(0)); }
 void unary_test(Lowering& l) { emit(l, kUnary, DType::kBool); }
 void binary_test(Lowering& l) { emit(l, kBinary, DType::kBool); }
-void power(Lowering& l) { emit(l, kPower, l.dtype(0)); }
+
+void power(Lowering& l) {
+  if (is_integer(l.dtype(0)))
+    l.call("check_integers")
+        .set("self", l.input(1))
+        .set("refuse_negative", true)
+        .set("message", std::string("Integers to negative integer powers are not allowed"));
+  emit(l, kPower, l.dtype(0));
+}
+
 void select(Lowering& l) { emit(l, kSelect, l.dtype(1)); }
+
+void clip(Lowering& l) { emit(l, kClip, l.dtype(0)); }
+void is_nan(Lowering& l) {
+  const Planned x = l.input(0);
+  l.call("ne").set("self", x).set("other", x).set("out", l.make(0, DType::kBool, x.shape()));
+}
+void is_inf(Lowering& l) {
+  const Planned x = l.input(0), size = l.scratch(x.dtype(), x.shape());
+  l.call("abs").set("self", x).set("out", size);
+  l.call("isposinf").set("self", size).set("out", l.make(0, DType::kBool, x.shape()));
+}
+/// log(1 + e^x), by its larger part, so that nothing overflows.
+void softplus(Lowering& l) {
+  l.call("logaddexp")
+      .set("self", l.input(0))
+      .set("other", ops::Operand{{}, Scalar(0)})
+      .set("out", l.make(0, l.dtype(0), l.shape(0)));
+}
+
+/// The gradient told from the output (input 0) and the gradient of the output (input 1).
+void backward(Lowering& l) {
+  if (is_complex(l.dtype(0))) l.decline("gradients of complex functions are left to the client");
+  const Planned out = l.make(0, l.dtype(0), broadcast(l.shape(0), l.shape(1)));
+  l.call(l.target()).set("output", l.input(0)).set("grad_output", l.input(1)).set("out", out);
+}
+void softplus_grad(Lowering& l) {
+  const Planned out = l.make(0, l.dtype(0), l.shape(0));
+  l.call("gate_sigmoid").set("self", l.input(0)).set("gate", l.input(1)).set("out", out);
+}
+void softsign_grad(Lowering& l) {
+  const Planned out = l.make(0, l.dtype(0), l.shape(0));
+  l.call("softsign_backward").set("grad_output", l.input(0)).set("self", l.input(1)).set("out", out);
+}
+
+/// The old rule: the condition has the shape of the others, or is one number, or has one element for each of their
+/// rows.
+void select_rows(Lowering& l) {
+  decline_objects(l);
+  const Dims& shape = l.shape(1);
+  require(shape == l.shape(2), "'then' and 'else' must have the same size.  but received: {} vs. {}", shape,
+          l.shape(2));
+  Planned condition = l.input(0);
+  if (condition.shape().size() == 1 && shape.size() > 1) {
+    require(condition.shape()[0] == shape[0],
+            "Number of batches of 'then' must match size of 'cond', but saw: {} vs. {}", shape[0],
+            condition.shape()[0]);
+    Dims sizes(shape.size(), 1), strides(shape.size(), 0);
+    sizes[0] = shape[0], strides[0] = condition.view.strides[0];
+    condition = restrided(condition, sizes, strides);
+  }
+  l.call("where")
+      .set("condition", condition)
+      .set("self", l.input(1))
+      .set("other", l.input(2))
+      .set("out", l.make(0, l.dtype(1), shape));
+}
+
+void add_n(Lowering& l) {
+  decline_objects(l);
+  if (l.input_count() == 1) return l.alias(0, l.input(0));
+  const Planned out = l.make(0, l.dtype(0), l.shape(0));
+  Planned sum = l.input(0);
+  for (size_t i = 1; i < l.input_count(); ++i) {
+    require(l.shape(i) == l.shape(0),
+            "Inputs to operation must have the same size and shape. Input 0: {} != input {}: {}", l.shape(0), i,
+            l.shape(i));
+    l.call("add").set("self", sum).set("other", l.input(i)).set("out", out);
+    sum = out;
+  }
+}
 
 NPU_NODE("Neg", unary, "neg");
 NPU_NODE("Exp", unary, "exp");
@@ -54,6 +134,26 @@ NPU_NODE("Relu", unary, "relu");
 NPU_NODE("Reciprocal", unary, "reciprocal");
 NPU_NODE("Inv", unary, "reciprocal");
 NPU_NODE("Round", unary, "round");
+NPU_NODE("Rint", unary, "round");
+NPU_NODE("Expm1", unary, "expm1");
+NPU_NODE("Tan", unary, "tan");
+NPU_NODE("Asin", unary, "asin");
+NPU_NODE("Acos", unary, "acos");
+NPU_NODE("Atan", unary, "atan");
+NPU_NODE("Sinh", unary, "sinh");
+NPU_NODE("Cosh", unary, "cosh");
+NPU_NODE("Asinh", unary, "asinh");
+NPU_NODE("Acosh", unary, "acosh");
+NPU_NODE("Atanh", unary, "atanh");
+NPU_NODE("Erfc", unary, "erfc");
+NPU_NODE("Erfinv", unary, "erfinv");
+NPU_NODE("Lgamma", unary, "lgamma");
+NPU_NODE("Digamma", unary, "digamma");
+NPU_NODE("Softsign", unary, "softsign");
+NPU_NODE("Softplus", softplus);
+NPU_NODE("IsFinite", unary_test, "isfinite");
+NPU_NODE("IsNan", is_nan);
+NPU_NODE("IsInf", is_inf);
 NPU_NODE("AddV2", binary, "add");
 NPU_NODE("Add", binary, "add");
 NPU_NODE("Sub", binary, "sub");
@@ -71,7 +171,26 @@ NPU_NODE("GreaterEqual", binary_test, "ge");
 NPU_NODE("LogicalNot", unary_test, "logical_not");
 NPU_NODE("LogicalAnd", binary_test, "logical_and");
 NPU_NODE("LogicalOr", binary_test, "logical_or");
+NPU_NODE("DivNoNan", binary, "div_no_nan");
+NPU_NODE("MulNoNan", binary, "mul_no_nan");
+NPU_NODE("Xdivy", binary, "zero_or_div");
+NPU_NODE("Xlogy", binary, "zero_or_log");
+NPU_NODE("Xlog1py", binary, "zero_or_log1p");
+NPU_NODE("SquaredDifference", binary, "squared_difference");
+NPU_NODE("Atan2", binary, "atan2");
+NPU_NODE("ClipByValue", clip, "clamp");
 NPU_NODE("SelectV2", select, "where");
+NPU_NODE("Select", select_rows);
+NPU_NODE("AddN", add_n);
+NPU_NODE("AccumulateNV2", add_n);
+NPU_NODE("TanhGrad", backward, "tanh_backward");
+NPU_NODE("SigmoidGrad", backward, "sigmoid_backward");
+NPU_NODE("SqrtGrad", backward, "sqrt_backward");
+NPU_NODE("RsqrtGrad", backward, "rsqrt_backward");
+NPU_NODE("ReciprocalGrad", backward, "reciprocal_backward");
+NPU_NODE("InvGrad", backward, "reciprocal_backward");
+NPU_NODE("SoftplusGrad", softplus_grad);
+NPU_NODE("SoftsignGrad", softsign_grad);
 
 }  // namespace
 }  // namespace npu::graph
