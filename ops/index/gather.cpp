@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading through index tensors: index_select (also embedding and TensorFlow-style gather), gather, index, take.
+// Reading through index tensors: index_select (also embedding and TensorFlow-style gather), gather, gather_nd, index,
+// take.
 #include "ops/index/index_list.h"
 #include "ops/index/indexed.h"
+#include "ops/index/nd_index.h"
 #include "ops/vector/along_dim.h"
 
 namespace npu::ops {
@@ -101,6 +103,18 @@ struct Index final : Reading {
   }
 };
 
+// out[i] = self[indices[i, 0], indices[i, 1], …].
+struct GatherNd final : Reading {
+  Tensor indices;
+
+  void prepare() override {
+    NdIndex index = nd_index(self, indices);
+    check_shape(out, "out", index.view.shape);
+    offsets.plan(index.shape, std::move(index.axes));
+    move.plan(IndexedMode::kGather, out, index.view, index.shape, 0);
+  }
+};
+
 // out[i] = self.flatten()[index[i]], row-major whatever the strides.
 struct Take final : Operator {
   Tensor self, index, out;
@@ -136,6 +150,8 @@ NPU_OPERATOR(Gather, "gather", "index", in<&Gather::self>("self"), attr<&Gather:
              in<&Gather::index>("index"), out<&Gather::out>("out"));
 NPU_OPERATOR(Index, "index", "index", in<&Index::self>("self"), in<&Index::indices>("indices"),
              out<&Index::out>("out"));
+NPU_OPERATOR(GatherNd, "gather_nd", "index", in<&GatherNd::self>("self"), in<&GatherNd::indices>("indices"),
+             out<&GatherNd::out>("out"));
 NPU_OPERATOR(Take, "take", "index", in<&Take::self>("self"), in<&Take::index>("index"), out<&Take::out>("out"));
 
 }  // namespace

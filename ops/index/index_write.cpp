@@ -4,6 +4,7 @@
 // named by rows of indices, or beginning at one position per batch entry. Sums run in row-major order, in float32 for
 // halves.
 #include "ops/index/index_list.h"
+#include "ops/index/nd_index.h"
 #include "ops/index/writing.h"
 #include "ops/vector/along_dim.h"
 
@@ -107,34 +108,20 @@ struct Put final : Writing {
   }
 };
 
+// reduction: 0 put, 1 add (times alpha), 2 multiply, 3 maximum, 4 minimum.
 struct ScatterNdUpdate final : Writing {
   Tensor indices, updates;
+  int64_t reduction = 0;
+  Scalar alpha = Scalar(1);
 
   void prepare() override {
-    const Tensor& target = begin();
-    require(indices.rank() >= 1 && indices.shape.back() <= static_cast<int64_t>(self.rank()),
-            "indices is {}, self is {}: the last size of indices is the number of leading dimensions it names", indices,
-            self);
-    Tensor column = indices;
-    column.shape.pop_back();
-    column.strides.pop_back();
-    std::vector<IndexAxis> axes;
-    Tensor view = target;
-    for (int64_t k = 0; k < indices.shape.back(); ++k) {
-      Tensor one = column;
-      one.offset += k * indices.strides.back();
-      const auto axis = static_cast<size_t>(k);
-      axes.push_back({one, self.shape[axis], target.strides[axis], false, fmt::format("indices[..., {}]", k)});
-      view.shape.erase(0);
-      view.strides.erase(0);
-    }
-    for (size_t i = column.rank(); i-- > 0;) {
-      view.shape.insert(0, column.shape[i]);
-      view.strides.insert(0, 0);
-    }
-    check_shape(updates, "updates", view.shape);
-    offsets.plan(column.shape, std::move(axes));
-    move.plan(IndexedMode::kPut, updates, view, column.shape, 0);
+    const IndexedMode mode = scatter_mode(reduction);
+    const Tensor& target = begin(mode == IndexedMode::kPut ? DType::kUndefined : sum_buffer(out.dtype));
+    NdIndex index = nd_index(target, indices);
+    check_shape(updates, "updates", index.view.shape);
+    offsets.plan(index.shape, std::move(index.axes));
+    move.plan(mode, updates, index.view, index.shape, 0);
+    if (mode == IndexedMode::kAdd) move.scale(alpha);
   }
 };
 
@@ -172,7 +159,8 @@ NPU_OPERATOR(IndexPut, "index_put", "index", NPU_WRITING_FIELDS(IndexPut), in<&I
 NPU_OPERATOR(Put, "put", "index", NPU_WRITING_FIELDS(Put), in<&Put::index>("index"), in<&Put::source>("source"),
              attr<&Put::accumulate>("accumulate"));
 NPU_OPERATOR(ScatterNdUpdate, "scatter_nd_update", "index", NPU_WRITING_FIELDS(ScatterNdUpdate),
-             in<&ScatterNdUpdate::indices>("indices"), in<&ScatterNdUpdate::updates>("updates"));
+             in<&ScatterNdUpdate::indices>("indices"), in<&ScatterNdUpdate::updates>("updates"),
+             attr<&ScatterNdUpdate::reduction>("reduction"), attr<&ScatterNdUpdate::alpha>("alpha"));
 NPU_OPERATOR(ScatterUpdate, "scatter_update", "index", NPU_WRITING_FIELDS(ScatterUpdate),
              in<&ScatterUpdate::indices>("indices"), in<&ScatterUpdate::updates>("updates"),
              attr<&ScatterUpdate::axis>("axis"));

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What TensorFlow refuses is refused here, although it is found only when the work runs."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from case import floats, ints, scalar
+from engine import Engine, EngineError, Value, node_of
+
+BY_ZERO = {"x": ints(6, 7), "y": ints(2, 0)}
+REFUSED = [
+    ("FloorDiv", BY_ZERO, "Integer division by zero"),
+    ("FloorMod", BY_ZERO, "Integer division by zero"),
+    ("Mod", BY_ZERO, "Integer division by zero"),
+    ("Pow", {"x": ints(2, 3), "y": ints(1, -1)}, "Integers to negative integer powers are not allowed"),
+    ("CheckNumerics", {"tensor": np.float32([1, np.nan])}, "here : Tensor had NaN values"),
+    ("CheckNumericsV2", {"tensor": np.float32([1, np.inf])}, "here : Tensor had \\+Inf values"),
+    ("GatherV2", {"params": floats(3, 2), "indices": ints(0, 3), "axis": scalar(0)}, "3"),
+    ("GatherV2", {"params": floats(3, 2), "indices": ints(-1), "axis": scalar(0)}, "-1"),
+    ("GatherNd", {"params": floats(3, 2), "indices": np.array([[0, 2]], "int32")}, "2"),
+    ("ScatterNd", {"indices": np.array([[4]], "int32"), "updates": floats(1, 2), "shape": ints(4, 2)}, "4"),
+    (
+        "UnsortedSegmentSum",
+        {"data": floats(2, 2), "segment_ids": ints(0, 5), "num_segments": scalar(3)},
+        "out of range",
+    ),
+    ("SegmentSum", {"data": floats(2, 2), "segment_ids": ints(1, 0)}, "segment ids are not increasing"),
+    ("DynamicPartition", {"data": ints(1, 2), "partitions": ints(0, 2)}, "is not in \\[0, 2\\)"),
+    ("InvertPermutation", {"x": ints(0, 0, 1)}, "duplicated"),
+    ("ReverseV2", {"tensor": floats(2, 2), "axis": ints(0, -2)}, "specified more than once"),
+    ("ConcatV2", {"values": [floats(2, 2), floats(3, 3)], "axis": scalar(0)}, "differ"),
+    ("Tile", {"input": floats(2, 2), "multiples": ints(1)}, "multiples"),
+    ("Range", {"start": scalar(0), "limit": scalar(5), "delta": scalar(0)}, "delta != 0"),
+]
+ATTRIBUTES = {"CheckNumerics": {"message": "here"}, "CheckNumericsV2": {"message": "here"},
+              "DynamicPartition": {"num_partitions": 2}}  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "inputs", "text"), REFUSED, ids=lambda v: v if isinstance(v, str) else "")
+def test_is_refused_as_tensorflow_does(op, inputs, text):
+    attributes = ATTRIBUTES.get(op, {})
+    with pytest.raises(tf.errors.InvalidArgumentError), tf.device("CPU"):
+        getattr(tf.raw_ops, op)(**tf.nest.map_structure(tf.constant, inputs), **attributes)
+    flat = tf.nest.flatten(list(inputs.values()))
+    node = node_of(op, inputs, attributes)
+    with pytest.raises(EngineError, match=text) as e:
+        Engine().run_node(node, [Value.of(v) for v in flat], 1 if op != "DynamicPartition" else 2)
+    assert e.value.node == op
