@@ -245,13 +245,10 @@ class Engine:
         return [Value(C.c_void_p(h)) for h in outputs]
 
 
-def node_of(op, inputs, attributes):
-    """The NodeDef that TensorFlow makes of a call of tf.raw_ops, without its inputs."""
+def node_of(op, inputs, attributes, hole=tf.constant):
+    """The NodeDef that TensorFlow makes of a call of tf.raw_ops, without its inputs; `hole` stands for an input."""
     with tf.Graph().as_default() as graph:
-        holes = {
-            name: [tf.constant(v) for v in value] if isinstance(value, list) else tf.constant(value)
-            for name, value in inputs.items()
-        }
+        holes = tf.nest.map_structure(hole, inputs)
         getattr(tf.raw_ops, op)(**holes, **attributes)
         node = node_def_pb2.NodeDef()
         node.CopyFrom(graph.get_operations()[-1].node_def)
