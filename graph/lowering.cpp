@@ -166,6 +166,8 @@ Planned Lowering::unknown(size_t i) {
 
 void Lowering::end_plan() { planner_.ended_ = true; }
 
+Planned Lowering::bring(DType dtype, const Dims& shape) { return planner_.memory(dtype, shape, SlotKind::kLate); }
+
 Planned Lowering::scratch(DType dtype, const Dims& shape) { return planner_.memory(dtype, shape, SlotKind::kArena); }
 
 OperatorCall Lowering::call(std::string_view op) {

@@ -86,6 +86,8 @@ class Lowering {
   Planned unknown(size_t i);
   /// Nothing after this node is planned before it has run.
   void end_plan();
+  /// A tensor of known shape that a body brings for the other steps of the node.
+  Planned bring(DType dtype, const Dims& shape);
   /// Memory for the duration of the node.
   Planned scratch(DType dtype, const Dims& shape);
 

@@ -133,7 +133,8 @@ NPU_OPERATOR(ApplyAdam, "apply_adam", "optimizer", inout<&ApplyAdam::var>("var")
              inout<&ApplyAdam::v>("v"), in<&ApplyAdam::beta1_power>("beta1_power"),
              in<&ApplyAdam::beta2_power>("beta2_power"), in<&ApplyAdam::lr>("lr"), in<&ApplyAdam::beta1>("beta1"),
              in<&ApplyAdam::beta2>("beta2"), in<&ApplyAdam::eps>("eps"), in<&ApplyAdam::grad>("grad"),
-             attr<&ApplyAdam::use_nesterov>("use_nesterov"));
+             optional<&ApplyAdam::largest>("largest"), attr<&ApplyAdam::use_nesterov>("use_nesterov"),
+             attr<&ApplyAdam::amsgrad>("amsgrad"));
 
 }  // namespace
 }  // namespace npu::ops

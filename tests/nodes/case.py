@@ -28,6 +28,17 @@ def is_input(value):
     return isinstance(value, np.ndarray) or (isinstance(value, list) and any(isinstance(v, np.ndarray) for v in value))
 
 
+def distance(got, wanted):
+    """Largest difference over largest magnitude; infinities and NaN must stand in the same places."""
+    wide = np.complex128 if np.iscomplexobj(wanted) else np.float64
+    got, wanted = np.asarray(got).astype(wide), np.asarray(wanted).astype(wide)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(got[~finite & ~np.isnan(wanted)], wanted[~finite & ~np.isnan(wanted)])
+    scale = max(np.abs(wanted[finite]).max(initial=0), np.finfo("float32").tiny)
+    return np.abs(got[finite] - wanted[finite]).max(initial=0) / scale
+
+
 @dataclass
 class Case:
     op: str
