@@ -14,7 +14,16 @@ void Library::add(const Program& program) {
   for (const auto& [name, function] : program.functions) {
     program_.add(function);
     compiled_.erase(name);
+    states_.erase(name);
   }
+}
+
+std::shared_ptr<void> Library::state(const std::string& function, const std::string& node,
+                                     const std::function<std::shared_ptr<void>()>& make) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<void>& state = states_[function][node];
+  if (!state) state = make();
+  return state;
 }
 
 std::shared_ptr<Executable> Library::get(std::string_view name) {

@@ -37,6 +37,11 @@ class Library {
     return program_;
   }
 
+  /// What a node keeps between runs (the position of a random generator), shared by all plans of its function; made by
+  /// `make` when it is asked for first, and gone when the function is replaced.
+  std::shared_ptr<void> state(const std::string& function, const std::string& node,
+                              const std::function<std::shared_ptr<void>()>& make);
+
   int device() const { return device_; }
   const HostNode& host() const { return host_; }
   Report& report() { return report_; }
@@ -48,6 +53,7 @@ class Library {
   mutable std::mutex mutex_;
   Program program_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
+  std::map<std::string, std::map<std::string, std::shared_ptr<void>>, std::less<>> states_;  ///< by function and node
 };
 
 }  // namespace npu::graph

@@ -89,6 +89,10 @@ OperatorCall& OperatorCall::set(std::string_view name, std::vector<Planned> tens
 
 Library& Lowering::library() const { return planner_.library_; }
 
+std::shared_ptr<void> Lowering::kept_state(const std::function<std::shared_ptr<void>()>& make) const {
+  return library().state(planner_.f_.name, node_.name, make);
+}
+
 const Planned& Lowering::input(size_t i) const {
   require(i < node_.inputs.size(), "it has {} inputs; number {} is needed", node_.inputs.size(), i);
   return planner_.values_.at(node_.inputs[i]);

@@ -32,18 +32,20 @@ HWY_INLINE void round_of(Counters& c, uint32_t key0, uint32_t key1) {
   }
 }
 
-void philox_blocks(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
+/// `counter_at(i)` is the counter of block i as two numbers of 64 bits.
+template <class CounterAt>
+HWY_INLINE void make_blocks(uint64_t key, int64_t blocks, uint32_t* words, CounterAt&& counter_at) {
   for (int64_t at = 0; at < blocks; at += kLanes) {
     Counters c;
     for (int i = 0; i < kLanes; ++i) {
-      const uint64_t block = first + static_cast<uint64_t>(at + i);
-      c.c0[i] = static_cast<uint32_t>(state.offset);
-      c.c1[i] = static_cast<uint32_t>(state.offset >> 32);
-      c.c2[i] = static_cast<uint32_t>(block);
-      c.c3[i] = static_cast<uint32_t>(block >> 32);
+      const RandomCounter block = counter_at(static_cast<uint64_t>(at + i));
+      c.c0[i] = static_cast<uint32_t>(block.low);
+      c.c1[i] = static_cast<uint32_t>(block.low >> 32);
+      c.c2[i] = static_cast<uint32_t>(block.high);
+      c.c3[i] = static_cast<uint32_t>(block.high >> 32);
     }
-    auto key0 = static_cast<uint32_t>(state.seed);
-    auto key1 = static_cast<uint32_t>(state.seed >> 32);
+    auto key0 = static_cast<uint32_t>(key);
+    auto key1 = static_cast<uint32_t>(key >> 32);
     for (int r = 0; r < 10; ++r) {
       round_of(c, key0, key1);
       key0 += 0x9E3779B9u;
@@ -60,14 +62,27 @@ void philox_blocks(RandomState state, uint64_t first, int64_t blocks, uint32_t* 
   }
 }
 
+void philox_blocks(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
+  make_blocks(state.seed, blocks, words,
+              [&](uint64_t i) HWY_ATTR { return RandomCounter{state.offset, first + i, 0}; });
+}
+
+void philox_counted(RandomCounter counter, int64_t blocks, uint32_t* words) {
+  make_blocks(counter.key, blocks, words, [&](uint64_t i) HWY_ATTR { return counter.after(i); });
+}
+
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace npu::ops {
 HWY_EXPORT(philox_blocks);
+HWY_EXPORT(philox_counted);
 void philox(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
   HWY_DYNAMIC_DISPATCH(philox_blocks)(state, first, blocks, words);
+}
+void philox(RandomCounter counter, int64_t blocks, uint32_t* words) {
+  HWY_DYNAMIC_DISPATCH(philox_counted)(counter, blocks, words);
 }
 }  // namespace npu::ops
 #endif

@@ -39,6 +39,14 @@ TEST(Philox, ManyBlocksAreTheSameAsSingleOnes) {
   }
 }
 
+TEST(Philox, CountersOf128BitsCarry) {
+  const uint64_t ones = ~uint64_t{0};
+  std::array<uint32_t, 8> words;
+  philox(RandomCounter{ones, 4, 9}, 2, words.data());
+  EXPECT_TRUE(std::equal(words.begin(), words.begin() + 4, block_of({9, ones}, 4).begin()));
+  EXPECT_TRUE(std::equal(words.begin() + 4, words.end(), block_of({9, 0}, 5).begin()));
+}
+
 template <class T>
 T& field(Operator& op, std::string_view name) {
   return *static_cast<T*>(op.def->field(name)->locate(op));

@@ -40,14 +40,18 @@ struct RandomOperator : Operator {
 
 /// Calls `body(first, count, words)` for consecutive runs of at most kRandomBlock of `total` elements, on any threads.
 /// `words` holds words_per_element (1 or 2) words for each, and words for one further element.
-template <class F>
-void random_blocks(RandomState state, int64_t total, int64_t words_per_element, F&& body) {
+template <class State, class F>
+void random_blocks(State state, int64_t total, int64_t words_per_element, F&& body) {
   parallel_for(total, kRandomGrain, [&](int64_t begin, int64_t end) {
     alignas(64) uint32_t words[2 * kRandomBlock];  // NOLINT: filled by philox
     for (int64_t at = begin; at < end; at += kRandomBlock) {
       const int64_t n = std::min(kRandomBlock, end - at);
       const int64_t blocks = (n * words_per_element + 3) / 4;
-      philox(state, static_cast<uint64_t>(at * words_per_element / 4), blocks, words);
+      const auto first = static_cast<uint64_t>(at * words_per_element / 4);
+      if constexpr (std::is_same_v<State, RandomCounter>)
+        philox(state.after(first), blocks, words);
+      else
+        philox(state, first, blocks, words);
       body(at, n, words);
     }
   });

@@ -23,6 +23,9 @@ IN_FUNCTIONS = {
     "TensorListPushBack", "TensorListReserve", "TensorListResize", "TensorListScatter",
     "TensorListScatterIntoExistingList", "TensorListScatterV2", "TensorListSetItem", "TensorListSplit",
     "TensorListStack",
+    "Multinomial", "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "RngReadAndSkip",
+    "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt",
+    "StatefulUniformInt", "TruncatedNormal",
 }  # fmt: skip
 
 

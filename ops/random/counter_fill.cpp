@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// counter_uniform, counter_normal, counter_truncated_normal, counter_integers, counter_bits: TensorFlow's random
+// numbers of a key and a counter, bit for bit. A block of four words gives four numbers of 32 bits or less, or two
+// of 64.
+#include <cmath>
+
+#include "ops/random/counter.h"
+
+namespace npu::ops {
+namespace {
+
+bool wide(DType dtype) { return size_of(dtype) == 8; }
+
+struct CounterUniform final : CounterOperator {
+  OrderedTensor target;
+
+  void prepare() override {
+    prepare_counter();
+    require(is_floating(out.dtype), "out is {}; uniform numbers need a floating dtype", out);
+    target = OrderedTensor(out, random_slot(out.dtype));
+  }
+  void run() override {
+    const DType dtype = out.dtype;
+    random_blocks(start(), target.count(), wide(dtype) ? 2 : 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+      double values[kRandomBlock];  // NOLINT: filled below
+      if (wide(dtype))
+        for (int64_t i = 0; i < n; ++i) values[i] = unit_double(words[2 * i], words[2 * i + 1]);
+      else
+        fill_floats(dtype, words, n, reinterpret_cast<float*>(values));
+      target.store(first, n, values);
+    });
+  }
+  int64_t cost() const override { return 200 + 2 * target.count(); }
+
+ private:
+  // Narrow types take the lowest bits of a word, as many as their mantissa has.
+  static void fill_floats(DType dtype, const uint32_t* words, int64_t n, float* values) {
+    const int bits = dtype == DType::kHalf ? 10 : dtype == DType::kBFloat16 ? 7 : 23;
+    for (int64_t i = 0; i < n; ++i) values[i] = unit_float((words[i] & ((1u << bits) - 1)) << (23 - bits));
+  }
+};
+
+// Box and Muller, sine before cosine, with the C library's functions: TensorFlow calls the same.
+void normal_pair(const uint32_t* words, float* out) {
+  const float u = std::max(unit_float(words[0]), 1e-7f);
+  const auto angle = static_cast<float>(2 * M_PI * unit_float(words[1]));
+  const float radius = std::sqrt(-2.0f * std::log(u));
+  out[0] = std::sin(angle) * radius;
+  out[1] = std::cos(angle) * radius;
+}
+
+void normal_pair(const uint32_t* words, double* out) {
+  const double u = std::max(unit_double(words[0], words[1]), 1e-7);
+  const double angle = 2 * M_PI * unit_double(words[2], words[3]);
+  const double radius = std::sqrt(-2.0 * std::log(u));
+  out[0] = std::sin(angle) * radius;
+  out[1] = std::cos(angle) * radius;
+}
+
+template <class T>
+constexpr int64_t kWords = sizeof(T) / 4;  // of an element
+
+struct CounterNormal : CounterOperator {
+  OrderedTensor target;
+
+  void prepare() override {
+    prepare_counter();
+    require(is_floating(out.dtype), "out is {}; normal numbers need a floating dtype", out);
+    target = OrderedTensor(out, random_slot(out.dtype));
+  }
+  void run() override {
+    if (wide(out.dtype))
+      draw<double>();
+    else
+      draw<float>();
+  }
+  int64_t cost() const override { return 200 + 20 * target.count(); }
+
+ private:
+  template <class T>
+  void draw() const {
+    random_blocks(start(), target.count(), kWords<T>, [&](int64_t first, int64_t n, const uint32_t* words) {
+      T values[kRandomBlock];  // NOLINT: filled below
+      for (int64_t i = 0; i < n; i += 2) normal_pair(words + i * kWords<T>, values + i);
+      target.store(first, n, values);
+    });
+  }
+};
+
+// Values of two or more standard deviations are drawn again, so each group of a block's elements has a stretch of 256
+// words an element to itself.
+struct CounterTruncatedNormal final : CounterOperator {
+  OrderedTensor target;
+
+  void prepare() override {
+    prepare_counter();
+    require(is_floating(out.dtype), "out is {}; normal numbers need a floating dtype", out);
+    target = OrderedTensor(out, random_slot(out.dtype));
+  }
+  void run() override {
+    if (wide(out.dtype))
+      draw<double>();
+    else
+      draw<float>();
+  }
+  int64_t cost() const override { return 200 + 60 * target.count(); }
+
+ private:
+  template <class T>
+  void draw() const {
+    constexpr int64_t kGroup = 4 / kWords<T>;
+    parallel_for(target.count(), kRandomGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; at += kGroup) {
+        T values[kGroup];  // NOLINT: filled by draw_group
+        draw_group(start().after(static_cast<uint64_t>(at * 256 / 4)), values);
+        target.store(at, std::min(kGroup, end - at), values);
+      }
+    });
+  }
+
+  template <class T>
+  static void draw_group(RandomCounter from, T* values) {
+    constexpr int64_t kGroup = 4 / kWords<T>, kBlocks = 4;
+    uint32_t words[4 * kBlocks];  // NOLINT: filled by philox
+    for (int64_t made = 0;; from = from.after(kBlocks)) {
+      philox(from, kBlocks, words);
+      for (int64_t w = 0; w < 4 * kBlocks; w += 2 * kWords<T>) {
+        T pair[2];
+        normal_pair(words + w, pair);
+        for (const T value : pair) {
+          if (std::abs(value) < T{2}) values[made++] = value;
+          if (made == kGroup) return;
+        }
+      }
+    }
+  }
+};
+
+/// low + words % (high - low); without a range, all the bits.
+struct CounterIntegers final : CounterOperator {
+  Tensor low, high;
+  OrderedTensor target;
+
+  void prepare() override {
+    prepare_counter();
+    require(is_integer(out.dtype), "out is {}; whole numbers need an integer dtype", out);
+    require(low.defined() == high.defined(), "low and high are given both or not at all");
+    require(
+        !low.defined() || (low.dtype == out.dtype && high.dtype == out.dtype && low.count() == 1 && high.count() == 1),
+        "low is {}, high is {}; they are one {} each", low, high, out.dtype);
+    target = OrderedTensor(out, DType::kInt64);
+  }
+  void run() override {
+    const auto from = low.defined() ? value_of(low) : 0;
+    const uint64_t range = low.defined() ? value_of(high) - from : 0;
+    const bool two = wide(out.dtype);
+    random_blocks(start(), target.count(), two ? 2 : 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+      uint64_t values[kRandomBlock];  // NOLINT: filled below
+      for (int64_t i = 0; i < n; ++i) {
+        const uint64_t bits = two ? words[2 * i] | uint64_t{words[2 * i + 1]} << 32 : words[i];
+        values[i] = range == 0 ? bits : from + bits % range;
+      }
+      target.store(first, n, values);
+    });
+  }
+  int64_t cost() const override { return 200 + 5 * target.count(); }
+
+ private:
+  static uint64_t value_of(const Tensor& number) {
+    return static_cast<uint64_t>(Scalar(number.bytes(), number.dtype).to_int());
+  }
+};
+
+NPU_OPERATOR(CounterUniform, "counter_uniform", "random", NPU_COUNTER_FIELDS(CounterUniform));
+NPU_OPERATOR(CounterNormal, "counter_normal", "random", NPU_COUNTER_FIELDS(CounterNormal));
+NPU_OPERATOR(CounterTruncatedNormal, "counter_truncated_normal", "random", NPU_COUNTER_FIELDS(CounterTruncatedNormal));
+NPU_OPERATOR(CounterIntegers, "counter_integers", "random", optional<&CounterIntegers::low>("low"),
+             optional<&CounterIntegers::high>("high"), NPU_COUNTER_FIELDS(CounterIntegers));
+
+}  // namespace
+}  // namespace npu::ops
