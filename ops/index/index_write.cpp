@@ -108,14 +108,14 @@ struct Put final : Writing {
   }
 };
 
-// reduction: 0 put, 1 add (times alpha), 2 multiply, 3 maximum, 4 minimum.
+// reduction: 0 put, 1 add (times alpha), 2 multiply, 3 maximum, 4 minimum, 6 divide.
 struct ScatterNdUpdate final : Writing {
   Tensor indices, updates;
   int64_t reduction = 0;
   Scalar alpha = Scalar(1);
 
   void prepare() override {
-    const IndexedMode mode = scatter_mode(reduction);
+    const IndexedMode mode = reduction == 6 ? IndexedMode::kDivide : scatter_mode(reduction);
     const Tensor& target = begin(mode == IndexedMode::kPut ? DType::kUndefined : sum_buffer(out.dtype));
     NdIndex index = nd_index(target, indices);
     check_shape(updates, "updates", index.view.shape);

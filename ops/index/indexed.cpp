@@ -87,6 +87,21 @@ struct Multiply {
       return static_cast<T>(a * b);
   }
 };
+struct Divide {
+  template <class T>
+  static T of(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return a && b;
+    } else if constexpr (std::is_integral_v<T>) {
+      T negative = 0;  // the lowest number has no opposite; it stays
+      (void)__builtin_sub_overflow(T(0), a, &negative);
+      if (b == static_cast<T>(-1)) return std::is_signed_v<T> ? negative : static_cast<T>(a / b);
+      return b == T(0) ? T(0) : static_cast<T>(a / b);
+    } else {
+      return a / b;
+    }
+  }
+};
 // A NaN stays once it is there, and wins as a newcomer, since it compares false.
 struct Maximum {
   template <class T>
@@ -109,6 +124,7 @@ IndexedMove::Kernel combine_kernel(IndexedMode mode) {
   } else {
     if (mode == IndexedMode::kAdd) return &combine_run<T, Add>;
     if (mode == IndexedMode::kMultiply) return &combine_run<T, Multiply>;
+    if (mode == IndexedMode::kDivide) return &combine_run<T, Divide>;
     if constexpr (is_ordered<T>) {
       if (mode == IndexedMode::kMaximum) return &combine_run<T, Maximum>;
       return &combine_run<T, Minimum>;

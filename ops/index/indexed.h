@@ -45,6 +45,7 @@ enum class IndexedMode : uint8_t {
   kPut,     ///< indexed = plain; of several writes to one place the last in row-major order stays
   kAdd,     ///< indexed += plain, in row-major order
   kMultiply,
+  kDivide,  ///< whole numbers are cut; by zero they give 0
   kMaximum,
   kMinimum,
 };

@@ -277,7 +277,38 @@ def losses():
     yield Case("SparseSoftmaxCrossEntropyWithLogits", features=floats(0, 5), labels=ints(dtype="int64"))
 
 
+EQUATIONS = (
+    "abc,cde->abde abde,cde->abc abde,abc->cde acbe,aecd->abcd aecd,abcd->acbe abcd,cde->abe ab,bc->ac ab,bc->ca "
+    "ba,cb->ac ab,ab-> ab,ab->a ab,ab->ab a,b->ab ab,c->cba abc,bd->ad abc,dc->b a,ab->b abcd,adbe->aebc "
+    "...ab,...bc->...ac ...a,ab->...b ab,b...->a... a...b,...b->...a"
+)
+ONE_TERM = "abc->cab abc->b abc-> ab->ba a...->...a a...b->... abc->ca"
+
+
+def einsums():
+    sizes = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 2}
+
+    def operand(term, dtype, seed, more=(3, 2)):
+        named, shape = term.replace("...", "."), []
+        for letter in named:
+            shape += more if letter == "." else (sizes[letter],)
+        return floats(*shape, dtype=dtype, seed=seed)
+
+    for dtype in FLOATING:
+        for equation in EQUATIONS.split():
+            terms = equation.split("->")[0].split(",")
+            inputs = [operand(term, dtype, i) for i, term in enumerate(terms)]
+            yield Case("Einsum", inputs=inputs, equation=equation, tolerance=loose(dtype))
+    for equation in ONE_TERM.split():
+        x = operand(equation.split("->")[0], "float32", 0)
+        yield Case("Einsum", inputs=[x], equation=equation, tolerance=1e-5)
+    wide, narrow = floats(4, 1, 2, 3), floats(5, 3, 2)
+    yield Case("Einsum", inputs=[wide, narrow], equation="...ab,...bc->...ac", tolerance=1e-5)
+    yield Case("Einsum", inputs=[floats(2, 0), floats(0, 3)], equation="ab,bc->ac")
+
+
 def cases():
+    yield from einsums()
     yield from convolutions()
     yield from pools()
     yield from activations()

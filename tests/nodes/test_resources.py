@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tensorflow as tf
-from case import FLOATING, distance, floats, ints
+from case import FLOATING, NUMBERS, distance, floats, integers, ints
 from engine import Engine, EngineError, Value
 from tensorflow.core.framework import node_def_pb2
 
@@ -176,7 +176,38 @@ def sparse(dtype, indices, *inner):
     yield Case("ResourceSparseApplyProximalGradientDescent", var=var, alpha=lr, l1=number(0.3), l2=number(0.2), **rows)
 
 
+def numbers(dtype, *shape, seed):
+    """Different from 0, so that they divide."""
+    sign = np.where(integers(*shape, low=0, high=2, seed=seed) == 0, -1, 1)
+    values = floats(*shape, low=0.5, high=3, seed=seed) if np.dtype(dtype).kind != "i" else integers(*shape, low=1)
+    return (values * sign).astype(dtype)
+
+
+def indexed(dtype):
+    """Reading and writing at positions."""
+    table = Held(numbers(dtype, 5, 3, seed=0))
+    for index in (np.array(2, "int32"), ints(4, 0, 4, 1), integers(2, 2, low=0, high=5, dtype="int64")):
+        yield Case("ResourceGather", 1, resource=table, indices=index, dtype=dtype)
+    batched = integers(5, 4, low=0, high=3)
+    yield Case("ResourceGather", 1, resource=table, indices=batched, batch_dims=1, dtype=dtype)
+    yield Case("ResourceGatherNd", 1, resource=table, indices=integers(4, 2, low=0, high=3), dtype=dtype)
+    yield Case("ResourceGatherNd", 1, resource=table, indices=np.int64([[4], [0]]), dtype=dtype)
+    for type_ in ("int32", "int64"):
+        yield Case("VariableShape", 1, input=table, out_type=type_)
+    for name in ["Update", "Add", "Sub", "Mul", "Div", "Min", "Max"]:
+        op = "ResourceScatter" + name
+        yield Case(op, steps=1, resource=table, indices=ints(3, 0, 3), updates=numbers(dtype, 3, 3, seed=1))
+        yield Case(op, steps=1, resource=table, indices=np.int64([[1, 2]]), updates=np.array(2, dtype))
+    for name in ["Update", "Add", "Sub", "Min", "Max"]:
+        op, rows = "ResourceScatterNd" + name, np.int64([[4], [1], [4]])
+        yield Case(op, steps=1, ref=table, indices=rows, updates=numbers(dtype, 3, 3, seed=1))
+        places = ints(4, 2, 0, 1, 4, 2).reshape(3, 2)
+        yield Case(op, steps=1, ref=table, indices=places, updates=numbers(dtype, 3, seed=1))
+
+
 def cases():
+    for dtype in NUMBERS:
+        yield from indexed(dtype)
     for dtype in FLOATING:
         yield from dense(dtype)
         yield from sparse(dtype, ints(3, 0, 3), 4)
