@@ -44,7 +44,8 @@ void add_nearest(ResampleAxis& a, double step, const ResampleRule& rule) {
   }
 }
 
-void add_linear(ResampleAxis& a, double step, bool align_corners) {
+// from_origin: positions are counted from the first element's own, not from the edge half an element before it.
+void add_linear(ResampleAxis& a, double step, bool from_origin) {
   a.taps = a.in == a.out ? 1 : 2;
   for (int64_t o = 0; o < a.out; ++o) {
     if (a.taps == 1) {
@@ -53,7 +54,7 @@ void add_linear(ResampleAxis& a, double step, bool align_corners) {
       continue;
     }
     const double at =
-        align_corners ? step * static_cast<double>(o) : std::max(0.0, step * (static_cast<double>(o) + 0.5) - 0.5);
+        from_origin ? step * static_cast<double>(o) : std::max(0.0, step * (static_cast<double>(o) + 0.5) - 0.5);
     const int64_t first = std::min(static_cast<int64_t>(at), a.in - 1);
     const double share = std::clamp(at - static_cast<double>(first), 0.0, 1.0);
     a.index.insert(a.index.end(), {first, std::min(first + 1, a.in - 1)});
@@ -113,8 +114,8 @@ ResampleAxis resample_axis(int64_t in, int64_t out, double scale, const Resample
   const double step = step_of(in, out, scale, rule);
   if (rule.mode == "nearest" || rule.mode == "nearest_exact")
     add_nearest(a, step, rule);
-  else if (rule.mode == "linear")
-    add_linear(a, step, rule.align_corners);
+  else if (rule.mode == "linear" || rule.mode == "linear_origin")
+    add_linear(a, step, rule.align_corners || rule.mode == "linear_origin");
   else if (rule.mode == "cubic")
     add_cubic(a, step, rule.align_corners);
   else if (rule.mode == "linear_aa" || rule.mode == "cubic_aa")

@@ -25,7 +25,8 @@ using ResampleAxes = std::array<ResampleAxis, 3>;
 
 /// How one axis is resized.
 struct ResampleRule {
-  /// nearest, nearest_exact, linear, cubic, linear_aa or cubic_aa.
+  /// nearest, nearest_exact, linear, linear_origin (positions counted from the first element's own), cubic, linear_aa
+  /// or cubic_aa.
   std::string mode = "linear";
   bool align_corners = false;
   bool single = true;  ///< positions of nearest are computed in float32, as for float32 and smaller tensors
