@@ -16,7 +16,13 @@ void read(Lowering& l) {
   if (!meta.defined())
     fail(Code::kUninitialized, "the variable was read before anything was assigned to it; initialize it first");
   const Planned handle = l.input(0), out = l.late(0, meta.dtype, meta.shape);
-  l.run({handle, out}, [handle, out](Frame& frame) { frame.set(out, variable(frame, handle).read()); });
+  l.run({handle, out}, [handle, out](Frame& frame) {
+    Value value = variable(frame, handle).read();
+    // Another thread may have assigned since the plan was chosen.
+    require(value.tensor.shape == out.shape() && value.tensor.dtype == out.dtype(),
+            "the variable became {} while the function ran; it was {}", value.tensor, out.view);
+    frame.set(out, std::move(value));
+  });
 }
 
 void assign(Lowering& l) {

@@ -2,13 +2,14 @@
 """Lists of tensors: as loops and their gradients use them, and each operator by itself. A list never changes under one
 who holds it, and setting an element in a loop costs the same in a long list as in a short one."""
 
+import threading
 import time
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from case import floats
-from engine import EngineError
+from engine import EngineError, Value
 from traced import Traced, check
 
 raw = tf.raw_ops
@@ -272,3 +273,34 @@ def test_setting_costs_the_same_in_a_long_list():
     fastest(400)
     # A copy of 200,000 handles a turn would take many times as long.
     assert fastest(200_000) < 10 * fastest(400)
+
+
+def test_four_threads_share_a_list():
+    def make(x):
+        return listed(x, [3])
+
+    def write(handle, i, row):
+        handle = raw.TensorListSetItem(input_handle=handle, index=i, item=row)
+        return raw.TensorListStack(input_handle=handle, element_shape=[3], element_dtype=tf.float32)
+
+    maker = Traced(make, X)
+    made = maker.engine.run(maker.name, [Value.of(X)], 1)[0]
+    scalar = tf.TensorSpec([], tf.variant)
+    writer = Traced(write, specs=[scalar, tf.TensorSpec([], tf.int32), tf.TensorSpec([3], tf.float32)])
+    wrong = []
+
+    def work(i):
+        row = np.full(3, i, "float32")
+        wanted = X.copy()
+        wanted[i] = row
+        for _ in range(50):
+            got = writer.engine.run(writer.name, [made, Value.of(np.int32(i)), Value.of(row)], 1)[0].numpy()
+            if not np.array_equal(got, wanted):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
