@@ -35,9 +35,6 @@ OperatorCall gradient(Lowering& l, std::string_view second) {
 }
 
 void relu_grad(Lowering& l) { gradient(l, "self"); }
-void relu6_grad(Lowering& l) {
-  gradient(l, "self").set("min_val", number(Scalar(0))).set("max_val", number(Scalar(6)));
-}
 void leaky_relu_grad(Lowering& l) { gradient(l, "self").set("negative_slope", number(Scalar(slope(l)))); }
 void elu_grad(Lowering& l) { gradient(l, "self_or_result"); }
 void selu_grad(Lowering& l) {
@@ -83,8 +80,8 @@ NPU_NODE("Relu6", relu6, "hardtanh");
 NPU_NODE("LeakyRelu", leaky_relu, "leaky_relu");
 NPU_NODE("Elu", elu, "elu");
 NPU_NODE("Selu", selu, "elu");
-NPU_NODE("ReluGrad", relu_grad, "threshold_backward");
-NPU_NODE("Relu6Grad", relu6_grad, "hardtanh_backward");
+NPU_NODE("ReluGrad", relu_grad, "relu_backward");
+NPU_NODE("Relu6Grad", relu_grad, "clipped_relu_backward");
 NPU_NODE("LeakyReluGrad", leaky_relu_grad, "leaky_relu_backward");
 NPU_NODE("EluGrad", elu_grad, "elu_backward_result");
 NPU_NODE("SeluGrad", selu_grad, "selu_backward");

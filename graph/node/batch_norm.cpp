@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalisation and its gradient. The reserved outputs hold what TensorFlow's CPU kernels keep there: the batch's
 // mean and its biased variance.
+#include <cmath>
+
 #include "graph/node/layout.h"
 
 namespace npu::graph {
@@ -15,11 +17,6 @@ bool training(const Lowering& l) { return l.attributes().get_or<bool>("is_traini
 void check(const Lowering& l, const Planned& images) {
   if (!is_floating(images.dtype())) l.decline(fmt::format("it normalises {}", images.dtype()));
   require(images.shape().size() >= 4, "x is {}; batch normalisation takes 4 or 5 dimensions", images.shape());
-}
-
-/// Third reserve of V3: only oneDNN's and cuDNN's kernels have something to keep there.
-void leave_third_reserve(Lowering& l, DType dtype) {
-  if (l.node().outputs.size() > 5) fill(l, l.make(5, dtype, {}), Scalar(0));
 }
 
 /// One sample says nothing about the variance of all: TensorFlow takes 0, the operator the quotient 0 / 0.
@@ -39,7 +36,12 @@ void forward(Lowering& l) {
   const Planned y = l.make(0, l.dtype(0), l.shape(0));
   Planned moments[4];
   for (size_t i = 0; i < 4; ++i) moments[i] = l.make(i + 1, stored, {channels});
-  leave_third_reserve(l, stored);
+  // Kernels have what they like in the third reserve; this is what TensorFlow's without oneDNN leave there.
+  if (l.node().outputs.size() > 5) fill(l, l.make(5, stored, {}), Scalar(0));
+  if (training(l) && y.view.count() == 0) {
+    for (size_t i = 0; i < 4; ++i) fill(l, moments[i], Scalar(i < 2 ? std::nan("") : 0.0));
+    return;
+  }
   if (!training(l) || share != 1) {
     for (const size_t i : {3U, 4U})
       require(l.shape(i) == Dims{channels}, "input {} is {}, there are {} channels", i, l.shape(i), channels);
@@ -57,7 +59,8 @@ void forward(Lowering& l) {
   if (images.view.count() <= channels) replace_variance(l, moments[1], share);
 }
 
-/// Inputs y_backprop, x, scale, mean, variance. Outputs the gradients of x, scale and offset, and two empty reserves.
+/// Inputs y_backprop, x, scale, mean, variance. Outputs the gradients of x, scale and offset, and two reserves without
+/// use.
 void gradient(Lowering& l) {
   const bool last = channels_last(l);
   const Planned images = channels_first(l.input(1), last);

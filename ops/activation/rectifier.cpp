@@ -31,6 +31,11 @@ constexpr PointOp kRectifier[] = {
     NPU_POINT3("add_relu", "self, other, alpha=1", kNumeric, max_of(x + z * y, decltype(x)(0))),
     NPU_POINT3("threshold", "self, threshold=0, value=0", kNumeric, x <= y ? z : x),
     NPU_POINT3("threshold_backward", "grad_output, self, threshold=0", kNumeric, y <= z ? decltype(x)(0) : x),
+    // Products with 0 or 1: an infinite or undefined gradient leaves its mark on closed elements as well.
+    NPU_POINT2("relu_backward", "grad_output, self", kNumeric,
+               x*(y > decltype(x)(0) ? decltype(x)(1) : decltype(x)(0))),
+    NPU_POINT3("clipped_relu_backward", "grad_output, self, max_val=6", kNumeric,
+               x*(y > decltype(x)(0) && y < z ? decltype(x)(1) : decltype(x)(0))),
     NPU_POINT2("leaky_relu", "self, negative_slope=0.01", kReal, x > decltype(x)(0) ? x : x * y),
     NPU_POINT3("leaky_relu_backward", "grad_output, self, negative_slope=0.01", kReal, y > decltype(x)(0) ? x : x * z),
     NPU_POINT2("prelu_by", "self, weight", kReal, x > decltype(x)(0) ? x : x * y),

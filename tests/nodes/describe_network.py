@@ -195,6 +195,11 @@ def pools():
 
 def activations():
     edges = np.array([-7, -1, -0.0, 0.0, 3, 6, 9], "float32")
+    odd, marks = np.float32([np.nan, -1, -1, np.inf, 2]), np.float32([1, np.inf, np.nan, 1, np.inf])
+    for op in ("ReluGrad", "Relu6Grad", "LeakyReluGrad"):
+        yield Case(op, gradients=marks, features=odd)
+    for op in ("Relu6", "Elu", "Selu", "LeakyRelu"):
+        yield Case(op, features=odd)
     for dtype in FLOATING:
         x, g = floats(3, 5, dtype=dtype, low=-8, high=8), floats(3, 5, dtype=dtype, seed=1)
         for v, w in ((x, g), (edges.astype(dtype), np.ones(7, dtype))):
@@ -230,7 +235,8 @@ def batch_norm(dtype, shape, momentum, training, version="V3"):
     if training and momentum == 1:
         mean = var = np.zeros(0, "float32")
     common = {"epsilon": 0.01, "is_training": training, "tolerance": loose(dtype)}
-    used = slice(5) if training else slice(3)
+    # The shapes of reserves without content differ between TensorFlow's own kernels.
+    used = slice(5 if training else 3)
     forward = Case(
         "FusedBatchNorm" + version, x=x, scale=scale, offset=offset, mean=mean, variance=var,
         exponential_avg_factor=momentum, outputs=used, **common,
@@ -240,7 +246,15 @@ def batch_norm(dtype, shape, momentum, training, version="V3"):
     saved = {"reserve_space_1": batch.mean(0), "reserve_space_2": batch.var(0)}
     if version == "V3":
         saved["reserve_space_3"] = np.zeros((), "float32")
-    backward = Case("FusedBatchNormGrad" + version, y_backprop=g, x=x, scale=scale, **saved, outputs=slice(3), **common)
+    backward = Case(
+        "FusedBatchNormGrad" + version,
+        y_backprop=g,
+        x=x,
+        scale=scale,
+        **saved,
+        outputs=slice(3),
+        **common,
+    )
     yield backward
     if dtype == "float32" and len(shape) == 4:
         yield channels_first(forward, {"x"}, {0})
@@ -255,6 +269,17 @@ def batch_norms():
         yield from batch_norm("float32", (4, 3, 2, 5), 1.0, True, version)
         yield from batch_norm("float32", (4, 3, 2, 5), 1.0, False, version)
     yield from batch_norm("float32", (1, 1, 1, 4), 1.0, True)
+    yield Case(
+        "FusedBatchNormV3", x=floats(0, 3, 2, 5), scale=floats(5), offset=floats(5), mean=floats(5),
+        variance=floats(5), exponential_avg_factor=0.5, is_training=True, outputs=slice(5),
+    )  # fmt: skip
+    video, ones, none = floats(2, 3, 2, 2, 5), floats(5, low=0.5), np.zeros(0, "float32")
+    common = {"is_training": True, "data_format": "NDHWC", "tolerance": 1e-5}
+    yield Case("FusedBatchNormV3", x=video, scale=ones, offset=ones, mean=none, variance=none, **common)
+    yield Case(
+        "FusedBatchNormGradV3", y_backprop=video, x=video, scale=ones, reserve_space_1=floats(5), reserve_space_2=ones,
+        reserve_space_3=np.zeros((), "float32"), **common,
+    )  # fmt: skip
     yield from batch_norm("float32", (1, 1, 1, 4), 0.25, True)
     yield from batch_norm("float16", (2, 3, 4, 8), 0.9, True, "V2")
 
@@ -307,8 +332,18 @@ def einsums():
     yield Case("Einsum", inputs=[floats(2, 0), floats(0, 3)], equation="ab,bc->ac")
 
 
+def responses():
+    for radius in (0, 2, 5):
+        common = {"depth_radius": radius, "bias": 1.5, "alpha": 0.4, "beta": 0.7, "tolerance": 1e-5}
+        x, g = floats(2, 3, 2, 7), floats(2, 3, 2, 7, seed=1)
+        y = Case("LRN", input=x, **common).call().numpy()
+        yield Case("LRN", input=x, **common)
+        yield Case("LRNGrad", input_grads=g, input_image=x, output_image=y, **common)
+
+
 def cases():
     yield from einsums()
+    yield from responses()
     yield from convolutions()
     yield from pools()
     yield from activations()
