@@ -60,9 +60,8 @@ std::string located(const std::string& plain) {
         }
       },
       &place);
-  // An operator on its own needs no place: Python tells it.
-  if (place.functions.find("{{function_node operator ") != std::string::npos) return place.text;
   if (place.node.empty()) return plain;
+  if (place.functions.empty()) return place.text;  // an operator on its own: Python tells which
   return place.functions + " " + place.text + "\n\t [[{{node " + place.node + "}}]]";
 }
 
