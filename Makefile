@@ -3,7 +3,7 @@
 .PHONY: help demo test bench lint format docs sanitize wheel
 
 help:
-	@echo "make demo      train a small GPU script on the software NPU and compare it with the CPU"
+	@echo "make demo      train small PyTorch and TensorFlow scripts on the software NPU and compare them with the CPU"
 	@echo "make test      build, check and test everything; prints the minutes of each part"
 	@echo "make bench     time operators and models against CPU torch"
 	@echo "make lint      clang-tidy over all C++ sources"
@@ -14,7 +14,7 @@ help:
 
 demo:
 	@tests/run announce core install
-	@.venv/bin/python examples/torch/demo.py
+	@.venv/bin/python examples/demo.py
 
 test:
 	@tests/run format build ctest install pytest
