@@ -116,4 +116,9 @@ void decline_objects(const Lowering& l) {
     if (is_object(l.input(i).type)) l.decline("it is about values that only the client understands");
 }
 
+void decline_unordered(const Lowering& l) {
+  decline_objects(l);
+  if (is_complex(l.dtype(0)) || l.dtype(0) == DType::kUInt64) l.decline("its type is ordered by the client only");
+}
+
 }  // namespace npu::graph

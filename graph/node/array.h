@@ -47,5 +47,7 @@ DType out_type(const Lowering& l, size_t i = 0);
 std::vector<Planned> inputs_of(const Lowering& l);
 /// Leaves nodes about lists and other objects to whoever knows them.
 void decline_objects(const Lowering& l);
+/// Leaves nodes that put numbers in order to the client where the kernels' numbers (doubles, int64) have none for them.
+void decline_unordered(const Lowering& l);
 
 }  // namespace npu::graph

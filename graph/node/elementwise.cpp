@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view kUnary[] = {"self"};
 constexpr std::string_view kBinary[] = {"self", "other"};
 constexpr std::string_view kPower[] = {"self", "exponent"};
-constexpr std::string_view kClip[] = {"self", "min", "max"};
 constexpr std::string_view kSelect[] = {"condition", "self", "other"};
 
 Dims broadcast_shape(const Lowering& l) {
@@ -44,7 +43,26 @@ void power(Lowering& l) {
 
 void select(Lowering& l) { emit(l, kSelect, l.dtype(1)); }
 
-void clip(Lowering& l) { emit(l, kClip, l.dtype(0)); }
+void ordered(Lowering& l) {
+  decline_unordered(l);
+  binary(l);
+}
+void ordered_test(Lowering& l) {
+  decline_unordered(l);
+  binary_test(l);
+}
+/// In the type itself: integers do not pass through floats.
+void square(Lowering& l) {
+  const Planned x = l.input(0);
+  l.call("mul").set("self", x).set("other", x).set("out", l.make(0, x.dtype(), x.shape()));
+}
+/// Where the ends have changed places, the lower one counts.
+void clip(Lowering& l) {
+  decline_unordered(l);
+  const Planned out = l.make(0, l.dtype(0), broadcast_shape(l));
+  l.call("clamp_max").set("self", l.input(0)).set("max", l.input(2)).set("out", out);
+  l.call("clamp_min").set("self", out).set("min", l.input(1)).set("out", out);
+}
 void is_nan(Lowering& l) {
   const Planned x = l.input(0);
   l.call("ne").set("self", x).set("other", x).set("out", l.make(0, DType::kBool, x.shape()));
@@ -120,7 +138,7 @@ NPU_NODE("Log", unary, "log");
 NPU_NODE("Log1p", unary, "log1p");
 NPU_NODE("Sqrt", unary, "sqrt");
 NPU_NODE("Rsqrt", unary, "rsqrt");
-NPU_NODE("Square", unary, "square");
+NPU_NODE("Square", square);
 NPU_NODE("Abs", unary, "abs");
 NPU_NODE("Sign", unary, "sign");
 NPU_NODE("Ceil", unary, "ceil");
@@ -159,15 +177,15 @@ NPU_NODE("Add", binary, "add");
 NPU_NODE("Sub", binary, "sub");
 NPU_NODE("Mul", binary, "mul");
 NPU_NODE("RealDiv", binary, "div");
-NPU_NODE("Maximum", binary, "maximum");
-NPU_NODE("Minimum", binary, "minimum");
+NPU_NODE("Maximum", ordered, "maximum");
+NPU_NODE("Minimum", ordered, "minimum");
 NPU_NODE("Pow", power, "pow");
 NPU_NODE("Equal", binary_test, "eq");
 NPU_NODE("NotEqual", binary_test, "ne");
-NPU_NODE("Less", binary_test, "lt");
-NPU_NODE("LessEqual", binary_test, "le");
-NPU_NODE("Greater", binary_test, "gt");
-NPU_NODE("GreaterEqual", binary_test, "ge");
+NPU_NODE("Less", ordered_test, "lt");
+NPU_NODE("LessEqual", ordered_test, "le");
+NPU_NODE("Greater", ordered_test, "gt");
+NPU_NODE("GreaterEqual", ordered_test, "ge");
 NPU_NODE("LogicalNot", unary_test, "logical_not");
 NPU_NODE("LogicalAnd", binary_test, "logical_and");
 NPU_NODE("LogicalOr", binary_test, "logical_or");
@@ -176,9 +194,9 @@ NPU_NODE("MulNoNan", binary, "mul_no_nan");
 NPU_NODE("Xdivy", binary, "zero_or_div");
 NPU_NODE("Xlogy", binary, "zero_or_log");
 NPU_NODE("Xlog1py", binary, "zero_or_log1p");
-NPU_NODE("SquaredDifference", binary, "squared_difference");
+NPU_NODE("SquaredDifference", ordered, "squared_difference");
 NPU_NODE("Atan2", binary, "atan2");
-NPU_NODE("ClipByValue", clip, "clamp");
+NPU_NODE("ClipByValue", clip);
 NPU_NODE("SelectV2", select, "where");
 NPU_NODE("Select", select_rows);
 NPU_NODE("AddN", add_n);

@@ -49,8 +49,13 @@ Scalar end_of(DType dtype, bool lowest) {
   return end;
 }
 
+void mean(Lowering& l) {
+  if (!is_complex(l.dtype(0))) decline_unordered(l);
+  reduce(l);
+}
+
 void extreme(Lowering& l) {
-  if (is_complex(l.dtype(0))) l.decline("complex numbers have no order");
+  decline_unordered(l);
   if (l.input(0).view.count() > 0) return reduce(l);
   const std::vector<int64_t> axes = reduced_axes(l);
   const bool keep = l.attributes().get_or<bool>("keep_dims", false);
@@ -85,8 +90,8 @@ Planned without_nan(Lowering& l, const Planned& in, bool lowest) {
 }
 
 void position(Lowering& l) {
+  decline_unordered(l);
   const Planned in = l.input(0);
-  if (is_complex(in.dtype())) l.decline("complex numbers have no order");
   const size_t axis = axis_input(l, 1, in.shape().size());
   require(in.shape()[axis] > 0, "reduction axis {} is empty in shape {}", axis, in.shape());
   const Planned out = l.make(0, out_type(l), without(in.shape(), {static_cast<int64_t>(axis)}, false));
@@ -121,7 +126,7 @@ void scan(Lowering& l) {
 }
 
 NPU_NODE("Sum", reduce, "sum");
-NPU_NODE("Mean", reduce, "mean");
+NPU_NODE("Mean", mean, "mean");
 NPU_NODE("Prod", reduce, "prod");
 NPU_NODE("All", reduce, "all");
 NPU_NODE("Any", reduce, "any");

@@ -68,6 +68,7 @@ void roll(Lowering& l) {
 }
 
 void top_k(Lowering& l) {
+  decline_unordered(l);
   const Planned in = l.input(0);
   const int64_t k = integer(l, 1);
   require(!in.shape().empty(), "input must be >= 1-D, got shape {}", in.shape());

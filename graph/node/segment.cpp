@@ -28,11 +28,6 @@ Scalar limit_of(DType dtype, bool lowest) {
   return dtype == DType::kBFloat16 ? Scalar(sign * 0x1.fep127) : limit;
 }
 
-void decline_unordered(const Lowering& l) {
-  decline_objects(l);
-  if (is_complex(l.dtype(0))) l.decline("segments of complex numbers are left to the client");
-}
-
 void unsorted(Lowering& l, Reduction reduction, const Scalar& empty) {
   decline_unordered(l);
   const Dims &shape = l.shape(0), &ids = l.shape(1);

@@ -88,6 +88,9 @@ def cases():
         yield Case(op, y=y, x=x) if op == "Atan2" else Case(op, x=x, y=y)
     yield Case("Digamma", x=np.float32([0.3, -0.7, -3.4, 200, 1e-3]))
     yield Case("ClipByValue", t=SPECIAL, clip_value_min=scalar(-1, "float32"), clip_value_max=scalar(1, "float32"))
+    yield Case("ClipByValue", t=ints(1, 5, 9), clip_value_min=scalar(7), clip_value_max=scalar(3))
+    for dtype in ("int32", "int64"):  # beyond what float32 holds
+        yield Case("Square", x=integers(9, dtype=dtype, low=-30000, high=30000))
     # 1 / 0.1 rounds to 10, although 0.1 is above a tenth.
     yield Case("FloorDiv", x=np.float32([1, -1, 7.5]), y=np.float32([0.1, 0.1, 0.3]))
     for source, target, shape in (("float32", "int32", (3, 4)), ("int32", "uint8", (2, 3)),
