@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/conv/kernel.h"
 
+#include "base/thread_pool.h"
 #include "ops/cube/channels_last.h"
+#include "ops/scratch.h"
 #include "ops/vector/convert.h"
 
 namespace npu::ops {
@@ -21,6 +23,64 @@ void each_row(const Tensor& t, F&& body) {
 
 int64_t bytes_of(DType dtype) { return static_cast<int64_t>(size_of(dtype)); }
 
+/// A weight [out, in, kernel…] that lies as TensorFlow keeps it, [kernel…, in, out], and dense memory [out, in,
+/// kernel…]: two transpositions, a run of outputs at a time.
+class FilterLast {
+ public:
+  explicit FilterLast(const Tensor& weight)
+      : weight_(weight),
+        out_(weight.shape[0]),
+        in_(weight.shape[1]),
+        kernel_(weight.count() / std::max<int64_t>(out_ * in_, 1)),
+        element_(bytes_of(weight.dtype)) {}
+
+  static bool is(const Tensor& weight) {
+    int64_t stride = 1;
+    for (const size_t axis : {size_t{0}, size_t{1}}) {
+      if (weight.strides[axis] != stride) return false;
+      stride *= weight.shape[axis];
+    }
+    for (size_t axis = weight.rank(); axis-- > 2; stride *= weight.shape[axis])
+      if (weight.strides[axis] != stride) return false;
+    return weight.count() > 0 && size_of(weight.dtype) >= 2 && size_of(weight.dtype) <= 8;
+  }
+
+  void load(DType dtype, std::byte* to) const {
+    const Convert convert = converter(weight_.dtype, dtype);
+    each_run([&](int64_t first, int64_t count, std::byte* rows, std::byte* turned) {
+      cube::transpose(weight_.bytes() + first * element_, out_, kernel_ * in_, count, element_, rows, kernel_ * in_);
+      for (int64_t o = 0; o < count; ++o)
+        cube::transpose(rows + o * bytes(), in_, kernel_, in_, element_, turned + o * bytes(), kernel_);
+      convert(turned, 1, to + first * in_ * kernel_ * bytes_of(dtype), 1, count * in_ * kernel_);
+    });
+  }
+
+  void store(const std::byte* from, DType dtype) const {
+    const Convert convert = converter(dtype, weight_.dtype);
+    each_run([&](int64_t first, int64_t count, std::byte* rows, std::byte* turned) {
+      convert(from + first * in_ * kernel_ * bytes_of(dtype), 1, turned, 1, count * in_ * kernel_);
+      for (int64_t o = 0; o < count; ++o)
+        cube::transpose(turned + o * bytes(), kernel_, in_, kernel_, element_, rows + o * bytes(), in_);
+      cube::transpose(rows, kernel_ * in_, count, kernel_ * in_, element_, weight_.bytes() + first * element_, out_);
+    });
+  }
+
+ private:
+  static constexpr int64_t kRun = 16;  // outputs: a cache line of floats
+  int64_t bytes() const { return in_ * kernel_ * element_; }
+
+  template <class F>
+  void each_run(F&& body) const {
+    parallel_parts((out_ + kRun - 1) / kRun, [&](int64_t run) {
+      const Scratch<std::byte> room(2 * kRun * bytes());
+      body(run * kRun, std::min(kRun, out_ - run * kRun), room.data(), room.data() + kRun * bytes());
+    });
+  }
+
+  const Tensor& weight_;
+  int64_t out_, in_, kernel_, element_;
+};
+
 }  // namespace
 
 DType conv_slot(const ConvTensors& t) {
@@ -36,6 +96,7 @@ void to_dense(const Tensor& weight, DType dtype, void* to) {
   if (cube::is_channels_last(weight)) {
     return cube::from_channels_last(weight.bytes(), weight.dtype, make_tensor(to, dtype, weight.shape));
   }
+  if (FilterLast::is(weight)) return FilterLast(weight).load(dtype, static_cast<std::byte*>(to));
   each_row(weight, [&](int64_t offset, int64_t position) {
     convert(weight.bytes() + offset * bytes_of(weight.dtype), weight.strides.back(),
             static_cast<std::byte*>(to) + position * bytes_of(dtype), 1, weight.shape.back());
@@ -49,6 +110,7 @@ void from_dense(const void* from, DType dtype, const Tensor& weight) {
     return cube::to_channels_last(make_tensor(const_cast<void*>(from), dtype, weight.shape), weight.dtype,
                                   weight.bytes());
   }
+  if (FilterLast::is(weight)) return FilterLast(weight).store(static_cast<const std::byte*>(from), dtype);
   each_row(weight, [&](int64_t offset, int64_t position) {
     convert(static_cast<const std::byte*>(from) + position * bytes_of(dtype), 1,
             weight.bytes() + offset * bytes_of(weight.dtype), weight.strides.back(), weight.shape.back());
