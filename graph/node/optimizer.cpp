@@ -81,6 +81,8 @@ NPU_NODE("ResourceApplyAdamWithAmsgrad", apply, "apply_adam: var m v largest bet
 NPU_NODE("ResourceApplyAdaMax", apply, "apply_ada_max: var m v beta1_power lr beta1 beta2 epsilon grad");
 NPU_NODE("ResourceApplyAdagrad", apply, "apply_adagrad: var accum lr grad; update_slots");
 NPU_NODE("ResourceApplyAdagradV2", apply, "apply_adagrad_v2: var accum lr epsilon grad; update_slots");
+NPU_NODE("ResourceApplyProximalAdagrad", apply, "apply_proximal_adagrad: var accum lr l1 l2 grad");
+NPU_NODE("ResourceApplyAdagradDA", apply, "apply_adagrad_da: var gradient_sum square_sum grad lr l1 l2 global_step");
 NPU_NODE("ResourceApplyAdadelta", apply, "apply_adadelta: var accum accum_update lr rho epsilon grad");
 NPU_NODE("ResourceApplyRMSProp", apply, "apply_rms_prop: var ms mom lr rho momentum epsilon grad");
 NPU_NODE("ResourceApplyCenteredRMSProp", apply, "apply_centered_rms_prop: var mg ms mom lr rho momentum epsilon grad");
@@ -92,6 +94,8 @@ NPU_NODE("ResourceSparseApplyMomentum", apply, "apply_momentum: var accum lr gra
 NPU_NODE("ResourceSparseApplyKerasMomentum", apply, "apply_keras_momentum: var accum lr grad indices momentum; use_nesterov");
 NPU_NODE("ResourceSparseApplyAdagrad", apply, "apply_adagrad: var accum lr grad indices; update_slots");
 NPU_NODE("ResourceSparseApplyAdagradV2", apply, "apply_adagrad_v2: var accum lr epsilon grad indices; update_slots");
+NPU_NODE("ResourceSparseApplyProximalAdagrad", apply, "apply_proximal_adagrad: var accum lr l1 l2 grad indices");
+NPU_NODE("ResourceSparseApplyAdagradDA", apply, "apply_adagrad_da: var gradient_sum square_sum grad indices lr l1 l2 global_step");
 NPU_NODE("ResourceSparseApplyAdadelta", apply, "apply_adadelta: var accum accum_update lr rho epsilon grad indices");
 NPU_NODE("ResourceSparseApplyRMSProp", apply, "apply_rms_prop: var ms mom lr rho momentum epsilon grad indices");
 NPU_NODE("ResourceSparseApplyCenteredRMSProp", apply, "apply_centered_rms_prop: var mg ms mom lr rho momentum epsilon grad indices");

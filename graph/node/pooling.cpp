@@ -115,6 +115,59 @@ void max_pool_with_argmax(Lowering& l) {
   flatten_positions(l, positions, images.shape(), l.attributes().get_or<bool>("include_batch_in_index", false));
 }
 
+/// Planes as lines: [n, c, spatial…] with its spatial axes as one. They lie so in both data formats.
+Planned as_lines(const Planned& images) {
+  const Dims &shape = images.shape(), &strides = images.view.strides;
+  int64_t size = 1;
+  for (size_t d = 2; d < shape.size(); ++d) size *= shape[d];
+  return restrided(images, {shape[0], shape[1], size}, {strides[0], strides[1], strides.back()});
+}
+
+/// The gradient of the gradient: what stands in the images' gradient where each maximum was found.
+void max_pool_grad_grad(Lowering& l) {
+  check_dtype(l, l.dtype(0));
+  const bool last = channels_last(l);
+  const Planned images = channels_first(l.input(0), last), gradient = channels_first(in_rows(l, l.input(2)), last);
+  const Pool p = describe(l, images.shape(), 3);
+  require(gradient.shape() == images.shape(), "the gradient is {}, the images are {} (batch, channels, spatial)",
+          gradient.shape(), images.shape());
+  const Dims shape = in_format(p.out, last);
+  const Planned out = l.make(0, l.dtype(0), shape);
+  if (count_of(shape) == 0) return;
+  const Planned best = channels_first(l.scratch(l.dtype(0), shape), last);
+  const Planned place = maxima(l, p, images, best, DType::kInt64);
+  l.call("gather")
+      .set("self", as_lines(gradient))
+      .set("dim", int64_t{2})
+      .set("index", as_lines(place))
+      .set("out", as_lines(channels_first(out, last)));
+}
+
+/// Inputs: the images, the gradient of the maxima, their positions as MaxPoolWithArgmax gives them.
+void max_pool_grad_with_argmax(Lowering& l) {
+  check_dtype(l, l.dtype(0));
+  const Dims& shape = l.shape(0);
+  require(l.shape(1) == l.shape(2), "grad is {}, argmax is {}: the shapes must be equal", l.shape(1), l.shape(2));
+  const Planned out = l.make(0, l.dtype(0), shape);
+  fill(l, out, Scalar(0));
+  if (l.input(1).view.count() == 0 || shape.empty()) return;
+  // One line for each image, or a single one where positions count the batch.
+  const bool with_batch = l.attributes().get_or<bool>("include_batch_in_index", false);
+  const int64_t lines = with_batch ? 1 : shape[0];
+  const auto in_lines = [&](const Planned& p) {
+    const Planned rows = in_rows(l, p);
+    return reshaped(rows, {lines, rows.view.count() / lines});
+  };
+  const Planned index = in_lines(l.input(2)), gradient = in_lines(l.input(1)), target = in_lines(out);
+  l.call("scatter")
+      .set("self", target)
+      .set("dim", int64_t{1})
+      .set("index", index)
+      .set("src", gradient)
+      .set("reduction", int64_t{1})
+      .set("out", target);
+}
+
 void avg_pool(Lowering& l) {
   check_dtype(l, l.dtype(0));
   const Planned images = channels_first(l.input(0), channels_last(l));
@@ -146,6 +199,10 @@ NPU_NODE("MaxPool3D", max_pool);
 NPU_NODE("MaxPoolGrad", max_pool_grad);
 NPU_NODE("MaxPoolGradV2", max_pool_grad);
 NPU_NODE("MaxPool3DGrad", max_pool_grad);
+NPU_NODE("MaxPoolGradGrad", max_pool_grad_grad);
+NPU_NODE("MaxPoolGradGradV2", max_pool_grad_grad);
+NPU_NODE("MaxPool3DGradGrad", max_pool_grad_grad);
+NPU_NODE("MaxPoolGradWithArgmax", max_pool_grad_with_argmax);
 NPU_NODE("MaxPoolWithArgmax", max_pool_with_argmax);
 NPU_NODE("AvgPool", avg_pool);
 NPU_NODE("AvgPool3D", avg_pool);

@@ -88,6 +88,30 @@ void plain_adagrad(void* const* blocks, int64_t count, const double* p) {
   adagrad<T>(blocks, count, with_epsilon);
 }
 
+// The gradient step of adagrad, then a step towards 0 of the same length for l1 and a division for l2.
+template <class T>
+void proximal_adagrad(void* const* blocks, int64_t count, const double* p) {
+  const T rate = static_cast<T>(p[0]), l1 = static_cast<T>(p[1]), l2 = static_cast<T>(p[2]);
+  each<T, 1>(blocks, count, [=](auto e) HWY_ATTR {
+    e.first += e.grad * e.grad;
+    const T step = rate / sqrt_of(e.first);
+    const T moved = e.var - e.grad * step, kept = max_of(abs_of(moved) - step * l1, T(0));
+    e.var = (l1 > T(0) ? sign_of(moved) * kept : moved) / (T(1) + l2 * step);
+  });
+}
+
+// Dual averaging: the parameter follows from the sums of gradients and of squares and the number of steps.
+template <class T>
+void adagrad_da(void* const* blocks, int64_t count, const double* p) {
+  const T rate = static_cast<T>(p[0]), bound = static_cast<T>(p[1] * p[3]), curve = static_cast<T>(p[2] * p[3] * p[0]);
+  each<T, 2>(blocks, count, [=](auto e) HWY_ATTR {
+    e.first += e.grad;
+    e.second += e.grad * e.grad;
+    const T kept = sign_of(e.first) * max_of(abs_of(e.first) - bound, T(0));
+    e.var = -(bound > T(0) ? kept : e.first) * rate / (curve + sqrt_of(e.second));
+  });
+}
+
 template <class T>
 void adadelta(void* const* blocks, int64_t count, const double* p) {
   const T rate = static_cast<T>(p[0]), kept = static_cast<T>(p[1]), epsilon = static_cast<T>(p[2]);
@@ -208,6 +232,8 @@ constexpr Rule kRules[] = {
     NPU_RULE("apply_keras_momentum", "accum", "lr, momentum", "use_nesterov", velocity),
     NPU_RULE("apply_adagrad", "accum", "lr", "update_slots=1", plain_adagrad),
     NPU_RULE("apply_adagrad_v2", "accum", "lr, epsilon", "update_slots=1", adagrad),
+    NPU_RULE("apply_proximal_adagrad", "accum", "lr, l1, l2", "", proximal_adagrad),
+    NPU_RULE("apply_adagrad_da", "gradient_sum, square_sum", "lr, l1, l2, global_step", "", adagrad_da),
     NPU_RULE("apply_adadelta", "accum, accum_update", "lr, rho, epsilon", "", adadelta),
     NPU_RULE("apply_ada_max", "m, v", "beta1_power, lr, beta1, beta2, epsilon", "", ada_max),
     NPU_RULE("apply_rms_prop", "ms, mom", "lr, rho, momentum, epsilon", "", rms_prop),

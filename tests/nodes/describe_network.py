@@ -157,6 +157,9 @@ def pool2d(dtype, padding, kernel, stride, size=(7, 6)):
     yield backward
     yield Case("MaxPoolGradV2", orig_input=x, orig_output=best, grad=g, **listed)
     yield Case("AvgPoolGrad", orig_input_shape=ints(*x.shape), grad=g, **common)
+    back = floats(*x.shape, dtype=dtype, seed=3)
+    yield Case("MaxPoolGradGrad", orig_input=x, orig_output=best, grad=back, **common)
+    yield Case("MaxPoolGradGradV2", orig_input=x, orig_output=best, grad=back, **listed)
     if dtype == "float32":
         yield channels_first(forward, {"input"}, {0})
         yield channels_first(average, {"value"}, {0})
@@ -164,7 +167,11 @@ def pool2d(dtype, padding, kernel, stride, size=(7, 6)):
     if dtype != ml_dtypes.bfloat16:
         for batch in (False, True):
             for type_ in ("int32", "int64"):
-                yield Case("MaxPoolWithArgmax", input=x, include_batch_in_index=batch, Targmax=type_, **common)
+                argmax = {"include_batch_in_index": batch, **common}
+                found = Case("MaxPoolWithArgmax", input=x, Targmax=type_, **argmax)
+                yield found
+            place = found.call()[1].numpy()
+            yield Case("MaxPoolGradWithArgmax", input=x, grad=g, argmax=place, **argmax)
 
 
 def pool3d(padding, kernel, stride):
@@ -175,6 +182,7 @@ def pool3d(padding, kernel, stride):
     yield Case("MaxPool3D", input=x, **common)
     yield Case("AvgPool3D", input=x, **common)
     yield Case("MaxPool3DGrad", orig_input=x, orig_output=best, grad=g, **common)
+    yield Case("MaxPool3DGradGrad", orig_input=x, orig_output=best, grad=floats(*x.shape, seed=3), **common)
     yield Case("AvgPool3DGrad", orig_input_shape=ints(*x.shape), grad=floats(*mean.shape, seed=2), **common)
 
 

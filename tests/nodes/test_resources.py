@@ -118,6 +118,11 @@ def dense(dtype):
     for slots in (False, True):
         yield Case("ResourceApplyAdagrad", var=var, accum=v, lr=lr, grad=grad, update_slots=slots)
         yield Case("ResourceApplyAdagradV2", var=var, accum=v, lr=lr, epsilon=eps, grad=grad, update_slots=slots)
+    for l1 in (0.0, 0.3):
+        shrink, count = {"lr": lr, "l1": number(l1), "l2": number(0.2)}, np.array(3, "int64")
+        yield Case("ResourceApplyProximalAdagrad", var=var, accum=v, **shrink, grad=grad)
+        sums = {"gradient_accumulator": m, "gradient_squared_accumulator": v}
+        yield Case("ResourceApplyAdagradDA", var=var, **sums, grad=grad, **shrink, global_step=count)
     yield Case("ResourceApplyAdadelta", var=var, accum=v, accum_update=vhat, lr=lr, rho=rho, epsilon=eps, grad=grad)
     yield Case(
         "ResourceApplyRMSProp", var=var, ms=v, mom=m, lr=lr, rho=rho, momentum=number(0.5), epsilon=eps, grad=grad
@@ -161,6 +166,10 @@ def sparse(dtype, indices, *inner):
     for slots in (False, True):
         yield Case("ResourceSparseApplyAdagrad", var=var, accum=v, lr=lr, **rows, update_slots=slots)
         yield Case("ResourceSparseApplyAdagradV2", var=var, accum=v, lr=lr, epsilon=eps, **rows, update_slots=slots)
+    shrink, count = {"lr": lr, "l1": number(0.3), "l2": number(0.2)}, np.array(3, "int64")
+    yield Case("ResourceSparseApplyProximalAdagrad", var=var, accum=v, **shrink, **rows)
+    sums = {"gradient_accumulator": m, "gradient_squared_accumulator": v}
+    yield Case("ResourceSparseApplyAdagradDA", var=var, **sums, **rows, **shrink, global_step=count)
     yield Case("ResourceSparseApplyAdadelta", var=var, accum=v, accum_update=vhat, lr=lr, rho=rho, epsilon=eps, **rows)
     averages = {"lr": lr, "rho": rho, "momentum": number(0.5), "epsilon": eps}
     yield Case("ResourceSparseApplyRMSProp", var=var, ms=v, mom=m, **averages, **rows)
