@@ -67,6 +67,17 @@ void is_nan(Lowering& l) {
   const Planned x = l.input(0);
   l.call("ne").set("self", x).set("other", x).set("out", l.make(0, DType::kBool, x.shape()));
 }
+/// Differences below the tolerance count as none.
+void nearly_equal(Lowering& l) {
+  decline_unordered(l);
+  const Planned apart = l.scratch(l.dtype(0), l.shape(0));
+  l.call("sub").set("self", l.input(0)).set("other", l.input(1)).set("out", apart);
+  l.call("abs").set("self", apart).set("out", apart);
+  l.call("lt")
+      .set("self", apart)
+      .set("other", ops::Operand{{}, Scalar(l.attributes().get_or<double>("tolerance", 1e-5))})
+      .set("out", l.make(0, DType::kBool, l.shape(0)));
+}
 void is_inf(Lowering& l) {
   const Planned x = l.input(0), size = l.scratch(x.dtype(), x.shape());
   l.call("abs").set("self", x).set("out", size);
@@ -172,6 +183,7 @@ NPU_NODE("Softplus", softplus);
 NPU_NODE("IsFinite", unary_test, "isfinite");
 NPU_NODE("IsNan", is_nan);
 NPU_NODE("IsInf", is_inf);
+NPU_NODE("ApproximateEqual", nearly_equal);
 NPU_NODE("AddV2", binary, "add");
 NPU_NODE("Add", binary, "add");
 NPU_NODE("Sub", binary, "sub");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/node/array.h"
+#include "graph/planner.h"
 
 namespace npu::graph {
 namespace {
@@ -29,6 +30,24 @@ void ones_like(Lowering& l) { like(l, 1); }
 void broadcast_to(Lowering& l) {
   decline_objects(l);
   give(l, 0, expanded(l.input(0), Dims(l.integers(1))));
+}
+
+/// Nobody may count on what is in it; zeros are as good as anything.
+void empty(Lowering& l) {
+  if (is_object(l.node().outputs[0].type)) l.decline("it is about values that only the client understands");
+  fill(l, l.make(0, out_type(l), Dims(l.integers(0))), Scalar(0));
+}
+
+/// The input, which must have the shape that the node tells.
+void ensure_shape(Lowering& l) {
+  decline_objects(l);
+  const PartialShape& wanted = l.attributes().get<PartialShape>("shape");
+  const Dims& shape = l.shape(0);
+  bool fits = !wanted.rank_known() || wanted.dims->size() == shape.size();
+  for (size_t i = 0; fits && wanted.rank_known() && i < shape.size(); ++i)
+    fits = (*wanted.dims)[i] == kUnknownDim || (*wanted.dims)[i] == shape[i];
+  require(fits, "Shape of tensor {} is not compatible with expected shape {}.", shape, to_string(wanted));
+  l.alias(0, l.input(0));
 }
 
 void tile(Lowering& l) {
@@ -173,6 +192,8 @@ void invert_permutation(Lowering& l) {
 NPU_NODE("Fill", fill_shape);
 NPU_NODE("ZerosLike", zeros_like);
 NPU_NODE("OnesLike", ones_like);
+NPU_NODE("Empty", empty);
+NPU_NODE("EnsureShape", ensure_shape);
 NPU_NODE("BroadcastTo", broadcast_to);
 NPU_NODE("Tile", tile);
 NPU_NODE("Range", range);

@@ -239,6 +239,22 @@ void batch_to_space(Lowering& l) {
   give(l, 0, part);
 }
 
+/// Where values would be put into rows in ascending order.
+void search(Lowering& l, bool right) {
+  decline_unordered(l);
+  require(l.shape(0).size() == 2 && l.shape(1).size() == 2 && l.shape(0)[0] == l.shape(1)[0],
+          "sorted inputs and values must be matrices of equally many rows: {} and {}", l.shape(0), l.shape(1));
+  l.call("search_sorted")
+      .set("sequence", l.input(0))
+      .set("self", l.input(1))
+      .set("right", right)
+      .set("out", l.make(0, out_type(l), l.shape(1)));
+}
+void lower_bound(Lowering& l) { search(l, false); }
+void upper_bound(Lowering& l) { search(l, true); }
+
+NPU_NODE("LowerBound", lower_bound);
+NPU_NODE("UpperBound", upper_bound);
 NPU_NODE("ReverseV2", reverse_v2);
 NPU_NODE("ReverseSequence", reverse_sequence);
 NPU_NODE("Roll", roll);

@@ -121,6 +121,7 @@ NPU_NODE("Identity", identity);
 NPU_NODE("StopGradient", identity);
 NPU_NODE("PreventGradient", identity);
 NPU_NODE("Snapshot", identity);
+NPU_NODE("PlaceholderWithDefault", identity);
 NPU_NODE("IdentityN", identity_n);
 NPU_NODE("NoOp", nothing);
 NPU_NODE("DisableCopyOnRead", nothing);

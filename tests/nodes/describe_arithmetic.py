@@ -97,5 +97,16 @@ def cases():
                                   ("uint8", "float32", (2, 4)),
                                   ("float64", "float32", (3,)), ("float16", "bfloat16", (5,))):  # fmt: skip
         yield Case("Bitcast", input=integers(*shape).astype(source), type=target)
+    for dtype in ("complex64", "complex128"):
+        x = (floats(3, 4) + 1j * floats(3, 4, seed=1)).astype(dtype)
+        real = "float32" if dtype == "complex64" else "float64"
+        for op in ("Real", "Imag", "ComplexAbs", "Angle"):
+            argument = "x" if op == "ComplexAbs" else "input"
+            yield Case(op, **{argument: x}, Tout=real)
+        yield Case("Conj", input=x)
+        yield Case("Complex", real=floats(3, 4, dtype=real), imag=floats(4, dtype=real), Tout=dtype)
+    for dtype in ("float32", "float64"):
+        x = floats(9, dtype=dtype)
+        yield Case("ApproximateEqual", x=x, y=(x + np.linspace(0, 2e-5, 9)).astype(dtype))
     yield Case("Pow", x=integers(3, 4), y=integers(3, 4, low=0, high=4))
     yield Case("Select", condition=np.array([True, False]), x=ints(1, 2), y=ints(3, 4))

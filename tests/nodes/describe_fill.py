@@ -15,6 +15,9 @@ def cases():
         yield Case("Tile", input=x, multiples=ints(2, 3, 1))
         yield Case("Tile", input=x, multiples=ints(1, 0, 2, dtype="int64"))
     yield Case("Fill", dims=ints(dtype="int64"), value=scalar(7, "float32"))
+    yield Case("Empty", shape=ints(2, 3), dtype="float32", init=True)
+    yield Case("EnsureShape", input=floats(2, 3), shape=[None, 3])
+    yield Case("PlaceholderWithDefault", input=floats(2, 3), shape=[2, 3])
     yield Case("Fill", dims=ints(300, 300), value=scalar(7, "float32"))
     yield Case("Tile", input=floats(2, 3), multiples=ints(1, 1))
     for dtype in ("int32", "int64"):

@@ -90,6 +90,11 @@ def cases():
     for op in ("SpaceToDepth", "DepthToSpace"):
         x = floats(2, 8, 4, 6)
         yield Case(op, input=x, block_size=2, data_format="NCHW", oracle=channels_first(op, x))
+    for op in ("LowerBound", "UpperBound"):
+        for dtype in ("float32", "int64"):
+            rows = np.sort(integers(3, 7, dtype=dtype))
+            for kind in ("int32", "int64"):
+                yield Case(op, sorted_inputs=rows, values=integers(3, 4, dtype=dtype, seed=1), out_type=kind)
     scores = floats(6, 5)
     scores[1, 2], scores[2, 0] = np.nan, np.inf
     for kind in ("int32", "int64"):
