@@ -121,12 +121,15 @@ std::vector<int64_t> Lowering::integers(size_t i) const {
 
 void Lowering::decline(std::string reason) const { throw Declined{std::move(reason)}; }
 
-const Tensor& Lowering::variable(size_t i) const {
+const Object* Lowering::object_of(size_t i) const {
   const Planned& in = input(i);
   if (in.argument < 0) throw NeedsValue{i};
-  const ArgumentTraits& traits = planner_.traits_[static_cast<size_t>(in.argument)];
-  if (dynamic_cast<const Variable*>(traits.object.get()) == nullptr) throw Declined{"its variable is the client's"};
-  return traits.tensor;
+  return planner_.traits_[static_cast<size_t>(in.argument)].object.get();
+}
+
+const Tensor& Lowering::variable(size_t i) const {
+  if (dynamic_cast<const Variable*>(object_of(i)) == nullptr) throw Declined{"its variable is the client's"};
+  return planner_.traits_[static_cast<size_t>(input(i).argument)].tensor;
 }
 
 Planned Lowering::make(size_t i, DType dtype, const Dims& shape) {

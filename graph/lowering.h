@@ -24,6 +24,7 @@
 namespace npu::graph {
 
 class Planner;
+class Object;
 class Library;
 
 /// A call of an operator while it is put together.
@@ -73,6 +74,9 @@ class Lowering {
   std::vector<int64_t> integers(size_t i) const;
   /// Leaves the node to the client's framework.
   [[noreturn]] void decline(std::string reason) const;
+  /// The object behind input `i`, for its traits; the plan is made for them. When the node that brings it is in this
+  /// plan, the plan ends here.
+  const Object* object_of(size_t i) const;
   /// What the plan may count on of the variable behind input `i`: dtype and shape, undefined before it is initialized.
   const Tensor& variable(size_t i) const;
 

@@ -23,6 +23,7 @@ IN_FUNCTIONS = {
     "TensorListPushBack", "TensorListReserve", "TensorListResize", "TensorListScatter",
     "TensorListScatterIntoExistingList", "TensorListScatterV2", "TensorListSetItem", "TensorListSplit",
     "TensorListStack",
+    "OptionalFromValue", "OptionalGetValue", "OptionalHasValue", "OptionalNone",
     "Multinomial", "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "RngReadAndSkip",
     "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt",
     "StatefulUniformInt", "TruncatedNormal",

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that may be missing. Plans know what is in one of ours that came in as an argument, which is how branches hand
+// them on; iterators' are the client's.
+#include "graph/optional.h"
+
+#include "graph/frame.h"
+#include "graph/lowering.h"
+#include "graph/node/array.h"
+
+namespace npu::graph {
+namespace {
+
+void give_optional(Frame& frame, const Planned& out, std::optional<std::vector<Value>> values) {
+  frame.set(out, {{}, nullptr, std::make_shared<Optional>(std::move(values))});
+}
+
+void from_value(Lowering& l) {
+  const std::vector<Planned> in = inputs_of(l);
+  const Planned out = l.object(0);
+  std::vector<Planned> used = in;
+  used.push_back(out);
+  l.run(used, [in, out](Frame& frame) { give_optional(frame, out, frame.take(in)); });
+}
+
+void none(Lowering& l) {
+  const Planned out = l.object(0);
+  l.run({out}, [out](Frame& frame) { give_optional(frame, out, std::nullopt); });
+}
+
+/// The optional as the plan sees it.
+const Optional& seen(const Lowering& l) {
+  const auto* optional = dynamic_cast<const Optional*>(l.object_of(0));
+  if (optional == nullptr) l.decline("its optional is the client's");
+  return *optional;
+}
+
+void has_value(Lowering& l) {
+  const bool has = seen(l).values() != nullptr;
+  const auto byte = std::make_shared<const std::vector<std::byte>>(1, static_cast<std::byte>(has));
+  l.constant(0, {ValueType::tensor(DType::kBool), {}, byte, nullptr});
+}
+
+void get_value(Lowering& l) {
+  const std::vector<Value>* values = seen(l).values();
+  require(values != nullptr, "the optional holds no value");
+  const size_t count = l.node().outputs.size();
+  require(values->size() == count, "the optional holds {} values; {} are asked for", values->size(), count);
+  std::vector<Planned> outputs, used{l.input(0)};
+  for (size_t i = 0; i < count; ++i) {
+    const Value& value = (*values)[i];
+    outputs.push_back(value.object ? l.object(i) : l.late(i, value.tensor.dtype, value.tensor.shape));
+    if (value.object) l.end_plan();  // what is in it, plans see in arguments
+    used.push_back(outputs.back());
+  }
+  l.run(used, [in = l.input(0), outputs](Frame& frame) {
+    const Value held = frame.take(in);
+    const std::vector<Value>& now = *static_cast<const Optional&>(*held.object).values();
+    for (size_t i = 0; i < outputs.size(); ++i) frame.set(outputs[i], now[i]);
+  });
+}
+
+NPU_NODE("OptionalFromValue", from_value);
+NPU_NODE("OptionalNone", none);
+NPU_NODE("OptionalHasValue", has_value);
+NPU_NODE("OptionalGetValue", get_value);
+
+}  // namespace
+}  // namespace npu::graph
