@@ -49,7 +49,20 @@ def segments(dtype):
                        binary_output=binary)  # fmt: skip
 
 
+def bags(dtype, kind):
+    rows, index, ids = floats(7, 3, dtype=dtype), ints(6, 0, 2, 2, 5, dtype=kind), ints(0, 0, 1, 1, 3)
+    for weight in ("Sum", "Mean", "SqrtN"):
+        yield Case("SparseSegment" + weight, data=rows, indices=index, segment_ids=ids)
+        yield Case("SparseSegment" + weight + "WithNumSegments", data=rows, indices=index, segment_ids=ids,
+                   num_segments=scalar(5))  # fmt: skip
+        yield Case("SparseSegment" + weight + "Grad", grad=floats(4, 3, dtype=dtype), indices=index, segment_ids=ids,
+                   output_dim0=scalar(8))  # fmt: skip
+
+
 def cases():
+    for dtype in FLOATING:
+        yield from bags(dtype, "int32")
+    yield from bags("float32", "int64")
     for dtype in (*NUMBERS, "bool"):
         yield from of_type(dtype)
     for dtype in (*FLOATING, "int32", "int64"):
