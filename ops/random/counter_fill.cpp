@@ -106,33 +106,47 @@ struct CounterTruncatedNormal final : CounterOperator {
   int64_t cost() const override { return 200 + 60 * target.count(); }
 
  private:
+  static constexpr int64_t kRuns = kRandomBlock / 4;  // groups made at a time, two blocks of words each
+
   template <class T>
   void draw() const {
-    constexpr int64_t kGroup = 4 / kWords<T>;
+    constexpr int64_t kGroup = 4 / kWords<T>, kApart = kGroup * 256 / 4;
     parallel_for(target.count(), kRandomGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; at += kGroup) {
-        T values[kGroup];  // NOLINT: filled by draw_group
-        draw_group(start().after(static_cast<uint64_t>(at * 256 / 4)), values);
-        target.store(at, std::min(kGroup, end - at), values);
+      uint32_t words[8 * kRuns];  // NOLINT: filled by philox_runs
+      T values[kGroup * kRuns];   // NOLINT: filled by draw_group
+      for (int64_t at = begin; at < end; at += kGroup * kRuns) {
+        const int64_t n = std::min(kGroup * kRuns, end - at), groups = (n + kGroup - 1) / kGroup;
+        const RandomCounter from = start().after(static_cast<uint64_t>(at / kGroup * kApart));
+        philox_runs(from, kApart, groups, words);
+        for (int64_t g = 0; g < groups; ++g)
+          draw_group(from.after(static_cast<uint64_t>(g * kApart)), words + 8 * g, values + kGroup * g);
+        target.store(at, n, values);
       }
     });
   }
 
+  /// `words` are those of the first two blocks at `from`; more are made where they do not do.
   template <class T>
-  static void draw_group(RandomCounter from, T* values) {
-    constexpr int64_t kGroup = 4 / kWords<T>, kBlocks = 4;
-    uint32_t words[4 * kBlocks];  // NOLINT: filled by philox
-    for (int64_t made = 0;; from = from.after(kBlocks)) {
-      philox(from, kBlocks, words);
-      for (int64_t w = 0; w < 4 * kBlocks; w += 2 * kWords<T>) {
-        T pair[2];
-        normal_pair(words + w, pair);
-        for (const T value : pair) {
-          if (std::abs(value) < T{2}) values[made++] = value;
-          if (made == kGroup) return;
-        }
+  static void draw_group(RandomCounter from, const uint32_t* words, T* values) {
+    uint32_t more[8];
+    for (int64_t made = 0; !take<T>(words, values, made); words = more) {
+      from = from.after(2);
+      philox(from, 2, more);
+    }
+  }
+
+  /// Adds what is near enough to the mean; true when the group is full.
+  template <class T>
+  static bool take(const uint32_t* words, T* values, int64_t& made) {
+    for (int64_t w = 0; w < 8; w += 2 * kWords<T>) {
+      T pair[2];
+      normal_pair(words + w, pair);
+      for (const T value : pair) {
+        if (std::abs(value) < T{2}) values[made++] = value;
+        if (made == 4 / kWords<T>) return true;
       }
     }
+    return false;
   }
 };
 

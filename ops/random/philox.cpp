@@ -71,6 +71,10 @@ void philox_counted(RandomCounter counter, int64_t blocks, uint32_t* words) {
   make_blocks(counter.key, blocks, words, [&](uint64_t i) HWY_ATTR { return counter.after(i); });
 }
 
+void philox_pairs(RandomCounter counter, uint64_t apart, int64_t runs, uint32_t* words) {
+  make_blocks(counter.key, 2 * runs, words, [&](uint64_t i) HWY_ATTR { return counter.after(i / 2 * apart + i % 2); });
+}
+
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -78,11 +82,15 @@ HWY_AFTER_NAMESPACE();
 namespace npu::ops {
 HWY_EXPORT(philox_blocks);
 HWY_EXPORT(philox_counted);
+HWY_EXPORT(philox_pairs);
 void philox(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
   HWY_DYNAMIC_DISPATCH(philox_blocks)(state, first, blocks, words);
 }
 void philox(RandomCounter counter, int64_t blocks, uint32_t* words) {
   HWY_DYNAMIC_DISPATCH(philox_counted)(counter, blocks, words);
+}
+void philox_runs(RandomCounter counter, uint64_t apart, int64_t runs, uint32_t* words) {
+  HWY_DYNAMIC_DISPATCH(philox_pairs)(counter, apart, runs, words);
 }
 }  // namespace npu::ops
 #endif

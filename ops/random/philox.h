@@ -28,5 +28,7 @@ struct RandomCounter {
 
 /// Words of `blocks` consecutive blocks, the first at `counter`.
 void philox(RandomCounter counter, int64_t blocks, uint32_t* words);
+/// Words of `runs` runs of two blocks; each run begins `apart` blocks after the one before.
+void philox_runs(RandomCounter counter, uint64_t apart, int64_t runs, uint32_t* words);
 
 }  // namespace npu::ops
