@@ -2,7 +2,7 @@
 // Nodes that look at the same memory in another way, and nodes about shapes, which are constants once shapes are known.
 #include <numeric>
 
-#include "graph/lowering.h"
+#include "graph/node/array.h"
 
 namespace npu::graph {
 namespace {
@@ -81,34 +81,21 @@ void transpose(Lowering& l) {
   l.alias(0, permuted(l.input(0), order));
 }
 
-Literal integers(DType dtype, const Dims& shape, std::span<const int64_t> values) {
-  std::vector<std::byte> bytes(values.size() * size_of(dtype));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (dtype == DType::kInt64)
-      reinterpret_cast<int64_t*>(bytes.data())[i] = values[i];
-    else
-      reinterpret_cast<int32_t*>(bytes.data())[i] = static_cast<int32_t>(values[i]);
-  }
-  return {ValueType::tensor(dtype), shape, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), nullptr};
-}
-
-DType out_type(const Lowering& l) { return l.node().outputs.front().type.dtype; }
-
 void shape_n(Lowering& l) {
   for (size_t i = 0; i < l.input_count(); ++i) {
     const Dims& shape = l.shape(i);
-    l.constant(i, integers(out_type(l), {static_cast<int64_t>(shape.size())}, shape));
+    l.constant(i, integer_literal(out_type(l), {static_cast<int64_t>(shape.size())}, shape));
   }
 }
 
 void size(Lowering& l) {
   const int64_t count = l.input(0).view.count();
-  l.constant(0, integers(out_type(l), {}, {&count, 1}));
+  l.constant(0, integer_literal(out_type(l), {}, {&count, 1}));
 }
 
 void rank(Lowering& l) {
   const auto count = static_cast<int64_t>(l.shape(0).size());
-  l.constant(0, integers(out_type(l), {}, {&count, 1}));
+  l.constant(0, integer_literal(out_type(l), {}, {&count, 1}));
 }
 
 void cast(Lowering& l) {
