@@ -20,6 +20,10 @@ foreach(library ${private})
   file(GLOB licences /usr/share/doc/lib${name}[0-9]*/copyright ${dnnl_DIR}/../../../share/doc/${name}/[LT]*)
   install(FILES ${licences} DESTINATION anynpu/licenses/${name} COMPONENT wheel)
 endforeach()
+# Libraries of headers alone are in ours; their licences ask to be named too.
+foreach(package libprotozero-dev nlohmann-json3-dev)
+  install(FILES /usr/share/doc/${package}/copyright DESTINATION anynpu/licenses/${package} COMPONENT wheel OPTIONAL)
+endforeach()
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")
 # Where ASCEND_HOME_PATH is set, torch-npu does not start without these folders below it.

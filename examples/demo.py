@@ -60,6 +60,7 @@ def table(npu, cpu):
 
 
 def picture(npu, cpu, path):
+    os.environ.setdefault("MPLCONFIGDIR", str(OUT / "matplotlib"))  # its fonts' list; nothing outside the clone
     import matplotlib
 
     matplotlib.use("Agg")

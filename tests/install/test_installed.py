@@ -16,7 +16,12 @@ SITE = Path(str(INSTALLED.locate_file(""))).resolve()
 
 def test_every_file_is_in_pips_list():
     known = {Path(str(file.locate())).resolve() for file in INSTALLED.files}
-    found = {path for name in ("anynpu", "torch_npu.libs") for path in (SITE / name).rglob("*") if path.is_file()}
+    found = {
+        path
+        for name in ("anynpu", "npu_device", "torch_npu.libs")
+        for path in (SITE / name).rglob("*")
+        if path.is_file()
+    }
     assert {path for path in found - known if "__pycache__" not in path.parts} == set()
     assert SITE / "torch_npu.libs/libascendcl.so" in known
 
@@ -32,5 +37,9 @@ def test_the_extras_pin_the_frameworks():
 
 
 def test_the_licences_of_what_is_bundled_are_there():
-    bundled = {path.stem.removeprefix("libanynpu_") for path in (SITE / "anynpu/lib64").glob("libanynpu_*.so")}
-    assert bundled == {folder.name for folder in (SITE / "anynpu/licenses").iterdir() if any(folder.iterdir())}
+    libraries = {path.stem.removeprefix("libanynpu_") for path in (SITE / "anynpu/lib64").glob("libanynpu_*.so")}
+    bundled = libraries - {"tensorflow"}  # our own adapter
+    headers = {"libprotozero-dev", "nlohmann-json3-dev"}  # compiled into ours
+    assert bundled | headers == {
+        folder.name for folder in (SITE / "anynpu/licenses").iterdir() if any(folder.iterdir())
+    }

@@ -62,6 +62,12 @@ def test_shapes_are_computed_while_planning():
         flat = tf.reshape(x, tf.stack([rows * 3, -1]))
         turned = tf.transpose(x, tf.range(tf.rank(x))[::-1])
         whole = tf.reduce_prod(tf.shape(x)[1:])
-        return flat, turned, tf.reshape(x, [rows, whole]), tf.zeros(tf.reverse(tf.shape(x), [0])), tf.tile(x, [1, rows // 2, 1])
+        return (
+            flat,
+            turned,
+            tf.reshape(x, [rows, whole]),
+            tf.zeros(tf.reverse(tf.shape(x), [0])),
+            tf.tile(x, [1, rows // 2, 1]),
+        )
 
     check(f, X)

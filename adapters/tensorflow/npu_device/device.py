@@ -7,7 +7,7 @@ import threading
 
 import tensorflow as tf
 from tensorflow.python.autograph.operators import control_flow
-from tensorflow.python.data.ops import dataset_ops
+from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 
 from npu_device import library
@@ -84,17 +84,10 @@ def _start_threads_on(name):
 def _loop_over_datasets_in_graphs():
     """`for x in dataset` inside a tf.function becomes a loop over its iterator. Autograph's own way puts the whole body
     into a function of the data set, which TensorFlow runs on the host."""
-    registry = control_flow.for_loop_registry
-    iterate = registry.lookup(iter_type())
+    registry = control_flow.for_loop_registry._registry
+    iterate = registry[iterator_ops.OwnedIterator]
     for kind in (dataset_ops.DatasetV2, dataset_ops.DatasetV1):
-        registry._registry[kind] = lambda ds, *arguments: iterate(iter(ds), *arguments)
-
-
-def iter_type():
-    """An object that autograph loops over as over an iterator of a data set."""
-    from tensorflow.python.data.ops import iterator_ops
-
-    return iterator_ops.OwnedIterator.__new__(iterator_ops.OwnedIterator)
+        registry[kind] = lambda ds, *arguments: iterate(iter(ds), *arguments)
 
 
 def open(device_id=None):
