@@ -26,10 +26,14 @@ typedef struct aclCANNPackageVersion {
 } aclCANNPackageVersion;
 
 /** Parts of the vendor's installation. All of them answer with the version this library stands for. */
-typedef enum { ACL_PKG_NAME_CANN = 0 } aclCANNPackageName;
+typedef enum ANYNPU_ANY_INT { ACL_PKG_NAME_CANN = 0 } aclCANNPackageName;
 /** Optional features of an installation. */
-typedef enum { ACL_CANN_ATTR_INF_NAN = 0, ACL_CANN_ATTR_BF16 = 1, ACL_CANN_ATTR_JIT_COMPILE = 2 } aclCannAttr;
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
+  ACL_CANN_ATTR_INF_NAN = 0,
+  ACL_CANN_ATTR_BF16 = 1,
+  ACL_CANN_ATTR_JIT_COMPILE = 2
+} aclCannAttr;
+typedef enum ANYNPU_ANY_INT {
   ACL_DEVICE_INFO_UNDEFINED = -1,
   ACL_DEVICE_INFO_AI_CORE_NUM = 0,
   ACL_DEVICE_INFO_VECTOR_CORE_NUM = 1,

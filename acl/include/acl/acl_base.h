@@ -10,6 +10,13 @@
 
 #include "acl/acl_error.h"
 
+/* A C caller may hand over any int as an enum; `: int` makes it a value C++ can look at, and refuse. */
+#ifdef __cplusplus
+#define ANYNPU_ANY_INT : int
+#else
+#define ANYNPU_ANY_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -29,7 +36,7 @@ typedef uint16_t aclFloat16;
  * ACL_DOUBLE and the two larger complex types, each as far as torch does on the CPU; half-precision types are computed
  * in float32 and rounded once. The others are names only: no operator computes them, which phase 1
  * of an aclnn function answers with 161002. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_DT_UNDEFINED = -1,
   /* 4 bytes, IEEE single; 2 bytes, IEEE half. */
   ACL_FLOAT = 0,
@@ -68,7 +75,7 @@ typedef enum {
 /** Meaning of the axes: N batch, C channels, D depth, H height, W width. It says nothing about the strides, which
  * aclCreateTensor takes separately: an NCHW tensor may lie in memory with its channels last. Operators go by the order
  * of the axes alone; none reorders elements for a blocked format (NC1HWC0, FRACTAL_…). */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_FORMAT_UNDEFINED = -1,
   ACL_FORMAT_NCHW = 0,
   ACL_FORMAT_NHWC = 1,

@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct aclopAttr aclopAttr;
 /** Which core runs the operator; the software device ignores it. */
-typedef enum { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 } aclopEngineType;
+typedef enum ANYNPU_ANY_INT { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 } aclopEngineType;
 
 /** An empty set of attributes; NULL when memory is used up. */
 aclopAttr* aclopCreateAttr(void);

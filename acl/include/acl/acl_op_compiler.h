@@ -12,14 +12,14 @@ extern "C" {
 #endif
 
 /** Where the operator's description comes from; ignored, operators are part of the library. */
-typedef enum { ACL_COMPILE_SYS = 0, ACL_COMPILE_UNREGISTERED = 1 } aclopCompileType;
+typedef enum ANYNPU_ANY_INT { ACL_COMPILE_SYS = 0, ACL_COMPILE_UNREGISTERED = 1 } aclopCompileType;
 /** For one shape, or for any. */
-typedef enum { ACL_OP_COMPILE_DEFAULT = 0, ACL_OP_COMPILE_FUZZ = 1 } aclOpCompileFlag;
+typedef enum ANYNPU_ANY_INT { ACL_OP_COMPILE_DEFAULT = 0, ACL_OP_COMPILE_FUZZ = 1 } aclOpCompileFlag;
 
 /** Options of the vendor's operator compiler. Their values are texts whose spelling the vendor's guides give; none is
  * checked, since none has an effect here. In particular results are deterministic and half precision is computed in
  * float32 whatever ACL_OP_DETERMINISTIC and the precision modes say. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_PRECISION_MODE = 0,
   ACL_AICORE_NUM = 1,
   ACL_AUTO_TUNE_MODE = 2,

@@ -45,47 +45,50 @@ typedef struct aclrtExceptionInfo aclrtExceptionInfo;
 typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo* exceptionInfo);
 
 /** Whether this program runs on the device's own processor, or on a host beside it. */
-typedef enum { ACL_DEVICE = 0, ACL_HOST = 1 } aclrtRunMode;
-typedef enum { ACL_TS_ID_AICORE = 0, ACL_TS_ID_AIVECTOR = 1, ACL_TS_ID_RESERVED = 2 } aclrtTsId;
-typedef enum { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallbackBlockType;
-typedef enum { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
+typedef enum ANYNPU_ANY_INT { ACL_DEVICE = 0, ACL_HOST = 1 } aclrtRunMode;
+typedef enum ANYNPU_ANY_INT { ACL_TS_ID_AICORE = 0, ACL_TS_ID_AIVECTOR = 1, ACL_TS_ID_RESERVED = 2 } aclrtTsId;
+typedef enum ANYNPU_ANY_INT { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallbackBlockType;
+typedef enum ANYNPU_ANY_INT { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
 
 /** aclrtQueryEvent. Mind that aclrtQueryEventStatus counts the other way round. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_EVENT_STATUS_COMPLETE = 0,
   ACL_EVENT_STATUS_NOT_READY = 1,
   ACL_EVENT_STATUS_RESERVED = 2
 } aclrtEventStatus;
 /** aclrtQueryEventStatus: whether the last record was reached; an event never recorded counts as complete. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
   ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
 } aclrtEventRecordedStatus;
 /** aclrtQueryEventWaitStatus: whether the waits for the event are over. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_EVENT_WAIT_STATUS_COMPLETE = 0,
   ACL_EVENT_WAIT_STATUS_NOT_READY = 1,
   ACL_EVENT_WAIT_STATUS_RESERVED = 0xFFFF
 } aclrtEventWaitStatus;
 /** aclrtStreamQuery: whether everything queued so far is done. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_STREAM_STATUS_COMPLETE = 0,
   ACL_STREAM_STATUS_NOT_READY = 1,
   ACL_STREAM_STATUS_RESERVED = 0xFFFF
 } aclrtStreamStatus;
 
 /** What a float that is too large becomes: the largest number, or infinity. */
-typedef enum { ACL_RT_OVERFLOW_MODE_SATURATION = 0, ACL_RT_OVERFLOW_MODE_INFNAN = 1 } aclrtFloatOverflowMode;
+typedef enum ANYNPU_ANY_INT {
+  ACL_RT_OVERFLOW_MODE_SATURATION = 0,
+  ACL_RT_OVERFLOW_MODE_INFNAN = 1
+} aclrtFloatOverflowMode;
 
 /** Options that are kept and given back. Results are deterministic whatever ACL_OPT_DETERMINISTIC says. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_OPT_DETERMINISTIC = 0,
   ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
   ACL_OPT_STRONG_CONSISTENCY = 2
 } aclSysParamOpt;
 
 /** Where aclrtMalloc takes memory from. The software device has one kind of memory; all policies give it. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_MEM_MALLOC_HUGE_FIRST = 0,
   ACL_MEM_MALLOC_HUGE_ONLY = 1,
   ACL_MEM_MALLOC_NORMAL_ONLY = 2,
@@ -101,7 +104,7 @@ typedef enum {
 
 /** Where a copy comes from and goes to. A kind that contradicts the addresses is refused with 107000: that is mostly
  * a mistake in the program. The three device-to-device kinds mean the same. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_MEMCPY_HOST_TO_HOST = 0,
   ACL_MEMCPY_HOST_TO_DEVICE = 1,
   ACL_MEMCPY_DEVICE_TO_HOST = 2,
@@ -113,7 +116,7 @@ typedef enum {
 } aclrtMemcpyKind;
 
 /** Kinds of device memory. There is one here, so every kind names it and has the same size. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_DDR_MEM = 0,
   ACL_HBM_MEM = 1,
   ACL_DDR_MEM_HUGE = 2,
@@ -135,17 +138,17 @@ typedef enum {
 } aclrtMemAttr;
 
 /** Where an address lies: aclrtMallocHost gives HOST, aclrtMalloc DEVICE, everything else is UNREGISTERED. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_MEM_LOCATION_TYPE_HOST = 0,
   ACL_MEM_LOCATION_TYPE_DEVICE = 1,
   ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2,
   ACL_MEM_LOCATION_TYPE_MANAGED = 3,
   ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4
 } aclrtMemLocationType;
-typedef enum { ACL_MEM_HANDLE_TYPE_NONE = 0 } aclrtMemHandleType;
-typedef enum { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
+typedef enum ANYNPU_ANY_INT { ACL_MEM_HANDLE_TYPE_NONE = 0 } aclrtMemHandleType;
+typedef enum ANYNPU_ANY_INT { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
 /** Any value names the one granularity there is. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
   ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
 } aclrtMemGranularityOptions;
@@ -175,7 +178,7 @@ typedef struct aclrtUuid {
 } aclrtUuid;
 
 /** Numbers of aclrtGetDeviceInfo. */
-typedef enum {
+typedef enum ANYNPU_ANY_INT {
   ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
   ACL_DEV_ATTR_AICORE_CORE_NUM = 101,
   ACL_DEV_ATTR_CUBE_CORE_NUM = 102,

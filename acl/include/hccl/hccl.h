@@ -5,14 +5,16 @@
 
 #include <stdint.h>
 
+#include "acl/acl_base.h"
+
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum { HCCL_SUCCESS = 0, HCCL_E_PARA = 1 } HcclResult;
+typedef enum ANYNPU_ANY_INT { HCCL_SUCCESS = 0, HCCL_E_PARA = 1 } HcclResult;
 /** HCCL_DETERMINISTIC: whether sums must not depend on timing. They never do here. */
-typedef enum { HCCL_DETERMINISTIC = 0 } HcclConfig;
+typedef enum ANYNPU_ANY_INT { HCCL_DETERMINISTIC = 0 } HcclConfig;
 typedef union {
   int32_t value;
 } HcclConfigValue;
