@@ -4,6 +4,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "ops/vector/stored.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -88,7 +89,7 @@ HWY_INLINE uint16_t bf16_bits(float value) {
 }
 
 template <class From, class To>
-HWY_INLINE void convert_dense(const From* HWY_RESTRICT from, To* HWY_RESTRICT out, int64_t count) {
+HWY_INLINE void convert_dense(const Stored<From>* HWY_RESTRICT from, To* HWY_RESTRICT out, int64_t count) {
   int64_t i = 0;
   if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>) {
     const auto* bits = reinterpret_cast<const uint16_t*>(from);
@@ -102,21 +103,21 @@ HWY_INLINE void convert_dense(const From* HWY_RESTRICT from, To* HWY_RESTRICT ou
       if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) i = widen_half(from, out, count);
       if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) i = narrow_half(from, out, count);
     }
-    for (; i < count; ++i) out[i] = to<To>(from[i]);
+    for (; i < count; ++i) out[i] = to<To>(value_of<From>(from[i]));
   }
 }
 
 template <class From, class To>
 void convert(const void* from_raw, int64_t from_stride, void* to_raw, int64_t to_stride, int64_t count) {
-  const auto* from = static_cast<const From*>(from_raw);
+  const auto* from = static_cast<const Stored<From>*>(from_raw);
   auto* out = static_cast<To*>(to_raw);
   if (from_stride == 1 && to_stride == 1) {
-    convert_dense(from, out, count);
+    convert_dense<From>(from, out, count);
   } else if (from_stride == 0 && to_stride == 1) {
-    const To value = to<To>(*from);
+    const To value = to<To>(value_of<From>(*from));
     for (int64_t i = 0; i < count; ++i) out[i] = value;
   } else {
-    for (int64_t i = 0; i < count; ++i) out[i * to_stride] = to<To>(from[i * from_stride]);
+    for (int64_t i = 0; i < count; ++i) out[i * to_stride] = to<To>(value_of<From>(from[i * from_stride]));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "ops/vector/stored.h"
 
 namespace npu::ops {
 namespace {
@@ -108,7 +109,7 @@ void Elementwise::plan(BlockKernel kernel) {
   for (size_t k = 0; k <= inputs_; ++k) {
     Slot& s = slots_[k];
     widest = std::max(widest, s.slot_size);
-    const bool same = !s.is_scalar && s.tensor.dtype == s.slot;
+    const bool same = !s.is_scalar && (k == 0 ? s.tensor.dtype == s.slot : reads_as(s.tensor.dtype, s.slot));
     s.mode = k > 0 && (s.is_scalar || loop_.constant(k))          ? Mode::kConstant
              : same && loop_.dense(k) && s.tensor.data != nullptr ? Mode::kDirect  // a sum's output has no memory
                                                                   : Mode::kGathered;

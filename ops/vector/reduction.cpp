@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "ops/vector/stored.h"
 
 namespace npu::ops {
 namespace {
@@ -141,7 +142,7 @@ void Reduction::run_rows(int64_t kept, int64_t begin, int64_t end, std::byte* ac
   const auto size = static_cast<int64_t>(size_of(in_.dtype));
   const auto slot_size = static_cast<int64_t>(size_of(kernel_.slot));
   const std::byte* base = in_.bytes() + LoopCursor(kept_, kept).offset(0) * size;
-  const bool direct = in_.dtype == kernel_.slot && reduced_.dense(0);
+  const bool direct = reads_as(in_.dtype, kernel_.slot) && reduced_.dense(0);
   for (int64_t at = begin; at < end; at += kBlock) {
     const int64_t n = std::min(kBlock, end - at);
     if (!direct) gather(reduced_, 0, base, size, at, n, load_, block, slot_size);
@@ -154,7 +155,7 @@ void Reduction::run_columns(int64_t kept, int64_t width, int64_t begin, int64_t 
   if (begin >= end) return;
   const auto size = static_cast<int64_t>(size_of(in_.dtype));
   const std::byte* base = in_.bytes() + LoopCursor(kept_, kept).offset(0) * size;
-  const bool direct = in_.dtype == kernel_.slot;
+  const bool direct = reads_as(in_.dtype, kernel_.slot);
   LoopCursor at(reduced_, begin);
   for (int64_t i = begin; i < end; ++i) {
     const std::byte* row = base + at.offset(0) * size;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/vector/stored.h"
+
 namespace npu::ops {
 
 Rows::Rows(const Tensor& tensor, std::span<const size_t> axes, DType slot)
@@ -26,7 +28,7 @@ Rows::Rows(const Tensor& tensor, std::span<const size_t> axes, DType slot)
   inner_ = make_ordered_loop(inner_shape, {&inner_strides, 1});
   outer_ = make_ordered_loop(outer_shape, {&outer_strides, 1});
   length_ = inner_.count();
-  direct_ = tensor.dtype == slot && inner_.dense(0);
+  direct_ = reads_as(tensor.dtype, slot) && inner_.dense(0);
 }
 
 std::byte* Rows::first(int64_t index) const {
