@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations made of comparisons and slopes. NaN inputs stay NaN, as in torch.
+#include "base/wrap.h"
 #include "ops/vector/pointwise.h"
 #include "ops/vector/target.h"
 
@@ -28,7 +29,7 @@ HWY_INLINE T hardswish_gradient(T gradient, T x) {
 
 constexpr PointOp kRectifier[] = {
     NPU_POINT1("relu", "self", kNumeric, max_of(x, decltype(x)(0))),
-    NPU_POINT3("add_relu", "self, other, alpha=1", kNumeric, max_of(x + z * y, decltype(x)(0))),
+    NPU_POINT3("add_relu", "self, other, alpha=1", kNumeric, max_of(wrap_add(x, wrap_multiply(z, y)), decltype(x)(0))),
     NPU_POINT3("threshold", "self, threshold=0, value=0", kNumeric, x <= y ? z : x),
     NPU_POINT3("threshold_backward", "grad_output, self, threshold=0", kNumeric, y <= z ? decltype(x)(0) : x),
     // Products with 0 or 1: an infinite or undefined gradient leaves its mark on closed elements as well.

@@ -22,11 +22,16 @@ Padding padding_of(const ConvOptions& o, size_t d, size_t rank) {
   return {both, both};
 }
 
+// Far above any layer's, and low enough that sums of products of two fit 64 bits.
+constexpr int64_t kLargest = int64_t{1} << 30;
+constexpr int64_t kLargestInput = int64_t{1} << 32;
+
 void check_list(const char* name, const std::vector<int64_t>& list, size_t rank, int64_t least, bool pairs = false) {
   require(list.size() <= 1 || list.size() == rank || (pairs && list.size() == 2 * rank),
           "{} has {} values for {} spatial dimensions; give one, or one per dimension", name, list.size(), rank);
   for (const int64_t v : list) {
     require(v >= least, "{} is [{}]: each value must be at least {}", name, fmt::join(list, ", "), least);
+    require(v <= kLargest, "{} is [{}]: each value must be at most 2^30", name, fmt::join(list, ", "));
   }
 }
 
@@ -47,11 +52,13 @@ void check_channels(const Tensor& input, const Tensor& weight, const ConvOptions
   const int64_t channels = input.shape[1];
   require(weight.shape[0] % o.groups == 0, "weight is {}: its first size must be a multiple of groups ({})",
           weight.shape, o.groups);
-  const int64_t expected = o.transposed ? weight.shape[0] : weight.shape[1] * o.groups;
+  const int64_t expected = o.transposed ? weight.shape[0] : count_of({weight.shape[1], o.groups});
   require(channels == expected, "input has {} channels, weight {} with groups {} takes {}", channels, weight.shape,
           o.groups, expected);
   for (size_t d = 2; d < weight.rank(); ++d) {
-    require(weight.shape[d] > 0, "weight is {}: kernel sizes must be at least 1", weight.shape);
+    require(weight.shape[d] > 0 && weight.shape[d] <= kLargest,
+            "weight is {}: kernel sizes must be at least 1, at most 2^30", weight.shape);
+    require(input.shape[d] <= kLargestInput, "input is {}: spatial sizes must be at most 2^32", input.shape);
   }
 }
 
@@ -61,7 +68,7 @@ Dims conv_output_shape(const Tensor& input, const Tensor& weight, const ConvOpti
   check_arguments(input, weight, o);
   check_channels(input, weight, o);
   const size_t rank = input.rank() - 2;
-  Dims shape{input.shape[0], o.transposed ? weight.shape[1] * o.groups : weight.shape[0]};
+  Dims shape{input.shape[0], o.transposed ? count_of({weight.shape[1], o.groups}) : weight.shape[0]};
   for (size_t d = 0; d < rank; ++d) {
     const Padding pad = padding_of(o, d, rank);
     const int64_t stride = value(o.stride, d, 1), dilation = value(o.dilation, d, 1), size = input.shape[d + 2];

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "base/thread_pool.h"
+#include "base/wrap.h"
+#include "ops/vector/stored.h"
 
 namespace npu::ops {
 namespace {
@@ -52,17 +54,17 @@ void put_run(const IndexedMove::Run& r) {
 // A place may be hit more than once: only runs with one offset, whose places differ, become vector code.
 template <class T, class F>
 void combine_run(const IndexedMove::Run& r) {
-  const auto* from = reinterpret_cast<const T*>(r.plain);
-  auto* to = reinterpret_cast<T*>(r.indexed);
+  const auto* from = reinterpret_cast<const Stored<T>*>(r.plain);
+  auto* to = reinterpret_cast<Stored<T>*>(r.indexed);
   if (r.offset_stride == 0 && r.indexed_stride == 1 && r.plain_stride == 1) {
     to += *r.offsets;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < r.count; ++i) to[i] = F::of(to[i], from[i]);
+    for (int64_t i = 0; i < r.count; ++i) to[i] = F::of(value_of<T>(to[i]), value_of<T>(from[i]));
     return;
   }
   for (int64_t i = 0; i < r.count; ++i) {
-    T& place = to[i * r.indexed_stride + r.offsets[i * r.offset_stride]];
-    place = F::of(place, from[i * r.plain_stride]);
+    Stored<T>& place = to[i * r.indexed_stride + r.offsets[i * r.offset_stride]];
+    place = F::of(value_of<T>(place), value_of<T>(from[i * r.plain_stride]));
   }
 }
 
@@ -75,7 +77,7 @@ struct Add {
     if constexpr (std::is_same_v<T, bool>)
       return a || b;
     else
-      return static_cast<T>(a + b);
+      return wrap_add(a, b);
   }
 };
 struct Multiply {
@@ -84,7 +86,7 @@ struct Multiply {
     if constexpr (std::is_same_v<T, bool>)
       return a && b;
     else
-      return static_cast<T>(a * b);
+      return wrap_multiply(a, b);
   }
 };
 struct Divide {
@@ -143,7 +145,7 @@ void scale_block(void* block, int64_t count, const Scalar& alpha) {
     for (int64_t i = 0; i < count; ++i) x[i] *= factor;
   } else {
     const T factor = std::is_floating_point_v<T> ? static_cast<T>(alpha.to_double()) : static_cast<T>(alpha.to_int());
-    for (int64_t i = 0; i < count; ++i) x[i] = static_cast<T>(x[i] * factor);
+    for (int64_t i = 0; i < count; ++i) x[i] = wrap_multiply(x[i], factor);
   }
 }
 

@@ -8,8 +8,10 @@
 #include "ops/loss/pointwise.h"
 
 #include <array>
+#include <deque>
 #include <limits>
 #include <span>
+#include <string>
 
 #include "ops/loss/reduction_mode.h"
 #include "ops/operator.h"
@@ -209,8 +211,13 @@ std::vector<Field> shared_fields() {
           attr<&T::reduction>("reduction")};
 }
 
-// Every line is registered as `name` (unless it is a gradient only) and `name`_backward. The names live as long as the
-// registry.
+// The names live as long as the registry.
+std::deque<std::string>& names() {
+  static auto& instance = *new std::deque<std::string>;
+  return instance;
+}
+
+// Every line is registered as `name` (unless it is a gradient only) and `name`_backward.
 struct LossFamily {
   explicit LossFamily(std::span<const LossKernel> kernels) {
     for (const LossKernel& kernel : kernels) {
@@ -220,8 +227,8 @@ struct LossFamily {
       fields = shared_fields<LossGradient>();
       fields.push_back(in<&LossGradient::grad_output>("grad_output"));
       fields.push_back(out<&LossGradient::grad_input>("grad_input"));
-      const auto& name = *new std::string(std::string(kernel.name) + "_backward");
-      Registration(name, "loss", fields, &make<LossGradient>, &kernel);
+      Registration(names().emplace_back(std::string(kernel.name) + "_backward"), "loss", fields, &make<LossGradient>,
+                   &kernel);
     }
   }
 };

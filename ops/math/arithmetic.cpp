@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of one or several elements.
+#include "base/wrap.h"
 #include "ops/vector/pointwise.h"
 #include "ops/vector/target.h"
 
@@ -12,6 +13,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
+template <class T>
+HWY_INLINE T negative_of(T x) {
+  if constexpr (std::is_integral_v<T>)
+    return wrap_subtract(T(0), x);
+  else
+    return -x;
+}
+
 // torch's two forms, each exact at its end.
 template <class T>
 HWY_INLINE T lerp_of(T from, T to, T weight) {
@@ -20,17 +29,18 @@ HWY_INLINE T lerp_of(T from, T to, T weight) {
 }
 
 constexpr PointOp kArithmetic[] = {
-    NPU_POINT1("neg", "self", kNumeric | kComplex, -x),
+    NPU_POINT1("neg", "self", kNumeric | kComplex, negative_of(x)),
     NPU_POINT1("abs", "self", kNumeric | kComplex, abs_of(x)),
     NPU_POINT1("reciprocal", "self", kReal | kComplex, decltype(x)(1) / x),
     NPU_POINT1("square", "self", kReal | kComplex, x* x),
     NPU_POINT1("sign", "self", kNumeric | kComplex, sign_of(x)),
-    NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex, x + z * y),
-    NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex, x - z * y),
-    NPU_POINT3("rsub", "self, other, alpha=1", kNumeric | kComplex, y - z * x),
-    NPU_POINT2("mul", "self, other", kNumeric | kComplex, x* y),
+    NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex, wrap_add(x, wrap_multiply(z, y))),
+    NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex, wrap_subtract(x, wrap_multiply(z, y))),
+    NPU_POINT3("rsub", "self, other, alpha=1", kNumeric | kComplex, wrap_subtract(y, wrap_multiply(z, x))),
+    NPU_POINT2("mul", "self, other", kNumeric | kComplex, wrap_multiply(x, y)),
     NPU_POINT2("div", "self, other", kReal | kComplex, x / y),
-    NPU_POINT4("addcmul", "self, tensor1, tensor2, value=1", kNumeric | kComplex, x + w * y * z),
+    NPU_POINT4("addcmul", "self, tensor1, tensor2, value=1", kNumeric | kComplex,
+               wrap_add(x, wrap_multiply(wrap_multiply(w, y), z))),
     NPU_POINT4("addcdiv", "self, tensor1, tensor2, value=1", kReal | kComplex, x + w * (y / z)),
     NPU_POINT3("lerp", "self, end, weight", kReal | kComplex, lerp_of(x, y, z)),
 };

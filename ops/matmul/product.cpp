@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "base/wrap.h"
 #include "ops/scratch.h"
 #include "ops/vector/convert.h"
 
@@ -287,7 +288,7 @@ void Product::fill(const Memory& memory, int64_t item, const cube::Tile& tile, T
     T* row = c + i * ldc;
     convert(from + i * self_.row * self_.element, self_.col, row, 1, tile.cols);
     if (beta != T(1)) {
-      for (int64_t j = 0; j < tile.cols; ++j) row[j] *= beta;
+      for (int64_t j = 0; j < tile.cols; ++j) row[j] = wrap_multiply(row[j], beta);
     }
   }
 }

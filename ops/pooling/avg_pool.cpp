@@ -15,6 +15,7 @@ struct BoxPlan : Operator {
   bool backward = false;
 
   void run() override {
+    if (large.parts() == 0) return;  // no channel, no lane
     const int64_t line = window[2].in * large.lanes(0) * static_cast<int64_t>(size_of(slot));
     const int64_t small_at = large.buffer_bytes(), line_at = small_at + small.buffer_bytes();
     for_planes(large, line_at + line, [&](int64_t part, std::byte* buffer) {

@@ -14,7 +14,7 @@ void check_probability(double p) {
 void check_mask(const Tensor& mask, int64_t elements) {
   require(size_of(mask.dtype) == 1 && mask.contiguous(), "mask is {}; a bit mask is a contiguous uint8 tensor", mask);
   require(mask.count() * 8 >= elements, "mask holds {} bits, {} elements need as many; make it {} bytes long",
-          mask.count() * 8, elements, (elements + 127) / 128 * 16);
+          mask.count() * 8, elements, elements / 128 * 16 + (elements % 128 == 0 ? 0 : 16));
 }
 
 // Words are 32 bits wide: p = 1 gives a threshold no word reaches.

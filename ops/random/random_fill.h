@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/random/philox.h"
 #include "ops/vector/ordered_tensor.h"
@@ -33,7 +34,7 @@ struct RandomOperator : Operator {
   /// The state of this run.
   RandomState state() const {
     const int64_t s = seed_tensor.defined() ? *seed_tensor.as<int64_t>() : seed;
-    const int64_t o = offset_tensor.defined() ? *offset_tensor.as<int64_t>() + offset : offset;
+    const int64_t o = offset_tensor.defined() ? wrap_add(*offset_tensor.as<int64_t>(), offset) : offset;
     return {static_cast<uint64_t>(s), static_cast<uint64_t>(o)};
   }
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/vector/along_dim.h"
 #include "ops/vector/reduction.h"
@@ -49,7 +50,7 @@ struct Scan final : Operator {
         Wide<T> total(kProduct ? 1 : 0);
         for (int64_t i = 0; i < rows.length(); ++i) {
           const Wide<T> v(x[i]);
-          total = kProduct ? total * v : total + v;
+          total = kProduct ? wrap_multiply(total, v) : wrap_add(total, v);
           y[i] = static_cast<T>(total);
         }
         target.store(row, y);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sum, mean, prod and nansum over dimensions.
+#include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/vector/reduction.h"
 #include "ops/vector/target.h"
@@ -30,7 +31,7 @@ struct Sum {
   }
   template <class A>
   static A combine(A a, A b) {
-    return a + b;
+    return wrap_add(a, b);
   }
   // The result stays wide: it is rounded once, into the output's dtype.
   template <class T, class A>
@@ -58,7 +59,7 @@ struct Product : Sum {
   }
   template <class A>
   static A combine(A a, A b) {
-    return a * b;
+    return wrap_multiply(a, b);
   }
 };
 

@@ -27,7 +27,9 @@ void RecurrentOp::check(int64_t gates) {
           "batch_sizes is given: packed sequences are not supported; pad them to one length");
   require(!train || dropout == 0 || num_layers == 1,
           "dropout {} between layers is not supported; put nn.Dropout between single-layer modules", dropout);
-  require(num_layers >= 1, "num_layers is {}; it must be at least 1", num_layers);
+  require(num_layers >= 1 && num_layers <= static_cast<int64_t>(params.size()),
+          "num_layers is {}, params holds {} tensors; it must be at least 1, with tensors for each layer", num_layers,
+          params.size());
   const int64_t each = has_biases ? 4 : 2;
   require(static_cast<int64_t>(params.size()) == each * cells(),
           "params holds {} tensors, {} layers x {} directions need {}", params.size(), num_layers, directions_,

@@ -7,6 +7,15 @@
 namespace npu::ops {
 namespace {
 
+// Raises 161002 when `before` or `after` (negative: to cut off) is beyond what 64 bits or the dimension hold.
+int64_t padded_size(int64_t size, int64_t before, int64_t after) {
+  int64_t sum = 0;
+  const bool fits = !__builtin_add_overflow(size, before, &sum) && !__builtin_add_overflow(sum, after, &sum);
+  require(fits && before >= -size && after >= -size, "padding {} and {} does not suit a dimension of size {}", before,
+          after, size);
+  return sum;
+}
+
 // padding: pairs (before, after), the last dimension first.
 struct ConstantPad final : Operator {
   Tensor self, out;
@@ -19,8 +28,10 @@ struct ConstantPad final : Operator {
             "pad has {} numbers, self is {}; give two per dimension, the last dimension first", padding.size(), self);
     Tensor from = self, to = out;
     Dims expected = self.shape;
-    for (size_t i = 0; i < padding.size() / 2; ++i)
-      expected[self.rank() - 1 - i] += padding[2 * i] + padding[2 * i + 1];
+    for (size_t i = 0; i < padding.size() / 2; ++i) {
+      int64_t& size = expected[self.rank() - 1 - i];
+      size = padded_size(size, padding[2 * i], padding[2 * i + 1]);
+    }
     check_shape(out, "out", expected);
     for (size_t i = 0; i < padding.size() / 2; ++i) {
       const size_t axis = self.rank() - 1 - i;
@@ -76,12 +87,13 @@ Dims padded_dims(const Tensor& self, const std::vector<int64_t>& padding, bool m
   for (size_t axis = self.rank() - dims; axis < self.rank(); ++axis) {
     const size_t i = self.rank() - 1 - axis;
     const int64_t before = padding[2 * i], after = padding[2 * i + 1], size = self.shape[axis];
-    require(size > 0 && size + before + after > 0, "padding {} and {} of dimension {} of self ({}) leaves nothing",
-            before, after, axis, self);
+    const int64_t padded = padded_size(size, before, after);
+    require(size > 0 && padded > 0, "padding {} and {} of dimension {} of self ({}) leaves nothing", before, after,
+            axis, self);
     require(!mirror || (before < size && after < size),
             "padding {} and {} of dimension {} of self ({}) must be smaller than {} to be mirrored", before, after,
             axis, self, size);
-    sizes.push_back(size + before + after);
+    sizes.push_back(padded);
   }
   return sizes;
 }

@@ -3,12 +3,16 @@
 // channel_shuffle, transpose_reshape, fill_diagonal.
 #include <bit>
 
+#include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/vector/along_dim.h"
 #include "ops/vector/move.h"
 
 namespace npu::ops {
 namespace {
+
+// The stride of every `by`-th element. That of a tensor without elements may be any number.
+int64_t scaled(int64_t stride, int64_t by) { return wrap_multiply(stride, by); }
 
 /// Frame of operators that are one Move.
 struct OneMove : Operator {
@@ -79,11 +83,11 @@ struct Repeat final : OneMove {
     for (size_t i = 0; i < repeats.size(); ++i) {
       require(repeats[i] >= 0, "repeats[{}] is {}; it must not be negative", i, repeats[i]);
       const int64_t size = i < lead ? 1 : self.shape[i - lead];
-      expected.push_back(size * repeats[i]);
+      expected.push_back(count_of({size, repeats[i]}));
       // Only what is there takes up rank.
       if (repeats[i] != 1) {
         tiled.push_back(repeats[i]);
-        to_strides.push_back(out.strides[i] * size);
+        to_strides.push_back(scaled(out.strides[i], size));
         from_strides.push_back(0);
       }
       if (size == 1) continue;
@@ -108,7 +112,7 @@ struct RepeatEach final : Operator {
   void prepare() override {
     require(repeats >= 0, "repeats is {}; it must not be negative", repeats);
     if (dim == kAll) {
-      check_shape(out, "out", {self.count() * repeats});
+      check_shape(out, "out", {count_of({self.count(), repeats})});
       Tensor wide = self;
       wide.shape.push_back(repeats);
       wide.strides.push_back(0);
@@ -117,13 +121,13 @@ struct RepeatEach final : Operator {
     const size_t axis = wrap_dim(dim, self.rank());
     require(self.rank() > 0, "self is {}; repeating along a dimension needs one", self);
     Dims expected = self.shape;
-    expected[axis] *= repeats;
+    expected[axis] = count_of({expected[axis], repeats});
     check_shape(out, "out", expected);
     Tensor from = self, to = out;
     from.shape.insert(axis + 1, repeats);
     from.strides.insert(axis + 1, 0);
     to.shape = from.shape;
-    to.strides[axis] = out.strides[axis] * repeats;
+    to.strides[axis] = scaled(out.strides[axis], repeats);
     to.strides.insert(axis + 1, out.strides[axis]);
     move.plan(from, to);
   }
@@ -142,8 +146,8 @@ struct Slice final : OneMove {
     const int64_t last = std::clamp<int64_t>(end < 0 ? end + size : end, first, size);
     Tensor view = self;
     view.offset += first * self.strides[axis];
-    view.shape[axis] = (last - first + step - 1) / step;
-    view.strides[axis] *= step;
+    view.shape[axis] = last == first ? 0 : (last - first - 1) / step + 1;
+    view.strides[axis] = scaled(view.strides[axis], step);
     check_shape(out, "out", view.shape);
     move.plan(view, out);
   }
@@ -224,8 +228,8 @@ struct ChannelShuffle final : OneMove {
     from.shape[1] = to.shape[1] = each;
     from.shape.insert(2, groups);
     to.shape.insert(2, groups);
-    from.strides.insert(2, self.strides[1] * each);
-    to.strides[1] = out.strides[1] * groups;
+    from.strides.insert(2, scaled(self.strides[1], each));
+    to.strides[1] = scaled(out.strides[1], groups);
     to.strides.insert(2, out.strides[1]);
     move.plan(from, to);
   }

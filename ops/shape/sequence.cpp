@@ -2,6 +2,7 @@
 // Tensors made from nothing: arange, linspace, logspace, eye. Computed in float64 or int64 and rounded once.
 #include <cmath>
 
+#include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/vector/along_dim.h"
 #include "ops/vector/move.h"
@@ -45,7 +46,7 @@ struct Arange final : Operator {
   void run() override {
     if (whole) {
       const int64_t first = start.to_int(), by = step.to_int();
-      fill_by_index<int64_t>(target, [=](int64_t i) { return first + i * by; });
+      fill_by_index<int64_t>(target, [=](int64_t i) { return wrap_add(first, wrap_multiply(i, by)); });
     } else {
       // Into a whole-number dtype every term is truncated, as torch does.
       const bool cut = !is_floating(out.dtype);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tril and triu: the lower or upper triangle of each matrix, zeros elsewhere.
+#include <algorithm>
 #include <cstring>
 
 #include "ops/operator.h"
@@ -20,8 +21,11 @@ struct Triangle final : Operator {
     check_shape(out, "out", self.shape);
     rows = Rows(self, self.rank() - 1, self.dtype);
     target = Rows(out, self.rank() - 1, self.dtype);
+    // A diagonal beyond the corners is as good as one at them.
+    diagonal = std::clamp(diagonal, -self.shape[self.rank() - 2] - 1, self.shape[self.rank() - 1]);
   }
   void run() override {
+    if (self.count() == 0) return;
     const int64_t height = self.shape[self.rank() - 2];
     const auto size = static_cast<int64_t>(size_of(self.dtype));
     for_rows(rows, [&](int64_t begin, int64_t end) {

@@ -91,14 +91,18 @@ HWY_INLINE T log_limits(T x, T value) {
 }
 
 // How many powers of two take a positive normal float to [sqrt(1/2), sqrt(2)).
-HWY_INLINE int32_t log_exponent(float x) { return (std::bit_cast<int32_t>(x) - 0x3f3504f3) >> 23; }
+// In unsigned words: for a negative argument, whose result log_limits replaces, the difference wraps.
+HWY_INLINE int32_t log_exponent(float x) {
+  return static_cast<int32_t>(std::bit_cast<uint32_t>(x) - 0x3f3504f3u) >> 23;
+}
 
 // About 1 ulp.
 HWY_INLINE float log_of(float x) {
   const bool tiny = x < 0x1p-126f;
   const float scaled = tiny ? x * 0x1p23f : x;
   const int32_t exponent = log_exponent(scaled);
-  const float m = std::bit_cast<float>(std::bit_cast<int32_t>(scaled) - exponent * 0x800000) - 1.0f;
+  const float m =
+      std::bit_cast<float>(std::bit_cast<uint32_t>(scaled) - static_cast<uint32_t>(exponent) * 0x800000u) - 1.0f;
   return log_limits(x, log_series(m, static_cast<float>(exponent) - (tiny ? 23.0f : 0.0f)));
 }
 
@@ -109,7 +113,7 @@ HWY_INLINE float log1p_of(float x) {
   const float one = big ? 0.0f : 1.0f;
   const float shrunk = big ? x * 0x1p-64f : x;
   const int32_t exponent = log_exponent(shrunk + one);
-  const float scale = std::bit_cast<float>((127 - exponent) * 0x800000);
+  const float scale = std::bit_cast<float>((127u - static_cast<uint32_t>(exponent)) * 0x800000u);
   const float m = shrunk * scale + (one * scale - 1.0f);
   const float result = log_limits(x + 1.0f, log_series(m, static_cast<float>(exponent) + (big ? 64.0f : 0.0f)));
   return x == 0.0f ? x : result;

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "base/wrap.h"
+
 namespace npu::ops {
 namespace {
 
@@ -30,9 +32,10 @@ Dims axis_order(const Dims& shape, std::span<const Dims> strides) {
   return order;
 }
 
+// Strides of a tensor without elements may be any numbers.
 bool merges(const Loop& loop, std::span<const Dims> strides, size_t axis, int64_t size) {
   for (size_t k = 0; k < loop.operands; ++k) {
-    if (loop.strides[k].back() != strides[k][axis] * size) return false;
+    if (loop.strides[k].back() != wrap_multiply(strides[k][axis], size)) return false;
   }
   return true;
 }

@@ -19,6 +19,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/wrap.h"
+
 // clang-format off
 #include "ops/vector/exponential-inl.h"  // first: the others build on it
 #include "ops/vector/error_function-inl.h"
@@ -88,7 +90,7 @@ template <std::integral T> HWY_INLINE T ceil_of(T x) { return x; }
 template <std::integral T> HWY_INLINE T trunc_of(T x) { return x; }
 // clang-format on
 
-HWY_INLINE int64_t abs_of(int64_t x) { return x < 0 ? -x : x; }
+HWY_INLINE int64_t abs_of(int64_t x) { return x < 0 ? wrap_subtract(int64_t{0}, x) : x; }
 HWY_INLINE float abs_of(float x) { return __builtin_fabsf(x); }
 HWY_INLINE double abs_of(double x) { return __builtin_fabs(x); }
 template <class R>
