@@ -24,21 +24,25 @@ struct Resample : Operator {
             input, output, count + 2);
     slot = pool_slot("the image", output);
     Dims expected = input.shape;
+    for (size_t i = 0; i < count; ++i) {
+      expected[2 + i] = output_size[i];
+      require(output_size[i] > 0 && input.shape[2 + i] > 0, "the image is {}, output_size {}: sizes must be above 0",
+              input, fmt::join(output_size, "x"));
+    }
+    require(output.shape == expected, "the resized image is {}, expected shape {}", output, expected);
     const double scales[3] = {scales_d, scales_h, scales_w};
     for (size_t i = 0; i < count; ++i) {
       const size_t axis = 3 - count + i;
-      const int64_t in = input.shape[2 + i], out = expected[2 + i] = output_size[i];
-      require(out > 0 && in > 0, "the image is {}, output_size {}: sizes must be above 0", input,
-              fmt::join(output_size, "x"));
-      axes[axis] = resample_axis(in, out, scales[axis], {mode, align_corners, slot == DType::kFloat});
+      axes[axis] = resample_axis(input.shape[2 + i], expected[2 + i], scales[axis],
+                                 {mode, align_corners, slot == DType::kFloat});
     }
-    require(output.shape == expected, "the resized image is {}, expected shape {}", output, expected);
     const int64_t lanes = plane_lanes(input, count);
     small = Planes(input, count, slot, lanes, false);
     large = Planes(output, count, slot, lanes, false);
   }
   template <class F>
   void each_part(F&& body) const {
+    if (large.parts() == 0) return;  // no channel, no lane
     const int64_t large_at = small.buffer_bytes(), line_at = large_at + large.buffer_bytes();
     const int64_t line = axes[2].in * large.lanes(0) * static_cast<int64_t>(size_of(slot));
     for_planes(large, line_at + line, [&](int64_t part, std::byte* buffer) {
