@@ -109,7 +109,8 @@ void Function::compact() {
   for (Argument& argument : arguments) renumber(argument.node);
   for (Result& result : results) renumber(result.value.node);
   for (NodeId& id : control_results) renumber(id);
-  for (auto& [node_name, id] : names_) renumber(id);
+  names_.clear();
+  for (size_t i = 0; i < nodes.size(); ++i) names_.emplace(nodes[i].name, static_cast<NodeId>(i));
 }
 
 Function& Program::get(std::string_view name) const {
