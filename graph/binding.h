@@ -15,53 +15,42 @@ inline std::unique_ptr<ops::Operator> make_operator(const Step& step) {
   return op;
 }
 
-/// Fills the tensor fields; `address(planned)` gives where the planned tensor's slot begins.
-template <class Address>
-void bind_tensors(ops::Operator& op, const Step& step, Address&& address) {
-  const auto bound = [&](const Planned& planned) {
-    Tensor tensor = planned.view;
-    tensor.data = address(planned);
-    return tensor;
-  };
+/// Calls `visit(tensor, planned)` for each tensor of the operator's fields; lists have as many as the step gives them.
+template <class Visit>
+void each_tensor(ops::Operator& op, const Step& step, Visit&& visit) {
   for (const TensorField& field : step.tensors) {
     void* member = field.field->locate(op);
     switch (field.field->kind) {
-      case ops::FieldKind::kTensor: *static_cast<Tensor*>(member) = bound(field.values.front()); break;
-      case ops::FieldKind::kOperand: static_cast<ops::Operand*>(member)->tensor = bound(field.values.front()); break;
+      case ops::FieldKind::kTensor: visit(*static_cast<Tensor*>(member), field.values.front()); break;
+      case ops::FieldKind::kOperand: visit(static_cast<ops::Operand*>(member)->tensor, field.values.front()); break;
       case ops::FieldKind::kTensorList: {
         auto& list = *static_cast<std::vector<Tensor>*>(member);
         list.resize(field.values.size());
-        for (size_t i = 0; i < list.size(); ++i) list[i] = bound(field.values[i]);
+        for (size_t i = 0; i < list.size(); ++i) visit(list[i], field.values[i]);
         break;
       }
       default: {
         auto& list = *static_cast<std::vector<ops::Operand>*>(member);
         list.resize(field.values.size());
-        for (size_t i = 0; i < list.size(); ++i) list[i].tensor = bound(field.values[i]);
+        for (size_t i = 0; i < list.size(); ++i) visit(list[i].tensor, field.values[i]);
       }
     }
   }
 }
 
+/// Fills the tensor fields; `address(planned)` gives where the planned tensor's slot begins.
+template <class Address>
+void bind_tensors(ops::Operator& op, const Step& step, Address&& address) {
+  each_tensor(op, step, [&](Tensor& tensor, const Planned& planned) {
+    tensor = planned.view;
+    tensor.data = address(planned);
+  });
+}
+
 /// Tells an operator that was bound before where its tensors are now.
 template <class Address>
 void move_tensors(ops::Operator& op, const Step& step, Address&& address) {
-  for (const TensorField& field : step.tensors) {
-    void* member = field.field->locate(op);
-    switch (field.field->kind) {
-      case ops::FieldKind::kTensor: static_cast<Tensor*>(member)->data = address(field.values.front()); break;
-      case ops::FieldKind::kOperand: static_cast<ops::Operand*>(member)->tensor.data = address(field.values[0]); break;
-      case ops::FieldKind::kTensorList: {
-        auto& list = *static_cast<std::vector<Tensor>*>(member);
-        for (size_t i = 0; i < list.size(); ++i) list[i].data = address(field.values[i]);
-        break;
-      }
-      default: {
-        auto& list = *static_cast<std::vector<ops::Operand>*>(member);
-        for (size_t i = 0; i < list.size(); ++i) list[i].tensor.data = address(field.values[i]);
-      }
-    }
-  }
+  each_tensor(op, step, [&](Tensor& tensor, const Planned& planned) { tensor.data = address(planned); });
 }
 
 }  // namespace npu::graph
