@@ -37,8 +37,7 @@ Value new_variable(const Engine& engine) {
 /// Runs the operator by TensorFlow's own kernel: it has none here.
 std::vector<Value> by_host(const Engine& engine, TFE_Context* context, const TFE_Op* op,
                            const std::vector<Value>& inputs, size_t output_count) {
-  std::vector<anynpu_value*> raw;
-  for (const Value& input : inputs) raw.push_back(input.get());
+  const std::vector<anynpu_value*> raw = pointers(inputs);
   const char* name = checked(TFE_OpGetName, op);
   return run_call({context, engine.name(), name, TFE_OpGetAttrs(op),
                    needs_attributes(name, raw) ? attributes_of(op) : std::vector<Attribute>{}, raw, output_count,

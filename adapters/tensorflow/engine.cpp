@@ -70,12 +70,6 @@ std::string located(const std::string& plain) {
   return place.functions + " " + place.text + "\n\t [[{{node " + place.node + "}}]]";
 }
 
-std::vector<anynpu_value*> pointers(const std::vector<Value>& values) {
-  std::vector<anynpu_value*> out;
-  for (const Value& value : values) out.push_back(value.get());
-  return out;
-}
-
 bool enters_python(std::string_view op) { return op == "EagerPyFunc" || op == "PyFunc" || op == "PyFuncStateless"; }
 
 std::string node_def_of(const char* op, const std::vector<Attribute>& attributes) {

@@ -125,10 +125,7 @@ std::vector<Value> Feed::next(const std::string& op, const std::vector<Attribute
   std::optional<Element> element = take(op, attributes, output_count);
   if (element) return converted(std::move(*element), op, attributes, output_count);
   TFE_TensorHandle* const input = iterator_.get();
-  std::vector<Value> values;
-  for (const TensorHandle& handle : run_on_host(context_, op.c_str(), nullptr, attributes, {&input, 1}, output_count))
-    values.push_back(value_of(handle.get(), ""));
-  return values;
+  return values_of(run_on_host(context_, op.c_str(), nullptr, attributes, {&input, 1}, output_count), "");
 }
 
 /// The element was pulled by `pulled_op_`; `op` may be the other way to ask.
@@ -152,10 +149,7 @@ std::vector<Value> Feed::on_host(const char* op, const std::vector<Attribute>& a
   std::vector<TensorHandle> handles;
   std::vector<TFE_TensorHandle*> raw;
   for (const Value& input : inputs) raw.push_back(handles.emplace_back(host_handle(context_, input.get())).get());
-  std::vector<Value> outputs;
-  for (const TensorHandle& handle : run_on_host(context_, op, nullptr, attributes, raw, output_count))
-    outputs.push_back(value_of(handle.get(), ""));
-  return outputs;
+  return values_of(run_on_host(context_, op, nullptr, attributes, raw, output_count), "");
 }
 
 void Feed::retire() {

@@ -160,6 +160,18 @@ Value value_of(TFE_TensorHandle* handle, const std::string& device) {
   return type == nullptr ? shared_object(handle) : shared_numbers(handle, *type);
 }
 
+std::vector<Value> values_of(std::span<const TensorHandle> handles, const std::string& device) {
+  std::vector<Value> out;
+  for (const TensorHandle& handle : handles) out.push_back(value_of(handle.get(), device));
+  return out;
+}
+
+std::vector<anynpu_value*> pointers(std::span<const Value> values) {
+  std::vector<anynpu_value*> out;
+  for (const Value& value : values) out.push_back(value.get());
+  return out;
+}
+
 TensorHandle device_handle(TFE_Context* context, const std::string& device, anynpu_value* value) {
   const anynpu_value_view view = inspect(value);
   const auto* object = view.kind == ANYNPU_OBJECT ? static_cast<Object*>(view.object) : nullptr;

@@ -2,7 +2,9 @@
 // Between TensorFlow's tensor handles and the engine's values. Nothing is copied: each side keeps the other's memory.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "adapters/tensorflow/owned.h"
 
@@ -38,6 +40,9 @@ bool is_only_device();
 /// The value behind a handle of `device`, another NPU, or the host. Values never change, so that devices share the
 /// memory of numbers; what else the host has is an object.
 Value value_of(TFE_TensorHandle* handle, const std::string& device);
+std::vector<Value> values_of(std::span<const TensorHandle> handles, const std::string& device);
+/// The same values, for calls of the engine; they keep belonging to `values`.
+std::vector<anynpu_value*> pointers(std::span<const Value> values);
 /// A handle that lives on `device`; objects of the client's come back as the handles they are.
 TensorHandle device_handle(TFE_Context* context, const std::string& device, anynpu_value* value);
 /// A handle of the host; a list of tensors becomes one of TensorFlow's. Raises Unimplemented for variables and

@@ -154,9 +154,8 @@ std::vector<Value> run_values_on_host(TFE_Context* context, const char* op, cons
                                       std::span<const Attribute> more, std::span<anynpu_value* const> inputs,
                                       size_t output_count, const std::string& device) {
   HostInputs in(context, op, inputs);
-  std::vector<Value> outputs;
-  for (const TensorHandle& handle : run_on_host(context, op, attributes, more, in.handles(), output_count))
-    outputs.push_back(value_of(handle.get(), device));
+  std::vector<Value> outputs =
+      values_of(run_on_host(context, op, attributes, more, in.handles(), output_count), device);
   in.give_back();
   return outputs;
 }
