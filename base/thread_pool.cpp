@@ -40,7 +40,8 @@ size_t usable_cores() {
 }
 
 // Kernels of one step follow each other within microseconds, and waking a sleeping thread takes several: who has
-// nothing to do looks around for this long before it sleeps. Yielding meanwhile leaves the core to whoever needs it.
+// nothing to do looks around for this long before it sleeps. It keeps its core meanwhile: a thread that yields on a
+// busy machine comes back too late for the next kernel.
 constexpr std::chrono::microseconds kLookAround{30};
 
 template <class Ready>
@@ -48,7 +49,6 @@ bool look_around(Ready&& ready) {
   const auto end = std::chrono::steady_clock::now() + kLookAround;
   do {
     if (ready()) return true;
-    std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < end);
   return ready();
 }
