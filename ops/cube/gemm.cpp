@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "base/thread_pool.h"
+#include "ops/cube/channels_last.h"
 #include "ops/cube/kernel.h"
 #include "ops/cube/onednn.h"
 #include "ops/scratch.h"
@@ -14,6 +15,9 @@ namespace {
 
 // Up to here the call into oneDNN costs more than its kernel wins (multiply-adds).
 constexpr int64_t kSmallProduct = int64_t{32} * 32 * 32;
+// Up to here the two are level.
+constexpr int64_t kMediumProduct = int64_t{1} << 20;
+constexpr int64_t kMediumRight = int64_t{1} << 15;  // elements of B: half of the second-level cache
 // A part of less work than this does not pay for waking a thread.
 constexpr int64_t kPartWork = int64_t{1} << 20;
 
@@ -67,9 +71,22 @@ void plain(const GemmArgs<T>& g) {
   }
 }
 
+// B stored by columns is turned first, so that the small kernel can read it.
+void product_turned(const GemmArgs<float>& g) {
+  const Scratch<float> turned(g.k * g.n);
+  transpose(g.b, g.ldb, g.n, g.k, sizeof(float), turned, g.n);
+  GemmArgs<float> part = g;
+  part.trans_b = false, part.b = turned, part.ldb = g.n;
+  kernel_small(part);
+}
+
 void product(const GemmArgs<float>& g) {
-  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct)
+  const int64_t work = g.m * g.n * g.k;
+  // Up to kMediumProduct oneDNN is as fast, but allocates; turning B must pay for many rows.
+  if (!g.trans_b && (work <= kSmallProduct || (work <= kMediumProduct && g.n >= 16 && g.k * g.n <= kMediumRight)))
     kernel_small(g);
+  else if (g.trans_b && work <= kMediumProduct && g.m >= 16 && g.n >= 16 && g.k * g.n <= kMediumRight)
+    product_turned(g);
   else
     onednn_sgemm(g);
 }
@@ -152,7 +169,7 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k) {
     }
   }
   // Two parts of what would be one.
-  if (t.rows == m && t.cols == n && work >= kPartWork && k < 2048) {
+  if (t.rows == m && t.cols == n && work >= kPartWork / 2 && k < 2048) {
     if (n > m && n >= 64)
       t.cols = round_up(divide_up(n, 2), 16);
     else if (m >= 32)
