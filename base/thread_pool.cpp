@@ -42,7 +42,7 @@ size_t usable_cores() {
 // Kernels of one step follow each other within microseconds, and waking a sleeping thread takes several: who has
 // nothing to do looks around for this long before it sleeps. It keeps its core meanwhile: a thread that yields on a
 // busy machine comes back too late for the next kernel.
-constexpr std::chrono::microseconds kLookAround{30};
+constexpr std::chrono::microseconds kLookAround{100};
 
 template <class Ready>
 bool look_around(Ready&& ready) {
