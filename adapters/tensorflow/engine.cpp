@@ -12,14 +12,10 @@
 #include "adapters/tensorflow/function_def.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/iterator.h"
+#include "adapters/tensorflow/message.h"
 
 namespace npu::tensorflow {
 namespace {
-
-// Field numbers of TensorFlow's messages: NameAttrList, NodeDef.
-enum NameAttrList : uint32_t { kListAttr = 2 };
-enum NodeDef : uint32_t { kNodeName = 1, kNodeOp = 2, kNodeAttr = 5 };
-enum Entry : uint32_t { kKey = 1, kValue = 2 };
 
 /// The context of the call this thread is in, and what TensorFlow said when a node failed on the host.
 thread_local TFE_Context* current_context = nullptr;
@@ -75,13 +71,13 @@ bool enters_python(std::string_view op) { return op == "EagerPyFunc" || op == "P
 std::string node_def_of(const char* op, const std::vector<Attribute>& attributes) {
   std::string bytes;
   protozero::pbf_writer node(bytes);
-  node.add_string(kNodeName, op);
-  node.add_string(kNodeOp, op);
+  node.add_string(field::kNodeName, op);
+  node.add_string(field::kNodeOp, op);
   for (const auto& [name, value] : attributes) {
     if (name.starts_with('_')) continue;
-    protozero::pbf_writer entry(node, kNodeAttr);
-    entry.add_string(kKey, name);
-    entry.add_message(kValue, value);
+    protozero::pbf_writer entry(node, field::kNodeAttr);
+    entry.add_string(field::kKey, name);
+    entry.add_message(field::kValue, value);
   }
   return bytes;
 }
@@ -99,11 +95,11 @@ std::vector<Attribute> attributes_of(const TFE_Op* op) {
   std::vector<Attribute> out;
   const std::string_view bytes = bytes_of(buffer);
   protozero::pbf_reader list(bytes.data(), bytes.size());
-  while (list.next(kListAttr)) {
+  while (list.next(field::kFuncAttr)) {
     protozero::pbf_reader entry = list.get_message();
     Attribute attribute;
     while (entry.next()) {
-      if (entry.tag() == kKey)
+      if (entry.tag() == field::kKey)
         attribute.first = entry.get_string();
       else
         attribute.second = entry.get_string();

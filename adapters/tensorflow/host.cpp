@@ -4,6 +4,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/message.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -20,7 +21,7 @@ std::string without_wrapper(const std::string& message) {
 
 std::string type_value(TF_DataType type) {
   std::string bytes;
-  protozero::pbf_writer(bytes).add_enum(6, type);  // AttrValue.type
+  protozero::pbf_writer(bytes).add_enum(field::kType, type);
   return bytes;
 }
 

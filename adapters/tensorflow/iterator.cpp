@@ -10,6 +10,7 @@
 #include "adapters/tensorflow/feed.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/log.h"
+#include "adapters/tensorflow/message.h"
 #include "adapters/tensorflow/pipeline.h"
 #include "adapters/tensorflow/twin.h"
 
@@ -30,13 +31,12 @@ std::string public_name(const std::string& name) {
 }
 
 std::string name_of(TFE_Context* context, TFE_TensorHandle* iterator) {
-  enum ResourceHandle : uint32_t { kName = 3 };
   try {
     const auto answer = run_on_host(context, "IteratorToStringHandle", nullptr, {}, {&iterator, 1}, 1);
     const TensorPointer tensor(checked(TFE_TensorHandleResolve, answer.front().get()));
     const auto* text = static_cast<const TF_TString*>(TF_TensorData(tensor.get()));
     protozero::pbf_reader handle(TF_StringGetDataPointer(text), TF_StringGetSize(text));
-    while (handle.next(kName)) return public_name(handle.get_string());
+    while (handle.next(field::kHandleName)) return public_name(handle.get_string());
   } catch (const std::exception&) {
     // A name is only for the log.
   }

@@ -9,6 +9,7 @@
 
 #include "adapters/tensorflow/function_def.h"
 #include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/message.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -140,23 +141,19 @@ bool makes_iterators_late(std::string_view op, size_t input) {
   return input > 0 && op != "ZipDataset";
 }
 
-// Field numbers of AttrValue, its lists and TensorShapeProto.
-enum AttrValue : uint32_t { kList = 1, kListType = 6, kListShape = 7 };
-enum Shape : uint32_t { kDim = 2, kUnknownRank = 3, kDimSize = 1 };
-
 /// Elements of one shape; -1 when it is not known.
 int64_t elements_of(protozero::pbf_reader shape) {
   int64_t count = 1;
   while (shape.next()) {
-    if (shape.tag() == kDim) {
+    if (shape.tag() == field::kDim) {
       protozero::pbf_reader dim = shape.get_message();
       int64_t size = 0;
-      while (dim.next(kDimSize)) size = dim.get_int64();
+      while (dim.next(field::kSize)) size = dim.get_int64();
       if (size < 0) return -1;
       count *= size;
-    } else if (shape.tag() == kUnknownRank && shape.get_bool()) {
+    } else if (shape.tag() == field::kUnknownRank && shape.get_bool()) {
       return -1;
-    } else if (shape.tag() != kUnknownRank) {
+    } else if (shape.tag() != field::kUnknownRank) {
       shape.skip();
     }
   }
@@ -173,12 +170,12 @@ Sample sample_of(std::span<const Attribute> attributes) {
   for (const auto& [name, bytes] : attributes) {
     if (name != "output_types" && name != "output_shapes") continue;
     protozero::pbf_reader value(bytes);
-    while (value.next(kList)) {
+    while (value.next(field::kList)) {
       protozero::pbf_reader list = value.get_message();
       while (list.next()) {
-        if (list.tag() == kListType && list.wire_type() == protozero::pbf_wire_type::length_delimited) {
+        if (list.tag() == field::kListType && list.wire_type() == protozero::pbf_wire_type::length_delimited) {
           for (const auto type : list.get_packed_enum()) sample.types.push_back(static_cast<TF_DataType>(type));
-        } else if (list.tag() == kListShape) {
+        } else if (list.tag() == field::kListShape) {
           sample.counts.push_back(elements_of(list.get_message()));
         } else {
           list.skip();

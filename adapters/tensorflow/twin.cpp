@@ -6,24 +6,24 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/message.h"
 
 namespace npu::tensorflow {
 namespace {
 
 /// The name by which TensorFlow knows a variable that no name finds.
 constexpr const char* kAnonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
-enum AttrValue : uint32_t { kText = 2, kShape = 7 };
 
 std::string text_value(const char* text) {
   std::string bytes;
-  protozero::pbf_writer(bytes).add_string(kText, text);
+  protozero::pbf_writer(bytes).add_string(field::kText, text);
   return bytes;
 }
 
 std::string unknown_shape() {
   std::string shape, bytes;
-  protozero::pbf_writer(shape).add_bool(3, true);
-  protozero::pbf_writer(bytes).add_message(kShape, shape);
+  protozero::pbf_writer(shape).add_bool(field::kUnknownRank, true);
+  protozero::pbf_writer(bytes).add_message(field::kShape, shape);
   return bytes;
 }
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Field numbers of the TensorFlow messages that the adapter reads or writes (tensorflow/core/framework/*.proto, public
+// and stable).
+#pragma once
+
+#include <cstdint>
+
+namespace npu::tensorflow::field {
+
+enum FunctionDef : uint32_t { kFunctionNode = 3 };
+enum NodeDef : uint32_t { kNodeName = 1, kNodeOp = 2, kNodeAttr = 5 };
+enum MapEntry : uint32_t { kKey = 1, kValue = 2 };
+enum AttrValue : uint32_t { kList = 1, kText = 2, kType = 6, kShape = 7, kFunc = 10 };
+enum ListValue : uint32_t { kListType = 6, kListShape = 7, kListFunc = 9 };
+enum NameAttrList : uint32_t { kFuncName = 1, kFuncAttr = 2 };
+enum Shape : uint32_t { kDim = 2, kUnknownRank = 3 };
+enum Dim : uint32_t { kSize = 1 };
+enum OpList : uint32_t { kOp = 1 };
+enum OpDef : uint32_t { kOpName = 1, kOpStateful = 17 };
+enum ResourceHandle : uint32_t { kHandleName = 3 };
+
+}  // namespace npu::tensorflow::field
