@@ -39,21 +39,19 @@ const TypeNames* names_of(DType dtype) {
   return at == std::end(kTypes) ? nullptr : at;
 }
 
+/// The name that `column` has of a type, `unknown` where it has none. Handles are called the same by all.
+std::string_view name_of(const ValueType& type, std::string_view TypeNames::*column, std::string_view unknown) {
+  if (type.kind == ValueKind::kResource) return "DT_RESOURCE";
+  if (type.kind == ValueKind::kVariant) return "DT_VARIANT";
+  const TypeNames* names = names_of(type.dtype);
+  return names == nullptr ? unknown : names->*column;
+}
+
 }  // namespace
 
-std::string_view tensorflow_type(const ValueType& type) {
-  if (type.kind == ValueKind::kResource) return "DT_RESOURCE";
-  if (type.kind == ValueKind::kVariant) return "DT_VARIANT";
-  const TypeNames* names = names_of(type.dtype);
-  return names == nullptr ? "DT_INVALID" : names->tensorflow;
-}
+std::string_view tensorflow_type(const ValueType& type) { return name_of(type, &TypeNames::tensorflow, "DT_INVALID"); }
 
-std::string_view ge_type(const ValueType& type) {
-  if (type.kind == ValueKind::kResource) return "DT_RESOURCE";
-  if (type.kind == ValueKind::kVariant) return "DT_VARIANT";
-  const TypeNames* names = names_of(type.dtype);
-  return names == nullptr ? "DT_UNDEFINED" : names->ge;
-}
+std::string_view ge_type(const ValueType& type) { return name_of(type, &TypeNames::ge, "DT_UNDEFINED"); }
 
 int onnx_type(const ValueType& type) {
   const TypeNames* names = type.is_tensor() ? names_of(type.dtype) : nullptr;
