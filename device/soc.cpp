@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/setting.h"
+#include "base/split.h"
 
 namespace npu::device {
 namespace {
@@ -44,14 +45,12 @@ const Soc& find_profile(const std::string& name) {
 
 int detail::count_visible(std::string_view list, int all) {
   std::bitset<kMaxDevices> seen;
-  while (!list.empty()) {
-    const std::string_view entry = list.substr(0, list.find(','));
+  for (const std::string_view entry : split(list, ",")) {
     int number = -1;
     const auto parsed = std::from_chars(entry.data(), entry.data() + entry.size(), number);
     const bool good = parsed.ec == std::errc() && parsed.ptr == entry.data() + entry.size();
     if (!good || number < 0 || number >= all || seen.test(static_cast<size_t>(number))) break;
     seen.set(static_cast<size_t>(number));
-    list.remove_prefix(std::min(list.size(), entry.size() + 1));
   }
   return static_cast<int>(seen.count());
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/no_reuse.h"
 
-#include <string_view>
+#include <algorithm>
 
 #include "base/setting.h"
+#include "base/split.h"
 #include "graph/import/tensorflow/ir_type.h"
 
 namespace npu::graph {
@@ -13,12 +14,9 @@ NPU_SETTING(std::string, names_apart, "OP_NO_REUSE_MEM", "",
             "Nodes whose outputs share memory with no others, by name or operator, joined by commas.");
 
 bool named(std::string_view list, const Node& node) {
-  while (!list.empty()) {
-    const std::string_view name = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), name.size() + 1));
-    if (name == node.name || name == node.client_name || tensorflow::is_called(node.op, name)) return true;
-  }
-  return false;
+  return std::ranges::any_of(split(list, ","), [&](std::string_view name) {
+    return name == node.name || name == node.client_name || tensorflow::is_called(node.op, name);
+  });
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "base/split.h"
+
 namespace npu::acl {
 namespace {
 
@@ -177,11 +179,7 @@ DType parse_dtype(std::string_view text) {
 template <class T, class F>
 std::vector<T> parse_list(std::string_view text, F&& parse) {
   std::vector<T> out;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    out.push_back(parse(text.substr(0, comma)));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
+  for (const std::string_view item : split(text, ",")) out.push_back(parse(item));
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/setting.h"
+#include "base/split.h"
 #include "graph/dump.h"
 #include "graph/dump/form.h"
 
@@ -67,16 +68,6 @@ std::string file_name(std::string_view name) {
   return out;
 }
 
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find('|', at), text.size());
-    if (end > at) parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 bool by_level(char level, std::string_view stage, Role role) {
   switch (level) {
     case '1': return true;
@@ -90,16 +81,16 @@ bool by_level(char level, std::string_view stage, Role role) {
 bool level_wants(State& s, std::string_view stage, Role role) {
   const std::string& level = dump_level();
   if (level.size() == 1 && level[0] >= '1' && level[0] <= '4') return by_level(level[0], stage, role);
-  const std::vector<std::string> parts = parts_of(level);
-  const auto is_number = [](const std::string& part) { return part.find_first_not_of("0123456789") == part.npos; };
+  std::vector<std::string_view> parts = split(level, "|");
+  std::erase(parts, "");
+  const auto is_number = [](std::string_view part) { return part.find_first_not_of("0123456789") == part.npos; };
   if (parts.empty() || std::any_of(parts.begin(), parts.end(), is_number)) {
     warn_once(
         s, fmt::format("DUMP_GRAPH_LEVEL={} is none of 1, 2, 3, 4, nor names of stages joined by |; using 2", level));
     return by_level('2', stage, role);
   }
-  return role != Role::kOperator && std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-           return stage.find(part) != stage.npos;
-         });
+  return role != Role::kOperator &&
+         std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return stage.find(part) != stage.npos; });
 }
 
 /// The folder the settings name, made if missing; the current one, with a warning, where that cannot be written.

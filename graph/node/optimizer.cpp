@@ -3,6 +3,7 @@
 // attribute that is handed on.
 #include <algorithm>
 
+#include "base/split.h"
 #include "graph/node/resource.h"
 #include "ops/call.h"
 
@@ -56,16 +57,6 @@ const Recipe& recipe_of(std::string_view node) {
   return *std::find_if(std::begin(kRecipes), std::end(kRecipes), [&](const Recipe& r) { return r.node == node; });
 }
 
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const size_t space = std::min(text.find(' '), text.size());
-    out.push_back(text.substr(0, space));
-    text.remove_prefix(std::min(space + 1, text.size()));
-  }
-  return out;
-}
-
 /// The node of one step: what it reads and where that goes.
 struct OptimizerStep {
   const Recipe& recipe;
@@ -90,7 +81,7 @@ struct OptimizerStep {
 
 void apply(Lowering& l) {
   const Recipe& recipe = recipe_of(l.node().op);
-  OptimizerStep step{recipe, words(recipe.fields), {}, {}, false};
+  OptimizerStep step{recipe, split(recipe.fields, " "), {}, {}, false};
   const bool by_rows = std::find(step.fields.begin(), step.fields.end(), "indices") != step.fields.end();
   require(step.fields.size() == l.input_count(), "it has {} inputs; {} are needed", l.input_count(),
           step.fields.size());

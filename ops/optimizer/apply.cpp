@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/split.h"
 #include "base/thread_pool.h"
 #include "ops/optimizer/rule.h"
 #include "ops/scratch.h"
@@ -130,16 +131,6 @@ void Apply::update_row(int64_t row, int64_t position, const double* param) const
   for (size_t k = 0; k < line().states.size(); ++k) store(states.at(k), k + 1);
 }
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    out.push_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 2, text.size()));
-  }
-  return out;
-}
-
 using Locate = void* (*)(Operator&);
 constexpr std::array<Locate, kMostStates> kState{
     [](Operator& op) -> void* { return &static_cast<Apply&>(op).states[0]; },
@@ -160,7 +151,8 @@ std::unique_ptr<Operator> make_apply(const OperatorDef& def) {
 }
 
 void register_rule(const Rule& rule) {
-  const auto* line = new Line{rule, split(rule.states), split(rule.numbers)};  // lives as long as the registry
+  // Lives as long as the registry.
+  const auto* line = new Line{rule, split(rule.states, ", "), split(rule.numbers, ", ")};
   std::vector<Field> fields{inout<&Apply::var>("var")};
   for (size_t k = 0; k < line->states.size(); ++k)
     fields.push_back({line->states[k], FieldKind::kTensor, FieldRole::kInOut, kState.at(k)});

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/split.h"
+
 namespace npu::ops {
 namespace {
 
@@ -140,11 +142,7 @@ Input parse_input(std::string_view item) {
 // "self, other, alpha=1" -> {self}, {other}, {alpha, 1}
 std::vector<Input> parse_inputs(std::string_view text) {
   std::vector<Input> out;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    out.push_back(parse_input(text.substr(0, comma)));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
+  for (const std::string_view item : split(text, ",")) out.push_back(parse_input(item));
   return out;
 }
 
