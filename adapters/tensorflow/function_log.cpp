@@ -24,7 +24,7 @@ bool FunctionLog::tells() {
 }
 
 void FunctionLog::added(const anynpu_compiled& one) {
-  {
+  if (tells()) {
     const std::lock_guard lock(mutex_);
     functions_[one.function].graph = one.graph;
   }
