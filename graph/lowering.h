@@ -54,6 +54,8 @@ class Lowering {
       : planner_(planner), node_(node), target_(target) {}
 
   const Node& node() const { return node_; }
+  /// The name of the function that the node is in.
+  const std::string& function() const;
   /// The operator named in the registration, for kinds of node that differ in nothing else.
   std::string_view target() const { return target_; }
   const Attributes& attributes() const { return node_.attributes; }

@@ -23,13 +23,6 @@ Tensor as_view(DType dtype, const Dims& shape) { return make_tensor(nullptr, dty
 
 int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t>(size_of(view.dtype)); }
 
-int64_t bytes_of(const std::vector<Value>& values) {
-  int64_t sum = 0;
-  for (const Value& value : values)
-    if (!value.object) sum += bytes_of(value.tensor);
-  return sum;
-}
-
 }  // namespace
 
 Planner::Planner(const Function& function, Library& library, std::span<const ArgumentTraits> arguments)
@@ -169,7 +162,7 @@ void Planner::lower_on_host(const Node& node, const std::string& reason) {
     std::vector<Value> values;
     for (const Planned& input : inputs) values.push_back(frame.value(input));
     std::vector<Value> results = frame.library().host()(node, values);
-    frame.library().report().ran_on_host(function, node, reason, bytes_of(values) + bytes_of(results));
+    frame.library().report().ran_on_host(function, node, reason, values, results);
     require(results.size() == outputs.size(), "the client gave {} values for {} outputs", results.size(),
             outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) frame.set(outputs[i], std::move(results[i]));

@@ -25,6 +25,13 @@ bool is_unknown(const Node& node) {
   return is_operator(node) && node.op != kind::kConstant && find_kind(node.op) == nullptr;
 }
 
+int64_t bytes_of(std::span<const Value> values) {
+  int64_t sum = 0;
+  for (const auto& [tensor, owner, object] : values)
+    if (!object) sum += tensor.count() * static_cast<int64_t>(size_of(tensor.dtype));
+  return sum;
+}
+
 bool is_loop(const Node& node) { return node.op == "While" || node.op == "StatelessWhile"; }
 
 }  // namespace
@@ -67,14 +74,15 @@ void Report::planned(const Function& function, bool continues, const Plan& plan,
           std::max(plan.host_nodes, count_nodes(function, is_unknown)), count_nodes(function, is_loop)});
 }
 
-void Report::ran_on_host(const std::string& function, const Node& node, std::string_view reason, int64_t bytes) {
+void Report::ran_on_host(const std::string& function, const Node& node, std::string_view reason,
+                         std::span<const Value> in, std::span<const Value> out) {
   const std::lock_guard lock(mutex_);
   Entry& entry = functions_[function];
   entry.host_nodes.insert(node.name);
   Host& host = entry.host[node.op];
   host.reason = reason;
   ++host.runs;
-  host.bytes += bytes;
+  host.bytes += bytes_of(in) + bytes_of(out);
 }
 
 void Report::retire(const std::string& function) {

@@ -10,12 +10,14 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "graph/dump/stage.h"
 #include "graph/function.h"
 #include "graph/plan.h"
+#include "graph/value.h"
 
 namespace npu::graph {
 
@@ -41,8 +43,9 @@ class Report {
   /// A plan was made for `function` or, when it `continues`, for what is left of it, in `milliseconds`; `cause` tells
   /// why, when there was one before.
   void planned(const Function& function, bool continues, const Plan& plan, double milliseconds, std::string cause);
-  /// A node of `function` ran on the client's side; `bytes` crossed over, in and out.
-  void ran_on_host(const std::string& function, const Node& node, std::string_view reason, int64_t bytes);
+  /// A node of `function` ran on the client's side; `in` and `out` crossed over.
+  void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,
+                   std::span<const Value> out);
   /// `watch` is called for every plan of a function that the client asked for, on the thread that made it; it must not
   /// run functions.
   void watch(std::function<void(const Compiled&)> watch);

@@ -49,6 +49,31 @@ TEST(Report, TellsWhatEachFunctionCost) {
   EXPECT_GE(report["peak_bytes"], report["live_bytes"]);
 }
 
+TEST(Report, CountsAssertionsThatTheClientIsAskedAbout) {
+  TestFunction f("f");
+  const Edge condition = f.argument("condition", ValueType::tensor(DType::kBool)), x = f.argument("x");
+  f.must_run(f.node("Assert", {condition, x}, {}, 0)).result(x);
+  Library library(0, [](const Node& node, std::span<const Value>) -> std::vector<Value> {
+    fail(Code::kNnInvalidParam, "{} says no", node.op);
+  });
+  Program program;
+  program.add(f.function());
+  library.add(program);
+  const auto assertion = [&](bool holds) {
+    Value condition = value_of<uint8_t>({}, {holds});
+    condition.tensor.dtype = DType::kBool;
+    library.get("f", Role::kRoot)->run({condition, value_of<float>({4}, {1, 2, 3, 4})});
+  };
+  const auto told = [&] { return nlohmann::json::parse(library.report().json())["functions"][0]; };
+  assertion(true);
+  EXPECT_EQ(told()["host_nodes"], 0);
+  EXPECT_THROW(assertion(false), Error);
+  EXPECT_EQ(told()["host_nodes"], 1);
+  EXPECT_EQ(told()["host"][0]["op"], "Assert");
+  EXPECT_EQ(told()["host"][0]["runs"], 1);
+  EXPECT_EQ(told()["host"][0]["bytes"], 1 + 16);
+}
+
 TEST(Report, TellsWhyAFunctionIsCompiledAgain) {
   const auto library = library_of_one();
   std::vector<std::string> causes;

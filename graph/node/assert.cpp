@@ -3,6 +3,7 @@
 // given.
 #include "graph/frame.h"
 #include "graph/lowering.h"
+#include "graph/report.h"
 
 namespace npu::graph {
 namespace {
@@ -13,12 +14,17 @@ void assertion(Lowering& l) {
   const Planned condition = l.input(0);
   require(count_of(l.shape(0)) == 1, "the condition is {}; it must be a scalar", l.shape(0));
   if (condition.literal && holds(condition.literal->bytes->data(), condition.dtype())) return;
-  l.run(l.inputs(), {}, [node = l.node(), inputs = l.inputs()](Frame& frame) {
+  l.run(l.inputs(), {}, [function = l.function(), node = l.node(), inputs = l.inputs()](Frame& frame) {
     const Tensor now = frame.tensor(inputs.front());
     if (holds(now.bytes(), now.dtype)) return;
     std::vector<Value> values;
     for (const Planned& input : inputs) values.push_back(frame.value(input));
-    if (frame.library().host()) frame.library().host()(node, values);
+    if (const HostNode& host = frame.library().host()) {
+      // Counted first: the client raises what it has to say.
+      frame.library().report().ran_on_host(function, node, "it does not hold, and the client words the error", values,
+                                           {});
+      host(node, values);
+    }
     fail(Code::kNnInvalidParam, "assertion failed");
   });
 }
