@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max pooling in 2-D and 3-D, with the places of the maxima as positions or as an opaque mask; adaptive max pooling.
-#include "ops/operator.h"
+#include "ops/pooling/fixed_windows.h"
 #include "ops/pooling/place.h"
 
 namespace npu::ops {
 namespace {
 
-struct MaxPlan : Operator {
-  Tensor self, out, indices;
+template <class Windows>
+struct MaxPlan : Windows {
+  Tensor out, indices;
   PoolWindow window;
   Planes in, best, places;
   DType slot = DType::kFloat;
@@ -25,14 +26,17 @@ struct MaxPlan : Operator {
   int64_t cost() const override { return 500 + in.parts() * in.plane() * 4; }
 
  protected:
-  void plan(size_t spatial, Place what) {
+  void plan(Place what) {
+    const Tensor& self = this->self;
+    const size_t spatial = this->axes();
     meaning = what;
+    slot = pool_slot("self", self);
+    window = this->windows();
     check_pooled("out", out, self, spatial, window);
     const int64_t lanes = plane_lanes(self, spatial);
     in = Planes(self, spatial, slot, lanes, false);
     best = Planes(out, spatial, slot, lanes, true);
-    require(slot == DType::kDouble || in.plane() < INT32_MAX, "self is {}: planes of 2^31 elements cannot be pooled",
-            self);
+    check_places(self, in, slot);
     places = what == Place::kPlane ? index_planes(indices, out, spatial, slot, lanes)
                                    : mask_planes(indices, out, spatial, slot, lanes, window);
   }
@@ -42,44 +46,34 @@ struct MaxPlan : Operator {
 };
 
 template <Place kMeaning>
-struct MaxPool final : MaxPlan {
-  std::vector<int64_t> kernel_size, stride, padding, dilation;
-  bool ceil_mode = false;
-  int64_t spatial = 2;
-
-  void prepare() override {
-    slot = pool_slot("self", self);
-    const auto axes = static_cast<size_t>(spatial);
-    window = fixed_window(self, axes, {kernel_size, stride, padding, dilation, ceil_mode});
-    plan(axes, kMeaning);
-  }
+struct MaxPool final : MaxPlan<FixedWindows> {
+  void prepare() override { plan(kMeaning); }
 };
 
-struct AdaptiveMaxPool final : MaxPlan {
+struct AdaptiveWindows : Operator {
+  Tensor self;
   std::vector<int64_t> output_size;
   int64_t spatial = 2;
 
-  void prepare() override {
-    slot = pool_slot("self", self);
-    const auto axes = static_cast<size_t>(spatial);
-    window = adaptive_window(self, axes, output_size);
-    plan(axes, Place::kPlane);
-  }
+  size_t axes() const { return static_cast<size_t>(spatial); }
+  PoolWindow windows() const { return adaptive_window(self, axes(), output_size); }
 };
+
+struct AdaptiveMaxPool final : MaxPlan<AdaptiveWindows> {
+  void prepare() override { plan(Place::kPlane); }
+};
+
+template <class Op>
+std::vector<Field> fixed_fields() {
+  return with_windows({out<&Op::out>("out"), out<&Op::indices>("indices")});
+}
 
 using MaxPoolIndices = MaxPool<Place::kPlane>;
 using MaxPoolMask = MaxPool<Place::kWindow>;
 
-NPU_OPERATOR(MaxPoolIndices, "max_pool_indices", "pooling", in<&MaxPoolIndices::self>("self"),
-             attr<&MaxPoolIndices::kernel_size>("kernel_size"), attr<&MaxPoolIndices::stride>("stride"),
-             attr<&MaxPoolIndices::padding>("padding"), attr<&MaxPoolIndices::dilation>("dilation"),
-             attr<&MaxPoolIndices::ceil_mode>("ceil_mode"), attr<&MaxPoolIndices::spatial>("spatial"),
-             out<&MaxPoolIndices::out>("out"), out<&MaxPoolIndices::indices>("indices"));
-NPU_OPERATOR(MaxPoolMask, "max_pool_mask", "pooling", in<&MaxPoolMask::self>("self"),
-             attr<&MaxPoolMask::kernel_size>("kernel_size"), attr<&MaxPoolMask::stride>("stride"),
-             attr<&MaxPoolMask::padding>("padding"), attr<&MaxPoolMask::dilation>("dilation"),
-             attr<&MaxPoolMask::ceil_mode>("ceil_mode"), attr<&MaxPoolMask::spatial>("spatial"),
-             out<&MaxPoolMask::out>("out"), out<&MaxPoolMask::indices>("indices"));
+const Registration register_indices("max_pool_indices", "pooling", fixed_fields<MaxPoolIndices>(),
+                                    &make<MaxPoolIndices>);
+const Registration register_mask("max_pool_mask", "pooling", fixed_fields<MaxPoolMask>(), &make<MaxPoolMask>);
 NPU_OPERATOR(AdaptiveMaxPool, "adaptive_max_pool", "pooling", in<&AdaptiveMaxPool::self>("self"),
              attr<&AdaptiveMaxPool::output_size>("output_size"), attr<&AdaptiveMaxPool::spatial>("spatial"),
              out<&AdaptiveMaxPool::out>("out"), out<&AdaptiveMaxPool::indices>("indices"));

@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max pooling for clients that never see where the maxima are: the places live in a buffer of one part only, and the
 // gradient finds them anew instead of reading them from memory.
-#include "ops/operator.h"
-#include "ops/pooling/max_kernel.h"
+#include "ops/pooling/fixed_windows.h"
+#include "ops/pooling/place.h"
 
 namespace npu::ops {
 namespace {
 
 /// The windows of a pooling and the buffers of one part: maxima and places.
-struct MaxWindows : Operator {
-  Tensor self;
-  std::vector<int64_t> kernel_size, stride, padding, dilation;
-  bool ceil_mode = false;
-  int64_t spatial = 2;
-
+struct MaxWindows : FixedWindows {
  protected:
   void plan(const char* name, const Tensor& pooled) {
     slot_ = pool_slot("self", self);
-    window_ = fixed_window(self, axes(), {kernel_size, stride, padding, dilation, ceil_mode});
+    window_ = windows();
     check_pooled(name, pooled, self, axes(), window_);
     lanes_ = plane_lanes(self, axes());
     in_ = Planes(self, axes(), slot_, lanes_, false);
     pooled_ = Planes(pooled, axes(), slot_, lanes_, false);
-    require(slot_ == DType::kDouble || in_.plane() < INT32_MAX, "self is {}: planes of 2^31 elements cannot be pooled",
-            self);
+    check_places(self, in_, slot_);
   }
-  size_t axes() const { return static_cast<size_t>(spatial); }
   int64_t outputs() const { return window_[0].out * window_[1].out * window_[2].out; }
   /// Bytes of a dense part of outputs, elements or places.
   int64_t dense_bytes() const { return (outputs() * lanes_ * static_cast<int64_t>(size_of(slot_)) + 63) / 64 * 64; }
@@ -113,23 +106,12 @@ struct PlainMaxPoolGrad final : MaxWindows {
   Planes grad_;
 };
 
-template <class Op>
-std::vector<Field> with_windows(std::vector<Field> fields) {
-  const Field more[] = {in<&Op::self>("self"),           attr<&Op::kernel_size>("kernel_size"),
-                        attr<&Op::stride>("stride"),     attr<&Op::padding>("padding"),
-                        attr<&Op::dilation>("dilation"), attr<&Op::ceil_mode>("ceil_mode"),
-                        attr<&Op::spatial>("spatial")};
-  fields.insert(fields.begin(), std::begin(more), std::end(more));
-  return fields;
-}
-
-const Registration register_max_pool("max_pool", "pooling",
-                                     with_windows<PlainMaxPool>({out<&PlainMaxPool::out>("out")}), &make<PlainMaxPool>);
-const Registration register_max_pool_backward(
-    "max_pool_backward", "pooling",
-    with_windows<PlainMaxPoolGrad>({in<&PlainMaxPoolGrad::grad_output>("grad_output"),
-                                    out<&PlainMaxPoolGrad::grad_input>("grad_input")}),
-    &make<PlainMaxPoolGrad>);
+const Registration register_max_pool("max_pool", "pooling", with_windows({out<&PlainMaxPool::out>("out")}),
+                                     &make<PlainMaxPool>);
+const Registration register_max_pool_backward("max_pool_backward", "pooling",
+                                              with_windows({in<&PlainMaxPoolGrad::grad_output>("grad_output"),
+                                                            out<&PlainMaxPoolGrad::grad_input>("grad_input")}),
+                                              &make<PlainMaxPoolGrad>);
 
 }  // namespace
 }  // namespace npu::ops

@@ -21,6 +21,11 @@ Planes planes_of(const Tensor& t, size_t spatial, DType slot, int64_t lanes) {
 
 }  // namespace
 
+void check_places(const Tensor& self, const Planes& in, DType slot) {
+  require(slot == DType::kDouble || in.plane() < INT32_MAX, "self is {}: planes of 2^31 elements cannot be pooled",
+          self);
+}
+
 Planes index_planes(const Tensor& indices, const Tensor& out, size_t spatial, DType slot, int64_t lanes) {
   require(indices.shape == out.shape, "indices is {}, the pooled tensor {}: the shapes must be equal", indices, out);
   require(indices.dtype == DType::kInt32 || indices.dtype == DType::kInt64, "indices is {}: it must be int32 or int64",

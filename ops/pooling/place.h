@@ -8,6 +8,9 @@
 
 namespace npu::ops {
 
+/// Refuses (161002) planes of `self` that have more elements than places can count.
+void check_places(const Tensor& self, const Planes& in, DType slot);
+
 /// Positions: an integer tensor of the output's shape. Raises 161002.
 Planes index_planes(const Tensor& indices, const Tensor& out, size_t spatial, DType slot, int64_t lanes);
 /// A mask of any shape with room for the outputs of `window`. Raises 161002.
