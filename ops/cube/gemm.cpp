@@ -216,29 +216,9 @@ void gemm(const GemmArgs<T>& args) {
   });
 }
 
-template <class T>
-void gemm_batched(const GemmArgs<T>& args, int64_t count, int64_t stride_a, int64_t stride_b, int64_t stride_c) {
-  const auto item = [&](int64_t i) {
-    GemmArgs<T> part = args;
-    part.a += i * stride_a;
-    part.b += i * stride_b;
-    part.c += i * stride_c;
-    return part;
-  };
-  const int64_t work = std::max<int64_t>(1, args.m * args.n * args.k);
-  if (plan_tiles(args.m, args.n, args.k).tiles() > 1) {
-    for (int64_t i = 0; i < count; ++i) gemm(item(i));
-    return;
-  }
-  parallel_for(count, std::max<int64_t>(1, kPartWork / work), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) gemm_serial(item(i));
-  });
-}
-
 #define NPU_GEMM(T)                              \
   template void gemm_serial(const GemmArgs<T>&); \
-  template void gemm(const GemmArgs<T>&);        \
-  template void gemm_batched(const GemmArgs<T>&, int64_t, int64_t, int64_t, int64_t)
+  template void gemm(const GemmArgs<T>&)
 NPU_GEMM(float);
 NPU_GEMM(double);
 NPU_GEMM(int64_t);

@@ -38,10 +38,6 @@ void gemm_serial(const GemmArgs<T>& args);
 template <class T>
 void gemm(const GemmArgs<T>& args);
 
-/// `count` products of the same sizes; item i works on a + i * stride_a and so on (strides in elements, 0 repeats).
-template <class T>
-void gemm_batched(const GemmArgs<T>& args, int64_t count, int64_t stride_a, int64_t stride_b, int64_t stride_c);
-
 /// How one product is cut into parts. A function of m, n and k only.
 struct Tiling {
   int64_t rows = 0;  ///< of a tile of C

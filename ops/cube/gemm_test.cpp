@@ -172,18 +172,6 @@ TEST(Gemm, DeepProductOfASmallMatrix) {
   }
 }
 
-TEST(Gemm, BatchesMayShareAnOperand) {
-  const auto a = random_values<float>(5 * 6 * 7, 5), b = random_values<float>(7 * 8, 6);
-  std::vector<float> c(5 * 6 * 8);
-  GemmArgs<float> g{false, false, 6, 8, 7};
-  g.a = a.data(), g.lda = 7, g.b = b.data(), g.ldb = 8, g.c = c.data(), g.ldc = 8;
-  gemm_batched(g, 5, 6 * 7, 0, 6 * 8);
-  std::vector<float> folded(c.size());
-  g.m = 30, g.c = folded.data();
-  gemm(g);
-  EXPECT_EQ(c, folded);
-}
-
 TEST(Gemm, ComplexProduct) {
   const std::vector<Complex64> a{{1, 2}, {0, 1}}, b{{3, -1}, {2, 2}};
   Complex64 c{5, 5};
