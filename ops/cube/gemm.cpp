@@ -150,7 +150,7 @@ void gemm_sliced(const GemmArgs<T>& g, const Tiling& tiling) {
 
 }  // namespace
 
-Tiling plan_tiles(int64_t m, int64_t n, int64_t k) {
+Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
   Tiling t;
   t.rows = m, t.cols = n, t.depth = k;
   const int64_t work = m * n * k;
@@ -168,8 +168,8 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k) {
         break;
     }
   }
-  // Two parts of what would be one.
-  if (t.rows == m && t.cols == n && work >= kPartWork / 2 && k < 2048) {
+  // Two parts of what would be one: half of it pays, as threads look around for work before they sleep.
+  if (items == 1 && t.rows == m && t.cols == n && work >= kPartWork / 2 && k < 2048) {
     if (n > m && n >= 64)
       t.cols = round_up(divide_up(n, 2), 16);
     else if (m >= 32)

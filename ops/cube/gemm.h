@@ -38,7 +38,7 @@ void gemm_serial(const GemmArgs<T>& args);
 template <class T>
 void gemm(const GemmArgs<T>& args);
 
-/// How one product is cut into parts. A function of m, n and k only.
+/// How each of `items` products is cut into parts. A function of the four numbers only.
 struct Tiling {
   int64_t rows = 0;  ///< of a tile of C
   int64_t cols = 0;
@@ -48,7 +48,7 @@ struct Tiling {
   int64_t slices = 0;
   int64_t tiles() const { return row_tiles * col_tiles; }
 };
-Tiling plan_tiles(int64_t m, int64_t n, int64_t k);
+Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items = 1);
 
 /// Part `index` of a Tiling: C[row, row + rows) x [col, col + cols), k in [begin, begin + depth).
 struct Tile {

@@ -147,7 +147,7 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   if (out_.row == 1 && out_.col != 1 && n_ > 1) swap_operands();
   lay_out(out_, m_, n_, slot_);
   out_.packed |= out_.transposed;
-  tiling_ = cube::plan_tiles(m_, n_, k_);
+  tiling_ = cube::plan_tiles(m_, n_, k_, items());
   load_ = slot_;
   if (a.dtype == b.dtype && slot_ == DType::kFloat && m_ * n_ * k_ >= kNativeWork && cube::computes_natively(a.dtype)) {
     load_ = a.dtype;
