@@ -165,25 +165,28 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, Convolution,
                          testing::Values(DType::kFloat, DType::kHalf, DType::kBFloat16, DType::kDouble),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-TEST(ConvolutionKernels, TheFastWaysAreTaken) {
-  for (const Geometry& g : geometries()) {
-    const Array input(DType::kFloat, g.input), weight(DType::kFloat, g.weight);
-    const ConvOptions options{g.stride, g.padding, g.dilation, g.output_padding, g.transposed, g.groups};
-    const Array out(DType::kFloat, conv_output_shape(input, weight, options));
-    const cube::ConvShape s = conv_shape(input, weight, out, options);
-    const Tensor& src = g.transposed ? out.tensor() : input.tensor();
-    const Tensor& dst = g.transposed ? input.tensor() : out.tensor();
-    const ConvTensors t{at_least_2d(src), at_least_2d(weight), {}, at_least_2d(dst)};
-    const bool unread = s.pad_after(1) + s.stride[1] <= 0;  // a whole stride of input that no output reads: plain way
-    if (unread) continue;
-    for (const auto pass :
-         {cube::ConvPass::kForward, cube::ConvPass::kBackwardData, cube::ConvPass::kBackwardWeights}) {
-      if (s.pointwise())
-        EXPECT_NE(make_pointwise_conv(pass, s, t), nullptr) << g.name;
-      else
-        EXPECT_NE(make_tiled_conv(pass, s, t), nullptr) << g.name << " pass " << static_cast<int>(pass);
-    }
+void expect_fast(const Geometry& g, Layout layout) {
+  const auto order = order_of(layout, g.input.size()), filter = order_of(layout, g.input.size(), true);
+  const Array input(DType::kFloat, g.input, order), weight(DType::kFloat, g.weight, filter);
+  const ConvOptions options{g.stride, g.padding, g.dilation, g.output_padding, g.transposed, g.groups};
+  const Array out(DType::kFloat, conv_output_shape(input, weight, options), order);
+  const cube::ConvShape s = conv_shape(input, weight, out, options);
+  const Tensor& src = g.transposed ? out.tensor() : input.tensor();
+  const Tensor& dst = g.transposed ? input.tensor() : out.tensor();
+  const ConvTensors t{at_least_2d(src), at_least_2d(weight), {}, at_least_2d(dst)};
+  const bool unread = s.pad_after(1) + s.stride[1] <= 0;  // a whole stride of input that no output reads: plain way
+  if (unread) return;
+  for (const auto pass : {cube::ConvPass::kForward, cube::ConvPass::kBackwardData, cube::ConvPass::kBackwardWeights}) {
+    if (s.pointwise())
+      EXPECT_NE(make_pointwise_conv(pass, s, t), nullptr) << g.name;
+    else
+      EXPECT_NE(make_tiled_conv(pass, s, t), nullptr) << g.name << " pass " << static_cast<int>(pass);
   }
+}
+
+TEST(ConvolutionKernels, TheFastWaysAreTaken) {
+  for (const Geometry& g : geometries())
+    for (const Layout layout : {Layout::kRows, Layout::kLast, Layout::kFilterLast}) expect_fast(g, layout);
 }
 
 TEST(ConvolutionArguments, EmptyBatchGivesZeroGradients) {
