@@ -82,6 +82,16 @@ def integers(*shape, dtype="int32", low=-5, high=6, seed=0):
     return np.random.default_rng(seed).integers(low, high, shape).astype(dtype)
 
 
+def numbers(dtype, *shape, seed=0):
+    """Seeded numbers of any type, of both signs where it has them."""
+    return (integers if np.dtype(dtype).kind in "iu" else floats)(*shape, dtype=dtype, seed=seed)
+
+
+def elements(dtype, *shape, seed=0):
+    """Seeded elements of any type, none below 0; half of the truths are true."""
+    return floats(*shape, seed=seed) > 0 if dtype == "bool" else floats(*shape, low=0, high=9, seed=seed).astype(dtype)
+
+
 def ints(*values, dtype="int32"):
     """A short vector of integers: axes, sizes, positions."""
     return np.array(values, dtype)

@@ -3,16 +3,12 @@
 
 import numpy as np
 import tensorflow as tf
-from case import FLOATING, NUMBERS, Case, floats, integers, ints, scalar
+from case import FLOATING, NUMBERS, Case, floats, integers, ints, numbers, scalar
 
 UNARY = "Rint Expm1 Tan Asin Acos Atan Sinh Cosh Asinh Atanh Erfc Erfinv IsFinite IsNan IsInf"
 GUARDED = "DivNoNan MulNoNan Xdivy Xlogy"
 BACKWARD = "TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad"
 SPECIAL = np.float32([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.5, 0.5, 1e30, -1e-30])
-
-
-def numbers(dtype, *shape, seed=0):
-    return (integers if np.dtype(dtype).kind in "iu" else floats)(*shape, dtype=dtype, seed=seed)
 
 
 def divisors(dtype, *shape):

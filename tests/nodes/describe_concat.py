@@ -2,12 +2,12 @@
 """Joining and taking apart."""
 
 import numpy as np
-from case import NUMBERS, Case, floats, ints, scalar
+from case import NUMBERS, Case, elements, floats, ints, scalar
 
 
 def cases():
     for dtype in (*NUMBERS, "bool", "uint8"):
-        x, y = floats(2, 3, 4, low=0).astype(dtype), floats(2, 1, 4, seed=1, low=0).astype(dtype)
+        x, y = elements(dtype, 2, 3, 4), elements(dtype, 2, 1, 4, seed=1)
         yield Case("ConcatV2", values=[x, y, x], axis=scalar(1))
         yield Case("ConcatV2", values=[x, y], axis=scalar(-2))
         yield Case("Concat", concat_dim=scalar(0), values=[x, x])

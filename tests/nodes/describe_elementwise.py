@@ -2,21 +2,13 @@
 """Element-wise nodes."""
 
 import numpy as np
-from case import FLOATING, NUMBERS, Case, floats, integers
+from case import FLOATING, NUMBERS, Case, floats, numbers
 
 UNARY_SIGNED = "Neg Abs Sign Square"
 UNARY = "Exp Ceil Floor Erf Sin Cos Tanh Sigmoid Relu Round"
 UNARY_POSITIVE = "Log Log1p Sqrt Rsqrt Reciprocal Inv"
 BINARY = "AddV2 Sub Mul Maximum Minimum"
 TESTS = "Equal NotEqual Less LessEqual Greater GreaterEqual"
-
-
-def numbers(dtype, *shape, seed=0):
-    return (
-        integers(*shape, dtype=dtype, seed=seed)
-        if np.dtype(dtype).kind == "i"
-        else floats(*shape, dtype=dtype, seed=seed)
-    )
 
 
 def cases():

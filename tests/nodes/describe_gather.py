@@ -2,11 +2,11 @@
 """Reading and writing at named positions; segments; counts."""
 
 import numpy as np
-from case import FLOATING, NUMBERS, Case, floats, integers, ints, scalar
+from case import FLOATING, NUMBERS, Case, elements, floats, integers, ints, scalar
 
 
 def of_type(dtype):
-    x = floats(4, 3, 5, low=0).astype(dtype)
+    x = elements(dtype, 4, 3, 5)
     for kind in ("int32", "int64"):
         yield Case("GatherV2", params=x, indices=ints(3, 0, 0, dtype=kind), axis=scalar(0))
         yield Case("GatherV2", params=x, indices=np.array([[2, 1], [0, 2]], kind), axis=scalar(-2, kind))
@@ -17,7 +17,7 @@ def of_type(dtype):
     yield Case("GatherV2", params=x, indices=integers(4, 2, low=0, high=5), axis=scalar(2), batch_dims=-1)
     yield Case("GatherNd", params=x, indices=integers(6, 3, low=0, high=3))
     yield Case("GatherNd", params=x, indices=np.zeros((2, 0), "int32"))
-    places, rows = np.array([[2], [0], [2]], "int32"), floats(3, 3, 5, low=0, seed=2).astype(dtype)
+    places, rows = np.array([[2], [0], [2]], "int32"), elements(dtype, 3, 3, 5, seed=2)
     yield Case("TensorScatterUpdate", tensor=x, indices=places, updates=rows)
     if dtype == "bool":
         return

@@ -24,10 +24,6 @@ def first(images):
     return np.ascontiguousarray(np.moveaxis(images, -1, 1))
 
 
-def firsts(values):
-    return [v[:1] + v[-1:] + v[1:-1] for v in values]
-
-
 def channels_first(case, images, outputs):
     """The same call in NCHW, which TensorFlow has no CPU kernel for: its NHWC results are the oracle."""
     inputs = {n: first(v) if n in images else v for n, v in case.inputs.items()}
@@ -77,9 +73,8 @@ def conv2d(dtype, padding, stride=1, dilation=1, kernel=(3, 2), groups=1, size=(
     yield to_filter
     if dtype == "float32" and not explicit:
         yield channels_first(forward, {"input"}, {0})
-        sizes = dict(to_input.inputs, input_sizes=ints(x.shape[0], x.shape[3], *x.shape[1:3]))
         turned = channels_first(to_input, {"out_backprop"}, {0})
-        turned.inputs["input_sizes"] = sizes["input_sizes"]
+        turned.inputs["input_sizes"] = ints(x.shape[0], x.shape[3], *x.shape[1:3])
         yield turned
         yield channels_first(to_filter, {"input", "out_backprop"}, set())
 

@@ -2,11 +2,7 @@
 """Reductions, positions of extremes, running sums and products."""
 
 import numpy as np
-from case import FLOATING, NUMBERS, Case, floats, integers, ints, scalar
-
-
-def numbers(dtype, *shape):
-    return (integers if np.dtype(dtype).kind == "i" else floats)(*shape, dtype=dtype)
+from case import FLOATING, NUMBERS, Case, floats, integers, ints, numbers, scalar
 
 
 def with_nan(*shape):

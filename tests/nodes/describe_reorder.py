@@ -3,13 +3,13 @@
 
 import numpy as np
 import tensorflow as tf
-from case import FLOATING, NUMBERS, Case, floats, integers, ints, scalar
+from case import FLOATING, NUMBERS, Case, elements, floats, integers, ints, scalar
 
 ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def borders(dtype):
-    x = floats(3, 4, 5, low=0).astype(dtype)
+    x = elements(dtype, 3, 4, 5)
     paddings = np.array([[1, 2], [0, 0], [2, 1]], "int32")
     yield Case("Pad", input=x, paddings=paddings)
     yield Case("PadV2", input=x, paddings=paddings.astype("int64"), constant_values=scalar(1, dtype))
@@ -23,7 +23,7 @@ def borders(dtype):
 
 
 def diagonals(dtype):
-    x = floats(2, 3, 4, low=0).astype(dtype)
+    x = elements(dtype, 2, 3, 4)
     padding = scalar(1, dtype)
     yield Case("MatrixDiag", diagonal=x)
     yield Case("MatrixDiagPart", input=x)
@@ -39,11 +39,11 @@ def diagonals(dtype):
     for k, n in ((ints(-1, 1), 3), (ints(-2, 0), 3), (ints(1, 3), 3)):
         for align in ALIGNMENTS:
             for rows, columns in ((-1, -1), (5, -1), (-1, 6)) if k[0] == -1 else ((-1, -1),):
-                band = floats(2, n, 4, low=0).astype(dtype)
+                band = elements(dtype, 2, n, 4)
                 yield Case("MatrixDiagV3", diagonal=band, k=k, num_rows=scalar(rows), num_cols=scalar(columns),
                            padding_value=padding, align=align)  # fmt: skip
     for align in ALIGNMENTS:
-        band = floats(2, 3, 3, low=0).astype(dtype)
+        band = elements(dtype, 2, 3, 3)
         yield Case("MatrixSetDiagV3", input=x, diagonal=band, k=ints(-1, 1), align=align)
     yield Case("MatrixDiagV2", diagonal=x[:, 0], k=ints(1), num_rows=scalar(-1), num_cols=scalar(-1),
                padding_value=padding)  # fmt: skip
@@ -52,14 +52,14 @@ def diagonals(dtype):
 
 
 def orders(dtype):
-    x = floats(4, 3, 5, low=0).astype(dtype)
+    x = elements(dtype, 4, 3, 5)
     for axes in (ints(0), ints(-1, 0), ints(), ints(2, dtype="int64")):
         yield Case("ReverseV2", tensor=x, axis=axes)
     yield Case("ReverseSequence", input=x, seq_lengths=ints(2, 0, 5, 1), seq_dim=2, batch_dim=0)
     yield Case("ReverseSequence", input=x, seq_lengths=ints(4, 1, 0, dtype="int64"), seq_dim=0, batch_dim=1)
     yield Case("Roll", input=x, shift=ints(1, -2), axis=ints(0, 2))
     yield Case("Roll", input=x, shift=scalar(7), axis=scalar(-1))
-    image = floats(2, 4, 6, 8, low=0).astype(dtype)
+    image = elements(dtype, 2, 4, 6, 8)
     yield Case("SpaceToDepth", input=image, block_size=2)
     yield Case("DepthToSpace", input=image, block_size=2)
     if dtype == "bool":
@@ -67,7 +67,7 @@ def orders(dtype):
     blocks, margins = ints(2, 3), np.array([[1, 1], [2, 1]], "int32")
     yield Case("SpaceToBatchND", input=image, block_shape=blocks, paddings=margins)
     yield Case("SpaceToBatchND", input=image, block_shape=ints(2), paddings=np.array([[0, 0]], "int32"))
-    wide = floats(12, 4, 6, 2, low=0).astype(dtype)
+    wide = elements(dtype, 12, 4, 6, 2)
     yield Case("BatchToSpaceND", input=wide, block_shape=blocks, crops=margins)
     numbers = integers(3, 7).astype(dtype)
     yield Case("TopKV2", input=numbers, k=scalar(3))

@@ -2,7 +2,7 @@
 """Parts of tensors, and the gradients of taking them."""
 
 import numpy as np
-from case import NUMBERS, Case, floats, ints
+from case import NUMBERS, Case, elements, floats, ints
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 # What stands in the brackets, by position: x[1:4:2, …, None, 3].
@@ -38,7 +38,7 @@ def spelled(index):
 
 def cases():
     for dtype in (*NUMBERS, "bool"):
-        x = floats(4, 3, 5, low=0).astype(dtype)
+        x = elements(dtype, 4, 3, 5)
         yield Case("Slice", input=x, begin=ints(1, 0, 2), size=ints(2, -1, 3))
         yield Case("Slice", input=x, begin=ints(0, 0, 0, dtype="int64"), size=ints(4, 0, 5, dtype="int64"))
         yield Case("StridedSlice", input=x, begin=ints(3, 1), end=ints(0, 3), strides=ints(-1, 1))

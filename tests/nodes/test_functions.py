@@ -298,7 +298,7 @@ def test_training_step():
             v.assign_sub(0.1 * g)
         return loss
 
-    Traced(f, floats(5, 3), floats(5, 4, seed=3))  # it reads; its kinds of node are tested elsewhere
+    check(f, floats(5, 3), floats(5, 4, seed=3))
 
 
 # What went wrong, and where.

@@ -249,8 +249,11 @@ def test_wrong_use_is_refused(name):
         return raw.TensorListLength(input_handle=out) if out.dtype == tf.variant else out
 
     t = Traced(f, X, specs=[tf.TensorSpec(None, tf.float32)])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        t.wanted()
     with pytest.raises(EngineError):
         t.run()
+    assert not t.engine.host_nodes
 
 
 def test_setting_costs_the_same_in_a_long_list():

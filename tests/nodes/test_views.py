@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from test_nodes import CASES, distance, flat
+from case import distance
+from test_nodes import CASES, flat
 from traced import Traced
 
 

@@ -3,8 +3,8 @@
 
 import numpy as np
 import tensorflow as tf
+from case import distance
 from engine import Engine, Value
-from test_nodes import distance
 
 
 def specs_of(arguments):
