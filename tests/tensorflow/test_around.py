@@ -75,9 +75,9 @@ def test_profiles(tmp_path):
 def test_numbers_are_checked():
     tf.debugging.enable_check_numerics()
     try:
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)detect.*NaN|NaN.*detect|Log"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match='Infinity or NaN in output 0 of .* "Log"'):
             tf.math.log(tf.constant(-1.0))
-        with pytest.raises(tf.errors.InvalidArgumentError, match="(?s)Inf|inf"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match='Infinity or NaN in output 0 of .* "RealDiv"'):
             tf.function(lambda x: x / 0.0)(tf.constant(1.0))
     finally:
         tf.debugging.disable_check_numerics()

@@ -40,7 +40,7 @@ def test_python_threads_start_on_the_npu():
     assert found == [NAME]
 
 
-def test_variables_go_with_their_last_holder():
+def test_a_value_read_outlives_its_variable():
     v = tf.Variable([1.0, 2.0])
     read = v.read_value()
     v.assign_add([1.0, 1.0])

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 SCRIPT = pathlib.Path(__file__).parent / "in_little_memory.py"
-LONGEST = 180  # seconds: stock TensorFlow never ends in threads_with_python_in_graphs
+LONGEST = 180  # seconds: stock TensorFlow never ends in threads()
 
 
 def test_little_memory_threads_and_warnings():

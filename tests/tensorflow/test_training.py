@@ -11,6 +11,7 @@ import npu_device as npu
 import numpy as np
 import pytest
 import tensorflow as tf
+from both import on_cpu
 
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
@@ -19,11 +20,6 @@ def gradients(model, x, y):
     with tf.GradientTape() as tape:
         loss = LOSS(y, model(tf.cast(x, model.compute_dtype), training=True))
     return loss, [tf.convert_to_tensor(g) for g in tape.gradient(loss, model.trainable_variables)]
-
-
-def on_cpu(function, *arguments):
-    with tf.device("CPU"):
-        return function(*arguments)
 
 
 def copy_weights(source, target):
