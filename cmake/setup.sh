@@ -27,6 +27,13 @@ fi
 
 python=.venv/bin/python
 [ -x "$python" ] || { echo "setup: making .venv"; "${PYTHON:-python3}" -m venv .venv; }
+sources=$("$python" cmake/requirements.py source)
+if [ "$(cat .venv/src/.unpacked 2>/dev/null)" != "$sources" ]; then
+  echo "setup: unpacking" $sources
+  # shellcheck disable=SC2086 # one requirement a word
+  VIRTUAL_ENV=$PWD/.venv cmake/fetch_sources.sh .venv/src $sources
+  echo "$sources" > .venv/src/.unpacked
+fi
 for group in "$@"; do
   wanted=$("$python" cmake/requirements.py "$group")
   [ -z "$wanted" ] && continue

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# -DFILES=a|b -DOUT=file.cpp: the texts of files as one C++ source, found again by their names (rule/built_in.h).
+string(REPLACE "|" ";" FILES "${FILES}")
+set(code "#include \"tools/migrate/rule/built_in.h\"\n#include <array>\n#include <utility>\nnamespace npu::migrate {\nnamespace {\n")
+set(table "")
+foreach(file ${FILES})
+  cmake_path(GET file FILENAME name)
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(MAKE_C_IDENTIFIER ${name} symbol)
+  string(APPEND code "constexpr unsigned char ${symbol}[] = {${bytes}0};\n")
+  string(APPEND table "  if (name == \"${name}\") return {reinterpret_cast<const char*>(${symbol}), sizeof(${symbol}) - 1};\n")
+endforeach()
+string(APPEND code "}  // namespace\nstd::string_view built_in(std::string_view name) {\n${table}  return {};\n}\n}  // namespace npu::migrate\n")
+file(WRITE ${OUT} "${code}")

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# The migration tool: a program of its own, which needs none of our libraries. Its rules and lists are inside it.
+include(tree_sitter)
+set(migrate ${CMAKE_SOURCE_DIR}/tools/migrate)
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${migrate}/*.cpp)
+set(tests ${sources})
+list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+
+file(GLOB data CONFIGURE_DEPENDS ${migrate}/rules/*.yaml ${migrate}/rules/*.tsv ${migrate}/support/*.tsv)
+set(embedded ${CMAKE_BINARY_DIR}/generated/migrate_data.cpp)
+list(JOIN data "|" joined)
+add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -DFILES=${joined} -DOUT=${embedded} -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+                   DEPENDS ${data} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+
+add_library(anynpu_migrate_objects OBJECT ${sources} ${embedded})
+target_include_directories(anynpu_migrate_objects PUBLIC ${CMAKE_SOURCE_DIR})
+find_package(nlohmann_json REQUIRED)
+target_link_libraries(anynpu_migrate_objects PUBLIC tree_sitter_python fmt::fmt-header-only /usr/lib/x86_64-linux-gnu/libyaml-cpp.a nlohmann_json::nlohmann_json Threads::Threads)
+
+if(EXISTS ${migrate}/main.cpp)
+  add_executable(anynpu-migrate ${migrate}/main.cpp)
+  target_link_libraries(anynpu-migrate PRIVATE anynpu_migrate_objects)
+  set_target_properties(anynpu-migrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
+if(ANYNPU_TESTS AND tests)
+  add_executable(migrate_test ${tests})
+  target_link_libraries(migrate_test PRIVATE anynpu_migrate_objects GTest::gtest_main)
+  add_test(NAME migrate COMMAND migrate_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endif()

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of the frameworks' names: second spellings, and what calls give. Data, in rules/names.tsv.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace npu::migrate {
+
+/// `*` stands for any characters, dots and parentheses too.
+bool matches(std::string_view pattern, std::string_view name);
+
+class KnownNames {
+ public:
+  /// Lines "root NAME", "alias FROM TO" and "gives PATTERN NAME", columns parted by tabs; '#' begins a comment line.
+  explicit KnownNames(std::string_view table);
+
+  /// The one spelling of a dotted name: "keras.optimizers.Adam" is "tensorflow.keras.optimizers.Adam".
+  std::string canonical(std::string name) const;
+  /// A top-level module of a framework; no file of a project takes its place.
+  bool is_root(std::string_view module) const { return roots_.contains(std::string(module)); }
+
+ private:
+  struct Gives {
+    std::string pattern, name;
+  };
+  std::unordered_set<std::string> roots_;
+  std::unordered_map<std::string, std::string> aliases_;
+  std::unordered_map<std::string, std::vector<Gives>> gives_;  // by first component
+};
+
+/// The table the tool was built with.
+const KnownNames& known_names();
+
+}  // namespace npu::migrate

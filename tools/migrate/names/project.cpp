@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/migrate/names/project.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "tools/migrate/names/known.h"
+
+namespace npu::migrate {
+namespace {
+
+constexpr int kDeepest = 24;  // names of names
+constexpr int kRounds = 3;    // over modules that import each other in a ring
+
+std::string_view first_component(std::string_view name) { return name.substr(0, name.find('.')); }
+
+}  // namespace
+
+Project::Project(const std::vector<std::string>& paths) : exports_(paths.size()) {
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::string name = module_of(paths[i]);
+    modules_.emplace(name, i);
+    while (true) {
+      const size_t dot = name.rfind('.');
+      if (dot == name.npos) break;
+      name.resize(dot);
+      packages_.insert(name);
+    }
+  }
+}
+
+std::string Project::module_of(std::string_view path) {
+  if (path.ends_with(".py")) path.remove_suffix(3);
+  if (path == "__init__") return ":";
+  if (path.ends_with("/__init__")) path.remove_suffix(9);
+  std::string name = ":" + std::string(path);
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
+std::string Project::imported(std::string_view path, std::string_view module, int level) const {
+  const size_t slash = path.rfind('/');
+  std::string folder = ":" + std::string(slash == path.npos ? "" : path.substr(0, slash));
+  std::ranges::replace(folder, '/', '.');
+  const auto below = [](const std::string& where, std::string_view name) {
+    return name.empty() ? where : where == ":" ? ":" + std::string(name) : where + "." + std::string(name);
+  };
+  const auto up = [](std::string where) {
+    const size_t dot = where.rfind('.');
+    return dot == where.npos ? std::string(":") : where.substr(0, dot);
+  };
+  if (level > 0) {
+    for (int i = 1; i < level; ++i) folder = up(folder);
+    return below(folder, module);
+  }
+  if (known_names().is_root(first_component(module))) return std::string(module);
+  // The script's own folder comes first, as Python's; packages further up are found from the project's root.
+  for (std::string where = folder;; where = up(where)) {
+    const std::string name = below(where, first_component(module));
+    if (modules_.contains(name) || packages_.contains(name)) return below(where, module);
+    if (where == ":") return std::string(module);
+  }
+}
+
+const Exports* Project::exports_of(std::string_view module) const {
+  const auto found = modules_.find(std::string(module));
+  return found == modules_.end() ? nullptr : &exports_[found->second];
+}
+
+Values Project::follow(const std::string& name, int depth) const {
+  if (!name.starts_with(':') || depth > kDeepest) return Value::name(name);
+  // The longest prefix that is a module, but a name that a package itself gives goes first.
+  for (size_t end = name.size(); end != name.npos; end = end == 0 ? name.npos : name.rfind('.', end - 1)) {
+    const Exports* exports = exports_of(std::string_view(name).substr(0, end));
+    if (exports == nullptr) continue;
+    if (end == name.size()) return Value::name(name);
+    return inside(*exports, name.substr(end + 1), depth + 1);
+  }
+  return Value::name(name);
+}
+
+/// `rest` is "x.y().z": its first component is a name of the module.
+Values Project::inside(const Exports& exports, const std::string& rest, int depth) const {
+  const std::string whole = exports.module + "." + rest;
+  if (depth > kDeepest) return Value::name(whole);
+  const size_t dot = rest.find('.');
+  const std::string head = rest.substr(0, dot), tail = dot == rest.npos ? "" : rest.substr(dot);
+  const bool called = head.ends_with("()");
+  const std::string plain = called ? head.substr(0, head.size() - 2) : head;
+  if (const auto found = exports.names.find(head); found != exports.names.end())
+    return appended(found->second, tail, depth);
+  if (exports.bases.contains(plain))
+    return !called && tail.empty() ? Value::name(whole) : of_class(exports, plain, tail, depth);
+  if (exports.defined.contains(plain) && !called) return Value::name(whole);
+  if (called)  // what a variable holds is called
+    if (const auto found = exports.names.find(plain); found != exports.names.end())
+      return appended(found->second, "()" + tail, depth);
+  const bool here = exports.defined.contains(plain) || exports.bound.contains(plain);
+  for (const std::string& star : here ? std::vector<std::string>() : exports.stars) {
+    const Exports* source = exports_of(star);
+    if (source == nullptr) {
+      if (!star.starts_with(':')) return Value::name(known_names().canonical(star + "." + rest));
+      continue;
+    }
+    const Values got = inside(*source, rest, depth + 1);
+    if (!got.open() && !got.empty()) return got;
+  }
+  return Value::unknown(tail.empty() ? "?" : "?" + tail);
+}
+
+/// `rest` is what follows C or C(): ".cuda()". What the class does not define, its bases do.
+Values Project::of_class(const Exports& exports, const std::string& type, const std::string& rest, int depth) const {
+  const std::string object = exports.module + "." + type + "()";
+  if (rest.empty() || depth > kDeepest) return Value::name(object);
+  const size_t dot = rest.find('.', 1);
+  const std::string head = rest.substr(1, dot == rest.npos ? dot : dot - 1);
+  const std::string tail = dot == rest.npos ? "" : rest.substr(dot);
+  if (const auto found = exports.names.find(type + "()." + head); found != exports.names.end())
+    return appended(found->second, tail, depth + 1);
+  const std::string plain = head.ends_with("()") ? head.substr(0, head.size() - 2) : head;
+  if (const auto found = exports.names.find(type + "()." + plain); found != exports.names.end() && plain != head)
+    return appended(found->second, "()" + tail, depth + 1);
+  if (exports.defined.contains(type + "." + plain)) return Value::name(object + rest);
+  if (exports.bound.contains(type + "." + plain)) return Value::unknown("?" + tail);
+  Values out;
+  for (const Value& base : exports.bases.at(type))
+    out.add(base.is_name() ? appended(base, "()" + rest, depth + 1) : Values(Value::unknown("?" + rest)));
+  return out.empty() ? Values(Value::unknown("?" + rest)) : out;
+}
+
+Values Project::appended(const Values& values, const std::string& rest, int depth) const {
+  if (rest.empty() && std::ranges::none_of(values, [](const Value& value) { return value.is_ours(); })) return values;
+  Values out;
+  for (const Value& value : values) {
+    if (value.is_ours())
+      out.add(follow(value.text + rest, depth + 1));
+    else if (value.is_name())
+      out.add(Value::name(known_names().canonical(value.text + rest)));
+    else if (rest.empty())
+      out.add(value);
+    else
+      out.add(Value::unknown((value.what == Value::What::kUnknown ? value.text : "?") + rest));
+  }
+  return out;
+}
+
+bool Project::settle_once(size_t index) {
+  bool changed = false;
+  for (auto& [key, values] : exports_[index].names) {
+    Values followed = appended(values, "", 0);
+    if (!std::ranges::equal(followed, values)) values = std::move(followed), changed = true;
+  }
+  for (auto& [type, bases] : exports_[index].bases) {
+    std::vector<Value> out;
+    for (const Value& base : bases)
+      for (const Value& value : appended(base, "", 0)) out.push_back(value);
+    if (out != bases) bases = std::move(out), changed = true;
+  }
+  return changed;
+}
+
+/// Modules that import each other in a ring (strongly connected), those imported first (Tarjan).
+std::vector<std::vector<size_t>> Project::rings() const {
+  const auto imports = [&](size_t index) {
+    std::vector<size_t> out;
+    const auto add = [&](std::string name) {
+      for (; name.size() > 1; name.resize(name.rfind('.') == name.npos ? 0 : name.rfind('.')))
+        if (const auto found = modules_.find(name); found != modules_.end()) {
+          if (found->second != index) out.push_back(found->second);
+          return;
+        }
+    };
+    for (const auto& [key, values] : exports_[index].names)
+      for (const Value& value : values)
+        if (value.is_ours()) add(value.text);
+    for (const auto& [key, bases] : exports_[index].bases)
+      for (const Value& value : bases)
+        if (value.is_ours()) add(value.text);
+    for (const std::string& star : exports_[index].stars) add(star);
+    return out;
+  };
+  struct Mark {
+    size_t order = 0, low = 0;
+    bool on_stack = false;
+    std::vector<size_t> imports;
+    size_t next = 0;
+  };
+  std::vector<Mark> marks(exports_.size());
+  std::vector<size_t> stack, path;
+  std::vector<std::vector<size_t>> out;
+  size_t count = 0;
+  const auto enter = [&](size_t index) {
+    marks[index] = {++count, count, true, imports(index), 0};
+    stack.push_back(index);
+    path.push_back(index);
+  };
+  for (size_t root = 0; root < marks.size(); ++root) {
+    if (marks[root].order == 0) enter(root);
+    while (!path.empty()) {
+      const size_t at = path.back();
+      if (marks[at].next < marks[at].imports.size()) {
+        const size_t to = marks[at].imports[marks[at].next++];
+        if (marks[to].order == 0)
+          enter(to);
+        else if (marks[to].on_stack)
+          marks[at].low = std::min(marks[at].low, marks[to].order);
+        continue;
+      }
+      path.pop_back();
+      if (!path.empty()) marks[path.back()].low = std::min(marks[path.back()].low, marks[at].low);
+      if (marks[at].low != marks[at].order) continue;
+      std::vector<size_t>& ring = out.emplace_back();
+      do {
+        ring.push_back(stack.back());
+        marks[stack.back()].on_stack = false;
+        stack.pop_back();
+      } while (ring.back() != at);
+    }
+  }
+  return out;
+}
+
+void Project::settle() {
+  for (const std::vector<size_t>& ring : rings())
+    for (int round = 0; round < kRounds; ++round) {
+      bool changed = false;
+      for (const size_t index : ring) changed = settle_once(index) || changed;
+      if (!changed) break;
+    }
+}
+
+}  // namespace npu::migrate

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/migrate/rule/action.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/migrate/rule/code.h"
+
+namespace npu::migrate {
+namespace {
+
+using enum Kind;
+
+Node callee_of(Node node) { return node.is(k_call) ? node.child(Field::k_function) : node; }
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += with.size()) text.replace(at, what.size(), with);
+}
+
+bool replace(Migration& migration, Node node, const std::string& text, size_t change) {
+  if (!node || node.text() == text) return false;
+  migration.edits().replace(node.begin(), node.end(), text, change);
+  return true;
+}
+
+bool set(Migration& migration, const Action& action, const Arguments& arguments, Node node, size_t change) {
+  if (const Node there = arguments.keyword(action.key)) {
+    if (action.what == Action::What::kDefault) return false;
+    const Node value = there.child(Field::k_value);
+    std::string text = filled(action.text, node);
+    replace_all(text, "{old}", value.text());
+    return replace(migration, value, text, change);
+  }
+  if (action.position >= 0 && arguments.at(action.position))
+    return action.what == Action::What::kSet &&
+           replace(migration, arguments.at(action.position), filled(action.text, node), change);
+  if (arguments.open()) return false;  // **more may give it
+  arguments.add(migration, action.key + "=" + filled(action.text, node), change);
+  return true;
+}
+
+bool wrap_argument(Migration& migration, const Action& action, const Arguments& arguments, size_t change) {
+  if (const Node value = arguments.value(action.position, action.key)) {
+    if (value.text().starts_with(action.text.substr(0, action.text.find('(') + 1))) return false;  // done before
+    migration.edits().wrap(value.begin(), value.end(), action.text, action.after, change);
+    return true;
+  }
+  if (action.missing.empty() || arguments.open()) return false;
+  arguments.add(migration, action.key + "=" + action.missing, change);
+  return true;
+}
+
+/// Rewrites how the literals begin that may reach this argument, here or in the file they stand in.
+bool rewrite_literals(Migration& migration, const Rule& rule, const Action& action, const Values& values,
+                      size_t change) {
+  bool done = false;
+  for (const Value& value : values) {
+    if (!value.is_text() || !value.text.starts_with(action.key)) continue;
+    const std::string_view rest = std::string_view(value.text).substr(action.key.size());
+    if (!rest.empty() && rest[0] != ':') continue;
+    if (rest.empty() && !value.whole) continue;  // "cuda" + x: nobody knows what
+    if (value.origin.file != migration.names().file()) {
+      migration.edit_elsewhere(rule, value, action.text);
+      continue;
+    }
+    migration.edits().replace(value.origin.begin, value.origin.begin + action.key.size(), action.text, change);
+    done = true;
+  }
+  return done;
+}
+
+/// In an import, the module's name begins otherwise.
+bool rewrite_module(Migration& migration, const Action& action, Node node, size_t change) {
+  const std::string_view text = node.text();
+  if (!text.starts_with(action.key) || (text.size() > action.key.size() && text[action.key.size()] != '.'))
+    return false;
+  migration.edits().replace(node.begin(), node.begin() + action.key.size(), action.text, change);
+  return true;
+}
+
+bool literal(Migration& migration, const Rule& rule, const Action& action, Node node, size_t change) {
+  if (node.is(k_dotted_name)) return rewrite_module(migration, action, node, change);
+  if (node.is(k_comparison_operator)) {
+    bool done = false;
+    for (const Node side : node.named())
+      done = rewrite_literals(migration, rule, action, migration.names().of(side), change) || done;
+    return done;
+  }
+  const Node value = Arguments(node).value(action.position, action.keyword);
+  return value && rewrite_literals(migration, rule, action, migration.names().of(value), change);
+}
+
+}  // namespace
+
+Arguments::Arguments(Node call) : list_(call.is(k_call) ? call.child(Field::k_arguments) : Node()) {
+  if (!list_) return;
+  if (!list_.is(k_argument_list)) {  // f(x for x in y)
+    positional_ = {list_};
+    open_ = true;
+    return;
+  }
+  all_ = list_.named();
+  bool counts = true;
+  for (const Node each : all_) {
+    open_ = open_ || each.is(k_dictionary_splat);
+    counts = counts && !each.is(k_list_splat);
+    if (counts && !each.is(k_keyword_argument) && !each.is(k_dictionary_splat)) positional_.push_back(each);
+  }
+}
+
+Node Arguments::at(int position) const {
+  return position >= 0 && static_cast<size_t>(position) < positional_.size() ? positional_[position] : Node();
+}
+
+Node Arguments::keyword(std::string_view name) const {
+  if (name.empty()) return {};
+  for (const Node each : all_)
+    if (each.is(k_keyword_argument) && each.child(Field::k_name).text() == name) return each;
+  return {};
+}
+
+Node Arguments::value(int position, std::string_view name) const {
+  const Node there = keyword(name);
+  return there ? there.child(Field::k_value) : at(position);
+}
+
+void Arguments::add(Migration& migration, const std::string& text, size_t change) const {
+  Node last;  // what the new argument follows
+  for (const Node each : all_)
+    if (!each.is(k_dictionary_splat)) last = each;
+  if (!last) {
+    const bool before_more = !all_.empty();
+    const size_t at = before_more ? all_[0].begin() : list_.begin() + 1;
+    return migration.edits().insert(at, before_more ? text + ", " : text, change);
+  }
+  // Arguments on lines of their own get one more line like theirs.
+  const std::string& bytes = migration.source().bytes();
+  const size_t line = migration.source().line_begin(last.line());
+  const bool own_line = bytes.find_first_not_of(" \t", line) == last.begin() && list_.line() != last.line();
+  const std::string before =
+      own_line ? "," + std::string(migration.source().newline()) + bytes.substr(line, last.begin() - line) : ", ";
+  migration.edits().append(last.end(), before + text, change);
+}
+
+void Arguments::remove(Migration& migration, Node argument, size_t change) const {
+  const std::vector<Node> parts = list_.children();
+  const auto found = std::ranges::find(parts, argument);
+  size_t begin = argument.begin(), end = argument.end();
+  const auto comma = [](Node node) { return node.is(kToken) && node.text() == ","; };
+  if (found + 1 != parts.end() && comma(*(found + 1))) {
+    end = (found + 1)->end();
+    const std::string& bytes = migration.source().bytes();
+    while (end < bytes.size() && (bytes[end] == ' ' || bytes[end] == '\t')) ++end;
+  } else if (found != parts.begin() && comma(*(found - 1))) {
+    begin = (found - 1)->begin();
+  }
+  migration.edits().replace(begin, end, "", change);
+}
+
+std::string filled(const std::string& text, Node node) {
+  std::string out = text;
+  if (out.find('{') == out.npos) return out;
+  const Node callee = callee_of(node);
+  const Node object = callee.is(k_attribute) ? callee.child(Field::k_object) : Node();
+  const Node name = callee.is(k_attribute) ? callee.child(Field::k_attribute) : callee;
+  const Node first = Arguments(node).at(0);
+  replace_all(out, "{self}", node.text());
+  replace_all(out, "{callee}", callee.text());
+  replace_all(out, "{object}", object ? object.text() : "");
+  replace_all(out, "{name}", name.text());
+  replace_all(out, "{first}", first ? first.text() : "");
+  return out;
+}
+
+bool act(Migration& migration, const Rule& rule, const Action& action, Node node, size_t change) {
+  const Arguments arguments(node);
+  switch (action.what) {
+    case Action::What::kCallee: return replace(migration, callee_of(node), filled(action.text, node), change);
+    case Action::What::kReplace: return replace(migration, node, filled(action.text, node), change);
+    case Action::What::kWrap:
+      migration.edits().wrap(node.begin(), node.end(), filled(action.text, node), filled(action.after, node), change);
+      return true;
+    case Action::What::kSet:
+    case Action::What::kDefault: return arguments.list() && set(migration, action, arguments, node, change);
+    case Action::What::kRename: {
+      const Node there = arguments.keyword(action.key);
+      return there && !arguments.keyword(action.text) &&
+             replace(migration, there.child(Field::k_name), action.text, change);
+    }
+    case Action::What::kRemove: {
+      const Node there = arguments.keyword(action.key);
+      if (there) arguments.remove(migration, there, change);
+      return static_cast<bool>(there);
+    }
+    case Action::What::kArgument: return arguments.list() && wrap_argument(migration, action, arguments, change);
+    case Action::What::kLiteral: return literal(migration, rule, action, node, change);
+    case Action::What::kCode: {
+      const Code code = find_code(action.text);
+      if (code == nullptr)
+        throw Refusal(fmt::format("rule {} names the code `{}`, which there is not", rule.id, action.text));
+      return code(migration, rule, node, change);
+    }
+  }
+  return false;
+}
+
+}  // namespace npu::migrate

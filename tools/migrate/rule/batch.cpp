@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/migrate/rule/batch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace npu::migrate {
+
+void in_parallel(size_t count, size_t threads, const std::function<void(size_t)>& body) {
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < count;) body(i);
+  };
+  std::vector<std::jthread> helpers;
+  for (size_t i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(work);
+  work();
+}
+
+Batch::Batch(std::vector<std::string> paths, Load load, const RuleIndex& rules, const Options& options)
+    : paths_(std::move(paths)), load_(std::move(load)), rules_(rules), options_(options), project_(paths_) {}
+
+void Batch::gather(size_t index) try {
+  const Source source = load_(paths_[index]);
+  const Tree tree(source);
+  project_.set(index, Evaluator(tree, project_, paths_[index], static_cast<int32_t>(index), false).exports());
+} catch (const std::exception&) {
+  // The second pass meets the same file and reports it.
+}
+
+FileResult Batch::migrated(size_t index, const std::vector<Remote>& remote) {
+  try {
+    const Source source = load_(paths_[index]);
+    return Migration(source, project_, paths_[index], static_cast<int32_t>(index), rules_, options_).run(remote);
+  } catch (const std::exception& error) {
+    FileResult result;
+    result.path = paths_[index];
+    result.failure = error.what();
+    return result;
+  }
+}
+
+void Batch::run(size_t threads, const Take& take) {
+  if (paths_.size() > 1)
+    in_parallel(paths_.size(), threads, [&](size_t i) { gather(i); });
+  else if (!paths_.empty())
+    gather(0);
+  project_.settle();
+  std::mutex mutex;
+  std::map<size_t, std::vector<Remote>> asked;
+  in_parallel(paths_.size(), threads, [&](size_t i) {
+    FileResult result = migrated(i, {});
+    const std::scoped_lock lock(mutex);
+    for (Remote& remote : result.remote) {
+      std::vector<Remote>& list = asked[remote.place.file];
+      if (std::ranges::find(list, remote.place, &Remote::place) == list.end()) list.push_back(std::move(remote));
+    }
+    take(std::move(result));
+  });
+  for (const auto& [index, remote] : asked) take(migrated(index, remote));
+}
+
+}  // namespace npu::migrate

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a project, migrated together: first what each gives to the others, then each by itself.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/migrate/rule/migration.h"
+
+namespace npu::migrate {
+
+class Batch {
+ public:
+  /// Reads a file by its path below the input; raises Refusal where it cannot. Called from several threads.
+  using Load = std::function<Source(const std::string& path)>;
+  /// Takes a finished file; called by one thread at a time, in no special order. A file that another asked for an edit
+  /// of comes a second time at the end: what came later counts.
+  using Take = std::function<void(FileResult&&)>;
+
+  Batch(std::vector<std::string> paths, Load load, const RuleIndex& rules, const Options& options);
+  /// One bad file never stops the rest: it comes back with its failure.
+  void run(size_t threads, const Take& take);
+
+ private:
+  void gather(size_t index);
+  FileResult migrated(size_t index, const std::vector<Remote>& remote);
+
+  std::vector<std::string> paths_;
+  Load load_;
+  const RuleIndex& rules_;
+  const Options& options_;
+  Project project_;
+};
+
+/// Calls body(i) for i in [0, count) on so many threads; for work that never throws.
+void in_parallel(size_t count, size_t threads, const std::function<void(size_t)>& body);
+
+}  // namespace npu::migrate

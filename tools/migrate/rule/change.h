@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of a file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/migrate/names/value.h"
+
+namespace npu::migrate {
+
+/// One row of the reports.
+struct Change {
+  enum class Kind { kInsert, kModify, kDelete, kNote };
+  std::string rule;
+  Kind kind = Kind::kModify;
+  size_t line = 0, last_line = 0;  ///< of the original file, from 1
+  std::string before, after;       ///< what stood there and stands there; "" for notes
+  std::string message;
+  /// Of a note: "unsupported" (no way to migrate), "manual" (to be done by hand), "unsure" (left as it is, with the
+  /// reason). "" for changes.
+  std::string report;
+};
+
+/// A use of an API, for the reports of support.
+struct Use {
+  size_t line = 0;
+  std::string name;
+};
+
+/// An edit that a file asks of another: the literal in a module of settings that reaches a device argument here.
+struct Remote {
+  Place place;
+  std::string text;
+  Change change;
+};
+
+struct FileResult {
+  std::string path;  ///< below the input
+  std::string before, after;
+  std::vector<Change> changes;
+  std::vector<Use> uses;
+  std::vector<Remote> remote;
+  std::string failure;  ///< why the file was left as it is; "" where nothing failed
+  bool changed() const { return before != after; }
+};
+
+}  // namespace npu::migrate

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/migrate/rule/migration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "tools/migrate/names/known.h"
+#include "tools/migrate/rule/action.h"
+
+namespace npu::migrate {
+namespace {
+
+using enum Kind;
+
+/// "f" of "a.b.f", "a.f()" and "?.f"; "*" where a pattern leaves it open.
+std::string last_component(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  const std::string_view last = dot == name.npos ? name : name.substr(dot + 1);
+  return last.find('*') == last.npos ? std::string(last) : "*";
+}
+
+/// Whether a rule means this value: by name, or only perhaps, by the way from an unknown receiver.
+enum class Meant { kNo, kPerhaps, kYes };
+
+Meant meant(const Rule& rule, const Value& value) {
+  const auto fits = [&](const std::string& pattern) { return matches(pattern, value.text); };
+  if (value.is_name() || value.is_text()) {
+    if (std::ranges::any_of(rule.except, fits)) return Meant::kNo;
+    return value.is_name() && std::ranges::any_of(rule.names, fits) ? Meant::kYes : Meant::kNo;
+  }
+  if (value.what != Value::What::kUnknown) return Meant::kNo;
+  return std::ranges::any_of(rule.unknown, [&](const std::string& way) { return value.text.ends_with(way); })
+             ? Meant::kPerhaps
+             : Meant::kNo;
+}
+
+bool in_import(Node node) {
+  for (Node at = node; at; at = at.parent())
+    if (at.is(k_import_statement) || at.is(k_import_from_statement) || at.is(k_future_import_statement)) return true;
+  return false;
+}
+
+/// An identifier that is read here, not bound, declared, or only a word of the grammar.
+bool is_read(Node name) {
+  const Node parent = name.parent();
+  switch (parent.kind()) {
+    case k_keyword_argument:
+    case k_default_parameter:
+    case k_typed_default_parameter: return name.field() != Field::k_name;
+    case k_attribute: return name.field() != Field::k_attribute;
+    case k_function_definition:
+    case k_class_definition:
+    case k_parameters:
+    case k_lambda_parameters:
+    case k_typed_parameter:
+    case k_global_statement:
+    case k_nonlocal_statement:
+    case k_dotted_name:
+    case k_aliased_import:
+    case k_pattern_list:
+    case k_tuple_pattern:
+    case k_as_pattern_target: return false;
+    case k_assignment:
+    case k_augmented_assignment:
+    case k_for_statement:
+    case k_for_in_clause: return name.field() != Field::k_left;
+    default: return true;
+  }
+}
+
+std::string squeezed(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  return out;
+}
+
+std::string one_line(std::string_view text) {
+  constexpr size_t kMost = 120;
+  std::string out = squeezed(text);
+  if (out.size() > kMost) out = out.substr(0, kMost) + "…";
+  return out;
+}
+
+}  // namespace
+
+RuleIndex::RuleIndex(std::vector<const Rule*> rules) : rules_(std::move(rules)) {
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    const Rule& rule = *rules_[i];
+    for (const std::string& name : rule.names) {
+      if (name.find('*') == name.npos)
+        exact_[{rule.on, name}].push_back({&rule, i, name});
+      else
+        by_last_[{rule.on, last_component(name)}].push_back({&rule, i, name});
+    }
+    for (const std::string& way : rule.unknown)
+      by_last_[{rule.on, last_component(way)}].push_back({&rule, i, "?*" + way});
+  }
+}
+
+std::vector<const Rule*> RuleIndex::meeting(Rule::On on, const Value& value) const {
+  std::vector<Entry> found;
+  const auto take = [&](const auto& map, const std::string& key, bool all) {
+    if (const auto at = map.find({on, key}); at != map.end())
+      for (const Entry& entry : at->second)
+        if (all || matches(entry.pattern, value.text)) found.push_back(entry);
+  };
+  take(exact_, value.text, true);
+  take(by_last_, last_component(value.text), false);
+  take(by_last_, "*", false);
+  std::ranges::stable_sort(found, {}, &Entry::order);
+  std::vector<const Rule*> out;
+  for (const Entry& entry : found)
+    if (out.empty() || out.back() != entry.rule) out.push_back(entry.rule);
+  return out;
+}
+
+Migration::Migration(const Source& source, const Project& project, std::string path, int32_t file,
+                     const RuleIndex& rules, const Options& options)
+    : tree_(source), options_(options), rules_(rules), names_(tree_, project, path, file, true) {
+  result_.path = std::move(path);
+  result_.before = source.bytes();
+}
+
+size_t Migration::change(const Rule& rule, Node node, Change::Kind kind) {
+  Change& row = result_.changes.emplace_back();
+  row.rule = rule.id;
+  row.kind = kind;
+  row.line = node.line();
+  row.last_line = node.last_line();
+  row.before = one_line(node.text());
+  row.message = rule.message;
+  return result_.changes.size() - 1;
+}
+
+void Migration::note(const Rule& rule, Node node, std::string report, std::string message) {
+  Change& row = result_.changes[change(rule, node, Change::Kind::kNote)];
+  row.report = std::move(report);
+  row.message = std::move(message);
+}
+
+void Migration::edit_elsewhere(const Rule& rule, const Value& literal, std::string text) {
+  Change row;
+  row.rule = rule.id;
+  row.before = literal.text;
+  row.message = rule.message;
+  const auto key_end =
+      literal.origin.begin +
+      static_cast<uint32_t>(literal.text.find(':') == literal.text.npos ? literal.text.size() : literal.text.find(':'));
+  result_.remote.push_back({{literal.origin.file, literal.origin.begin, key_end}, std::move(text), std::move(row)});
+}
+
+void Migration::gather_imports() {
+  for (uint32_t i = 0; i < tree_.size(); ++i) {
+    const Node node = tree_.node(i);
+    if (!node.is(k_import_statement) && !node.is(k_import_from_statement)) continue;
+    if (const Node module = node.child(Field::k_module_name)) {
+      frameworks_.insert(std::string(module.text().substr(0, module.text().find('.'))));
+      continue;
+    }
+    for (const Node each : node.children(Field::k_name)) {
+      const std::string_view name = each.is(k_aliased_import) ? each.child(Field::k_name).text() : each.text();
+      frameworks_.insert(std::string(name.substr(0, name.find('.'))));
+    }
+  }
+  // A framework's second name counts as itself: keras is tensorflow.
+  for (const std::string& name : std::set<std::string>(frameworks_)) {
+    const std::string known = known_names().canonical(name);
+    frameworks_.insert(known.substr(0, known.find('.')));
+  }
+}
+
+bool Migration::has_import(const std::string& line) {
+  for (const Node statement : tree_.root().named()) {
+    if (squeezed(statement.text()) == squeezed(line)) return true;
+    if (statement.is(k_expression_statement) || statement.is(k_import_statement)) continue;
+    for (const Node inner : statement.named())  // inside try: or if:
+      if (inner.is(k_block))
+        for (const Node each : inner.named())
+          if (squeezed(each.text()) == squeezed(line)) return true;
+  }
+  return false;
+}
+
+void Migration::meet(Rule::On on, Node node, Node asked) {
+  const Values values = on == Rule::On::kDefine || on == Rule::On::kImport ? Values() : names_.of(asked);
+  std::vector<const Rule*> rules;
+  for (const Value& value : values)
+    for (const Rule* rule : rules_.meeting(on, value))
+      if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
+  for (const Rule* rule : rules) {
+    size_t yes = 0, perhaps = 0;
+    for (const Value& value : values) {
+      const Meant how = meant(*rule, value);
+      yes += how == Meant::kYes;
+      perhaps += how == Meant::kPerhaps;
+    }
+    if (yes + perhaps == 0 || (yes == 0 && !rule->needs.empty() && !imports(rule->needs))) continue;
+    apply(*rule, node, yes == values.size(), values);
+  }
+}
+
+bool Migration::apply(const Rule& rule, Node node, bool sure, const Values& values) {
+  if (!sure && rule.unsure == Rule::Unsure::kSkip) return false;
+  if (!rule.report.empty()) {
+    if (sure) note(rule, node, rule.report, filled(rule.message, node));
+    return false;
+  }
+  if (!sure && rule.unsure == Rule::Unsure::kList) {
+    note(rule, node, "unsure",
+         fmt::format("left as it is: may be {}; if it is what the rule means: {}", values.spelled(), rule.what));
+    return false;
+  }
+  const size_t row = change(rule, node);
+  bool done = false;
+  for (const Action& action : rule.actions) done = act(*this, rule, action, node, row) || done;
+  if (!done) {
+    result_.changes.pop_back();
+    return false;
+  }
+  for (const std::string& line : rule.imports) need_import(line, row);
+  return true;
+}
+
+void Migration::record_use(Node node) {
+  const Values values = names_.of(node);
+  if (values.size() != 1 || !values.begin()->is_name()) return;
+  const std::string& name = values.begin()->text;
+  if (name.find('(') != name.npos || name.find('[') != name.npos || name.find('.') == name.npos) return;
+  if (known_names().is_root(std::string_view(name).substr(0, name.find('.'))))
+    result_.uses.push_back({node.line(), name});
+}
+
+void Migration::visit(Node node) {
+  switch (node.kind()) {
+    case k_call: return meet(Rule::On::kCall, node, node.child(Field::k_function));
+    case k_attribute:
+    case k_identifier: {
+      if (node.is(k_identifier) && (!is_read(node) || in_import(node))) return;
+      if (node.is(k_attribute) && in_import(node)) return;
+      const Node parent = node.parent();
+      if (!(parent.is(k_attribute) && node.field() == Field::k_object)) record_use(node);
+      return meet(Rule::On::kName, node, node);
+    }
+    case k_comparison_operator:
+      for (const Node side : node.named())
+        if (!side.is(k_string)) meet(Rule::On::kCompare, node, side);
+      return;
+    case k_function_definition: {
+      const Value name = Value::name(std::string(node.child(Field::k_name).text()));
+      for (const Rule* rule : rules_.meeting(Rule::On::kDefine, name))
+        if (rule->needs.empty() || imports(rule->needs)) apply(*rule, node, true, name);
+      return;
+    }
+    case k_import_statement:
+    case k_import_from_statement: {
+      const Node module = node.child(Field::k_module_name);
+      const auto ask = [&](Node at, std::string dotted) {
+        const Value name = Value::name(std::move(dotted));
+        for (const Rule* rule : rules_.meeting(Rule::On::kImport, name)) apply(*rule, at, true, name);
+      };
+      if (module && module.is(k_dotted_name)) ask(module, std::string(module.text()));
+      if (module.is(k_relative_import)) return;
+      for (const Node each : node.children(Field::k_name)) {
+        const Node name = each.is(k_aliased_import) ? each.child(Field::k_name) : each;
+        ask(name, (module ? std::string(module.text()) + "." : "") + std::string(name.text()));
+      }
+      return;
+    }
+    default: return;
+  }
+}
+
+/// The first statement that new imports may stand before: after the docstring and what __future__ gives, at the first
+/// import if one of the first statements is one.
+Node Migration::head_place() {
+  constexpr size_t kLookedAt = 5;
+  std::vector<Node> statements = tree_.root().named();
+  size_t at = 0;
+  if (!statements.empty() && statements[0].is(k_expression_statement) && statements[0].named().size() == 1 &&
+      (statements[0].named()[0].is(k_string) || statements[0].named()[0].is(k_concatenated_string)))
+    at = 1;
+  for (size_t i = at; i < statements.size(); ++i)
+    if (statements[i].is(k_future_import_statement)) at = i + 1;
+  for (size_t i = at; i < statements.size() && i < at + kLookedAt; ++i)
+    if (statements[i].is(k_import_statement) || statements[i].is(k_import_from_statement)) return statements[i];
+  return at < statements.size() ? statements[at] : Node();
+}
+
+void Migration::put_head() {
+  std::string text;
+  std::vector<std::string> rows;
+  const std::string newline(source().newline());
+  const auto take = [&](const std::map<std::string, std::vector<size_t>>& wanted) {
+    for (const auto& [line, changes] : wanted) {
+      if (has_import(line)) continue;
+      text += line + newline;
+      rows.push_back(line);
+    }
+  };
+  take(imports_);
+  take(lines_);
+  if (rows.empty()) return;
+  const Node place = head_place();
+  size_t at = place ? place.begin() : source().bytes().size();
+  if (!place && at > 0 && source().bytes()[at - 1] != '\n' && source().bytes()[at - 1] != '\r') text = newline + text;
+  static const Rule head = [] {
+    Rule made;
+    made.id = "head";
+    return made;
+  }();
+  const size_t row = change(head, place ? place : tree_.root(), Change::Kind::kInsert);
+  Change& made = result_.changes[row];
+  made.line = made.last_line = place ? place.line() : source().line_count();
+  made.before = "";
+  made.after = one_line(text);
+  made.message = fmt::format("insert {}", fmt::join(rows, "; "));
+  edits_.insert(at, text, row);
+}
+
+FileResult Migration::run(const std::vector<Remote>& remote) {
+  gather_imports();
+  for (const std::string& framework : frameworks_)
+    for (const Rule* rule : rules_.meeting(Rule::On::kFile, Value::name(framework)))
+      apply(*rule, tree_.root(), true, Value::name(framework));
+  for (uint32_t i = 0; i < tree_.size(); ++i) visit(tree_.node(i));
+  for (const Remote& asked : remote) {
+    Change row = asked.change;
+    row.line = row.last_line = source().line(asked.place.begin);
+    result_.changes.push_back(row);
+    edits_.replace(asked.place.begin, asked.place.end, asked.text, result_.changes.size() - 1);
+  }
+  std::vector<size_t> dropped = edits_.settle();
+  for (auto* wanted : {&imports_, &lines_}) {
+    for (auto& [line, changes] : *wanted)
+      std::erase_if(changes, [&](size_t change) { return std::ranges::find(dropped, change) != dropped.end(); });
+    std::erase_if(*wanted, [](const auto& each) { return each.second.empty(); });
+  }
+  put_head();
+  edits_.settle();
+  result_.after = edits_.applied(source());
+  if (tree_.error_line() == 0 && result_.changed()) {
+    const Source after(source().path(), result_.after);
+    if (const size_t line = Tree(after).error_line(); line != 0) {
+      result_.failure = fmt::format(
+          "{}: the migrated text would not parse at its line {}; the file is left as it is; please report this",
+          source().path(), line);
+      result_.after = result_.before;
+      result_.remote.clear();
+      std::erase_if(result_.changes, [](const Change& row) { return row.report.empty(); });
+      return std::move(result_);
+    }
+  }
+  // What a row's lines became, read from the edits; dropped rows go.
+  for (const Edit& edit : edits_.list()) {
+    Change& row = result_.changes[edit.change];
+    if (row.after.empty()) row.after = one_line(edit.text);
+  }
+  std::vector<Change> kept;
+  for (size_t i = 0; i < result_.changes.size(); ++i)
+    if (std::ranges::find(dropped, i) == dropped.end()) kept.push_back(std::move(result_.changes[i]));
+  std::ranges::stable_sort(kept, {}, &Change::line);
+  result_.changes = std::move(kept);
+  return std::move(result_);
+}
+
+}  // namespace npu::migrate

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file under the rules: every place is met by its resolved name, edits are gathered, and the new text is checked.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/migrate/names/evaluate.h"
+#include "tools/migrate/rule/change.h"
+#include "tools/migrate/rule/rule.h"
+#include "tools/migrate/text/edit.h"
+
+namespace npu::migrate {
+
+/// Rules by how places are met, made once for a run.
+class RuleIndex {
+ public:
+  explicit RuleIndex(std::vector<const Rule*> rules);
+  /// Rules of this kind that may mean `name` ("?.cuda" for an unknown receiver), in the order of the book.
+  std::vector<const Rule*> meeting(Rule::On on, const Value& value) const;
+  const std::vector<const Rule*>& all() const { return rules_; }
+
+ private:
+  struct Entry {
+    const Rule* rule;
+    size_t order;
+    std::string pattern;
+  };
+  std::vector<const Rule*> rules_;
+  std::map<std::pair<Rule::On, std::string>, std::vector<Entry>> exact_, by_last_;  // by last component; "*" for any
+};
+
+struct Options {
+  std::set<std::string> features;  ///< "tf2", "compat", "horovod", "main-file" …
+  std::string main;                ///< the entry file, below the input; "" where none is named
+};
+
+class Migration {
+ public:
+  Migration(const Source& source, const Project& project, std::string path, int32_t file, const RuleIndex& rules,
+            const Options& options);
+
+  /// Edits that other files asked for come in `remote`.
+  FileResult run(const std::vector<Remote>& remote);
+
+  // For actions and coded rules:
+  Evaluator& names() { return names_; }
+  const Tree& tree() const { return tree_; }
+  const Source& source() const { return tree_.source(); }
+  const Options& options() const { return options_; }
+  /// Begins a row of the report for `node`; edits name it by the number that comes back.
+  size_t change(const Rule& rule, Node node, Change::Kind kind = Change::Kind::kModify);
+  Change& row(size_t change) { return result_.changes[change]; }
+  Edits& edits() { return edits_; }
+  void note(const Rule& rule, Node node, std::string report, std::string message);
+  /// A line the file needs at its head; made once, and only if the change survives.
+  void need_import(const std::string& line, size_t change) { imports_[line].push_back(change); }
+  /// A line right after those imports.
+  void need_line(const std::string& line, size_t change) { lines_[line].push_back(change); }
+  void edit_elsewhere(const Rule& rule, const Value& literal, std::string text);
+  bool imports(std::string_view framework) const { return frameworks_.contains(std::string(framework)); }
+  /// Whether the file has this line (an import) already, however it is spelled.
+  bool has_import(const std::string& line);
+
+ private:
+  void visit(Node node);
+  void meet(Rule::On on, Node node, Node asked);
+  bool apply(const Rule& rule, Node node, bool sure, const Values& values);
+  void put_head();
+  void gather_imports();
+  void record_use(Node node);
+  Node head_place();
+
+  Tree tree_;
+  const Options& options_;
+  const RuleIndex& rules_;
+  Evaluator names_;
+  Edits edits_;
+  FileResult result_;
+  std::map<std::string, std::vector<size_t>> imports_, lines_;
+  std::set<std::string> frameworks_;
+  std::set<uint32_t> met_;  // nodes whose inner names are spoken for
+};
+
+}  // namespace npu::migrate

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of byte ranges of one file. All offsets are those of the original text; what no edit names stays byte-equal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/migrate/text/source.h"
+
+namespace npu::migrate {
+
+/// Puts `text` in the place of [begin, end). An insertion has begin == end.
+struct Edit {
+  size_t begin = 0, end = 0;
+  std::string text;
+  size_t change = 0;  ///< which change it belongs to (an index the caller gives it)
+  /// Among insertions at one place: those that close a wrapping come before those that open one; outer wrappings open
+  /// earlier and close later. Edits are made outermost first, so earlier ones are the outer ones.
+  bool closes = false;
+};
+
+class Edits {
+ public:
+  void replace(size_t begin, size_t end, std::string text, size_t change) {
+    add({begin, end, std::move(text), change, false});
+  }
+  void insert(size_t at, std::string text, size_t change) { add({at, at, std::move(text), change, false}); }
+  /// An insertion that belongs to what ends there, not to what begins.
+  void append(size_t at, std::string text, size_t change) { add({at, at, std::move(text), change, true}); }
+  void wrap(size_t begin, size_t end, std::string before, std::string after, size_t change);
+  bool empty() const { return edits_.empty(); }
+
+  /// Drops whole changes whose edits cross another's (the later change gives way); their numbers come back.
+  std::vector<size_t> settle();
+  /// The new text; call settle() before.
+  std::string applied(const Source& source) const;
+  /// In the order of the text, after settle().
+  const std::vector<Edit>& list() const { return edits_; }
+
+ private:
+  void add(Edit edit) { edits_.push_back(std::move(edit)); }
+  std::vector<Edit> edits_;
+};
+
+}  // namespace npu::migrate
