@@ -2,10 +2,12 @@
 // What became of a file.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "tools/migrate/names/value.h"
+#include "tools/migrate/text/edit.h"
 
 namespace npu::migrate {
 
@@ -38,6 +40,8 @@ struct Remote {
 struct FileResult {
   std::string path;  ///< below the input
   std::string before, after;
+  std::vector<LineSpan> lines;       ///< what changed, as lines
+  std::set<std::string> frameworks;  ///< first parts of the modules it imports; keras counts as tensorflow too
   std::vector<Change> changes;
   std::vector<Use> uses;
   std::vector<Remote> remote;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tools/migrate/rule/batch.h"
-#include "tools/migrate/rule/built_in.h"
 
 namespace npu::migrate {
 namespace {
@@ -16,11 +15,7 @@ struct Case {
 void PrintTo(const Case& each, std::ostream* out) { *out << each.rule->id << " at line " << each.example.line; }
 
 const RuleBook& book() {
-  static const RuleBook made = [] {
-    RuleBook all;
-    for (const char* name : {"tf2.yaml"}) all.read(name, built_in(name));
-    return all;
-  }();
+  static const RuleBook made = RuleBook::built_in();
   return made;
 }
 

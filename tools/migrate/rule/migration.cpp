@@ -293,34 +293,29 @@ Node Migration::head_place() {
 }
 
 void Migration::put_head() {
-  std::string text;
-  std::vector<std::string> rows;
-  const std::string newline(source().newline());
-  const auto take = [&](const std::map<std::string, std::vector<size_t>>& wanted) {
-    for (const auto& [line, changes] : wanted) {
-      if (has_import(line)) continue;
-      text += line + newline;
-      rows.push_back(line);
-    }
-  };
-  take(imports_);
-  take(lines_);
-  if (rows.empty()) return;
   const Node place = head_place();
-  size_t at = place ? place.begin() : source().bytes().size();
-  if (!place && at > 0 && source().bytes()[at - 1] != '\n' && source().bytes()[at - 1] != '\r') text = newline + text;
+  const size_t at = place ? place.begin() : source().bytes().size();
+  const std::string newline(source().newline());
+  bool first = true;
   static const Rule head = [] {
     Rule made;
     made.id = "head";
     return made;
   }();
-  const size_t row = change(head, place ? place : tree_.root(), Change::Kind::kInsert);
-  Change& made = result_.changes[row];
-  made.line = made.last_line = place ? place.line() : source().line_count();
-  made.before = "";
-  made.after = one_line(text);
-  made.message = fmt::format("insert {}", fmt::join(rows, "; "));
-  edits_.insert(at, text, row);
+  for (const auto* wanted : {&imports_, &lines_})
+    for (const auto& [line, changes] : *wanted) {
+      if (has_import(line)) continue;
+      const bool open =
+          first && !place && at > 0 && !source().bytes().ends_with('\n') && !source().bytes().ends_with('\r');
+      first = false;
+      const size_t row = change(head, place ? place : tree_.root(), Change::Kind::kInsert);
+      Change& made = result_.changes[row];
+      made.line = made.last_line = place ? place.line() : source().line_count();
+      made.before = "";
+      made.after = one_line(line);
+      made.message = fmt::format("insert {}", line);
+      edits_.insert(at, (open ? newline : "") + line + newline, row);
+    }
 }
 
 FileResult Migration::run(const std::vector<Remote>& remote) {
@@ -344,13 +339,18 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
   put_head();
   edits_.settle();
   result_.after = edits_.applied(source());
-  if (tree_.error_line() == 0 && result_.changed()) {
+  result_.frameworks = frameworks_;
+  if (result_.changed()) {
     const Source after(source().path(), result_.after);
-    if (const size_t line = Tree(after).error_line(); line != 0) {
+    result_.lines = edits_.lines(source(), after);
+    if (tree_.error_line() != 0) {
+      // What did not parse before need not parse now.
+    } else if (const size_t line = Tree(after).error_line(); line != 0) {
       result_.failure = fmt::format(
           "{}: the migrated text would not parse at its line {}; the file is left as it is; please report this",
           source().path(), line);
       result_.after = result_.before;
+      result_.lines.clear();
       result_.remote.clear();
       std::erase_if(result_.changes, [](const Change& row) { return row.report.empty(); });
       return std::move(result_);

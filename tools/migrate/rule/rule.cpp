@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/migrate/rule/built_in.h"
 #include "tools/migrate/text/source.h"
 
 namespace npu::migrate {
@@ -172,6 +173,13 @@ class Reader {
 };
 
 }  // namespace
+
+RuleBook RuleBook::built_in() {
+  RuleBook out;
+  for (const std::string_view name : built_in_names())
+    if (name.ends_with(".yaml")) out.read(std::string(name), migrate::built_in(name));
+  return out;
+}
 
 void RuleBook::read(const std::string& file, std::string_view text) {
   for (Rule& rule : Reader(file, text).rules()) {

@@ -25,9 +25,9 @@ struct Action {
     kRemove,    ///< call: keyword `key` goes
     kArgument,  ///< call: the argument `position` or `key` is put between `text` and `after`; where it is missing,
                 ///< `missing` is added as keyword `key`
-    kLiteral,  ///< call: a string that begins with `key` and may reach argument `position` or `keyword`: begins with
-               ///< `text`
-    kCode      ///< what no data says: the function `text` of rule/code.h
+    kLiteral,   ///< call: a string that begins with `key` and may reach argument `position` or `keyword`: begins with
+                ///< `text`
+    kCode       ///< what no data says: the function `text` of rule/code.h
   };
   What what{};
   std::string key, text, after, missing, keyword;
@@ -62,6 +62,9 @@ struct Rule {
 
 class RuleBook {
  public:
+  /// The rules the tool was built with.
+  static RuleBook built_in();
+
   /// Reads rules of our own form. Refuses (Refusal) what the form does not know, naming file, line and cure.
   void read(const std::string& file, std::string_view text);
   /// Reads the vendor's JSON form ({"rules": {"ArgsModifyRule": [...], …}}).

@@ -52,6 +52,60 @@ std::vector<size_t> Edits::settle() {
   return {dropped.begin(), dropped.end()};
 }
 
+namespace {
+
+/// Bytes of whole lines, old and new.
+struct Block {
+  size_t begin, end, after_begin, after_end;
+};
+
+std::vector<Block> blocks(const std::vector<Edit>& edits, const Source& before) {
+  std::vector<Block> out;
+  size_t grown = 0;  // modulo 2^64: texts may shrink
+  for (const Edit& edit : edits) {
+    const size_t last = edit.end > edit.begin ? edit.end - 1 : edit.begin;
+    const size_t first_line = before.line(edit.begin), next_line = before.line(last) + 1;
+    const size_t begin = before.line_begin(first_line);
+    const bool whole_lines = edit.begin == edit.end && edit.begin == begin && !edit.text.empty() &&
+                             (edit.text.back() == '\n' || edit.text.back() == '\r');
+    const size_t line_end = next_line <= before.line_count() ? before.line_begin(next_line) : before.bytes().size();
+    const size_t end = whole_lines ? begin : line_end;
+    if (out.empty() || begin > out.back().end || (begin == out.back().end && begin != out.back().begin))
+      out.push_back({begin, end, begin + grown, 0});
+    out.back().end = std::max(out.back().end, end);
+    grown += edit.text.size() - (edit.end - edit.begin);
+    out.back().after_end = out.back().end + grown;
+  }
+  return out;
+}
+
+std::string_view line_of(const Source& source, size_t line) {
+  const size_t begin = source.line_begin(line);
+  const size_t end = line < source.line_count() ? source.line_begin(line + 1) : source.bytes().size();
+  return std::string_view(source.bytes()).substr(begin, end - begin);
+}
+
+/// The line after the last of a text that ends at `end`: an unfinished line counts.
+size_t past_line(const Source& source, size_t end) {
+  const size_t line = source.line(end);
+  return source.line_begin(line) == end ? line : line + 1;
+}
+
+}  // namespace
+
+std::vector<LineSpan> Edits::lines(const Source& before, const Source& after) const {
+  std::vector<LineSpan> out;
+  for (const Block& block : blocks(edits_, before)) {
+    LineSpan span{before.line(block.begin), past_line(before, block.end), after.line(block.after_begin),
+                  past_line(after, block.after_end)};
+    const auto open = [&] { return span.begin < span.end && span.after_begin < span.after_end; };
+    while (open() && line_of(before, span.begin) == line_of(after, span.after_begin)) ++span.begin, ++span.after_begin;
+    while (open() && line_of(before, span.end - 1) == line_of(after, span.after_end - 1)) --span.end, --span.after_end;
+    if (span.begin != span.end || span.after_begin != span.after_end) out.push_back(span);
+  }
+  return out;
+}
+
 std::string Edits::applied(const Source& source) const {
   const std::string& bytes = source.bytes();
   std::string out;

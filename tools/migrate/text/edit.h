@@ -19,6 +19,12 @@ struct Edit {
   bool closes = false;
 };
 
+/// Lines [begin, end) of the old text, which became lines [after_begin, after_end) of the new one; all from 1.
+struct LineSpan {
+  size_t begin = 0, end = 0, after_begin = 0, after_end = 0;
+  bool operator==(const LineSpan&) const = default;
+};
+
 class Edits {
  public:
   void replace(size_t begin, size_t end, std::string text, size_t change) {
@@ -34,6 +40,8 @@ class Edits {
   std::vector<size_t> settle();
   /// The new text; call settle() before.
   std::string applied(const Source& source) const;
+  /// What applied() changes, as lines, in their order; lines that came out as they were are left out.
+  std::vector<LineSpan> lines(const Source& before, const Source& after) const;
   /// In the order of the text, after settle().
   const std::vector<Edit>& list() const { return edits_; }
 
