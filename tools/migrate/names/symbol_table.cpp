@@ -236,6 +236,15 @@ std::vector<const Binding*> SymbolTable::all(std::string_view name, Node scope) 
   return out;
 }
 
+std::vector<const Binding*> SymbolTable::everywhere(std::string_view name) const {
+  std::vector<const Binding*> out;
+  for (const auto& [node, scope] : scopes_)
+    if (const auto found = scope.bindings.find(std::string(name)); found != scope.bindings.end())
+      for (const Binding& binding : found->second) out.push_back(&binding);
+  std::ranges::sort(out, {}, [](const Binding* binding) { return binding->node.index(); });
+  return out;
+}
+
 std::vector<std::string> SymbolTable::names(Node scope) const {
   std::vector<std::string> out;
   if (const auto found = scopes_.find(scope.index()); found != scopes_.end())

@@ -40,6 +40,8 @@ class SymbolTable {
   std::vector<const Binding*> reaching(std::string_view name, Node use) const;
   /// Everything a name of this scope (a module, class or function node) may be bound to.
   std::vector<const Binding*> all(std::string_view name, Node scope) const;
+  /// Everything a name is bound to anywhere in the file.
+  std::vector<const Binding*> everywhere(std::string_view name) const;
   /// The names bound in a scope.
   std::vector<std::string> names(Node scope) const;
   /// `self.x = value` in the methods of a class: by attribute.

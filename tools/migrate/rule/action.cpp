@@ -40,9 +40,25 @@ bool set(Migration& migration, const Action& action, const Arguments& arguments,
   return true;
 }
 
+/// Whether the expression is what the wrapping gives: spelled so here, or a name that holds such a result.
+bool wrapped_already(Migration& migration, Node value, const std::string& before) {
+  if (value.text().starts_with(before.substr(0, before.find('(') + 1))) return true;
+  const std::string result = "." + before.substr(0, before.find('(')) + "()";
+  return std::ranges::any_of(migration.names().of(value),
+                             [&](const Value& each) { return each.is_name() && each.text.ends_with(result); });
+}
+
+/// Whether the place is an argument of the very call that would be put around it.
+bool inside_wrapping(Node node, const std::string& before) {
+  Node around = node.parent();
+  if (around.is(k_keyword_argument)) around = around.parent();
+  if (!around.is(k_argument_list) || !around.parent().is(k_call)) return false;
+  return around.parent().child(Field::k_function).text() == before.substr(0, before.find('('));
+}
+
 bool wrap_argument(Migration& migration, const Action& action, const Arguments& arguments, size_t change) {
   if (const Node value = arguments.value(action.position, action.key)) {
-    if (value.text().starts_with(action.text.substr(0, action.text.find('(') + 1))) return false;  // done before
+    if (wrapped_already(migration, value, action.text)) return false;
     migration.edits().wrap(value.begin(), value.end(), action.text, action.after, change);
     return true;
   }
@@ -158,6 +174,16 @@ void Arguments::remove(Migration& migration, Node argument, size_t change) const
   migration.edits().replace(begin, end, "", change);
 }
 
+bool Arguments::keep(Migration& migration, int position, std::string_view name, size_t change) const {
+  Node kept = keyword(name);
+  if (!kept) kept = at(position);
+  if (!kept) return false;
+  const size_t begin = all_.front().begin(), end = all_.back().end();
+  if (begin < kept.begin()) migration.edits().replace(begin, kept.begin(), "", change);
+  if (kept.end() < end) migration.edits().replace(kept.end(), end, "", change);
+  return true;
+}
+
 std::string filled(const std::string& text, Node node) {
   std::string out = text;
   if (out.find('{') == out.npos) return out;
@@ -179,6 +205,7 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
     case Action::What::kCallee: return replace(migration, callee_of(node), filled(action.text, node), change);
     case Action::What::kReplace: return replace(migration, node, filled(action.text, node), change);
     case Action::What::kWrap:
+      if (inside_wrapping(node, action.text)) return false;
       migration.edits().wrap(node.begin(), node.end(), filled(action.text, node), filled(action.after, node), change);
       return true;
     case Action::What::kSet:
@@ -194,6 +221,7 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
       return static_cast<bool>(there);
     }
     case Action::What::kArgument: return arguments.list() && wrap_argument(migration, action, arguments, change);
+    case Action::What::kKeep: return arguments.keep(migration, action.position, action.key, change);
     case Action::What::kLiteral: return literal(migration, rule, action, node, change);
     case Action::What::kCode: {
       const Code code = find_code(action.text);

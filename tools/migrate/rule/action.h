@@ -18,6 +18,8 @@ class Arguments {
   /// Adds "name=text" as the last argument (before **more), with the commas that takes.
   void add(Migration& migration, const std::string& text, size_t change) const;
   void remove(Migration& migration, Node argument, size_t change) const;
+  /// All other arguments go. False where this one is not there.
+  bool keep(Migration& migration, int position, std::string_view name, size_t change) const;
 
  private:
   Node list_;

@@ -2,6 +2,8 @@
 // Every example of every rule: the text comes out as it says, and once more nothing changes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tools/migrate/rule/batch.h"
 
 namespace npu::migrate {
@@ -26,8 +28,9 @@ std::vector<Case> cases() {
   return out;
 }
 
-std::string migrated(const std::string& text, const Case& each) {
+FileResult migrated(const std::string& text, const Case& each) {
   Options options;
+  options.main = each.example.main;
   options.features = each.rule->when;
   options.features.insert(each.example.features.begin(), each.example.features.end());
   const RuleIndex rules(book().active(options.features));
@@ -37,15 +40,34 @@ std::string migrated(const std::string& text, const Case& each) {
       [&](const std::string& path) { return Source(path, text); }, rules, options);
   batch.run(1, [&](FileResult&& file) { result = std::move(file); });
   EXPECT_EQ(result.failure, "");
-  return result.after;
+  return result;
+}
+
+/// Rows of the rule itself: changes when `notes` is false, else what is only listed.
+std::vector<Change> rows(const FileResult& result, const Rule& rule, bool notes) {
+  std::vector<Change> out;
+  for (const Change& row : result.changes)
+    if (row.rule == rule.id && row.report.empty() != notes) out.push_back(row);
+  return out;
 }
 
 class EveryExample : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryExample, ComesOutAsItSays) {
-  const std::string after = migrated(GetParam().example.before, GetParam());
-  EXPECT_EQ(after, GetParam().example.after);
-  EXPECT_EQ(migrated(after, GetParam()), after) << "a second run changes it again";
+  const Rule& rule = *GetParam().rule;
+  const Example& example = GetParam().example;
+  const FileResult result = migrated(example.before, GetParam());
+  EXPECT_EQ(result.after, example.after);
+  EXPECT_EQ(migrated(result.after, GetParam()).after, result.after) << "a second run changes it again";
+  EXPECT_TRUE(example.before == example.after || !rows(result, rule, false).empty()) << "another rule did it";
+  const std::vector<Change> notes = rows(result, rule, true);
+  if (example.notes || !rule.report.empty()) {
+    EXPECT_EQ(notes.size(), static_cast<size_t>(example.notes.value_or(0)));
+  }
+  if (example.says.empty()) return;
+  EXPECT_TRUE(std::ranges::any_of(result.changes, [&](const Change& row) {
+    return row.rule == rule.id && row.message.find(example.says) != row.message.npos;
+  })) << "no row of the rule says so";
 }
 
 std::string named(const testing::TestParamInfo<Case>& info) {

@@ -8,6 +8,8 @@
 
 #include "tools/migrate/names/known.h"
 #include "tools/migrate/rule/action.h"
+#include "tools/migrate/rule/pending.h"
+#include "tools/migrate/rule/words.h"
 
 namespace npu::migrate {
 namespace {
@@ -68,23 +70,6 @@ bool is_read(Node name) {
     case k_for_in_clause: return name.field() != Field::k_left;
     default: return true;
   }
-}
-
-std::string squeezed(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
-      out += c;
-    else if (!out.empty() && out.back() != ' ')
-      out += ' ';
-  return out;
-}
-
-std::string one_line(std::string_view text) {
-  constexpr size_t kMost = 120;
-  std::string out = squeezed(text);
-  if (out.size() > kMost) out = out.substr(0, kMost) + "…";
-  return out;
 }
 
 }  // namespace
@@ -175,18 +160,6 @@ void Migration::gather_imports() {
   }
 }
 
-bool Migration::has_import(const std::string& line) {
-  for (const Node statement : tree_.root().named()) {
-    if (squeezed(statement.text()) == squeezed(line)) return true;
-    if (statement.is(k_expression_statement) || statement.is(k_import_statement)) continue;
-    for (const Node inner : statement.named())  // inside try: or if:
-      if (inner.is(k_block))
-        for (const Node each : inner.named())
-          if (squeezed(each.text()) == squeezed(line)) return true;
-  }
-  return false;
-}
-
 void Migration::meet(Rule::On on, Node node, Node asked) {
   const Values values = on == Rule::On::kDefine || on == Rule::On::kImport ? Values() : names_.of(asked);
   std::vector<const Rule*> rules;
@@ -217,14 +190,26 @@ bool Migration::apply(const Rule& rule, Node node, bool sure, const Values& valu
     return false;
   }
   const size_t row = change(rule, node);
-  bool done = false;
+  bool done = rule.actions.empty();
   for (const Action& action : rule.actions) done = act(*this, rule, action, node, row) || done;
-  if (!done) {
-    result_.changes.pop_back();
-    return false;
+  std::string taken;
+  for (const std::string& line : rule.imports)
+    if (done && taken.empty()) taken = taken_name(line, node);
+  if (done && taken.empty()) {
+    for (const std::string& line : rule.imports) need_import(line, row);
+    for (const std::string& line : rule.lines) need_line(line, row);
+    return true;
   }
-  for (const std::string& line : rule.imports) need_import(line, row);
-  return true;
+  edits_.drop(row);
+  for (auto* wanted : {&imports_, &lines_})
+    for (auto& [line, changes] : *wanted) std::erase(changes, row);
+  if (result_.changes.size() == row + 1) result_.changes.pop_back();  // else what the rule's code noted stays
+  if (!taken.empty())
+    note(rule, node, "manual",
+         fmt::format("left as it is: the change needs `{}`, and the file gives the name `{}` to something else; rename "
+                     "that, then migrate again",
+                     rule.imports[0], taken));
+  return false;
 }
 
 void Migration::record_use(Node node) {
@@ -276,54 +261,26 @@ void Migration::visit(Node node) {
   }
 }
 
-/// The first statement that new imports may stand before: after the docstring and what __future__ gives, at the first
-/// import if one of the first statements is one.
-Node Migration::head_place() {
-  constexpr size_t kLookedAt = 5;
-  std::vector<Node> statements = tree_.root().named();
-  size_t at = 0;
-  if (!statements.empty() && statements[0].is(k_expression_statement) && statements[0].named().size() == 1 &&
-      (statements[0].named()[0].is(k_string) || statements[0].named()[0].is(k_concatenated_string)))
-    at = 1;
-  for (size_t i = at; i < statements.size(); ++i)
-    if (statements[i].is(k_future_import_statement)) at = i + 1;
-  for (size_t i = at; i < statements.size() && i < at + kLookedAt; ++i)
-    if (statements[i].is(k_import_statement) || statements[i].is(k_import_from_statement)) return statements[i];
-  return at < statements.size() ? statements[at] : Node();
-}
-
-void Migration::put_head() {
-  const Node place = head_place();
-  const size_t at = place ? place.begin() : source().bytes().size();
-  const std::string newline(source().newline());
-  bool first = true;
-  static const Rule head = [] {
-    Rule made;
-    made.id = "head";
-    return made;
-  }();
-  for (const auto* wanted : {&imports_, &lines_})
-    for (const auto& [line, changes] : *wanted) {
-      if (has_import(line)) continue;
-      const bool open =
-          first && !place && at > 0 && !source().bytes().ends_with('\n') && !source().bytes().ends_with('\r');
-      first = false;
-      const size_t row = change(head, place ? place : tree_.root(), Change::Kind::kInsert);
-      Change& made = result_.changes[row];
-      made.line = made.last_line = place ? place.line() : source().line_count();
-      made.before = "";
-      made.after = one_line(line);
-      made.message = fmt::format("insert {}", line);
-      edits_.insert(at, (open ? newline : "") + line + newline, row);
-    }
+/// Asks the rules about the file as such.
+void Migration::meet_file(Rule::On on) {
+  std::vector<const Rule*> rules;
+  std::set<std::string> asked = frameworks_;
+  if (is_entry()) asked.insert("main-file");
+  for (const std::string& name : asked)
+    for (const Rule* rule : rules_.meeting(on, Value::name(name)))
+      if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
+  for (const Rule* rule : rules) apply(*rule, tree_.root(), true, Value::name("file"));
 }
 
 FileResult Migration::run(const std::vector<Remote>& remote) {
   gather_imports();
-  for (const std::string& framework : frameworks_)
-    for (const Rule* rule : rules_.meeting(Rule::On::kFile, Value::name(framework)))
-      apply(*rule, tree_.root(), true, Value::name(framework));
-  for (uint32_t i = 0; i < tree_.size(); ++i) visit(tree_.node(i));
+  meet_file(Rule::On::kFile);
+  // Imports come last: whether one may go depends on what became of its uses.
+  const auto imports = [](Node node) { return node.is(k_import_statement) || node.is(k_import_from_statement); };
+  for (uint32_t i = 0; i < tree_.size(); ++i)
+    if (!imports(tree_.node(i))) visit(tree_.node(i));
+  for (uint32_t i = 0; i < tree_.size(); ++i)
+    if (imports(tree_.node(i))) visit(tree_.node(i));
   for (const Remote& asked : remote) {
     Change row = asked.change;
     row.line = row.last_line = source().line(asked.place.begin);
@@ -331,6 +288,7 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
     edits_.replace(asked.place.begin, asked.place.end, asked.text, result_.changes.size() - 1);
   }
   std::vector<size_t> dropped = edits_.settle();
+  if (!edits_.empty() || is_entry()) meet_file(Rule::On::kTouched);
   for (auto* wanted : {&imports_, &lines_}) {
     for (auto& [line, changes] : *wanted)
       std::erase_if(changes, [&](size_t change) { return std::ranges::find(dropped, change) != dropped.end(); });
@@ -362,8 +320,13 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
     if (row.after.empty()) row.after = one_line(edit.text);
   }
   std::vector<Change> kept;
+  std::set<size_t> edited;
+  for (const Edit& edit : edits_.list()) {
+    edited.insert(edit.change);
+    pending_names().warn(edit.text, result_.changes[edit.change]);
+  }
   for (size_t i = 0; i < result_.changes.size(); ++i)
-    if (std::ranges::find(dropped, i) == dropped.end()) kept.push_back(std::move(result_.changes[i]));
+    if (edited.contains(i) || !result_.changes[i].report.empty()) kept.push_back(std::move(result_.changes[i]));
   std::ranges::stable_sort(kept, {}, &Change::line);
   result_.changes = std::move(kept);
   return std::move(result_);

@@ -64,15 +64,22 @@ class Migration {
   bool imports(std::string_view framework) const { return frameworks_.contains(std::string(framework)); }
   /// Whether the file has this line (an import) already, however it is spelled.
   bool has_import(const std::string& line);
+  /// The name that an import would bind, if at `node` it means something else already; or "".
+  std::string taken_name(const std::string& line, Node node);
+  /// The `if __name__ == "__main__":` of the file, or none.
+  Node main_guard() const;
+  /// Whether the program begins in this file: it is the one that was named, or none was and it has a main guard.
+  bool is_entry() const;
 
  private:
   void visit(Node node);
   void meet(Rule::On on, Node node, Node asked);
   bool apply(const Rule& rule, Node node, bool sure, const Values& values);
+  void meet_file(Rule::On on);
   void put_head();
   void gather_imports();
   void record_use(Node node);
-  Node head_place();
+  Node head_place() const;
 
   Tree tree_;
   const Options& options_;

@@ -57,7 +57,8 @@ class Reader {
     Rule out;
     static const std::map<std::string, Rule::On> kOn = {{"call", Rule::On::kCall},       {"name", Rule::On::kName},
                                                         {"import", Rule::On::kImport},   {"define", Rule::On::kDefine},
-                                                        {"compare", Rule::On::kCompare}, {"file", Rule::On::kFile}};
+                                                        {"compare", Rule::On::kCompare}, {"file", Rule::On::kFile},
+                                                        {"touched", Rule::On::kTouched}};
     static const std::map<std::string, Rule::Unsure> kUnsure = {
         {"list", Rule::Unsure::kList}, {"change", Rule::Unsure::kChange}, {"skip", Rule::Unsure::kSkip}};
     for (const auto& pair : node) {
@@ -84,6 +85,8 @@ class Reader {
         out.unless = words(value);
       else if (key == "imports")
         out.imports = texts(value);
+      else if (key == "lines")
+        out.lines = texts(value);
       else if (key == "message")
         out.message = text(value);
       else if (key == "report")
@@ -101,8 +104,9 @@ class Reader {
     }
     if (out.id.empty()) refuse(node, "this rule has no id");
     if (out.names.empty() && out.unknown.empty())
-      refuse(node, fmt::format("rule {} meets nothing: give call, name, import, define, compare or file", out.id));
-    if (out.actions.empty() && out.report.empty())
+      refuse(node,
+             fmt::format("rule {} meets nothing: give call, name, import, define, compare, file or touched", out.id));
+    if (out.actions.empty() && out.report.empty() && out.imports.empty() && out.lines.empty())
       refuse(node, fmt::format("rule {} neither does nor reports anything", out.id));
     return out;
   }
@@ -112,7 +116,7 @@ class Reader {
         {"callee", Action::What::kCallee}, {"replace", Action::What::kReplace},   {"wrap", Action::What::kWrap},
         {"set", Action::What::kSet},       {"default", Action::What::kDefault},   {"rename", Action::What::kRename},
         {"remove", Action::What::kRemove}, {"argument", Action::What::kArgument}, {"literal", Action::What::kLiteral},
-        {"code", Action::What::kCode}};
+        {"code", Action::What::kCode},     {"keep", Action::What::kKeep}};
     if (!node.IsMap() || node.size() != 1) refuse(node, "an action is one `name: …`");
     const std::string name = text(node.begin()->first);
     const YAML::Node value = node.begin()->second;
@@ -161,6 +165,12 @@ class Reader {
         out.features = words(pair.second);
       else if (key == "path")
         out.path = text(pair.second);
+      else if (key == "main")
+        out.main = text(pair.second);
+      else if (key == "notes")
+        out.notes = pair.second.as<int>();
+      else if (key == "says")
+        out.says = text(pair.second);
       else
         refuse(pair.first, fmt::format("an example has no `{}`", key));
     }
@@ -189,7 +199,8 @@ void RuleBook::read(const std::string& file, std::string_view text) {
 }
 
 void RuleBook::turn_off(const std::string& id) {
-  if (std::erase_if(rules_, [&](const Rule& rule) { return rule.id == id; }) == 0)
+  const std::string family = id + "-";
+  if (std::erase_if(rules_, [&](const Rule& rule) { return rule.id == id || rule.id.starts_with(family); }) == 0)
     throw Refusal(fmt::format("there is no rule `{}`; `anynpu migrate --explain all` lists them", id));
 }
 

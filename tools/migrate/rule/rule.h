@@ -25,6 +25,7 @@ struct Action {
     kRemove,    ///< call: keyword `key` goes
     kArgument,  ///< call: the argument `position` or `key` is put between `text` and `after`; where it is missing,
                 ///< `missing` is added as keyword `key`
+    kKeep,      ///< call: only the argument `position` or `key` stays
     kLiteral,   ///< call: a string that begins with `key` and may reach argument `position` or `keyword`: begins with
                 ///< `text`
     kCode       ///< what no data says: the function `text` of rule/code.h
@@ -38,11 +39,16 @@ struct Example {
   std::string before, after;       ///< `after` equals `before` where nothing is to change
   std::set<std::string> features;  ///< beside the rule's own
   std::string path;                ///< file name, where the rule asks for one
+  std::string main;                ///< the entry file that is named, if any
+  std::optional<int> notes;        ///< how many rows of the rule are listed only; 0 for rules that report
+  std::string says;                ///< stands in a message of the rule's rows
   int line = 0;                    ///< in the rule file, for messages
 };
 
 struct Rule {
-  enum class On { kCall, kName, kImport, kDefine, kCompare, kFile };
+  /// kFile: files that import it, before all else; kTouched: those of them in which something was changed, or the entry
+  /// file, after all else. "main-file" is imported by the entry file.
+  enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched };
   enum class Unsure { kList, kChange, kSkip };
 
   std::string id, what, why;
@@ -55,6 +61,7 @@ struct Rule {
   std::set<std::string> when, unless;  ///< features: all of `when` must be on, none of `unless`
   std::vector<Action> actions;
   std::vector<std::string> imports;  ///< lines that the new text needs at the head of the file
+  std::vector<std::string> lines;    ///< lines right after those imports
   std::string message;               ///< of the report; "" makes one of before and after
   std::string report;                ///< "" for a change; "unsupported" or "manual": nothing is changed, it is listed
   std::vector<Example> examples;
@@ -69,6 +76,7 @@ class RuleBook {
   void read(const std::string& file, std::string_view text);
   /// Reads the vendor's JSON form ({"rules": {"ArgsModifyRule": [...], …}}).
   void read_vendor(const std::string& file, std::string_view text);
+  /// A rule by its id, or a family of rules by what their ids begin with up to a '-'.
   void turn_off(const std::string& id);
 
   /// Those whose `when` and `unless` hold.

@@ -26,6 +26,11 @@ void Edits::wrap(size_t begin, size_t end, std::string before, std::string after
   add({end, end, std::move(after), change, true});
 }
 
+bool Edits::replaced(size_t begin, size_t end) const {
+  return std::ranges::any_of(
+      edits_, [&](const Edit& edit) { return edit.begin < edit.end && edit.begin <= begin && end <= edit.end; });
+}
+
 std::vector<size_t> Edits::settle() {
   std::vector<Edit> closing, others;
   for (Edit& edit : edits_) (edit.closes ? closing : others).push_back(std::move(edit));

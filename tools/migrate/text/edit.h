@@ -35,6 +35,12 @@ class Edits {
   void append(size_t at, std::string text, size_t change) { add({at, at, std::move(text), change, true}); }
   void wrap(size_t begin, size_t end, std::string before, std::string after, size_t change);
   bool empty() const { return edits_.empty(); }
+  /// Takes back all edits of a change.
+  void drop(size_t change) {
+    std::erase_if(edits_, [&](const Edit& edit) { return edit.change == change; });
+  }
+  /// Whether something else is put in the place of all of [begin, end).
+  bool replaced(size_t begin, size_t end) const;
 
   /// Drops whole changes whose edits cross another's (the later change gives way); their numbers come back.
   std::vector<size_t> settle();

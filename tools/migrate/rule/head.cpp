@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of a file: where new imports go, which it has already, and whether the program begins in it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "tools/migrate/rule/migration.h"
+#include "tools/migrate/rule/words.h"
+
+namespace npu::migrate {
+namespace {
+
+using enum Kind;
+
+/// What an import line binds, and to what: "import a.b as c" gives c and "a.b", "from m import n" gives n and "m.n".
+struct Import {
+  std::string bound, dotted;
+};
+
+Import parsed(std::string_view line) {
+  const auto word = [&line] {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    const std::string out(line.substr(0, line.find(' ')));
+    line.remove_prefix(out.size());
+    return out;
+  };
+  const bool from = word() == "from";
+  Import out;
+  out.dotted = word();
+  if (from) {
+    word();  // import
+    out.bound = word();
+    out.dotted += "." + out.bound;
+  } else {
+    out.bound = out.dotted.substr(0, out.dotted.find('.'));
+  }
+  if (word() == "as")
+    out.bound = word();
+  else if (!from)
+    out.dotted = out.bound;
+  if (out.bound == "*") out.bound = "";
+  return out;
+}
+
+bool is_text_statement(Node statement) {
+  if (!statement.is(k_expression_statement) || statement.named().size() != 1) return false;
+  return statement.named()[0].is(k_string) || statement.named()[0].is(k_concatenated_string);
+}
+
+bool is_import(Node statement) { return statement.is(k_import_statement) || statement.is(k_import_from_statement); }
+
+/// `__name__ == "__main__"`, either way round.
+bool asks_for_main(Node condition) {
+  while (condition.is(k_parenthesized_expression) && condition.named().size() == 1) condition = condition.named()[0];
+  if (!condition.is(k_comparison_operator) || condition.text().find("==") == std::string_view::npos) return false;
+  const std::vector<Node> sides = condition.named();
+  if (sides.size() != 2) return false;
+  const auto name = [](Node side) { return side.is(k_identifier) && side.text() == "__name__"; };
+  const auto main = [](Node side) {
+    return side.is(k_string) && side.text().find("__main__") != std::string_view::npos;
+  };
+  return (name(sides[0]) && main(sides[1])) || (name(sides[1]) && main(sides[0]));
+}
+
+}  // namespace
+
+bool Migration::has_import(const std::string& line) {
+  if (const Import wanted = parsed(line);
+      !wanted.bound.empty() && (line.starts_with("import ") || line.starts_with("from ")))
+    for (const Binding* binding : names_.table().all(wanted.bound, tree_.root()))
+      if (binding->how == Binding::How::kImport && binding->level == 0 && binding->dotted == wanted.dotted) return true;
+  for (const Node statement : tree_.root().named()) {
+    if (squeezed(statement.text()) == squeezed(line)) return true;
+    if (statement.is(k_expression_statement) || statement.is(k_import_statement)) continue;
+    for (const Node inner : statement.named())  // inside try: or if:
+      if (inner.is(k_block))
+        for (const Node each : inner.named())
+          if (squeezed(each.text()) == squeezed(line)) return true;
+  }
+  return false;
+}
+
+std::string Migration::taken_name(const std::string& line, Node node) {
+  const Import wanted = parsed(line);
+  if (wanted.bound.empty()) return "";
+  for (const Binding* binding : names_.table().reaching(wanted.bound, node))
+    if (binding->how != Binding::How::kImport || binding->level != 0 || binding->dotted != wanted.dotted)
+      return wanted.bound;
+  return "";
+}
+
+Node Migration::main_guard() const {
+  for (const Node statement : tree_.root().named())
+    if (statement.is(k_if_statement) && asks_for_main(statement.child(Field::k_condition))) return statement;
+  return {};
+}
+
+bool Migration::is_entry() const {
+  return options_.main.empty() ? static_cast<bool>(main_guard()) : result_.path == options_.main;
+}
+
+/// The first statement that new imports may stand before: after the docstring and what __future__ gives, at the first
+/// import if one of the first statements is one.
+Node Migration::head_place() const {
+  constexpr size_t kLookedAt = 5;
+  const std::vector<Node> statements = tree_.root().named();
+  size_t at = !statements.empty() && is_text_statement(statements[0]) ? 1 : 0;
+  for (size_t i = at; i < statements.size(); ++i)
+    if (statements[i].is(k_future_import_statement)) at = i + 1;
+  for (size_t i = at; i < statements.size() && i < at + kLookedAt; ++i)
+    if (is_import(statements[i])) return statements[i];
+  return at < statements.size() ? statements[at] : Node();
+}
+
+void Migration::put_head() {
+  const Node place = head_place();
+  const size_t at = place ? place.begin() : source().bytes().size();
+  const std::string newline(source().newline());
+  bool first = true;
+  const bool lines_wanted = std::ranges::any_of(lines_, [&](const auto& each) { return !has_import(each.first); });
+  const auto bound_before = [&](const std::string& line) {
+    const Import wanted = parsed(line);
+    return std::ranges::any_of(names_.table().all(wanted.bound, tree_.root()),
+                               [&](const Binding* binding) { return binding->node.begin() < at; });
+  };
+  for (const auto* wanted : {&imports_, &lines_})
+    for (const auto& [line, changes] : *wanted) {
+      // The lines below use what is imported: an import further down is too late for them.
+      if (has_import(line) && !(lines_wanted && wanted == &imports_ && !bound_before(line))) continue;
+      const bool open =
+          first && !place && at > 0 && !source().bytes().ends_with('\n') && !source().bytes().ends_with('\r');
+      first = false;
+      Rule asking;
+      asking.id = result_.changes[changes[0]].rule;
+      const size_t row = change(asking, place ? place : tree_.root(), Change::Kind::kInsert);
+      Change& made = result_.changes[row];
+      made.line = made.last_line = place ? place.line() : source().line_count();
+      made.before = "";
+      made.after = one_line(line);
+      made.message = fmt::format("insert {}", line);
+      edits_.insert(at, (open ? newline : "") + line + newline, row);
+    }
+}
+
+}  // namespace npu::migrate

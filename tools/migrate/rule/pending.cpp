@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/migrate/rule/pending.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "tools/migrate/rule/built_in.h"
+
+namespace npu::migrate {
+namespace {
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// Whether `name` stands in `text`, not as a part of a longer word.
+bool holds(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+PendingNames::PendingNames(std::string_view table) {
+  while (!table.empty()) {
+    const size_t end = std::min(table.find('\n'), table.size());
+    const std::string_view line = table.substr(0, end);
+    if (!line.empty() && !line.starts_with('#')) names_.emplace_back(line.substr(0, line.find('\t')));
+    table.remove_prefix(std::min(end + 1, table.size()));
+  }
+}
+
+void PendingNames::warn(std::string_view text, Change& row) const {
+  for (const std::string& name : names_) {
+    if (!holds(text, name) || row.message.find("`" + name + "`") != row.message.npos) continue;
+    if (row.message.empty()) row.message = fmt::format("change {} to {}", row.before, row.after);
+    row.message += fmt::format("; this release of npu_device has no `{}` yet: training stops there", name);
+  }
+}
+
+const PendingNames& pending_names() {
+  static const PendingNames made(built_in("pending.tsv"));
+  return made;
+}
+
+}  // namespace npu::migrate

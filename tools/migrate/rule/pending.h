@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that rules write because the vendor's adapter has them, and this release of npu_device has not yet.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/migrate/rule/change.h"
+
+namespace npu::migrate {
+
+class PendingNames {
+ public:
+  /// Lines "name<tab>what it waits for"; '#' begins a comment line.
+  explicit PendingNames(std::string_view table);
+  /// Says so at the end of the row's message where `text` has one of the names.
+  void warn(std::string_view text, Change& row) const;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// The table the tool was built with, rules/pending.tsv.
+const PendingNames& pending_names();
+
+}  // namespace npu::migrate
