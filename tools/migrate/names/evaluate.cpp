@@ -193,8 +193,6 @@ Values Evaluator::of_import(const Binding& binding) {
 
 Values Evaluator::of_definition(Node definition) {
   const std::string name = SymbolTable::qualified(definition);
-  if (name.empty())  // inside a function: nobody else can name it
-    return Value::name(module_ + ".<" + std::to_string(definition.index()) + ">");
   return Value::name(module_ == ":" ? ":" + name : module_ + "." + name);
 }
 
@@ -202,7 +200,7 @@ Values Evaluator::of_definition(Node definition) {
 Values Evaluator::of_self(Node type, std::string_view attribute) {
   Values out;
   const auto& assigned = table_.attributes(type);
-  if (const auto found = assigned.find(std::string(attribute)); found != assigned.end())
+  if (const auto found = assigned.find(attribute); found != assigned.end())
     for (const Binding& binding : found->second) out.add(of_binding(binding));
   for (const Binding* binding : table_.all(attribute, type)) out.add(of_binding(*binding));
   if (!out.empty()) return out;
@@ -323,7 +321,6 @@ Exports Evaluator::exports() {
     const Node type = tree_.node(i);
     if (!type.is(k_class_definition)) continue;
     const std::string name = SymbolTable::qualified(type);
-    if (name.empty()) continue;
     std::vector<Value>& bases = out.bases[name];
     if (const Node list = type.child(Field::k_superclasses))
       for (const Node base : list.named())
@@ -341,9 +338,9 @@ Exports Evaluator::exports() {
         out.names[name + "()." + attribute] = std::move(values);
     }
     for (const auto& [attribute, bindings] : table_.attributes(type)) {
-      out.bound.insert(name + "." + attribute);
-      if (Values values = of_self(type, attribute); telling(values))
-        out.names[name + "()." + attribute] = std::move(values);
+      const std::string own(attribute);
+      out.bound.insert(name + "." + own);
+      if (Values values = of_self(type, attribute); telling(values)) out.names[name + "()." + own] = std::move(values);
     }
   }
   for (const Binding& star : table_.stars()) out.stars.push_back(project_.imported(path_, star.dotted, star.level));

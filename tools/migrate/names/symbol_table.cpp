@@ -8,6 +8,9 @@ namespace {
 
 using enum Kind;
 
+constexpr int kLookedAt = 256;        // bindings of one name before a use
+constexpr size_t kMostBindings = 64;  // that may reach one use
+
 bool is_comprehension(Kind kind) {
   return kind == k_list_comprehension || kind == k_set_comprehension || kind == k_dictionary_comprehension ||
          kind == k_generator_expression;
@@ -20,18 +23,29 @@ bool is_scope(Kind kind) {
 
 bool is_loop(Kind kind) { return kind == k_for_statement || kind == k_while_statement; }
 
-/// The part of a definition that is evaluated outside of it: defaults, annotations, base classes, the iterated thing.
-bool outside(Node child, Node scope) {
-  if (scope.is(k_class_definition)) return child.field() != Field::k_body;
-  return scope.is(k_function_definition) && child.field() != Field::k_body && child.field() != Field::k_parameters;
+/// Whether a child of a scope's own node is evaluated inside it. Decorators stand around a definition; of a
+/// comprehension, what its first `for` goes over is evaluated outside, which is seen to at that clause.
+bool inside(Node child, Node scope) {
+  if (scope.is(k_class_definition)) return child.field() == Field::k_body;
+  if (scope.is(k_function_definition)) return child.field() == Field::k_body || child.field() == Field::k_parameters;
+  return true;
 }
 
-/// The block (or module) whose statement this node is in, nearest first.
-Node block_of(Node node) {
-  for (Node at = node.parent(); at; at = at.parent())
-    if (at.kind() == k_block || at.kind() == k_module) return at;
-  return {};
+bool is_first_clause(Node clause) {
+  const Node comprehension = clause.parent();
+  for (uint32_t i = comprehension.index() + 1; i < clause.index(); i = clause.tree().node(i).past())
+    if (clause.tree().node(i).is(k_for_in_clause)) return false;
+  return is_comprehension(comprehension.kind());
 }
+
+/// Defaults and annotations of parameters.
+bool around_parameters(Node node, Node parent) {
+  if (node.field() != Field::k_value && node.field() != Field::k_type) return false;
+  return parent.is(k_default_parameter) || parent.is(k_typed_default_parameter) || parent.is(k_typed_parameter);
+}
+
+/// What may stand between the words of a dotted name.
+bool is_blank(char c) { return c == ' ' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\f'; }
 
 bool contains(Node outer, Node inner) { return outer.index() <= inner.index() && inner.index() < outer.past(); }
 
@@ -40,9 +54,24 @@ Node statement_of(Node node) {
   return node;
 }
 
-/// Whether whoever comes to `use` has passed the binding before.
-bool dominates(Node binding, Node use) {
-  return binding.index() < use.index() && contains(block_of(binding), use) && !contains(statement_of(binding), use);
+/// The nodes that surely come after what binds at `node`: the rest of its block; of a loop, a `with`, an except or a
+/// case, what stands inside it.
+void find_reach(Binding& binding) {
+  const Node statement = statement_of(binding.node);
+  if (statement.parent()) binding.sure = statement.past(), binding.past = statement.parent().past();
+  for (Node at = binding.node; at != statement; at = at.parent()) {
+    if (at.is(k_except_clause) || at.is(k_except_group_clause) || at.is(k_case_clause) || at.is(k_lambda)) {
+      binding.sure = at.index(), binding.past = at.past();
+      return;
+    }
+    if (is_comprehension(at.kind()) || at.is(k_named_expression)) return;
+  }
+  if (statement.is(k_for_statement) || statement.is(k_with_statement)) {
+    const Node body = statement.child(Field::k_body);
+    if (!body || contains(body, binding.node)) return;
+    binding.sure = body.index();
+    if (statement.is(k_for_statement)) binding.past = body.past();
+  }
 }
 
 std::string_view first_parameter(Node function) {
@@ -56,55 +85,77 @@ std::string_view first_parameter(Node function) {
 
 }  // namespace
 
-SymbolTable::SymbolTable(const Tree& tree) : tree_(tree) {
+SymbolTable::SymbolTable(const Tree& tree) : tree_(tree), scope_(tree.size()), loop_(tree.size()) {
+  find_scopes();
+  for (uint32_t i = 0; i < tree.size(); ++i) declare(tree.node(i));
   for (uint32_t i = 0; i < tree.size(); ++i) read(tree.node(i));
+  for (auto& [scope, binding] : nonlocal_) {
+    const std::string_view name = binding.node.text();
+    scopes_[home(scope, name).index()].bindings[name].push_back(std::move(binding));
+  }
+  for (auto& [index, scope] : scopes_)
+    for (auto& [name, bindings] : scope.bindings)
+      std::ranges::stable_sort(bindings, {}, [](const Binding& binding) { return binding.node.index(); });
 }
 
-Node SymbolTable::scope_of(Node node) const {
-  for (Node child = node, at = node.parent(); at; child = at, at = at.parent()) {
-    if (!is_scope(at.kind()) || outside(child, at)) continue;
-    if (child.is(k_parameters) || child.is(k_lambda_parameters)) {
-      // A default or an annotation is evaluated outside, the parameter's own name is inside.
-      bool value = false;
-      for (Node in = node; in != child; in = in.parent())
-        value = value || in.field() == Field::k_value || in.field() == Field::k_type;
-      if (value) continue;
-    }
-    return at;
+/// In one pass from the root: a node's scope is its parent's, but for what scopes hold themselves.
+void SymbolTable::find_scopes() {
+  for (uint32_t i = 1; i < tree_.size(); ++i) {
+    const Node node = tree_.node(i), parent = node.parent();
+    const uint32_t around = scope_[parent.index()];
+    loop_[i] = is_loop(parent.kind()) ? parent.index() : loop_[parent.index()];
+    if (around_parameters(node, parent))
+      scope_[i] = scope_[around];
+    else if (parent.is(k_for_in_clause) && node.field() == Field::k_right && is_first_clause(parent))
+      scope_[i] = scope_[around];
+    else
+      scope_[i] = is_scope(parent.kind()) && inside(node, parent) ? parent.index() : around;
   }
-  return tree_.root();
 }
+
+Node SymbolTable::scope_of(Node node) const { return tree_.node(scope_[node.index()]); }
 
 /// Where Python binds `name` for code of this scope: global and nonlocal statements lead elsewhere.
 Node SymbolTable::home(Node scope, std::string_view name) const {
   const auto found = scopes_.find(scope.index());
   if (found == scopes_.end()) return scope;
-  const auto leads = found->second.elsewhere.find(std::string(name));
+  const auto leads = found->second.elsewhere.find(name);
   if (leads == found->second.elsewhere.end()) return scope;
   if (leads->second) return tree_.root();
-  for (Node at = scope_of(scope); at && !at.is(k_module); at = scope_of(at))
-    if (at.is(k_function_definition) && !all(name, at).empty()) return at;
+  for (Node at = scope_of(scope); !at.is(k_module); at = scope_of(at)) {
+    if (!at.is(k_function_definition)) continue;
+    if (const Node further = home(at, name); further != at) return further;
+    if (this->found(at, name) != nullptr) return at;
+  }
   return scope;
 }
 
 void SymbolTable::bind(Node scope, std::string_view name, Binding binding) {
-  scopes_[home(scope, name).index()].bindings[std::string(name)].push_back(std::move(binding));
+  const bool own = binding.how != Binding::How::kParameter || binding.sure != 0;
+  if (own && binding.sure == 0) find_reach(binding);
+  if (const auto found = scopes_.find(scope.index()); found != scopes_.end()) {
+    const auto leads = found->second.elsewhere.find(name);
+    if (leads != found->second.elsewhere.end() && !leads->second && binding.node.is(k_identifier))
+      return nonlocal_.emplace_back(scope, std::move(binding)), void();
+  }
+  const Node at = home(scope, name);
+  if (at != scope) binding.sure = binding.past = 0;  // when that code runs, nobody knows
+  scopes_[at.index()].bindings[name].push_back(std::move(binding));
 }
 
 void SymbolTable::bind_target(Node target, Node value, Binding::How how) {
   switch (target.kind()) {
     case k_identifier: {
       Node scope = scope_of(target);
-      if (how != Binding::How::kElement || !is_comprehension(scope.kind()))
-        while (is_comprehension(scope.kind()) && target.parent().is(k_named_expression)) scope = scope_of(scope);
+      if (target.parent().is(k_named_expression))
+        while (is_comprehension(scope.kind())) scope = scope_of(scope);
       return bind(scope, target.text(), {how, target, value, {}, {}});
     }
     case k_attribute: {
       const Node object = target.child(Field::k_object);
       if (!object.is(k_identifier)) return;
       if (const Node type = class_of_self(object.text(), target))
-        attributes_[type.index()][std::string(target.child(Field::k_attribute).text())].push_back(
-            {how, target, value, {}, {}});
+        attributes_[type.index()][target.child(Field::k_attribute).text()].push_back({how, target, value, {}, {}});
       return;
     }
     case k_pattern_list:
@@ -132,23 +183,28 @@ void SymbolTable::bind_target(Node target, Node value, Binding::How how) {
 }
 
 void SymbolTable::bind_parameters(Node function) {
-  const Node list = function.child(Field::k_parameters);
+  const Node list = function.child(Field::k_parameters), body = function.child(Field::k_body);
   if (!list) return;
+  const auto take = [&](Node name, Node value, Node type, Binding::How how) {
+    Binding binding{how, name, value, type, {}};
+    binding.sure = body ? body.index() : list.past(), binding.past = function.past();
+    if (name.is(k_identifier)) bind(function, name.text(), std::move(binding));
+  };
   for (const Node parameter : list.named()) {
-    Node name = parameter;
-    if (parameter.is(k_default_parameter) || parameter.is(k_typed_default_parameter))
-      name = parameter.child(Field::k_name);
+    const bool defaults = parameter.is(k_default_parameter) || parameter.is(k_typed_default_parameter);
+    Node name = defaults ? parameter.child(Field::k_name) : parameter;
     if (parameter.is(k_typed_parameter) && !parameter.named().empty()) name = parameter.named()[0];
-    while (name && (name.is(k_list_splat_pattern) || name.is(k_dictionary_splat_pattern)))
-      name = name.named().empty() ? Node() : name.named()[0];
-    if (!name || !name.is(k_identifier)) continue;
-    const bool splat = name != parameter && !parameter.is(k_default_parameter) && name.parent() != parameter;
-    bind(function, name.text(),
-         {splat ? Binding::How::kOther : Binding::How::kParameter,
-          name,
-          parameter == name ? Node() : parameter.child(Field::k_value),
-          parameter == name ? Node() : parameter.child(Field::k_type),
-          {}});
+    if (name.is(k_tuple_pattern)) {  // Python 2: def f((a, b))
+      for (uint32_t i = name.index(); i < name.past(); ++i) take(tree_.node(i), {}, {}, Binding::How::kOther);
+      continue;
+    }
+    const bool splat = name.is(k_list_splat_pattern) || name.is(k_dictionary_splat_pattern);
+    if (splat) name = name.named().empty() ? name : name.named()[0];
+    if (splat)
+      take(name, {}, {}, Binding::How::kOther);
+    else
+      take(name, name == parameter ? Node() : parameter.child(Field::k_value),
+           name == parameter ? Node() : parameter.child(Field::k_type), Binding::How::kParameter);
   }
 }
 
@@ -158,8 +214,8 @@ void SymbolTable::bind_import(Node statement) {
   const bool from = !statement.is(k_import_statement);
   if (const Node name = statement.child(Field::k_module_name)) {
     module = name.text();
+    std::erase_if(module, is_blank);
     while (module.starts_with('.')) module.erase(0, 1), ++level;
-    std::erase_if(module, [](char c) { return c == ' ' || c == '\\' || c == '\n' || c == '\r' || c == '\t'; });
   }
   if (statement.is(k_future_import_statement)) return;
   const Node scope = scope_of(statement);
@@ -172,14 +228,30 @@ void SymbolTable::bind_import(Node statement) {
     const Node name = each.is(k_aliased_import) ? each.child(Field::k_name) : each;
     const Node alias = each.is(k_aliased_import) ? each.child(Field::k_alias) : Node();
     std::string dotted(name.text());
-    std::string_view bound = alias ? alias.text() : std::string_view(dotted).substr(0, dotted.find('.'));
-    const std::string bound_name(bound);
+    std::erase_if(dotted, is_blank);
+    const std::string_view bound =
+        alias ? alias.text() : name.text().substr(0, name.text().find_first_of(". \t\\\r\n"));
     if (from)
       dotted = module.empty() ? dotted : module + "." + dotted;
     else if (!alias)
-      dotted.resize(bound_name.size());  // `import a.b` binds a
-    bind(scope, bound_name, {Binding::How::kImport, each, {}, {}, dotted, level, from});
+      dotted.resize(bound.size());  // `import a.b` binds a
+    bind(scope, bound, {Binding::How::kImport, each, {}, {}, dotted, level, from});
   }
+}
+
+/// Names that a pattern of `case` takes: single words that are no keyword's, in patterns and behind stars.
+void SymbolTable::bind_capture(Node pattern) {
+  for (const Node each : pattern.named()) {
+    const Node name = each.is(k_dotted_name) && each.named().size() == 1 ? each.named()[0] : each;
+    const bool keyword = pattern.is(k_keyword_pattern) && each == pattern.named()[0];
+    if (name.is(k_identifier) && !keyword && name.text() != "_") bind_target(name, {}, Binding::How::kOther);
+  }
+}
+
+void SymbolTable::declare(Node statement) {
+  if (!statement.is(k_global_statement) && !statement.is(k_nonlocal_statement)) return;
+  for (const Node name : statement.named())
+    scopes_[scope_of(statement).index()].elsewhere[name.text()] = statement.is(k_global_statement);
 }
 
 void SymbolTable::read(Node node) {
@@ -196,8 +268,10 @@ void SymbolTable::read(Node node) {
       if (const Node value = node.child(Field::k_right)) {
         Node last = value;  // a = b = c: all are c
         while (last.is(k_assignment) && last.child(Field::k_right)) last = last.child(Field::k_right);
-        bind_target(node.child(Field::k_left), last, Binding::How::kAssign);
+        return bind_target(node.child(Field::k_left), last, Binding::How::kAssign);
       }
+      if (const Node left = node.child(Field::k_left); left.is(k_identifier))  // x: int, which binds nothing yet
+        bind(scope_of(left), left.text(), {Binding::How::kParameter, left, {}, node.child(Field::k_type), {}});
       return;
     case k_named_expression:
       return bind_target(node.child(Field::k_name), node.child(Field::k_value), Binding::How::kAssign);
@@ -207,32 +281,34 @@ void SymbolTable::read(Node node) {
       return bind_target(node.child(Field::k_left), node.child(Field::k_right), Binding::How::kElement);
     case k_as_pattern: {
       const std::vector<Node> parts = node.named();
-      const Node target = node.child(Field::k_alias);
+      Node target = node.child(Field::k_alias);
+      if (!target && parts.size() == 2 && parts[1].is(k_identifier)) target = parts[1];  // of a case
       const bool with = node.parent().is(k_with_item);
-      if (target && !parts.empty())
-        bind_target(target, with ? parts[0] : Node(), with ? Binding::How::kAssign : Binding::How::kOther);
+      if (target) bind_target(target, with ? parts[0] : Node(), with ? Binding::How::kAssign : Binding::How::kOther);
       return;
     }
+    case k_case_pattern:
+    case k_splat_pattern:
+    case k_keyword_pattern: return bind_capture(node);
     case k_delete_statement:
       for (const Node target : node.named())
         if (target.is(k_identifier)) bind_target(target, {}, Binding::How::kOther);
-      return;
-    case k_global_statement:
-    case k_nonlocal_statement:
-      for (const Node name : node.named())
-        scopes_[scope_of(node).index()].elsewhere[std::string(name.text())] = node.is(k_global_statement);
       return;
     default: return;
   }
 }
 
+const std::vector<Binding>* SymbolTable::found(Node scope, std::string_view name) const {
+  const auto found = scopes_.find(scope.index());
+  if (found == scopes_.end()) return nullptr;
+  const auto bindings = found->second.bindings.find(name);
+  return bindings == found->second.bindings.end() ? nullptr : &bindings->second;
+}
+
 std::vector<const Binding*> SymbolTable::all(std::string_view name, Node scope) const {
   std::vector<const Binding*> out;
-  const auto found = scopes_.find(scope.index());
-  if (found == scopes_.end()) return out;
-  const auto bindings = found->second.bindings.find(std::string(name));
-  if (bindings == found->second.bindings.end()) return out;
-  for (const Binding& binding : bindings->second) out.push_back(&binding);
+  if (const std::vector<Binding>* bindings = found(scope, name))
+    for (const Binding& binding : *bindings) out.push_back(&binding);
   return out;
 }
 
@@ -248,44 +324,55 @@ std::vector<const Binding*> SymbolTable::everywhere(std::string_view name) const
 std::vector<std::string> SymbolTable::names(Node scope) const {
   std::vector<std::string> out;
   if (const auto found = scopes_.find(scope.index()); found != scopes_.end())
-    for (const auto& [name, bindings] : found->second.bindings) out.push_back(name);
+    for (const auto& [name, bindings] : found->second.bindings) out.emplace_back(name);
   std::ranges::sort(out);
   return out;
 }
 
-const std::unordered_map<std::string, std::vector<Binding>>& SymbolTable::attributes(Node type) const {
-  static const std::unordered_map<std::string, std::vector<Binding>> none;
+const SymbolTable::Bindings& SymbolTable::attributes(Node type) const {
+  static const Bindings none;
   const auto found = attributes_.find(type.index());
   return found == attributes_.end() ? none : found->second;
 }
 
-std::vector<const Binding*> SymbolTable::reaching(std::string_view name, Node use) const {
+Node SymbolTable::holder(std::string_view name, Node use) const {
   bool first = true;
   for (Node scope = scope_of(use);; scope = scope_of(scope)) {
-    const bool skipped = !first && scope.is(k_class_definition);  // a class's names are not those of its methods
-    const Node at = home(scope, name);
-    std::vector<const Binding*> found = skipped ? std::vector<const Binding*>() : all(name, at);
-    if (!found.empty()) {
-      if (at != scope || !first) return found;
-      const Binding* last = nullptr;
-      for (const Binding* binding : found)
-        if (dominates(binding->node, use)) last = binding;
-      const bool parameter = last == nullptr && found[0]->how == Binding::How::kParameter;
-      if (last == nullptr && !parameter) return found;
-      Node loop = use;  // the outermost loop that begins after the last sure binding
-      for (Node around = use.parent(); around && around != scope; around = around.parent())
-        if (is_loop(around.kind()) && (last == nullptr || !contains(around, last->node))) loop = around;
-      std::erase_if(found, [&](const Binding* binding) {
-        if (binding == last || contains(loop, binding->node)) return false;
-        const Node node = binding->node;
-        if (contains(statement_of(node), use) && binding->how == Binding::How::kAssign) return true;  // x = f(x)
-        return node.index() > use.index() || (last != nullptr && node.index() < last->node.index());
-      });
-      return found;
+    if (first || !scope.is(k_class_definition)) {  // a class's names are not those of its methods
+      const Node at = home(scope, name);
+      if (at != scope || scope.is(k_module) || found(scope, name) != nullptr) return at;
     }
-    if (scope.is(k_module)) return {};
     first = false;
   }
+}
+
+std::vector<const Binding*> SymbolTable::reaching(std::string_view name, Node use) const {
+  const Node at = holder(name, use);
+  const std::vector<Binding>* bindings = found(at, name);
+  std::vector<const Binding*> out;
+  if (bindings == nullptr) return out;
+  Node scope = scope_of(use);
+  while (scope != at && is_comprehension(scope.kind())) use = scope, scope = scope_of(scope);  // these run at once
+  const bool later = scope != at;  // another function: whatever stands there when it runs
+  const auto position = [](const Binding& binding) { return binding.node.index(); };
+  const auto after = std::ranges::upper_bound(*bindings, use.index(), {}, position);
+  const auto begin = after - bindings->begin() > kLookedAt ? after - kLookedAt : bindings->begin();
+  auto sure = later ? begin : after;  // behind the nearest that surely came before
+  while (sure != begin && !(sure[-1].sure <= use.index() && use.index() < sure[-1].past)) --sure;
+  const Binding* last = sure == begin ? nullptr : &sure[-1];
+  // What stands further down reaches the use only around a loop that the last sure binding stands outside of.
+  Node loop = use;
+  for (uint32_t each = loop_[use.index()]; each > at.index(); each = loop_[each])
+    if (last == nullptr || !contains(tree_.node(each), last->node)) loop = tree_.node(each);
+  for (auto each = begin; each != bindings->end() && out.size() < kMostBindings; ++each) {
+    const bool foreign = scope_of(each->node) != scope;  // by global or nonlocal from a function, at any time
+    const bool before = each->node.index() < use.index() && (last == nullptr || &*each >= last);
+    const bool itself = each->node.parent().is(k_assignment) && contains(each->node.parent(), use);  // x = f(x)
+    if (foreign || contains(loop, each->node) || (before && !itself) || last == nullptr) out.push_back(&*each);
+  }
+  static const Binding anything;
+  if (out.size() == kMostBindings || (last == nullptr && begin != bindings->begin())) out.push_back(&anything);
+  return out;
 }
 
 Node SymbolTable::function_around(Node node) {
@@ -295,20 +382,30 @@ Node SymbolTable::function_around(Node node) {
 }
 
 Node SymbolTable::class_of_self(std::string_view name, Node use) const {
-  for (Node function = function_around(use); function; function = function_around(function)) {
-    if (first_parameter(function) != name) continue;
-    Node above = function.parent();
-    if (above.is(k_decorated_definition)) above = above.parent();
-    return above.parent().is(k_class_definition) ? above.parent() : Node();
+  for (Node scope = scope_of(use); !scope.is(k_module); scope = scope_of(scope)) {
+    if (!scope.is(k_function_definition) || first_parameter(scope) != name) continue;
+    const Node type = scope_of(scope);
+    return type.is(k_class_definition) && !decorated(scope, "staticmethod") ? type : Node();
   }
   return {};
 }
 
+bool SymbolTable::decorated(Node definition, std::string_view by) {
+  if (!definition.parent().is(k_decorated_definition)) return false;
+  return std::ranges::any_of(definition.parent().named(), [&](Node decorator) {
+    return decorator.is(k_decorator) && !decorator.named().empty() && decorator.named()[0].text().ends_with(by);
+  });
+}
+
 std::string SymbolTable::qualified(Node definition) {
   std::string out(definition.child(Field::k_name).text());
+  Node outermost = definition;
   for (Node at = definition.parent(); at; at = at.parent()) {
-    if (at.is(k_function_definition)) return "";
-    if (at.is(k_class_definition)) out = std::string(at.child(Field::k_name).text()) + "." + out;
+    if (at.is(k_function_definition) || at.is(k_lambda))
+      return out.replace(0, out.find('.'), "<" + std::to_string(outermost.index()) + ">");
+    if (!at.is(k_class_definition)) continue;
+    out = std::string(at.child(Field::k_name).text()) + "." + out;
+    outermost = at;
   }
   return out;
 }

@@ -29,14 +29,20 @@ struct Binding {
   std::string dotted;
   int level = 0;      ///< of a relative import: its dots
   bool from = false;  ///< `dotted` is a name in a module: all but its last component is the module
+  /// Nodes of this scope in [sure, past) stand where it has surely been passed; none where sure == past.
+  uint32_t sure = 0, past = 0;
 };
 
 class SymbolTable {
  public:
+  using Bindings = std::unordered_map<std::string_view, std::vector<Binding>>;
+
   explicit SymbolTable(const Tree& tree);
 
+  /// The scope where Python looks for `name` at `use`; the module for what nobody binds.
+  Node holder(std::string_view name, Node use) const;
   /// Bindings that may reach the use of `name` at `use`: in the scope that Python would look in. Where the use stands
-  /// in that very scope, bindings that a later one surely hides are left out.
+  /// in that very scope, bindings that a later one surely hides are left out. Of very many, some and one of anything.
   std::vector<const Binding*> reaching(std::string_view name, Node use) const;
   /// Everything a name of this scope (a module, class or function node) may be bound to.
   std::vector<const Binding*> all(std::string_view name, Node scope) const;
@@ -45,7 +51,7 @@ class SymbolTable {
   /// The names bound in a scope.
   std::vector<std::string> names(Node scope) const;
   /// `self.x = value` in the methods of a class: by attribute.
-  const std::unordered_map<std::string, std::vector<Binding>>& attributes(Node type) const;
+  const Bindings& attributes(Node type) const;
   /// Modules of `from m import *`, as bindings whose `dotted` is the module.
   const std::vector<Binding>& stars() const { return stars_; }
 
@@ -56,24 +62,33 @@ class SymbolTable {
   Node class_of_self(std::string_view name, Node use) const;
   /// The function a node stands in, or none.
   static Node function_around(Node node);
-  /// "C.method": the definition's name with those of the classes around it; "" inside functions.
+  /// "C.method": the definition's name with those of the classes around it. What stands in a function begins with its
+  /// number, "<12>": nobody else can name it.
   static std::string qualified(Node definition);
+  /// Whether a definition has this decorator, by its last name.
+  static bool decorated(Node definition, std::string_view by);
 
  private:
   struct Scope {
-    std::unordered_map<std::string, std::vector<Binding>> bindings;
-    std::unordered_map<std::string, bool> elsewhere;  // global: true, nonlocal: false
+    Bindings bindings;
+    std::unordered_map<std::string_view, bool> elsewhere;  // global: true, nonlocal: false
   };
+  void find_scopes();
   void bind(Node scope, std::string_view name, Binding binding);
   void bind_target(Node target, Node value, Binding::How how);
   void bind_parameters(Node function);
   void bind_import(Node statement);
+  void bind_capture(Node pattern);
+  void declare(Node statement);
   void read(Node node);
   Node home(Node scope, std::string_view name) const;
+  const std::vector<Binding>* found(Node scope, std::string_view name) const;
 
   const Tree& tree_;
+  std::vector<uint32_t> scope_, loop_;  // of every node: its scope, the nearest loop around it
   std::unordered_map<uint32_t, Scope> scopes_;
-  std::unordered_map<uint32_t, std::unordered_map<std::string, std::vector<Binding>>> attributes_;
+  std::unordered_map<uint32_t, Bindings> attributes_;
+  std::vector<std::pair<Node, Binding>> nonlocal_;  // bound last: whose they are shows when all else is bound
   std::vector<Binding> stars_;
 };
 
