@@ -16,13 +16,31 @@ add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -DFILES=${joined}
 add_library(anynpu_migrate_objects OBJECT ${sources} ${embedded})
 target_include_directories(anynpu_migrate_objects PUBLIC ${CMAKE_SOURCE_DIR})
 find_package(nlohmann_json REQUIRED)
-target_link_libraries(anynpu_migrate_objects PUBLIC tree_sitter_python fmt::fmt-header-only /usr/lib/x86_64-linux-gnu/libyaml-cpp.a nlohmann_json::nlohmann_json Threads::Threads)
-
-if(EXISTS ${migrate}/main.cpp)
-  add_executable(anynpu-migrate ${migrate}/main.cpp)
-  target_link_libraries(anynpu-migrate PRIVATE anynpu_migrate_objects)
-  set_target_properties(anynpu-migrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+find_package(CLI11 REQUIRED)
+# The archives, where there is one: the program then needs no library of theirs.
+find_library(yaml_cpp NAMES libyaml-cpp.a yaml-cpp NO_CACHE REQUIRED)
+find_library(expat NAMES libexpat.a expat NO_CACHE REQUIRED)
+# libxlsxwriter and what it needs go along as copies of our own (private_library.cmake).
+find_library(xlsxwriter xlsxwriter NO_CACHE REQUIRED)
+find_library(minizip minizip NO_CACHE REQUIRED)
+find_library(crypto NAMES libcrypto.so.3 NO_CACHE REQUIRED)
+bundle(minizip ${minizip})
+bundle(crypto ${crypto})
+file(REAL_PATH ${xlsxwriter} xlsxwriter)
+private_library(xlsxwriter ${xlsxwriter} stale)
+if(stale)
+  private_copy(xlsxwriter ${xlsxwriter} --replace-needed libminizip.so.1 libanynpu_minizip.so --replace-needed
+               libcrypto.so.3 libanynpu_crypto.so)
 endif()
+target_link_libraries(
+  anynpu_migrate_objects PUBLIC tree_sitter_python fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json ${yaml_cpp}
+                                ${expat} private_xlsxwriter private_minizip Threads::Threads)
+target_compile_definitions(anynpu_migrate_objects PUBLIC YAML_CPP_STATIC_DEFINE)
+
+add_executable(anynpu-migrate ${migrate}/main.cpp)
+target_link_libraries(anynpu-migrate PRIVATE anynpu_migrate_objects)
+set_target_properties(anynpu-migrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin BUILD_WITH_INSTALL_RPATH ON
+                                                INSTALL_RPATH "$ORIGIN/../lib64:$ORIGIN/../lib")
 if(ANYNPU_TESTS AND tests)
   add_executable(migrate_test ${tests})
   target_link_libraries(migrate_test PRIVATE anynpu_migrate_objects GTest::gtest_main)

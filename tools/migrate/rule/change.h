@@ -17,6 +17,7 @@ struct Change {
   std::string rule;
   Kind kind = Kind::kModify;
   size_t line = 0, last_line = 0;  ///< of the original file, from 1
+  size_t begin = 0, end = 0;       ///< its bytes there
   std::string before, after;       ///< what stood there and stands there; "" for notes
   std::string message;
   /// Of a note: "unsupported" (no way to migrate), "manual" (to be done by hand), "unsure" (left as it is, with the

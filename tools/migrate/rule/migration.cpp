@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ranges>
+#include <tuple>
 
 #include "tools/migrate/names/known.h"
 #include "tools/migrate/rule/action.h"
@@ -118,6 +119,8 @@ size_t Migration::change(const Rule& rule, Node node, Change::Kind kind) {
   row.kind = kind;
   row.line = node.line();
   row.last_line = node.last_line();
+  row.begin = node.begin();
+  row.end = node.end();
   row.before = one_line(node.text());
   row.message = rule.message;
   return result_.changes.size() - 1;
@@ -272,6 +275,24 @@ void Migration::meet_file(Rule::On on) {
   for (const Rule* rule : rules) apply(*rule, tree_.root(), true, Value::name("file"));
 }
 
+/// Before and after of every row, read from the edits. Of long places only what the change itself touches is told.
+void Migration::tell_what_became() {
+  constexpr size_t kLong = 120;
+  std::map<size_t, std::pair<size_t, size_t>> touched;
+  for (const Edit& edit : edits_.list()) {
+    const auto [at, fresh] = touched.try_emplace(edit.change, edit.begin, edit.end);
+    if (!fresh) at->second = {std::min(at->second.first, edit.begin), std::max(at->second.second, edit.end)};
+  }
+  for (const auto& [change, range] : touched) {
+    Change& row = result_.changes[change];
+    if (!row.after.empty()) continue;
+    auto [begin, end] = std::pair(row.begin, row.end);
+    if (range.first < begin || range.second > end || end - begin > kLong) std::tie(begin, end) = range;
+    row.before = one_line(std::string_view(source().bytes()).substr(begin, end - begin));
+    row.after = one_line(edits_.applied(source(), begin, end, change));
+  }
+}
+
 FileResult Migration::run(const std::vector<Remote>& remote) {
   gather_imports();
   meet_file(Rule::On::kFile);
@@ -284,6 +305,8 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
   for (const Remote& asked : remote) {
     Change row = asked.change;
     row.line = row.last_line = source().line(asked.place.begin);
+    row.begin = asked.place.begin;
+    row.end = asked.place.end;
     result_.changes.push_back(row);
     edits_.replace(asked.place.begin, asked.place.end, asked.text, result_.changes.size() - 1);
   }
@@ -314,11 +337,7 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
       return std::move(result_);
     }
   }
-  // What a row's lines became, read from the edits; dropped rows go.
-  for (const Edit& edit : edits_.list()) {
-    Change& row = result_.changes[edit.change];
-    if (row.after.empty()) row.after = one_line(edit.text);
-  }
+  tell_what_became();
   std::vector<Change> kept;
   std::set<size_t> edited;
   for (const Edit& edit : edits_.list()) {

@@ -36,6 +36,7 @@ class RuleIndex {
 struct Options {
   std::set<std::string> features;  ///< "tf2", "compat", "horovod", "main-file" …
   std::string main;                ///< the entry file, below the input; "" where none is named
+  std::string model = "model";     ///< "distributed": the variable that holds the model
 };
 
 class Migration {
@@ -77,6 +78,7 @@ class Migration {
   bool apply(const Rule& rule, Node node, bool sure, const Values& values);
   void meet_file(Rule::On on);
   void put_head();
+  void tell_what_became();
   void gather_imports();
   void record_use(Node node);
   Node head_place() const;

@@ -122,4 +122,17 @@ std::string Edits::applied(const Source& source) const {
   return out.append(bytes, at);
 }
 
+std::string Edits::applied(const Source& source, size_t begin, size_t end, size_t change) const {
+  std::string out;
+  size_t at = begin;
+  for (const Edit& edit : edits_) {
+    if (edit.begin < begin || edit.end > end) continue;
+    const bool inserts_at_an_end = edit.begin == edit.end && (edit.begin == begin || edit.end == end);
+    if (inserts_at_an_end && edit.change != change) continue;
+    out.append(source.bytes(), at, edit.begin - at).append(edit.text);
+    at = std::max(at, edit.end);
+  }
+  return out.append(source.bytes(), at, end - at);
+}
+
 }  // namespace npu::migrate

@@ -46,6 +46,8 @@ class Edits {
   std::vector<size_t> settle();
   /// The new text; call settle() before.
   std::string applied(const Source& source) const;
+  /// What became of a part of the text; at its ends only what belongs to `change` is put in.
+  std::string applied(const Source& source, size_t begin, size_t end, size_t change) const;
   /// What applied() changes, as lines, in their order; lines that came out as they were are left out.
   std::vector<LineSpan> lines(const Source& before, const Source& after) const;
   /// In the order of the text, after settle().

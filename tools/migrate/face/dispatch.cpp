@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+
+#include "tools/migrate/face/face.h"
+#include "tools/migrate/face/usage.h"
+#include "tools/migrate/files/output.h"
+
+namespace npu::migrate {
+
+int dispatch(const std::string& called, std::vector<std::string> arguments) {
+  static const std::map<std::string, Face> kFaces = {
+      {"migrate", migrate_face}, {"convert_tf2npu", tensorflow_face}, {"ms_fmk_transplt", torch_face}};
+  std::string name = called.substr(called.rfind('/') + 1);
+  if (!kFaces.contains(name) && !arguments.empty() && kFaces.contains(arguments[0])) {
+    name = arguments[0];
+    arguments.erase(arguments.begin());
+  }
+  const Face face = kFaces.contains(name) ? kFaces.at(name) : migrate_face;
+  if (face == migrate_face) name = "anynpu migrate";
+  catch_signals();
+  try {
+    return face(std::move(arguments));
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    if (interrupted()) end_by_signal();
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return 1;
+  }
+}
+
+}  // namespace npu::migrate

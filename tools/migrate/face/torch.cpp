@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// ms_fmk_transplt: the command line and the output folder of the vendor's tool of that name.
+#include "tools/migrate/report/torch.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "tools/migrate/face/face.h"
+#include "tools/migrate/face/usage.h"
+#include "tools/migrate/files/output.h"
+#include "tools/migrate/report/launch.h"
+
+namespace npu::migrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Wanted {
+  std::string input, output, version, main, model = "model";
+  std::vector<std::string> rules;
+  bool specify_device = false, similar = false, configs = false, distributed = false;
+};
+
+std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
+  CLI::App app("Migrates PyTorch scripts written for GPUs to the NPU. The originals stay as they are.",
+               "ms_fmk_transplt");
+  app.add_option("-i,--input", out.input, "the folder or .py file to migrate")->required();
+  app.add_option("-o,--output", out.output, "folder for the result, which goes to <name>_msft in it")->required();
+  app.add_option("-r,--rule", out.rules, "rules of your own: the vendor's .json form, or .yaml as this tool's")
+      ->allow_extra_args(false);
+  app.add_flag("-s,--specify-device", out.specify_device, "take the device from the environment variable DEVICE_ID");
+  app.add_flag("--similar", out.similar, "also -sim: replace unsupported APIs by similar ones");
+  app.add_option("-v,--version", out.version, "version of PyTorch (accepted; the rules are the same for all)");
+  app.add_flag("--configs", out.configs, "change device names in *.yaml, *.json and *.sh, too");
+  CLI::App* multi = app.add_subcommand("distributed", "make scripts for one GPU train on several NPUs");
+  multi->add_option("-m,--main", out.main, "the script that Python is started with")->required();
+  multi->add_option("-t,--target_model", out.model, "the variable that holds the model [model]");
+  app.footer("distributed and its options come last.");
+  for (std::string& each : arguments)
+    if (each == "-sim") each = "--similar";
+  const auto code = read_arguments(app, std::move(arguments));
+  out.distributed = multi->parsed();
+  return code;
+}
+
+class TorchFace {
+ public:
+  explicit TorchFace(Wanted wanted) : wanted_(std::move(wanted)) {}
+
+  int done() {
+    choose();
+    const RuleBook book = rule_book(wanted_.rules, {});
+    const RuleIndex rules(book.active(job_.options.features));
+    const Outcome outcome = run(job_, rules);
+    write_torch_reports(outcome, job_.output);
+    write_file(job_.output + "/msFmkTranspltlog.txt", torch_log(outcome, job_.input, job_.output), 0644);
+    if (wanted_.distributed)
+      write_file(job_.output + "/run_distributed_npu.sh", launch_script(job_.options.main), 0755);
+    tell(outcome);
+    return closing(outcome, "ms_fmk_transplt");
+  }
+
+ private:
+  void choose() {
+    job_.input = existing_input(wanted_.input, "-i");
+    const std::string name = stem(root_of(job_));
+    job_.output = absolute(wanted_.output) + "/" + name + (wanted_.distributed ? "_msft_multi" : "_msft");
+    refuse_below_input(job_.output, job_.input, "-o");
+    refuse_existing(job_.output, "-o");
+    job_.look_at_configs = true;
+    job_.change_configs = wanted_.configs;
+    std::set<std::string>& features = job_.options.features;
+    features.insert("torch");
+    if (wanted_.specify_device) features.insert("specify-device");
+    if (wanted_.similar) features.insert("similar");
+    if (!wanted_.distributed) return;
+    features.insert("distributed");
+    job_.options.main = entry_file(wanted_.main, job_, "-m");
+    job_.options.model = wanted_.model;
+  }
+
+  void tell(const Outcome& outcome) const {
+    size_t rows = 0, unsupported = 0, others = 0;
+    for (const FileResult& file : outcome.files)
+      for (const Change& change : file.changes)
+        ++(change.report.empty() ? rows : change.report == "unsupported" ? unsupported : others);
+    std::cout << fmt::format("{} of {} files changed, {} places (change_list.csv)\n", outcome.changed_files(),
+                             outcome.files.size(), rows);
+    if (unsupported > 0) std::cout << fmt::format("{} uses of unsupported APIs (unsupported_op.xlsx)\n", unsupported);
+    if (others > 0) std::cout << fmt::format("{} places to look at by hand (msFmkTranspltlog.txt)\n", others);
+    for (const std::string& note : outcome.notes) std::cout << "note: " << note << '\n';
+    std::cout << "result: " << job_.output << std::endl;
+  }
+
+  Wanted wanted_;
+  Job job_;
+};
+
+}  // namespace
+
+int torch_face(std::vector<std::string> arguments) {
+  Wanted wanted;
+  if (const auto code = read(std::move(arguments), wanted)) return *code;
+  return TorchFace(std::move(wanted)).done();
+}
+
+}  // namespace npu::migrate
