@@ -2,6 +2,8 @@
 #include "tools/migrate/names/evaluate.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "tools/migrate/names/known.h"
 
@@ -10,13 +12,55 @@ namespace {
 
 using enum Kind;
 
-constexpr int kDeepest = 60;         // expressions inside one another; further in, all is unknown
+constexpr int kDeepest = 120;        // expressions inside one another; further in, all is unknown
 constexpr size_t kLongest = 200;     // bytes of a dotted name
 constexpr size_t kMostReturns = 16;  // return statements looked at
+constexpr size_t kLongestRow = 8;    // values a function returns at once
 
 Value unknown_after(const Value& value, std::string_view step) {
   const bool way = value.what == Value::What::kUnknown && value.text.size() < kLongest;
   return Value::unknown((way ? value.text : "?") + std::string(step));
+}
+
+bool telling(const Values& values) {
+  return std::ranges::any_of(values, [](const Value& value) { return value.is_name() || value.is_text(); });
+}
+
+bool is_property(Node function) {
+  return SymbolTable::decorated(function, "property") || SymbolTable::decorated(function, "getter");
+}
+
+/// A row of values: the elements of a tuple, with or without brackets.
+bool is_row(Node node) { return node.is(k_expression_list) || node.is(k_tuple); }
+
+/// The return statements of a function, not those of functions inside it. Nothing for generators, and for functions
+/// with too many.
+std::optional<std::vector<Node>> returns(Node function) {
+  std::vector<Node> out;
+  const Node body = function.child(Field::k_body);
+  if (!body) return out;
+  for (uint32_t i = body.index(); i < body.past(); ++i) {
+    const Node node = body.tree().node(i);
+    if (node.is(k_yield)) return {};
+    if ((node.is(k_function_definition) || node.is(k_lambda) || node.is(k_class_definition))) i = node.past() - 1;
+    if (!node.is(k_return_statement)) continue;
+    if (out.size() == kMostReturns) return {};
+    out.push_back(node);
+  }
+  return out;
+}
+
+/// Functions and constants every file has; `from m import *` brings others.
+bool is_builtin(std::string_view name) {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"False",        "None",     "True",  "__file__",    "__name__",   "all",        "any",     "bool",
+       "bytes",        "callable", "chr",   "classmethod", "delattr",    "dict",       "dir",     "enumerate",
+       "exit",         "filter",   "float", "format",      "frozenset",  "getattr",    "globals", "hasattr",
+       "hash",         "id",       "input", "int",         "isinstance", "issubclass", "iter",    "len",
+       "list",         "locals",   "map",   "next",        "object",     "open",       "ord",     "print",
+       "property",     "range",    "repr",  "reversed",    "set",        "setattr",    "slice",   "sorted",
+       "staticmethod", "str",      "super", "tuple",       "type",       "vars",       "zip"});
+  return std::ranges::binary_search(kNames, name) || name.ends_with("Error");
 }
 
 bool is_text_method(std::string_view name) {
@@ -32,7 +76,8 @@ Evaluator::Evaluator(const Tree& tree, const Project& project, std::string path,
       module_(Project::module_of(path_)),
       file_(file),
       follows_(follows),
-      table_(tree) {}
+      table_(tree),
+      place_(tree.size()) {}
 
 /// A dotted name in its one spelling; names of the project are followed.
 Values Evaluator::known(std::string name) {
@@ -46,32 +91,31 @@ std::string Evaluator::sure_name(Node expression) {
   return values.size() == 1 && values.begin()->is_name() ? values.begin()->text : "";
 }
 
-Values Evaluator::of(Node expression) {
-  if (!expression) return Value::unknown();
-  if (const auto found = done_.find(expression.index()); found != done_.end()) return found->second;
-  if (depth_ >= kDeepest) return Value::unknown();
-  done_[expression.index()] = Value::unknown();  // what depends on itself
+const Values& Evaluator::of(Node expression) {
+  static const Values unknown = Value::unknown();
+  if (!expression) return unknown;
+  if (const uint32_t place = place_[expression.index()]; place != 0) return place == 1 ? unknown : done_[place - 2];
+  if (depth_ >= kDeepest) return unknown;
+  place_[expression.index()] = 1;  // what depends on itself is unknown
   ++depth_;
   Values out = made(expression);
   --depth_;
   if (out.empty()) out.add(Value::unknown());
-  return done_[expression.index()] = std::move(out);
+  done_.push_back(std::move(out));
+  place_[expression.index()] = static_cast<uint32_t>(done_.size() + 1);
+  return done_.back();
 }
 
 Values Evaluator::made(Node node) {
   switch (node.kind()) {
     case k_identifier: return of_name(node);
-    case k_dotted_name: {
-      Values out;
-      return known(std::string(node.text()));
-    }
+    case k_dotted_name: return known(std::string(node.text()));
     case k_attribute: return of_attribute(node);
     case k_call: return of_call(node);
     case k_string: return of_string(node);
     case k_concatenated_string: {
-      Values first = node.named().empty() ? Values() : of(node.named()[0]);
       Values out;
-      for (Value value : first) {
+      for (Value value : of(node.named()[0])) {
         value.whole = false;
         out.add(value);
       }
@@ -107,7 +151,7 @@ Values Evaluator::made(Node node) {
     case k_expression_list: {
       Values out;
       for (const Node each : node.named())
-        for (const Value& value : of(each)) out.add(value);
+        for (const Value& value : of(each)) out.add(value.is_name() ? Value::name("(" + value.text) : value);
       return out;
     }
     case k_integer:
@@ -120,11 +164,14 @@ Values Evaluator::made(Node node) {
   }
 }
 
-/// An element of a sequence: of what a call gives "[]", of a literal sequence any of its elements.
+/// An element of a sequence: of what a call gives "[]"; of a literal sequence, whose names begin with "(", any of
+/// those.
 Values Evaluator::element(const Values& values) {
   Values out;
   for (const Value& value : values) {
-    if (value.is_name())
+    if (value.is_name() && value.text.starts_with('('))
+      out.add(known(value.text.substr(1)));
+    else if (value.is_name())
       out.add(known(value.text + "[]"));
     else if (value.is_text())
       out.add(value);
@@ -138,6 +185,7 @@ Values Evaluator::of_name(Node name) {
   const std::vector<const Binding*> bindings = table_.reaching(name.text(), name);
   if (!bindings.empty()) return of_bindings(bindings);
   Values out;
+  if (table_.stars().empty() || is_builtin(name.text())) return Value::unknown("?");
   for (const Binding& star : table_.stars()) {
     const std::string module = project_.imported(path_, star.dotted, star.level);
     const Values values = known(module + "." + std::string(name.text()));
@@ -162,21 +210,57 @@ Values Evaluator::of_binding(const Binding& binding) {
     case Binding::How::kImport: return of_import(binding);
     case Binding::How::kAssign: return of(binding.value);
     case Binding::How::kElement:
-      return binding.value.is(k_list) || binding.value.is(k_tuple) ? of(binding.value) : element(of(binding.value));
+      if (binding.place >= 0) return of_place(binding);
+      return element(of(binding.value));
     case Binding::How::kFunction:
     case Binding::How::kClass: return of_definition(binding.node);
     case Binding::How::kParameter: {
-      Values out;
-      if (binding.type) {
-        for (const Value& type : of(binding.type))
-          if (type.is_name()) out.add(known(type.text + "()"));
-      }
+      Values out = of_annotation(binding.type);
       if (binding.value) out.add(of(binding.value));
       if (out.empty() || binding.value) out.add(Value::unknown());
       return out;
     }
     default: return Value::unknown();
   }
+}
+
+/// What a parameter of this annotation is: Optional[T] and T | None are a T, other forms of `typing` say nothing here.
+Values Evaluator::of_annotation(Node type) {
+  while (type.is(k_type) && !type.named().empty()) type = type.named()[0];
+  Values out;
+  if (type.is(k_binary_operator)) {
+    out.add(of_annotation(type.child(Field::k_left)));
+    out.add(of_annotation(type.child(Field::k_right)));
+  } else if (type.is(k_generic_type) || type.is(k_subscript)) {
+    const std::vector<Node> parts = type.named();
+    if (parts.size() < 2 || !parts[0].text().ends_with("Optional")) return out;
+    const bool list = parts[1].is(Kind::kOther) && !parts[1].named().empty();  // type parameters
+    return of_annotation(list ? parts[1].named()[0] : parts[1]);
+  } else if (type.is(k_identifier) || type.is(k_attribute)) {
+    for (const Value& value : of(type))
+      if (value.is_name() && !value.text.starts_with("typing.")) out.add(known(value.text + "()"));
+  }
+  return out;
+}
+
+/// One of several values that are given at once: `model, loss = made()`.
+Values Evaluator::of_place(const Binding& binding) {
+  const Node call = binding.value;
+  if (!call.is(k_call)) return element(of(call));
+  const std::string place = "()[" + std::to_string(binding.place) + "]";
+  const Node function = call.child(Field::k_function);
+  Values out;
+  if (function.is(k_identifier))
+    for (const Binding* each : table_.reaching(function.text(), function))
+      if (each->how == Binding::How::kFunction) {
+        const std::vector<Values> row = returned_row(each->node);
+        const auto at = static_cast<size_t>(binding.place);
+        out.add(at < row.size() ? row[at] : Values(Value::unknown()));
+      }
+  if (!out.empty()) return out;
+  for (const Value& value : of(function))
+    if (value.is_ours()) out.add(known(value.text + place));
+  return out.empty() ? element(of(call)) : out;
 }
 
 Values Evaluator::of_import(const Binding& binding) {
@@ -192,6 +276,7 @@ Values Evaluator::of_import(const Binding& binding) {
 }
 
 Values Evaluator::of_definition(Node definition) {
+  if (is_property(definition)) return returned(definition);
   const std::string name = SymbolTable::qualified(definition);
   return Value::name(module_ == ":" ? ":" + name : module_ + "." + name);
 }
@@ -239,18 +324,33 @@ Values Evaluator::of_call(Node call) {
     if (!texts.empty()) return texts;
   }
   Values out;
-  for (const Value& value : of(function)) {
-    if (!value.is_name()) {
-      out.add(unknown_after(value, "()"));
-      continue;
+  if (function.is(k_identifier)) {
+    const std::vector<const Binding*> bindings = table_.reaching(function.text(), function);
+    if (bindings.empty() && function.text() == "super") return of_super(call);
+    const auto defined = [](const Binding* binding) { return binding->how == Binding::How::kFunction; };
+    if (!bindings.empty() && std::ranges::all_of(bindings, defined)) {
+      for (const Binding* binding : bindings) out.add(returned(binding->node));
+      return out;
     }
-    Values result = known(value.text + "()");
-    // A function of this very file, asked before its exports are there or standing inside another.
-    if (value.is_ours() && result.size() == 1 && result.begin()->text == value.text + "()" && function.is(k_identifier))
-      for (const Binding* binding : table_.reaching(function.text(), function))
-        if (binding->how == Binding::How::kFunction) result = returned(binding->node);
-    out.add(result);
   }
+  for (const Value& value : of(function))
+    if (value.is_name())
+      out.add(known(value.text + "()"));
+    else
+      out.add(unknown_after(value, "()"));
+  return out;
+}
+
+/// An object of the base classes of the class around.
+Values Evaluator::of_super(Node call) {
+  const Node type = call.above(k_class_definition);
+  const Node bases = type ? type.child(Field::k_superclasses) : Node();
+  Values out;
+  if (!bases) return out;
+  for (const Node base : bases.named())
+    if (!base.is(k_keyword_argument))
+      for (const Value& value : of(base))
+        out.add(value.is_name() ? known(value.text + "()") : Values(unknown_after(value, "()")));
   return out;
 }
 
@@ -272,34 +372,77 @@ Values Evaluator::of_string(Node string) {
   return value;
 }
 
-/// What a function may return; a generator's and a coroutine's value is unknown.
+/// What a function may return; a generator's value is unknown.
 Values Evaluator::returned(Node function) {
+  if (const auto found = returned_.find(function.index()); found != returned_.end()) return found->second;
+  returned_[function.index()] = Value::unknown();  // what calls itself
+  const auto statements = returns(function);
   Values out;
-  size_t count = 0;
-  const Node body = function.child(Field::k_body);
-  for (uint32_t i = body.index(); i < body.past(); ++i) {
-    const Node node = tree_.node(i);
-    if (node.is(k_yield)) return Value::unknown();
-    if ((node.is(k_function_definition) || node.is(k_lambda) || node.is(k_class_definition))) {
-      i = node.past() - 1;
-      continue;
-    }
-    if (!node.is(k_return_statement)) continue;
-    if (++count > kMostReturns) return Value::unknown();
-    const std::vector<Node> value = node.named();
-    out.add(value.empty()                    ? Values(Value::constant("None"))
-            : value[0].is(k_expression_list) ? Values(Value::unknown())
-                                             : of(value[0]));
+  if (!statements) out.add(Value::unknown());
+  if (statements && statements->empty()) out.add(Value::constant("None"));
+  for (const Node statement : statements.value_or(std::vector<Node>())) {
+    const std::vector<Node> value = statement.named();
+    if (value.empty())
+      out.add(Value::constant("None"));
+    else
+      out.add(is_row(value[0]) ? Values(Value::unknown()) : of(value[0]));
   }
-  return out.empty() ? Values(Value::constant("None")) : out;
+  return returned_[function.index()] = std::move(out);
+}
+
+/// What a function returns as first, second … of a row; empty where not every return gives a row of one length.
+std::vector<Values> Evaluator::returned_row(Node function) {
+  std::vector<Values> out;
+  const auto statements = returns(function);
+  if (!statements || depth_ >= kDeepest) return out;
+  ++depth_;
+  for (const Node statement : *statements) {
+    const std::vector<Node> value = statement.named();
+    const std::vector<Node> row = !value.empty() && is_row(value[0]) ? value[0].named() : std::vector<Node>();
+    if (row.empty() || row.size() > kLongestRow || (!out.empty() && out.size() != row.size())) {
+      out.clear();
+      break;
+    }
+    out.resize(row.size());
+    for (size_t i = 0; i < row.size(); ++i) out[i].add(of(row[i]));
+  }
+  --depth_;
+  return out;
+}
+
+void Evaluator::export_function(Exports& out, const std::string& name, Node function) {
+  if (Values result = returned(function); telling(result)) out.names[name + "()"].add(result);
+  const std::vector<Values> row = returned_row(function);
+  for (size_t i = 0; i < row.size(); ++i)
+    if (telling(row[i])) out.names[name + "()[" + std::to_string(i) + "]"].add(row[i]);
+}
+
+void Evaluator::export_class(Exports& out, Node type) {
+  const std::string name = SymbolTable::qualified(type);
+  std::vector<Value>& bases = out.bases[name];
+  if (const Node list = type.child(Field::k_superclasses))
+    for (const Node base : list.named())
+      if (!base.is(k_keyword_argument))
+        for (const Value& value : of(base)) bases.push_back(value);
+  for (const std::string& attribute : table_.names(type)) {
+    const std::vector<const Binding*> bindings = table_.all(attribute, type);
+    const bool method = bindings[0]->how == Binding::How::kFunction && !is_property(bindings[0]->node);
+    (method ? out.defined : out.bound).insert(name + "." + attribute);
+    for (const Binding* binding : bindings)
+      if (binding->how == Binding::How::kFunction) export_function(out, name + "()." + attribute, binding->node);
+    if (Values values = method ? Values() : of_self(type, attribute); telling(values))
+      out.names[name + "()." + attribute] = std::move(values);
+  }
+  for (const auto& [attribute, bindings] : table_.attributes(type)) {
+    const std::string own(attribute);
+    out.bound.insert(name + "." + own);
+    if (Values values = of_self(type, attribute); telling(values)) out.names[name + "()." + own] = std::move(values);
+  }
 }
 
 Exports Evaluator::exports() {
   Exports out;
   out.module = module_;
-  const auto telling = [](const Values& values) {
-    return std::ranges::any_of(values, [](const Value& value) { return value.is_name() || value.is_text(); });
-  };
   const Node root = tree_.root();
   for (const std::string& name : table_.names(root)) {
     const std::vector<const Binding*> bindings = table_.all(name, root);
@@ -309,40 +452,17 @@ Exports Evaluator::exports() {
     (std::ranges::any_of(bindings, defines) ? out.defined : out.bound).insert(name);
     Values values;
     for (const Binding* binding : bindings) {
-      if (binding->how == Binding::How::kFunction) {
-        if (Values result = returned(binding->node); telling(result)) out.names[name + "()"].add(result);
-      } else if (binding->how != Binding::How::kClass) {
+      if (binding->how == Binding::How::kFunction)
+        export_function(out, name, binding->node);
+      else if (binding->how != Binding::How::kClass)
         values.add(of_binding(*binding));
-      }
     }
+    // Of a name that may be a function or another thing, the function is one of the things it may be.
+    if (telling(values) && std::ranges::any_of(bindings, defines)) values.add(Value::unknown());
     if (telling(values)) out.names[name] = std::move(values);
   }
-  for (uint32_t i = 0; i < tree_.size(); ++i) {
-    const Node type = tree_.node(i);
-    if (!type.is(k_class_definition)) continue;
-    const std::string name = SymbolTable::qualified(type);
-    std::vector<Value>& bases = out.bases[name];
-    if (const Node list = type.child(Field::k_superclasses))
-      for (const Node base : list.named())
-        if (!base.is(k_keyword_argument))
-          for (const Value& value : of(base)) bases.push_back(value);
-    for (const std::string& attribute : table_.names(type)) {
-      const bool method = table_.all(attribute, type)[0]->how == Binding::How::kFunction;
-      (method ? out.defined : out.bound).insert(name + "." + attribute);
-      for (const Binding* binding : table_.all(attribute, type))
-        if (binding->how == Binding::How::kFunction)
-          if (Values result = returned(binding->node); telling(result))
-            out.names[name + "()." + attribute + "()"].add(result);
-      if (Values values = of_self(type, attribute);
-          telling(values) && table_.all(attribute, type)[0]->how == Binding::How::kAssign)
-        out.names[name + "()." + attribute] = std::move(values);
-    }
-    for (const auto& [attribute, bindings] : table_.attributes(type)) {
-      const std::string own(attribute);
-      out.bound.insert(name + "." + own);
-      if (Values values = of_self(type, attribute); telling(values)) out.names[name + "()." + own] = std::move(values);
-    }
-  }
+  for (uint32_t i = 0; i < tree_.size(); ++i)
+    if (tree_.node(i).is(k_class_definition)) export_class(out, tree_.node(i));
   for (const Binding& star : table_.stars()) out.stars.push_back(project_.imported(path_, star.dotted, star.level));
   return out;
 }

@@ -2,6 +2,7 @@
 // What the expressions of one file may be: its symbol table, asked together with what other files export.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 
 #include "tools/migrate/names/project.h"
@@ -15,8 +16,8 @@ class Evaluator {
   /// Project::settle() must have prepared.
   Evaluator(const Tree& tree, const Project& project, std::string path, int32_t file, bool follows);
 
-  /// Never empty; unknown where reading does not tell.
-  Values of(Node expression);
+  /// Never empty; unknown where reading does not tell. Stays valid as long as the evaluator.
+  const Values& of(Node expression);
   /// The one dotted name an expression surely is, or "".
   std::string sure_name(Node expression);
   /// What this file gives to others.
@@ -39,7 +40,13 @@ class Evaluator {
   Values of_attribute(Node attribute);
   Values of_call(Node call);
   Values of_string(Node string);
+  Values of_annotation(Node type);
+  Values of_super(Node call);
+  Values of_place(const Binding& binding);
   Values returned(Node function);
+  std::vector<Values> returned_row(Node function);
+  void export_function(Exports& out, const std::string& name, Node function);
+  void export_class(Exports& out, Node type);
   Values known(std::string name);
   Values element(const Values& values);
 
@@ -49,7 +56,9 @@ class Evaluator {
   const int32_t file_;
   const bool follows_;
   SymbolTable table_;
-  std::unordered_map<uint32_t, Values> done_;
+  std::vector<uint32_t> place_;  // of every node: 0 not asked, 1 being asked, else its place in done_
+  std::deque<Values> done_;
+  std::unordered_map<uint32_t, Values> returned_;
   int depth_ = 0;
 };
 

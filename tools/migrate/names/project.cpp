@@ -12,6 +12,10 @@ namespace {
 constexpr int kDeepest = 24;  // names of names
 constexpr int kRounds = 3;    // over modules that import each other in a ring
 
+std::string joined(const std::string& module, const std::string& name) {
+  return module == ":" ? ":" + name : module + "." + name;
+}
+
 std::string_view first_component(std::string_view name) { return name.substr(0, name.find('.')); }
 
 }  // namespace
@@ -19,6 +23,7 @@ std::string_view first_component(std::string_view name) { return name.substr(0, 
 Project::Project(const std::vector<std::string>& paths) : exports_(paths.size()) {
   for (size_t i = 0; i < paths.size(); ++i) {
     std::string name = module_of(paths[i]);
+    exports_[i].module = name;
     modules_.emplace(name, i);
     while (true) {
       const size_t dot = name.rfind('.');
@@ -73,15 +78,27 @@ Values Project::follow(const std::string& name, int depth) const {
   for (size_t end = name.size(); end != name.npos; end = end == 0 ? name.npos : name.rfind('.', end - 1)) {
     const Exports* exports = exports_of(std::string_view(name).substr(0, end));
     if (exports == nullptr) continue;
-    if (end == name.size()) return Value::name(name);
+    if (end == name.size()) return shown_by_package(name, depth);
     return inside(*exports, name.substr(end + 1), depth + 1);
   }
-  return Value::name(name);
+  const Exports* root = exports_of(":");
+  return root != nullptr && name.size() > 1 ? inside(*root, name.substr(1), depth + 1) : Values(Value::name(name));
+}
+
+/// A module, or what its package has under that name: after `from .model import model` the function goes first.
+Values Project::shown_by_package(const std::string& module, int depth) const {
+  const size_t dot = module.rfind('.');
+  const Exports* package = dot == module.npos ? nullptr : exports_of(std::string_view(module).substr(0, dot));
+  if (package == nullptr) return Value::name(module);
+  const auto found = package->names.find(module.substr(dot + 1));
+  const auto itself = [&](const Value& value) { return value.is_name() && value.text == module; };
+  if (found == package->names.end() || std::ranges::any_of(found->second, itself)) return Value::name(module);
+  return appended(found->second, "", depth + 1);
 }
 
 /// `rest` is "x.y().z": its first component is a name of the module.
 Values Project::inside(const Exports& exports, const std::string& rest, int depth) const {
-  const std::string whole = exports.module + "." + rest;
+  const std::string whole = joined(exports.module, rest);
   if (depth > kDeepest) return Value::name(whole);
   const size_t dot = rest.find('.');
   const std::string head = rest.substr(0, dot), tail = dot == rest.npos ? "" : rest.substr(dot);
@@ -110,17 +127,18 @@ Values Project::inside(const Exports& exports, const std::string& rest, int dept
 
 /// `rest` is what follows C or C(): ".cuda()". What the class does not define, its bases do.
 Values Project::of_class(const Exports& exports, const std::string& type, const std::string& rest, int depth) const {
-  const std::string object = exports.module + "." + type + "()";
+  const std::string object = joined(exports.module, type) + "()";
   if (rest.empty() || depth > kDeepest) return Value::name(object);
   const size_t dot = rest.find('.', 1);
   const std::string head = rest.substr(1, dot == rest.npos ? dot : dot - 1);
   const std::string tail = dot == rest.npos ? "" : rest.substr(dot);
   if (const auto found = exports.names.find(type + "()." + head); found != exports.names.end())
     return appended(found->second, tail, depth + 1);
-  const std::string plain = head.ends_with("()") ? head.substr(0, head.size() - 2) : head;
+  const std::string plain = head.substr(0, head.find_first_of("(["));
   if (const auto found = exports.names.find(type + "()." + plain); found != exports.names.end() && plain != head)
-    return appended(found->second, "()" + tail, depth + 1);
-  if (exports.defined.contains(type + "." + plain)) return Value::name(object + rest);
+    return appended(found->second, head.substr(plain.size()) + tail, depth + 1);
+  if (exports.defined.contains(type + "." + plain))
+    return plain == head ? Value::name(object + rest) : Value::unknown("?" + tail);
   if (exports.bound.contains(type + "." + plain)) return Value::unknown("?" + tail);
   Values out;
   for (const Value& base : exports.bases.at(type))

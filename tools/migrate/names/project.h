@@ -44,6 +44,7 @@ class Project {
 
  private:
   Values follow(const std::string& name, int depth) const;
+  Values shown_by_package(const std::string& module, int depth) const;
   Values inside(const Exports& exports, const std::string& rest, int depth) const;
   Values of_class(const Exports& exports, const std::string& type, const std::string& rest, int depth) const;
   Values appended(const Values& values, const std::string& rest, int depth) const;

@@ -59,12 +59,12 @@ Node statement_of(Node node) {
 void find_reach(Binding& binding) {
   const Node statement = statement_of(binding.node);
   if (statement.parent()) binding.sure = statement.past(), binding.past = statement.parent().past();
-  for (Node at = binding.node; at != statement; at = at.parent()) {
+  for (Node at = binding.node; contains(statement, at); at = at.parent()) {
     if (at.is(k_except_clause) || at.is(k_except_group_clause) || at.is(k_case_clause) || at.is(k_lambda)) {
       binding.sure = at.index(), binding.past = at.past();
       return;
     }
-    if (is_comprehension(at.kind()) || at.is(k_named_expression)) return;
+    if (is_comprehension(at.kind()) || at.is(k_named_expression) || !at.parent()) return;
   }
   if (statement.is(k_for_statement) || statement.is(k_with_statement)) {
     const Node body = statement.child(Field::k_body);
@@ -166,10 +166,17 @@ void SymbolTable::bind_target(Node target, Node value, Binding::How how) {
       const std::vector<Node> targets = target.named();
       const bool row = value && (value.is(k_expression_list) || value.is(k_tuple) || value.is(k_list));
       const std::vector<Node> values = row && how == Binding::How::kAssign ? value.named() : std::vector<Node>();
-      const bool pairs = values.size() == targets.size() &&
-                         std::ranges::none_of(targets, [](Node each) { return each.is(k_list_splat_pattern); });
+      const bool splats = std::ranges::any_of(targets, [](Node each) { return each.is(k_list_splat_pattern); });
+      const bool pairs = values.size() == targets.size() && !splats;
+      const bool counted = how == Binding::How::kAssign && !splats;
       for (size_t i = 0; i < targets.size(); ++i)
-        bind_target(targets[i], pairs ? values[i] : value, pairs ? Binding::How::kAssign : Binding::How::kElement);
+        if (!pairs && counted && targets[i].is(k_identifier)) {
+          Binding element{Binding::How::kElement, targets[i], value, {}, {}};
+          element.place = static_cast<int>(i);
+          bind(scope_of(targets[i]), targets[i].text(), std::move(element));
+        } else {
+          bind_target(targets[i], pairs ? values[i] : value, pairs ? Binding::How::kAssign : Binding::How::kElement);
+        }
       return;
     }
     case k_list_splat_pattern:
@@ -367,7 +374,7 @@ std::vector<const Binding*> SymbolTable::reaching(std::string_view name, Node us
   for (auto each = begin; each != bindings->end() && out.size() < kMostBindings; ++each) {
     const bool foreign = scope_of(each->node) != scope;  // by global or nonlocal from a function, at any time
     const bool before = each->node.index() < use.index() && (last == nullptr || &*each >= last);
-    const bool itself = each->node.parent().is(k_assignment) && contains(each->node.parent(), use);  // x = f(x)
+    const bool itself = use.index() < each->sure && !each->node.parent().is(k_named_expression);  // x = f(x)
     if (foreign || contains(loop, each->node) || (before && !itself) || last == nullptr) out.push_back(&*each);
   }
   static const Binding anything;

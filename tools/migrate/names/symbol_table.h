@@ -29,6 +29,7 @@ struct Binding {
   std::string dotted;
   int level = 0;      ///< of a relative import: its dots
   bool from = false;  ///< `dotted` is a name in a module: all but its last component is the module
+  int place = -1;     ///< of an unpacked element: which of them, where that is sure
   /// Nodes of this scope in [sure, past) stand where it has surely been passed; none where sure == past.
   uint32_t sure = 0, past = 0;
 };

@@ -18,7 +18,8 @@ struct Place {
 
 struct Value {
   enum class What : uint8_t {
-    kName,      ///< an API or something of the project, by its dotted name; "f()" is what calling f gives
+    kName,      ///< an API or something of the project, by its dotted name; "f()" is what calling f gives, "x[]" an
+                ///< element of x, "(x" a literal list or tuple with x in it
     kText,      ///< a string literal
     kConstant,  ///< a number, None, True, False: its source text
     kUnknown    ///< anything; text is "?" and the way from there, as in "?.cuda()"
