@@ -63,6 +63,11 @@ bool is_builtin(std::string_view name) {
   return std::ranges::binary_search(kNames, name) || name.ends_with("Error");
 }
 
+/// What calling these with keywords gives is a dictionary, or as good as one.
+bool is_namespace(std::string_view name) {
+  return name == "types.SimpleNamespace" || name == "argparse.Namespace" || name == "easydict.EasyDict";
+}
+
 bool is_text_method(std::string_view name) {
   return name == "format" || name == "join" || name == "strip" || name == "lower";
 }
@@ -140,11 +145,14 @@ Values Evaluator::made(Node node) {
       Values out;
       for (Value value : of(node.child(Field::k_left))) {
         value.whole = false;
+        if (const Node right = node.child(Field::k_right); value.is_text() && right.is(k_string))
+          value.text += of(right).begin()->text;
         out.add(value.is_text() ? value : Value::unknown());
       }
       return out;
     }
-    case k_subscript: return element(of(node.child(Field::k_value)));
+    case k_subscript: return of_subscript(node);
+    case k_dictionary: return of_dictionary(node);
     case k_list:
     case k_tuple:
     case k_set:
@@ -217,7 +225,8 @@ Values Evaluator::of_binding(const Binding& binding) {
     case Binding::How::kParameter: {
       Values out = of_annotation(binding.type);
       if (binding.value) out.add(of(binding.value));
-      if (out.empty() || binding.value) out.add(Value::unknown());
+      out.add(passed(binding));
+      if (out.empty() || binding.value || !binding.type) out.add(Value::unknown());
       return out;
     }
     default: return Value::unknown();
@@ -307,6 +316,10 @@ Values Evaluator::of_attribute(Node node) {
   const Values objects = of(object);
   for (const Value& value : objects) {
     if (value.what == Value::What::kConstant && objects.size() > 1) continue;  // None until it is set
+    if (const Values data = of_option(value, node); !data.empty()) {
+      out.add(data);
+      continue;
+    }
     if (value.is_name())
       out.add(known(value.text + "." + std::string(attribute)));
     else
@@ -323,7 +336,8 @@ Values Evaluator::of_call(Node call) {
       if (value.is_text()) value.whole = false, texts.add(value);
     if (!texts.empty()) return texts;
   }
-  Values out;
+  Values out = of_default(call);
+  if (!out.empty()) return out;
   if (function.is(k_identifier)) {
     const std::vector<const Binding*> bindings = table_.reaching(function.text(), function);
     if (bindings.empty() && function.text() == "super") return of_super(call);
@@ -334,7 +348,9 @@ Values Evaluator::of_call(Node call) {
     }
   }
   for (const Value& value : of(function))
-    if (value.is_name())
+    if (value.is_name() && is_namespace(value.text))
+      out.add(of_dictionary(call));
+    else if (value.is_name())
       out.add(known(value.text + "()"));
     else
       out.add(unknown_after(value, "()"));
@@ -463,6 +479,7 @@ Exports Evaluator::exports() {
   }
   for (uint32_t i = 0; i < tree_.size(); ++i)
     if (tree_.node(i).is(k_class_definition)) export_class(out, tree_.node(i));
+  export_data(out);
   for (const Binding& star : table_.stars()) out.stars.push_back(project_.imported(path_, star.dotted, star.level));
   return out;
 }

@@ -23,6 +23,13 @@ class Evaluator {
   /// What this file gives to others.
   Exports exports();
 
+  /// Names of the parameters of the project's function or class that `function` surely names, the object itself left
+  /// out; none where that is not known.
+  std::vector<std::string> parameters(Node function);
+  /// Whether a call declares an option of a command line, as argparse, click and absl have it: the option's name as a
+  /// variable ("device" of "--device"), "" where it declares none.
+  static std::string option(Node call);
+
   const SymbolTable& table() const { return table_; }
   const Tree& tree() const { return tree_; }
   const Project& project() const { return project_; }
@@ -49,6 +56,15 @@ class Evaluator {
   void export_class(Exports& out, Node type);
   Values known(std::string name);
   Values element(const Values& values);
+  // names/evaluate_data.cpp: dictionaries, options and what is passed to functions.
+  Values of_dictionary(Node node) const;
+  Values of_entry(const Value& dictionary, std::string_view key);
+  Values of_subscript(Node subscript);
+  Values of_option(const Value& object, Node node);
+  Values of_default(Node call);
+  Values passed(const Binding& parameter);
+  void index_calls();
+  void export_data(Exports& exports);
 
   const Tree& tree_;
   const Project& project_;
@@ -59,6 +75,9 @@ class Evaluator {
   std::vector<uint32_t> place_;  // of every node: 0 not asked, 1 being asked, else its place in done_
   std::deque<Values> done_;
   std::unordered_map<uint32_t, Values> returned_;
+  bool indexed_ = false;                                        // the next two are made when they are first asked for
+  std::unordered_map<std::string, std::vector<Node>> calls_;    // by the callee's last name
+  std::unordered_map<std::string, std::vector<Node>> options_;  // by variable: what they may be
   int depth_ = 0;
 };
 

@@ -40,6 +40,7 @@ KnownNames::KnownNames(std::string_view table) {
     const std::vector<std::string_view> column = split(line, '\t');
     if (column[0] == "root") roots_.emplace(column[1]);
     if (column[0] == "alias") aliases_.emplace(column[1], column[2]);
+    if (column[0] == "after") after_.emplace(column[2], column[1]);
     if (column[0] == "gives")
       gives_[std::string(column[1].substr(0, column[1].find('.')))].push_back(
           {std::string(column[1]), std::string(column[2])});

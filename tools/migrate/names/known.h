@@ -15,12 +15,18 @@ bool matches(std::string_view pattern, std::string_view name);
 
 class KnownNames {
  public:
-  /// Lines "root NAME", "alias FROM TO" and "gives PATTERN NAME", columns parted by tabs; '#' begins a comment line.
+  /// Lines "root NAME", "alias FROM TO" and "gives PATTERN NAME" and "after FRAMEWORK LINE", columns parted by tabs;
+  /// '#' begins a comment line.
   explicit KnownNames(std::string_view table);
 
   /// The one spelling of a dotted name: "keras.optimizers.Adam" is "tensorflow.keras.optimizers.Adam".
   std::string canonical(std::string name) const;
   /// A top-level module of a framework; no file of a project takes its place.
+  /// The framework whose import this line stands behind; "" where it stands at the head.
+  std::string_view line_after(std::string_view line) const {
+    const auto found = after_.find(std::string(line));
+    return found == after_.end() ? std::string_view() : std::string_view(found->second);
+  }
   bool is_root(std::string_view module) const { return roots_.contains(std::string(module)); }
 
  private:
@@ -28,7 +34,7 @@ class KnownNames {
     std::string pattern, name;
   };
   std::unordered_set<std::string> roots_;
-  std::unordered_map<std::string, std::string> aliases_;
+  std::unordered_map<std::string, std::string> aliases_, after_;
   std::unordered_map<std::string, std::vector<Gives>> gives_;  // by first component
 };
 

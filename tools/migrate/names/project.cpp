@@ -100,6 +100,7 @@ Values Project::shown_by_package(const std::string& module, int depth) const {
 Values Project::inside(const Exports& exports, const std::string& rest, int depth) const {
   const std::string whole = joined(exports.module, rest);
   if (depth > kDeepest) return Value::name(whole);
+  if (rest.starts_with('{')) return in_dictionary(exports, rest, depth);
   const size_t dot = rest.find('.');
   const std::string head = rest.substr(0, dot), tail = dot == rest.npos ? "" : rest.substr(dot);
   const bool called = head.ends_with("()");
@@ -160,6 +161,29 @@ Values Project::appended(const Values& values, const std::string& rest, int dept
       out.add(Value::unknown((value.what == Value::What::kUnknown ? value.text : "?") + rest));
   }
   return out;
+}
+
+/// `rest` is "{12}.[device].x": an entry of a dictionary of the module.
+Values Project::in_dictionary(const Exports& exports, const std::string& rest, int depth) const {
+  const size_t dot = rest.find('.');
+  if (dot == rest.npos) return Value::name(exports.module + "." + rest);
+  const size_t next = rest.find('.', dot + 1);
+  const std::string tail = next == rest.npos ? "" : rest.substr(next);
+  const auto found = exports.names.find(rest.substr(0, next));
+  return found == exports.names.end() ? Values(Value::unknown("?" + tail)) : appended(found->second, tail, depth + 1);
+}
+
+std::vector<std::string> Project::parameters(std::string_view name) const {
+  for (size_t end = name.rfind('.'); end != name.npos && end > 0; end = name.rfind('.', end - 1)) {
+    const Exports* exports = exports_of(name.substr(0, end));
+    if (exports == nullptr) continue;
+    std::string rest(name.substr(end + 1));
+    std::erase_if(rest, [](char c) { return c == '(' || c == ')'; });
+    if (exports->bases.contains(rest)) rest += ".__init__";
+    const auto found = exports->parameters.find(rest);
+    return found == exports->parameters.end() ? std::vector<std::string>() : found->second;
+  }
+  return {};
 }
 
 bool Project::settle_once(size_t index) {

@@ -20,7 +20,8 @@ struct Exports {
   std::unordered_map<std::string, std::vector<Value>> bases;  ///< of classes, by qualified name
   std::unordered_set<std::string> defined;                    ///< functions, classes and methods: "f", "C.method"
   std::unordered_set<std::string> bound;                      ///< other names: "x", "C.attribute"
-  std::vector<std::string> stars;                             ///< modules imported by *, as names
+  std::unordered_map<std::string, std::vector<std::string>> parameters;  ///< of "f", "C.method"; methods without self
+  std::vector<std::string> stars;                                        ///< modules imported by *, as names
 };
 
 class Project {
@@ -41,11 +42,14 @@ class Project {
 
   /// What a name of the project stands for; the name itself where it is defined here; unknown where nothing tells.
   Values follow(const std::string& name) const { return follow(name, 0); }
+  /// Parameters of a function of the project, or of a class of it, by name; none where it is not known.
+  std::vector<std::string> parameters(std::string_view name) const;
 
  private:
   Values follow(const std::string& name, int depth) const;
   Values shown_by_package(const std::string& module, int depth) const;
   Values inside(const Exports& exports, const std::string& rest, int depth) const;
+  Values in_dictionary(const Exports& exports, const std::string& rest, int depth) const;
   Values of_class(const Exports& exports, const std::string& type, const std::string& rest, int depth) const;
   Values appended(const Values& values, const std::string& rest, int depth) const;
   const Exports* exports_of(std::string_view module) const;

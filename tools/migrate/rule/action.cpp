@@ -67,23 +67,11 @@ bool wrap_argument(Migration& migration, const Action& action, const Arguments& 
   return true;
 }
 
-/// Rewrites how the literals begin that may reach this argument, here or in the file they stand in.
-bool rewrite_literals(Migration& migration, const Rule& rule, const Action& action, const Values& values,
-                      size_t change) {
-  bool done = false;
-  for (const Value& value : values) {
-    if (!value.is_text() || !value.text.starts_with(action.key)) continue;
-    const std::string_view rest = std::string_view(value.text).substr(action.key.size());
-    if (!rest.empty() && rest[0] != ':') continue;
-    if (rest.empty() && !value.whole) continue;  // "cuda" + x: nobody knows what
-    if (value.origin.file != migration.names().file()) {
-      migration.edit_elsewhere(rule, value, action.text);
-      continue;
-    }
-    migration.edits().replace(value.origin.begin, value.origin.begin + action.key.size(), action.text, change);
-    done = true;
-  }
-  return done;
+/// What may follow the word: nothing, or ":" and a number, however it is made ("cuda:%d", f"cuda:{i}", "cuda:" + …).
+bool is_index(std::string_view rest) {
+  if (!rest.starts_with(':')) return rest.empty();
+  rest.remove_prefix(1);
+  return rest.empty() || rest[0] == '%' || rest[0] == '{' || rest.find_first_not_of("0123456789") == rest.npos;
 }
 
 /// In an import, the module's name begins otherwise.
@@ -99,15 +87,39 @@ bool literal(Migration& migration, const Rule& rule, const Action& action, Node 
   if (node.is(k_dotted_name)) return rewrite_module(migration, action, node, change);
   if (node.is(k_comparison_operator)) {
     bool done = false;
-    for (const Node side : node.named())
-      done = rewrite_literals(migration, rule, action, migration.names().of(side), change) || done;
+    for (const Node side : node.named()) done = rewrite_literals(migration, rule, action, side, change) || done;
     return done;
   }
+  if (node.is(k_subscript)) return rewrite_literals(migration, rule, action, node.child(Field::k_subscript), change);
+  if (!node.is(k_call)) return rewrite_literals(migration, rule, action, node, change);
   const Node value = Arguments(node).value(action.position, action.keyword);
-  return value && rewrite_literals(migration, rule, action, migration.names().of(value), change);
+  return value && rewrite_literals(migration, rule, action, value, change);
 }
 
 }  // namespace
+
+bool rewrite_literals(Migration& migration, const Rule& rule, const Action& action, Node expression, size_t change) {
+  bool done = false;
+  for (const Value& value : migration.names().of(expression)) {
+    if (!value.is_text() || !value.text.starts_with(action.key)) continue;
+    const std::string_view rest = std::string_view(value.text).substr(action.key.size());
+    if (!is_index(rest)) continue;
+    if (rest.empty() && !value.whole) continue;  // "cuda" + x: nobody knows what
+    if (!migration.take_literal(value.origin)) continue;
+    if (value.origin.file != migration.names().file()) {
+      migration.edit_elsewhere(rule, value, action.text);
+      for (const std::string& line : rule.imports) migration.need_import(line, Migration::kAlways);
+      continue;
+    }
+    const size_t begin = value.origin.begin, end = begin + action.key.size();
+    const bool here = expression.begin() <= begin && end <= expression.end();
+    const size_t row = here ? change : migration.change_at(rule, begin, end);
+    migration.edits().replace(begin, end, action.text, row);
+    for (const std::string& line : rule.imports) migration.need_import(line, row);
+    done = done || here;
+  }
+  return done;
+}
 
 Arguments::Arguments(Node call) : list_(call.is(k_call) ? call.child(Field::k_arguments) : Node()) {
   if (!list_) return;
@@ -203,6 +215,14 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
   const Arguments arguments(node);
   switch (action.what) {
     case Action::What::kCallee: return replace(migration, callee_of(node), filled(action.text, node), change);
+    case Action::What::kAttribute: {
+      const Node callee = callee_of(node);
+      return callee.is(k_attribute) && replace(migration, callee.child(Field::k_attribute), action.text, change);
+    }
+    case Action::What::kDotted: {
+      const Node callee = callee_of(node);
+      return callee.is(k_attribute) && replace(migration, callee, action.text, change);
+    }
     case Action::What::kReplace: return replace(migration, node, filled(action.text, node), change);
     case Action::What::kWrap:
       if (inside_wrapping(node, action.text)) return false;

@@ -31,6 +31,10 @@ class Arguments {
 /// another): nothing was edited.
 bool act(Migration& migration, const Rule& rule, const Action& action, Node node, size_t change);
 
+/// Rewrites how the literals begin that may reach this expression, here or in the file they stand in: `action.key`
+/// becomes `action.text`. False where none stands in the expression itself; others have rows of their own.
+bool rewrite_literals(Migration& migration, const Rule& rule, const Action& action, Node expression, size_t change);
+
 /// {self}, {callee}, {object}, {name} and {first} of a place.
 std::string filled(const std::string& text, Node node);
 

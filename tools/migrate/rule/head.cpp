@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "tools/migrate/names/known.h"
 #include "tools/migrate/rule/migration.h"
 #include "tools/migrate/rule/words.h"
 
@@ -126,13 +127,17 @@ void Migration::put_head() {
   };
   for (const auto* wanted : {&imports_, &lines_})
     for (const auto& [line, changes] : *wanted) {
+      Rule asking;
+      asking.id = changes[0] < result_.changes.size() ? result_.changes[changes[0]].rule : "head";
+      if (const std::string_view framework = known_names().line_after(line); !framework.empty()) {
+        put_after_import(asking, line, framework);
+        continue;
+      }
       // The lines below use what is imported: an import further down is too late for them.
       if (has_import(line) && !(lines_wanted && wanted == &imports_ && !bound_before(line))) continue;
       const bool open =
           first && !place && at > 0 && !source().bytes().ends_with('\n') && !source().bytes().ends_with('\r');
       first = false;
-      Rule asking;
-      asking.id = result_.changes[changes[0]].rule;
       const size_t row = change(asking, place ? place : tree_.root(), Change::Kind::kInsert);
       Change& made = result_.changes[row];
       made.line = made.last_line = place ? place.line() : source().line_count();
@@ -141,6 +146,53 @@ void Migration::put_head() {
       made.message = fmt::format("insert {}", line);
       edits_.insert(at, (open ? newline : "") + line + newline, row);
     }
+}
+
+/// Puts `line` behind the first `import framework`, or import out of it; where all of them stand inside blocks, behind
+/// each of those. Nothing where there is none, or where the file imports this module already.
+void Migration::put_after_import(const Rule& asking, const std::string& line, std::string_view framework) {
+  if (imports(line.substr(line.rfind(' ') + 1))) return;
+  std::vector<Node> outer, inner;
+  bool found_plain = false;
+  for (uint32_t i = 0; i < tree_.size(); ++i) {
+    const Node node = tree_.node(i);
+    if (!node.is(k_import_statement) && !node.is(k_import_from_statement)) continue;
+    bool of_it = false, plain = false;
+    for (const Node each : node.children(node.is(k_import_statement) ? Field::k_name : Field::k_module_name)) {
+      const std::string_view name = (each.is(k_aliased_import) ? each.child(Field::k_name) : each).text();
+      of_it = of_it || name.substr(0, name.find('.')) == framework;
+      plain = plain || (name == framework && node.is(k_import_statement));
+    }
+    if (!of_it) continue;
+    if (!node.parent().is(k_module))
+      inner.push_back(node);
+    else if (outer.empty() || (plain && !found_plain))
+      outer = {node}, found_plain = plain;
+  }
+  const std::string& bytes = source().bytes();
+  for (const Node node : outer.empty() ? inner : outer) {
+    const size_t begin = bytes.find_last_of("\r\n", node.begin());
+    const size_t line_begin = begin == bytes.npos || node.begin() == 0 ? 0 : begin + 1;
+    const size_t rest = bytes.find_first_not_of(" \t\f", node.end());
+    const bool alone = bytes.find_first_not_of(" \t", line_begin) == node.begin() &&
+                       (rest == bytes.npos || bytes[rest] == '#' || bytes[rest] == '\r' || bytes[rest] == '\n');
+    Change& made = row(change(asking, node, Change::Kind::kInsert));
+    const size_t number = result_.changes.size() - 1;
+    made.before = "";
+    made.after = line;
+    made.message = fmt::format("insert {}", line);
+    if (!alone) {  // a; b
+      made.kind = Change::Kind::kModify;
+      edits_.append(node.end(), "; " + line, number);
+      continue;
+    }
+    const std::string indent = bytes.substr(line_begin, node.begin() - line_begin);
+    const size_t end = bytes.find_first_of("\r\n", node.end());
+    const bool last = end == bytes.npos;
+    const size_t next = last ? bytes.size() : end + (bytes.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+    const std::string newline(source().newline());
+    edits_.insert(next, last ? newline + indent + line : indent + line + newline, number);
+  }
 }
 
 }  // namespace npu::migrate

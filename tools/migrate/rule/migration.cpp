@@ -126,6 +126,15 @@ size_t Migration::change(const Rule& rule, Node node, Change::Kind kind) {
   return result_.changes.size() - 1;
 }
 
+size_t Migration::change_at(const Rule& rule, size_t begin, size_t end) {
+  const size_t row = change(rule, tree_.root());
+  Change& made = result_.changes[row];
+  made.line = source().line(begin);
+  made.last_line = source().line(end);
+  made.before = one_line(std::string_view(source().bytes()).substr(begin, end - begin));
+  return row;
+}
+
 void Migration::note(const Rule& rule, Node node, std::string report, std::string message) {
   Change& row = result_.changes[change(rule, node, Change::Kind::kNote)];
   row.report = std::move(report);
@@ -176,6 +185,7 @@ void Migration::meet(Rule::On on, Node node, Node asked) {
       yes += how == Meant::kYes;
       perhaps += how == Meant::kPerhaps;
     }
+    if (on == Rule::On::kCompare && rule->names[0] == "*") continue;  // visit_compared() asks those
     if (yes + perhaps == 0 || (yes == 0 && !rule->needs.empty() && !imports(rule->needs))) continue;
     apply(*rule, node, yes == values.size(), values);
   }
@@ -235,10 +245,7 @@ void Migration::visit(Node node) {
       if (!(parent.is(k_attribute) && node.field() == Field::k_object)) record_use(node);
       return meet(Rule::On::kName, node, node);
     }
-    case k_comparison_operator:
-      for (const Node side : node.named())
-        if (!side.is(k_string)) meet(Rule::On::kCompare, node, side);
-      return;
+    case k_subscript: return meet(Rule::On::kSubscript, node, node.child(Field::k_value));
     case k_function_definition: {
       const Value name = Value::name(std::string(node.child(Field::k_name).text()));
       for (const Rule* rule : rules_.meeting(Rule::On::kDefine, name))
@@ -252,7 +259,7 @@ void Migration::visit(Node node) {
         const Value name = Value::name(std::move(dotted));
         for (const Rule* rule : rules_.meeting(Rule::On::kImport, name)) apply(*rule, at, true, name);
       };
-      if (module && module.is(k_dotted_name)) ask(module, std::string(module.text()));
+      if (module.is(k_dotted_name)) ask(module, std::string(module.text()));
       if (module.is(k_relative_import)) return;
       for (const Node each : node.children(Field::k_name)) {
         const Node name = each.is(k_aliased_import) ? each.child(Field::k_name) : each;
@@ -300,6 +307,8 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
   const auto imports = [](Node node) { return node.is(k_import_statement) || node.is(k_import_from_statement); };
   for (uint32_t i = 0; i < tree_.size(); ++i)
     if (!imports(tree_.node(i))) visit(tree_.node(i));
+  for (uint32_t i = 0; i < tree_.size(); ++i) visit_given(tree_.node(i));
+  for (uint32_t i = 0; i < tree_.size(); ++i) visit_compared(tree_.node(i));  // by then it is known what literals mean
   for (uint32_t i = 0; i < tree_.size(); ++i)
     if (imports(tree_.node(i))) visit(tree_.node(i));
   for (const Remote& asked : remote) {

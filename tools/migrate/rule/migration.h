@@ -54,13 +54,21 @@ class Migration {
   const Options& options() const { return options_; }
   /// Begins a row of the report for `node`; edits name it by the number that comes back.
   size_t change(const Rule& rule, Node node, Change::Kind kind = Change::Kind::kModify);
+  /// A row for something that stands elsewhere in this file.
+  size_t change_at(const Rule& rule, size_t begin, size_t end);
   Change& row(size_t change) { return result_.changes[change]; }
   Edits& edits() { return edits_; }
   void note(const Rule& rule, Node node, std::string report, std::string message);
-  /// A line the file needs at its head; made once, and only if the change survives.
+  /// A line the file needs at its head; made once, and only if the change survives (kAlways: in any case).
   void need_import(const std::string& line, size_t change) { imports_[line].push_back(change); }
   /// A line right after those imports.
   void need_line(const std::string& line, size_t change) { lines_[line].push_back(change); }
+  static constexpr size_t kAlways = static_cast<size_t>(-1);
+  /// Whether a literal is met for the first time; it is then taken to mean what the rule says.
+  bool take_literal(const Place& place) { return taken_.insert({place.file, place.begin}).second; }
+  bool is_taken(const Place& place) const { return taken_.contains({place.file, place.begin}); }
+  /// True for the first of several places that ask about one node.
+  bool meet_once(Node node) { return met_.insert(node.index()).second; }
   void edit_elsewhere(const Rule& rule, const Value& literal, std::string text);
   bool imports(std::string_view framework) const { return frameworks_.contains(std::string(framework)); }
   /// Whether the file has this line (an import) already, however it is spelled.
@@ -77,8 +85,12 @@ class Migration {
   void meet(Rule::On on, Node node, Node asked);
   bool apply(const Rule& rule, Node node, bool sure, const Values& values);
   void meet_file(Rule::On on);
+  void visit_given(Node node);
+  void visit_compared(Node node);
+  void give(std::string_view name, Node value);
   void put_head();
   void tell_what_became();
+  void put_after_import(const Rule& asking, const std::string& line, std::string_view framework);
   void gather_imports();
   void record_use(Node node);
   Node head_place() const;
@@ -91,7 +103,8 @@ class Migration {
   FileResult result_;
   std::map<std::string, std::vector<size_t>> imports_, lines_;
   std::set<std::string> frameworks_;
-  std::set<uint32_t> met_;  // nodes whose inner names are spoken for
+  std::set<std::pair<int32_t, uint32_t>> taken_;  // literals, by file and first byte
+  std::set<uint32_t> met_;
 };
 
 }  // namespace npu::migrate

@@ -55,10 +55,10 @@ class Reader {
   Rule rule(const YAML::Node& node) const {
     if (!node.IsMap()) refuse(node, "a rule is a map with id, what, why and what it meets");
     Rule out;
-    static const std::map<std::string, Rule::On> kOn = {{"call", Rule::On::kCall},       {"name", Rule::On::kName},
-                                                        {"import", Rule::On::kImport},   {"define", Rule::On::kDefine},
-                                                        {"compare", Rule::On::kCompare}, {"file", Rule::On::kFile},
-                                                        {"touched", Rule::On::kTouched}};
+    static const std::map<std::string, Rule::On> kOn = {
+        {"call", Rule::On::kCall},       {"name", Rule::On::kName},           {"import", Rule::On::kImport},
+        {"define", Rule::On::kDefine},   {"compare", Rule::On::kCompare},     {"file", Rule::On::kFile},
+        {"touched", Rule::On::kTouched}, {"subscript", Rule::On::kSubscript}, {"given", Rule::On::kGiven}};
     static const std::map<std::string, Rule::Unsure> kUnsure = {
         {"list", Rule::Unsure::kList}, {"change", Rule::Unsure::kChange}, {"skip", Rule::Unsure::kSkip}};
     for (const auto& pair : node) {
@@ -113,10 +113,13 @@ class Reader {
 
   Action action(const YAML::Node& node) const {
     static const std::map<std::string, Action::What> kWhat = {
-        {"callee", Action::What::kCallee}, {"replace", Action::What::kReplace},   {"wrap", Action::What::kWrap},
-        {"set", Action::What::kSet},       {"default", Action::What::kDefault},   {"rename", Action::What::kRename},
-        {"remove", Action::What::kRemove}, {"argument", Action::What::kArgument}, {"literal", Action::What::kLiteral},
-        {"code", Action::What::kCode},     {"keep", Action::What::kKeep}};
+        {"callee", Action::What::kCallee},   {"attribute", Action::What::kAttribute},
+        {"dotted", Action::What::kDotted},   {"replace", Action::What::kReplace},
+        {"wrap", Action::What::kWrap},       {"set", Action::What::kSet},
+        {"default", Action::What::kDefault}, {"rename", Action::What::kRename},
+        {"remove", Action::What::kRemove},   {"argument", Action::What::kArgument},
+        {"literal", Action::What::kLiteral}, {"code", Action::What::kCode},
+        {"keep", Action::What::kKeep}};
     if (!node.IsMap() || node.size() != 1) refuse(node, "an action is one `name: …`");
     const std::string name = text(node.begin()->first);
     const YAML::Node value = node.begin()->second;

@@ -16,19 +16,21 @@ namespace npu::migrate {
 /// stand for what the file has there (rule/action.cpp).
 struct Action {
   enum class What {
-    kCallee,    ///< call: another callee
-    kReplace,   ///< another expression in the place of the whole one
-    kWrap,      ///< `text` before it, `after` behind it
-    kSet,       ///< call: keyword `key` becomes `text`, added where it is not there
-    kDefault,   ///< call: keyword `key` is added as `text` where it is not there
-    kRename,    ///< call: keyword `key` is called `text`
-    kRemove,    ///< call: keyword `key` goes
-    kArgument,  ///< call: the argument `position` or `key` is put between `text` and `after`; where it is missing,
-                ///< `missing` is added as keyword `key`
-    kKeep,      ///< call: only the argument `position` or `key` stays
-    kLiteral,   ///< call: a string that begins with `key` and may reach argument `position` or `keyword`: begins with
-                ///< `text`
-    kCode       ///< what no data says: the function `text` of rule/code.h
+    kCallee,     ///< call: another callee
+    kAttribute,  ///< another last name: `a.cuda` becomes `a.npu`
+    kDotted,     ///< another dotted name in the place of `a.b.c`; a single name comes from an import and stays
+    kReplace,    ///< another expression in the place of the whole one
+    kWrap,       ///< `text` before it, `after` behind it
+    kSet,        ///< call: keyword `key` becomes `text`, added where it is not there
+    kDefault,    ///< call: keyword `key` is added as `text` where it is not there
+    kRename,     ///< call: keyword `key` is called `text`
+    kRemove,     ///< call: keyword `key` goes
+    kArgument,   ///< call: the argument `position` or `key` is put between `text` and `after`; where it is missing,
+                 ///< `missing` is added as keyword `key`
+    kKeep,       ///< call: only the argument `position` or `key` stays
+    kLiteral,    ///< call: a string that begins with `key` and may reach argument `position` or `keyword`: begins with
+                 ///< `text`
+    kCode        ///< what no data says: the function `text` of rule/code.h
   };
   What what{};
   std::string key, text, after, missing, keyword;
@@ -48,7 +50,7 @@ struct Example {
 struct Rule {
   /// kFile: files that import it, before all else; kTouched: those of them in which something was changed, or the entry
   /// file, after all else. "main-file" is imported by the entry file.
-  enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched };
+  enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched, kSubscript, kGiven };
   enum class Unsure { kList, kChange, kSkip };
 
   std::string id, what, why;
