@@ -255,9 +255,11 @@ void Migration::visit(Node node) {
     case k_import_statement:
     case k_import_from_statement: {
       const Node module = node.child(Field::k_module_name);
+      std::set<const Rule*> noted;  // once for the module and its names
       const auto ask = [&](Node at, std::string dotted) {
         const Value name = Value::name(std::move(dotted));
-        for (const Rule* rule : rules_.meeting(Rule::On::kImport, name)) apply(*rule, at, true, name);
+        for (const Rule* rule : rules_.meeting(Rule::On::kImport, name))
+          if (rule->report.empty() || noted.insert(rule).second) apply(*rule, at, true, name);
       };
       if (module.is(k_dotted_name)) ask(module, std::string(module.text()));
       if (module.is(k_relative_import)) return;

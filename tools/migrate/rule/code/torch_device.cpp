@@ -48,6 +48,19 @@ Node asked(Node node) {
   return node;
 }
 
+bool is_backend(Migration& migration, Node side) {
+  const Node node = asked(side);
+  const std::string_view word = node.is(k_attribute)    ? node.child(Field::k_attribute).text()
+                                : node.is(k_subscript)  ? node.child(Field::k_subscript).text()
+                                : node.is(k_identifier) ? node.text()
+                                                        : std::string_view();
+  if (word.find("backend") != word.npos) return true;
+  return std::ranges::any_of(migration.names().of(node), [&](const Value& value) {
+    if (value.is_text()) return !node.is(k_string) && migration.is_taken(value.origin);
+    return value.text == "torch.distributed.get_backend()";
+  });
+}
+
 bool is_device(Migration& migration, Node side) {
   const Node node = asked(side);
   if (node.is(k_string) || node.is(k_concatenated_string)) return false;
@@ -76,6 +89,18 @@ std::vector<Node> sides_of(Node node) {
                                                !each.above(k_case_pattern).above(k_block).is(k_case_clause))
       if (each.parent().is(k_case_pattern) || each.parent().parent().is(k_case_pattern)) out.push_back(each);
   return out;
+}
+
+/// Where one side names a library for communication, all do.
+bool compare_backend(Migration& migration, const Rule& rule, Node node, size_t change) {
+  const std::vector<Node> sides = sides_of(node);
+  if (std::ranges::none_of(sides, [&](Node side) { return side && is_backend(migration, side); })) return false;
+  Action action;
+  action.key = "nccl";
+  action.text = "hccl";
+  bool done = false;
+  for (const Node side : sides) done = rewrite_literals(migration, rule, action, side, change) || done;
+  return done;
 }
 
 bool is_plain_device(Node side) {
@@ -135,7 +160,7 @@ bool default_type(Migration& migration, const Rule&, Node node, size_t change) {
 }
 
 const CodeEntry kCompare("torch-compare", compare), kMap("torch-map-location", map_location),
-    kDefault("torch-default-type", default_type);
+    kDefault("torch-default-type", default_type), kBackend("torch-compare-backend", compare_backend);
 
 }  // namespace
 }  // namespace npu::migrate

@@ -142,6 +142,34 @@ bool import(Migration& migration, const Rule& rule, Node node, size_t change) {
   return migration.meet_once(from) && import_from(migration, rule, from, change);
 }
 
+/// An import that nothing in the file needs goes, with its line; in a block of its own it leaves `pass`.
+bool remove(Migration& migration, const Rule& rule, Node node, size_t change) {
+  const Node statement = node.above(k_import_statement);
+  if (!statement) return false;
+  const Tree& tree = node.tree();
+  for (uint32_t i = 0; i < tree.size(); ++i)
+    if (const Node use = tree.node(i); use.is(k_identifier) && use.text() == node.text() && use.parent() != node) {
+      migration.note(rule, node, "unsupported",
+                     fmt::format("{} is used in this file and is not there on the NPU; "
+                                 "take its uses out, then the import",
+                                 node.text()));
+      return false;
+    }
+  if (statement.children(Field::k_name).size() > 1) {
+    take_out(migration, statement, node, change);
+    return true;
+  }
+  const std::string& bytes = migration.source().bytes();
+  const size_t begin = migration.source().line_begin(statement.line());
+  const size_t end = bytes.find_first_of("\r\n", statement.end());
+  const bool alone = bytes.find_first_not_of(" \t", begin) == statement.begin() && end == statement.end();
+  if (!alone || statement.parent().named().size() == 1)
+    migration.edits().replace(statement.begin(), statement.end(), "pass", change);
+  else
+    migration.edits().replace(begin, end + (bytes.compare(end, 2, "\r\n") == 0 ? 2 : 1), "", change);
+  return true;
+}
+
 /// `torch.cuda` in `torch.cuda.x`, unless the rule leaves that x alone.
 bool cuda(Migration& migration, const Rule& rule, Node node, size_t change) {
   if (!node.is(k_attribute) || node.child(Field::k_attribute).text() != "cuda") return false;
@@ -162,7 +190,8 @@ bool without_cuda(Migration& migration, const Rule&, Node node, size_t change) {
   return true;
 }
 
-const CodeEntry kImport("torch-import", import), kCuda("torch-cuda", cuda), kShort("torch-without-cuda", without_cuda);
+const CodeEntry kRemove("torch-remove-import", remove), kImport("torch-import", import), kCuda("torch-cuda", cuda),
+    kShort("torch-without-cuda", without_cuda);
 
 }  // namespace
 }  // namespace npu::migrate

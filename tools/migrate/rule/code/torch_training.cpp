@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of torch's calls that need more than another word.
+#include "tools/migrate/rule/action.h"
+#include "tools/migrate/rule/code.h"
+
+namespace npu::migrate {
+namespace {
+
+using enum Kind;
+
+/// torch.get_autocast_gpu_dtype() becomes torch.get_autocast_dtype("npu").
+bool autocast_dtype(Migration& migration, const Rule&, Node node, size_t change) {
+  const Node function = node.child(Field::k_function), list = node.child(Field::k_arguments);
+  if (!function.is(k_attribute) || !list.named().empty()) return false;
+  const Node name = function.child(Field::k_attribute);
+  migration.edits().replace(name.begin(), list.end(), "get_autocast_dtype(\"npu\")", change);
+  return true;
+}
+
+/// "cpu:gloo,cuda:nccl" says which library is for which device.
+bool backend_map(Migration& migration, const Rule&, Node node, size_t change) {
+  constexpr std::string_view kOld = "cuda:nccl";
+  const Node backend = Arguments(node).value(0, "backend");
+  if (!backend) return false;
+  bool done = false;
+  for (const Value& value : migration.names().of(backend)) {
+    const size_t at = value.is_text() ? value.text.find(kOld) : std::string::npos;
+    if (at == std::string::npos || value.origin.file != migration.names().file()) continue;
+    if (!migration.take_literal(value.origin)) continue;
+    migration.edits().replace(value.origin.begin + at, value.origin.begin + at + kOld.size(), "npu:hccl", change);
+    done = true;
+  }
+  return done;
+}
+
+/// use_cuda=x becomes use_device="npu" if x else None.
+bool use_cuda(Migration& migration, const Rule&, Node node, size_t change) {
+  const Node keyword = Arguments(node).keyword("use_cuda");
+  if (!keyword) return false;
+  const Node name = keyword.child(Field::k_name), value = keyword.child(Field::k_value);
+  if (value.is(k_false)) return false;
+  migration.edits().replace(name.begin(), name.end(), "use_device", change);
+  migration.edits().wrap(value.begin(), value.end(), "\"npu\" if ", " else None", change);
+  return true;
+}
+
+const CodeEntry kDtype("torch-autocast-dtype", autocast_dtype), kMap("torch-backend-map", backend_map),
+    kUse("torch-use-cuda", use_cuda);
+
+}  // namespace
+}  // namespace npu::migrate
