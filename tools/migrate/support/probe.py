@@ -7,6 +7,7 @@ import csv
 import fnmatch
 import os
 import pathlib
+import re
 import sys
 import time
 
@@ -60,15 +61,29 @@ def gone(wheels, present):
     return {name for name in old - present if not any(other.startswith(name + ".") for other in old | present)}
 
 
+SIZE = re.compile(r"(Tiny|X?Large|Small|Base|Mobile|\d{2,3}|B\d|[SML])(?=(V2)?$)")
+SMALLEST = re.compile(r".*(Tiny|Small|Mobile|B0|50)(V2)?$")
+
+
+def family(name, value):
+    """What names one probe is enough for: those of an object, and the sizes of a network."""
+    network = ".applications." in name and name.rsplit(".", 1)[1][0].isupper()
+    return SIZE.sub("", name.rsplit(".", 1)[1]) if network else id(value)
+
+
+def shortest_first(name):
+    return not SMALLEST.match(name) if ".applications." in name else False, len(name), name
+
+
 def jobs(found, rules):
-    """{name: arguments of a probe}, one for all the names that an object has."""
+    """{names: arguments of a probe}."""
     groups = collections.defaultdict(list)
     for name, value in found.items():
         if not name.startswith(RAW) and rules.of(name) is None:
-            groups[id(value)].append(name)
+            groups[family(name, value)].append(name)
     out = {}
     for group in groups.values():
-        group.sort(key=lambda name: (len(name), name))
+        group.sort(key=shortest_first)
         old = any(".compat.v1." in name for name in group)
         out[tuple(group)] = (group[0], found[group[0]], old, sample.expression(group))
     return out

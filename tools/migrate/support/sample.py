@@ -163,8 +163,8 @@ def written():
 
 
 def expression(names):
-    """The call that sample.tsv has for one of these names, or None."""
-    for pattern, call in written():
+    """The call that sample.tsv has for one of these names, or None; a name in full counts more than a pattern."""
+    for pattern, call in sorted(written(), key=lambda row: "*" in row[0]):
         if any(fnmatch.fnmatchcase(name, "tensorflow." + pattern) for name in names):
             return call
     return None
@@ -224,6 +224,11 @@ def _pair(call):
     )
 
 
+def _cell(cell):
+    cell(tensor(2, 4), cell.zero_state(2, tf.float32))
+    return "a cell, called"
+
+
 def _metric(metric):
     _first_that_works([lambda: metric.update_state(tensor(4, 4)), lambda: _pair(metric.update_state)])
     metric.result()
@@ -258,13 +263,10 @@ def uses():
     """What is done with an object of a class, by the class."""
     keras, v1 = tf.keras, tf.compat.v1
     return [
+        (v1.nn.rnn_cell.RNNCell, _cell),
         (keras.metrics.Metric, _metric),
         (keras.Model, lambda made: "made"),
         (keras.layers.Layer, _layer),
-        (
-            v1.nn.rnn_cell.RNNCell,
-            lambda cell: (cell(tensor(2, 4), cell.zero_state(2, tf.float32)), "a cell, called")[1],
-        ),
         (keras.losses.Loss, _loss),
         ((keras.optimizers.Optimizer, keras.optimizers.legacy.Optimizer, v1.train.Optimizer), _optimizer),
         (keras.optimizers.schedules.LearningRateSchedule, _called(lambda: integers())),
