@@ -160,8 +160,9 @@ def main():
         failed = [f"{k[0]}\t{r['error']!r}\n" for k, r in results.items() if "error" in r]
         pathlib.Path(options.failed).write_text("".join(sorted(failed)), encoding="utf-8")
     if options.only:
-        for name, (support, note) in sorted(verdicts(results).items()):
-            print(f"{name}\t{support}\t{note}")
+        for names_of_one, result in sorted(results.items()):
+            verdict = next(iter(verdicts({names_of_one: result}).values()))
+            print(names_of_one[0], *verdict, result.get("how") or result["error"], sep="\t")
         return
     # Without the old wheels, what they said last time stands.
     removed = gone(options.old, set(found)) or {n for n, (_, note) in read().items() if note.startswith("removed in")}
