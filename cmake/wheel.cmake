@@ -3,27 +3,40 @@
 # component wheel):
 #   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, what it links (private_library.cmake) with the
 #                                  licences, vendor-named libraries, headers
+#   anynpu/bin      the migration tool; the commands exec it, and so do the scripts that guides name:
+#                   npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
 #   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
-add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow ${filter_targets})
+add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow anynpu-migrate ${filter_targets})
 
 set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 set_target_properties(${filter_targets} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH
                                                                                "$ORIGIN:$ORIGIN/../anynpu/lib64")
 install(TARGETS anynpu anynpu_tensorflow ${filter_targets} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
 install(TARGETS ${filter_targets} LIBRARY DESTINATION torch_npu.libs COMPONENT wheel)
+set(package_of_crypto libssl3)
+set(package_of_z zlib1g)
 get_property(private GLOBAL PROPERTY ANYNPU_PRIVATE_LIBRARIES)
 install(IMPORTED_RUNTIME_ARTIFACTS ${private} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
 foreach(library ${private})
   string(REPLACE "private_" "" name ${library})
-  file(GLOB licences /usr/share/doc/lib${name}[0-9]*/copyright ${dnnl_DIR}/../../../share/doc/${name}/[LT]*)
+  set(package lib${name}[0-9]*)
+  if(DEFINED package_of_${name})
+    set(package ${package_of_${name}})
+  endif()
+  file(GLOB licences /usr/share/doc/${package}/copyright ${dnnl_DIR}/../../../share/doc/${name}/[LT]*)
   install(FILES ${licences} DESTINATION anynpu/licenses/${name} COMPONENT wheel)
 endforeach()
-# Libraries of headers alone are in ours; their licences ask to be named too.
-foreach(package libprotozero-dev nlohmann-json3-dev)
+# Libraries of headers alone and archives are in ours; their licences ask to be named too.
+foreach(package libprotozero-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev libexpat1-dev)
   install(FILES /usr/share/doc/${package}/copyright DESTINATION anynpu/licenses/${package} COMPONENT wheel OPTIONAL)
 endforeach()
+install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COMPONENT wheel)
+install(FILES ${tree_sitter_python}/LICENSE DESTINATION anynpu/licenses/tree-sitter-python COMPONENT wheel)
+install(TARGETS anynpu-migrate RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
+install(FILES tools/migrate/main.py DESTINATION npu_device/convert_tf2npu COMPONENT wheel)
+install(FILES tools/migrate/ms_fmk_transplt.py DESTINATION anynpu/tools/ms_fmk_transplt COMPONENT wheel)
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")
 # Where ASCEND_HOME_PATH is set, torch-npu does not start without these folders below it.

@@ -2,6 +2,8 @@
 """What `pip install .` has put into the environment is what `pip uninstall` takes back, and pulls nothing by itself."""
 
 import re
+import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -39,7 +41,22 @@ def test_the_extras_pin_the_frameworks():
 def test_the_licences_of_what_is_bundled_are_there():
     libraries = {path.stem.removeprefix("libanynpu_") for path in (SITE / "anynpu/lib64").glob("libanynpu_*.so")}
     bundled = libraries - {"tensorflow"}  # our own adapter
-    headers = {"libprotozero-dev", "nlohmann-json3-dev"}  # compiled into ours
-    assert bundled | headers == {
+    compiled_in = {"libprotozero-dev", "nlohmann-json3-dev", "libcli11-dev", "libyaml-cpp-dev", "libexpat1-dev"}
+    compiled_in |= {"tree-sitter", "tree-sitter-python"}
+    assert bundled | compiled_in == {
         folder.name for folder in (SITE / "anynpu/licenses").iterdir() if any(folder.iterdir())
     }
+
+
+@pytest.mark.parametrize(
+    "script", ["npu_device/convert_tf2npu/main.py", "anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py"]
+)
+def test_the_migration_stands_where_the_guides_look(script, tmp_path):
+    done = subprocess.run([sys.executable, SITE / script, "-h"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and "--input" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("command", ["convert_tf2npu", "ms_fmk_transplt"])
+def test_the_migration_has_its_vendors_names(command, tmp_path):
+    done = subprocess.run([Path(sys.executable).parent / command, "-h"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and f"Usage: {command}" in done.stdout, done.stderr

@@ -5,10 +5,11 @@ import argparse
 import importlib
 import sys
 
-from anynpu import run, version
+from anynpu import migrate, run, version
 
 COMMANDS = {
     "run": "run a Python script written for a GPU on the software NPU",
+    "migrate": "turn scripts written for a GPU into scripts for the NPU (TensorFlow, PyTorch)",
     "env": "print what a C program needs in its environment, as a shell script",
     "doctor": "check this machine and installation; every finding comes with its cure",
     "ops": "list the operators and the aclnn functions that reach them",
@@ -19,6 +20,7 @@ EXAMPLES = """examples:
   anynpu run train.py --epochs 3     a script that says .cuda() trains on the NPU, unchanged
   eval "$(anynpu env)"               then: g++ main.cpp -lascendcl && ./a.out
   anynpu run --report step.py        what became of the functions of a TensorFlow script
+  anynpu migrate project/            a copy for the NPU; --diff only shows what would change
   anynpu doctor                      first thing to try when something does not work
 """
 
@@ -44,7 +46,10 @@ def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["run"]:
         arguments = ["run", *run.spelled_out(arguments[1:])]
-    options = parser().parse_args(arguments)
+    # Its options are the program's own, -h too.
+    options = argparse.Namespace(command="migrate", execute=migrate.execute, arguments=arguments[1:])
+    if arguments[:1] != ["migrate"]:
+        options = parser().parse_args(arguments)
     try:
         return options.execute(options)
     except (FileNotFoundError, ValueError) as error:

@@ -194,6 +194,20 @@ def check_files():
         yield Finding("bad", f"{len(lost)} of {len(files)} installed files are missing, first {lost[0]}", cure)
 
 
+def check_migration():
+    """The migration tool starts, with what it brings along."""
+    try:
+        command = [place.migration(), "--explain", "all"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        yield Finding("bad", f"anynpu migrate does not start: {error}", "reinstall it: pip install --force-reinstall .")
+        return
+    if done.returncode == 0:
+        yield Finding("ok", f"anynpu migrate knows {len(done.stdout.splitlines())} rules")
+    else:
+        yield Finding("bad", f"anynpu migrate fails: {done.stderr.strip()}", "reinstall AnyNPU; if it stays, report this")
+
+
 def check_unfinished():
     features = {}
     for entry in door.unfinished():
@@ -214,6 +228,7 @@ CHECKS = (
     check_order,
     check_toolkit,
     check_toolkit_folders,
+    check_migration,
     check_unfinished,
 )
 

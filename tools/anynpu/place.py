@@ -38,6 +38,15 @@ def libraries():
     raise FileNotFoundError(f"{CORE} is not in {' nor '.join(map(str, folders))}; install AnyNPU with: pip install .")
 
 
+def migration():
+    """The program behind anynpu migrate, convert_tf2npu and ms_fmk_transplt."""
+    places = [HERE / "bin/anynpu-migrate", ROOT / "build/bin/anynpu-migrate"]
+    for path in places:
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"{places[0]} is not there; install AnyNPU with: pip install .")
+
+
 def is_ours(path):
     """True if the library at `path` leads to libanynpu.so; a file of a real CANN does not."""
     return path.exists() and CORE.encode() in path.read_bytes()
