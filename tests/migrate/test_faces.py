@@ -61,7 +61,7 @@ def start(*arguments, cwd, face="migrate", **options):
 def run(*arguments, cwd, face="migrate", given=b"", **options):
     """(exit code, stdout, stderr)"""
     process = start(*arguments, cwd=cwd, face=face, **options)
-    out, err = process.communicate(given, timeout=120)
+    out, err = process.communicate(given, timeout=60)
     return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
 
 
@@ -285,7 +285,14 @@ def test_links_stay_links_and_are_not_followed(project, tmp_path):
 
 
 def test_names_of_every_kind(tmp_path):
-    names = ["模型/训练 脚本.py", "é.py", "a'b\"c.py", "new\nline.py", "x" * 252 + ".py", "/".join(["d" * 100] * 20) + "/e.py"]
+    names = [
+        "模型/训练 脚本.py",
+        "é.py",
+        "a'b\"c.py",
+        "new\nline.py",
+        "x" * 252 + ".py",
+        "/".join(["d" * 100] * 20) + "/e.py",
+    ]
     put(tmp_path / "p", {name: OLD for name in names})
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/p/\xff.py"))).write_text(OLD)
     put(tmp_path, {"rule.yaml": RULE})
@@ -347,15 +354,17 @@ def test_bytes_that_are_no_utf8_stay(tmp_path):
 
 
 def test_a_file_over_10_mb_is_migrated_and_one_of_50_mb_left(tmp_path):
-    line = b"value = [1, 2, 3, 'some text', other.name]  # a comment\n"
-    put(tmp_path, {"rule.yaml": RULE, "p/a.py": OLD.encode() + line * 200_000, "p/b.py": line * 950_000})
+    line = b"value = other.name  # " + b"a comment, " * 46 + b"\n"
+    put(tmp_path, {"rule.yaml": RULE, "p/a.py": OLD.encode() + line * 20_000, "p/b.py": line * 100_000})
     code, _, err = run("p", "-r", "rule.yaml", "-o", "o", cwd=tmp_path)
     assert code == 1 and "b.py: has 50 MB, more than the 32 MB a file may have" in err
-    assert (tmp_path / "o/a.py").read_bytes() == NEW.encode() + line * 200_000
+    assert (tmp_path / "o/a.py").read_bytes() == NEW.encode() + line * 20_000
     assert (tmp_path / "o/b.py").stat().st_size == (tmp_path / "p/b.py").stat().st_size
 
 
-@pytest.mark.parametrize("text", ["(" * 100_000, "(" * 100_000 + ")" * 100_000, "[" * 100_000, "-" * 100_000 + "1", "f(" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["(" * 100_000, "(" * 100_000 + ")" * 100_000, "[" * 100_000, "-" * 100_000 + "1", "f(" * 100_000]
+)
 def test_deep_nesting(text, tmp_path):
     put(tmp_path, {"rule.yaml": RULE, "p/a.py": OLD + "x = " + text + "\n", "p/b.py": OLD})
     code, _, err = run("p", "-r", "rule.yaml", "-o", "o", cwd=tmp_path)
@@ -403,7 +412,11 @@ def small_disk(tmp_path):
 def test_a_full_disk(face, project, small_disk, tmp_path):
     put(project, {f"more/m{i}.py": OLD + "# filler\n" * 500 for i in range(100)})
     before = tree(project)
-    options = {"migrate": [project, "-o"], "convert_tf2npu": ["-i", project, "-o"], "ms_fmk_transplt": ["-i", project, "-o"]}
+    options = {
+        "migrate": [project, "-o"],
+        "convert_tf2npu": ["-i", project, "-o"],
+        "ms_fmk_transplt": ["-i", project, "-o"],
+    }
     code, _, err = run(*options[face], small_disk / "out", cwd=tmp_path, face=face)
     assert code == 1 and "No space left on device" in err and "make room" in err
     assert tree(project) == before
@@ -431,7 +444,7 @@ def test_a_full_disk_in_place_loses_nothing(small_disk, tmp_path):
 
 
 def many(tmp_path):
-    lines = "".join(f"def f{i}(x):\n    return lib.old(x) + {i}\n" for i in range(1500))
+    lines = "".join(f"def f{i}(x):\n    return lib.old(x) + {i}\n" for i in range(500))
     put(tmp_path, {"rule.yaml": RULE})
     return put(tmp_path / "many", {f"m{i}.py": "import lib\n" + lines + f"# {i}\n" for i in range(120)})
 
@@ -473,7 +486,9 @@ def test_an_interrupted_run_in_place_changes_all_or_whole_files(tmp_path):
 def test_a_reader_that_goes_away(project, tmp_path):
     command = f"'{BUILT}' migrate --explain all | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", command], cwd=tmp_path).returncode in (0, 1)
-    done = subprocess.run(["bash", "-c", f"'{BUILT}' migrate project --json > /dev/full"], cwd=tmp_path, capture_output=True)
+    done = subprocess.run(
+        ["bash", "-c", f"'{BUILT}' migrate project --json > /dev/full"], cwd=tmp_path, capture_output=True
+    )
     assert done.returncode == 1 and b"stdout cannot be written" in done.stderr
 
 
@@ -681,16 +696,19 @@ def test_all_options_of_torch(tmp_path):
 
 
 def test_the_launcher_waits_and_gives_the_exit_code(tmp_path):
-    text = "import os, sys\nprint(os.environ['RANK_ID'], os.environ['RANK_SIZE'], os.environ['DEVICE_ID'], sys.argv[1])\n"
+    text = (
+        "import os, sys\nprint(os.environ['RANK_ID'], os.environ['RANK_SIZE'], os.environ['DEVICE_ID'], sys.argv[1])\n"
+    )
     text += "sys.exit(3 if sys.argv[1] == 'bad' and os.environ['RANK_ID'] == '1' else 0)\n"
     transplant(tmp_path, "distributed", "-m", "net/my main.py", files={"my main.py": text})
     folder = tmp_path / "out/net_msft_multi"
     environment = {**os.environ, "NPU_DEVICES": "0 3", "PYTHON": sys.executable}
-    for argument, wanted in (("good", 0), ("bad", 3)):
-        done = subprocess.run([folder / "run_distributed_npu.sh", argument], env=environment, cwd="/", timeout=60)
-        assert done.returncode == wanted
-    assert (folder / "output_npu_0.log").read_text() == "0 2 0 bad\n"
-    assert (folder / "output_npu_3.log").read_text() == "1 2 3 bad\n"
+    script = folder / "run_distributed_npu.sh"
+    assert subprocess.run([script, "good"], env=environment, cwd="/", timeout=60).returncode == 0
+    assert (folder / "output_npu_0.log").read_text() == "0 2 0 good\n"
+    assert (folder / "output_npu_3.log").read_text() == "1 2 3 good\n"
+    done = subprocess.run([script, "bad"], env=environment, cwd="/", timeout=60, capture_output=True, text=True)
+    assert done.returncode == 3 and done.stderr == "a process ended with 3; the logs are output_npu_*.log here\n"
 
 
 @pytest.mark.parametrize(

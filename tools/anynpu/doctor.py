@@ -205,7 +205,9 @@ def check_migration():
     if done.returncode == 0:
         yield Finding("ok", f"anynpu migrate knows {len(done.stdout.splitlines())} rules")
     else:
-        yield Finding("bad", f"anynpu migrate fails: {done.stderr.strip()}", "reinstall AnyNPU; if it stays, report this")
+        yield Finding(
+            "bad", f"anynpu migrate fails: {done.stderr.strip()}", "reinstall AnyNPU; if it stays, report this"
+        )
 
 
 def check_unfinished():

@@ -27,7 +27,6 @@ int dispatch(const std::string& called, std::vector<std::string> arguments) {
     fmt::print(stderr, "{}: {}\n", name, error.what());
     return 2;
   } catch (const std::exception& error) {
-    if (interrupted()) end_by_signal();
     fmt::print(stderr, "{}: {}\n", name, error.what());
     return 1;
   }

@@ -45,7 +45,8 @@ std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
   app.add_flag("--json", out.json, "print all that was done and found as JSON; writes nothing, as --diff");
   app.add_option("--html", out.html, "write a page that shows the changes side by side");
   app.add_option("--explain", out.explain, "tell what a rule does and why; all: list the rules");
-  app.add_option("-r,--rule", out.rules, "further rules: .yaml as this tool's, or .json as the vendor's")->allow_extra_args(false);
+  app.add_option("-r,--rule", out.rules, "further rules: .yaml as this tool's, or .json as the vendor's")
+      ->allow_extra_args(false);
   app.add_option("--off", out.off, "leave out a rule, by its name")->allow_extra_args(false);
   app.add_flag("--configs", out.configs, "change device names in *.yaml, *.json and *.sh, too");
   app.add_option("-m,--main", out.main, "the script that Python is started with");
@@ -209,11 +210,12 @@ class MigrateFace {
 
   /// In the form that editors and terminals make links of.
   void tell_rows(std::ostream& out, const FileResult& file) const {
-    const std::string path = job_.text ? file.path : fs::is_directory(job_.input) ? wanted_.path + "/" + file.path
-                                                                                  : wanted_.path;
+    const std::string path = job_.text                      ? file.path
+                             : fs::is_directory(job_.input) ? wanted_.path + "/" + file.path
+                                                            : wanted_.path;
     for (const Change& change : file.changes)
-      out << fmt::format("{}:{}: {}{} [{}]\n", path, change.line,
-                         change.report.empty() ? "" : change.report + ": ", told(change), change.rule);
+      out << fmt::format("{}:{}: {}{} [{}]\n", path, change.line, change.report.empty() ? "" : change.report + ": ",
+                         told(change), change.rule);
   }
 
   Wanted wanted_;

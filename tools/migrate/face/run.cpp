@@ -31,7 +31,6 @@ class Run {
     if (job_.look_at_configs) migrate_configs();
     finish_output();
     for (FileResult& file : results_) out_.files.push_back(std::move(file));
-    out_.interrupted = interrupted();
     return std::move(out_);
   }
 
@@ -40,7 +39,7 @@ class Run {
     return job_.threads != 0 ? job_.threads : std::max<size_t>(1, std::thread::hardware_concurrency());
   }
   bool writes() const { return !job_.output.empty(); }
-  bool stopped() const { return stop_ || interrupted(); }
+  bool stopped() const { return stop_; }
   std::string from(const std::string& path) const { return root_ + "/" + path; }
   std::string to(const std::string& path) const {
     return job_.output + "/" + (job_.file_name.empty() ? path : job_.file_name);
@@ -79,8 +78,6 @@ class Run {
     try {
       body();
       return true;
-    } catch (const Interrupted&) {
-      stop_ = true;
     } catch (const DiskFull& error) {
       if (!stop_.exchange(true)) fail(error.what());
     } catch (const std::exception& error) {
@@ -125,7 +122,7 @@ class Run {
     for (size_t i = 0; i < paths.size(); ++i) order_[paths[i]] = i;
     Progress progress(paths.size());
     const auto load = [&](const std::string& path) {
-      if (stopped()) throw Interrupted("the run ended before this file");
+      if (stopped()) throw Refusal("the run ended before this file");
       return job_.text ? Source("<stdin>", *job_.text) : read_source(from(path), kLargestSource);
     };
     Batch batch(paths, load, rules_, job_.options);
@@ -214,7 +211,7 @@ class Run {
 }  // namespace
 
 bool Outcome::failed() const {
-  return !failures.empty() || unfinished > 0 || interrupted ||
+  return !failures.empty() || unfinished > 0 ||
          std::ranges::any_of(files, [](const FileResult& file) { return !file.failure.empty(); });
 }
 

@@ -32,7 +32,6 @@ struct Outcome {
   std::vector<FileResult> files;      ///< Python, then config files; in the order of their paths
   std::vector<std::string> failures;  ///< what could not be read, copied or written: path, reason, cure
   std::vector<std::string> notes;     ///< what is left as it is, and why
-  bool interrupted = false;
   size_t unfinished = 0;  ///< files not written, because the run ended early
 
   bool failed() const;

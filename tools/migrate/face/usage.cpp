@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <iostream>
 
-#include "tools/migrate/files/output.h"
-
 namespace npu::migrate {
 
 namespace fs = std::filesystem;
@@ -111,10 +109,6 @@ int closing(const Outcome& outcome, const char* program) {
               << " files were not written; those that were are complete, and nothing of the input has changed beyond"
                  " them\n";
   std::cerr.flush();
-  if (outcome.interrupted) {
-    std::cerr << program << ": interrupted; no file is half-written" << std::endl;
-    end_by_signal();
-  }
   return outcome.failed() ? 1 : 0;
 }
 

@@ -37,8 +37,7 @@ RuleBook rule_book(const std::vector<std::string>& files, const std::vector<std:
 /// Name of a file without .py, or of a folder.
 std::string stem(const std::string& path);
 
-/// Prints failures (of files, too) and what ended the run to stderr; gives the exit code. Ends the process as the
-/// signal would where one came.
+/// Prints failures (of files, too) and what ended the run to stderr; gives the exit code.
 int closing(const Outcome& outcome, const char* program);
 
 }  // namespace npu::migrate

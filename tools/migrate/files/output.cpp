@@ -21,8 +21,21 @@
 namespace npu::migrate {
 namespace {
 
-std::atomic<int> caught_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+// Names of unfinished files, for the handler of signals, which may neither lock nor allocate.
+constexpr size_t kSlots = 256;  // more than threads write at one time
+std::array<std::atomic<const char*>, kSlots> unfinished;
+static_assert(std::atomic<const char*>::is_always_lock_free);
+std::atomic<bool> ending = false;
+
+void end(int number) {
+  ending = true;
+  for (std::atomic<const char*>& slot : unfinished)
+    if (const char* name = slot; name != nullptr) unlink(name);
+  constexpr std::string_view kText = "\ninterrupted; no file is half-written\n";
+  [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, kText.data(), kText.size());
+  signal(number, SIG_DFL);
+  raise(number);
+}
 
 [[noreturn]] void refuse(const std::string& path, int reason) {
   const char* text = std::strerror(reason);
@@ -35,26 +48,18 @@ static_assert(std::atomic<int>::is_always_lock_free);
 /// A file that is not there yet. Where it is not finished, nothing of it stays.
 class Pending {
  public:
-  explicit Pending(const std::string& path) : path_(path) {
-    // Not a longer form of the name: that may be as long as names can be.
-    static std::atomic<unsigned> count = 0;
-    const size_t slash = path.rfind('/');
-    const std::string folder = slash == path.npos ? "" : path.substr(0, slash + 1);
-    temporary_ = fmt::format("{}.anynpu-{}-{}.tmp", folder, getpid(), count++);
-    file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  explicit Pending(const std::string& path) : path_(path), temporary_(path) {
+    file_ = open(temporary_.name(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file_ < 0) refuse(path, errno);
   }
   Pending(const Pending&) = delete;
   ~Pending() {
     if (file_ >= 0) close(file_);
-    if (!temporary_.empty()) unlink(temporary_.c_str());
   }
 
   void append(std::string_view bytes) {
-    constexpr size_t kPiece = size_t{8} << 20;  // a user who interrupts does not wait for a large file
     while (!bytes.empty()) {
-      if (interrupted()) throw Interrupted("interrupted");
-      const ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kPiece));
+      const ssize_t written = write(file_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) refuse(path_, errno);
       bytes.remove_prefix(static_cast<size_t>(written));
@@ -65,18 +70,42 @@ class Pending {
     if (fchmod(file_, mode) != 0) refuse(path_, errno);
     const int file = std::exchange(file_, -1);
     if (close(file) != 0 && errno != EINTR) refuse(path_, errno);
-    if (interrupted()) throw Interrupted("interrupted");
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_, errno);
-    temporary_.clear();
+    if (!temporary_.keep(path_)) refuse(path_, errno);
   }
 
  private:
   const std::string& path_;
-  std::string temporary_;
+  Temporary temporary_;
   int file_ = -1;
 };
 
 }  // namespace
+
+Temporary::Temporary(const std::string& path) {
+  // Not a longer form of the name: that may be as long as names can be.
+  static std::atomic<unsigned> count = 0;
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == path.npos ? "" : path.substr(0, slash + 1);
+  name_ = fmt::format("{}.anynpu-{}-{}.tmp", folder, getpid(), count++);
+  for (slot_ = 0;; slot_ = (slot_ + 1) % kSlots) {
+    const char* none = nullptr;
+    if (unfinished[slot_].compare_exchange_strong(none, name_.c_str())) break;
+  }
+  while (ending) pause();  // another thread is ending the process
+}
+
+Temporary::~Temporary() {
+  if (!name_.empty()) unlink(name_.c_str());
+  unfinished[slot_] = nullptr;
+}
+
+bool Temporary::keep(const std::string& path) {
+  while (ending) pause();
+  if (rename(name_.c_str(), path.c_str()) != 0) return false;
+  unfinished[slot_] = nullptr;
+  name_.clear();
+  return true;
+}
 
 void write_file(const std::string& path, std::string_view bytes, mode_t mode) {
   Pending file(path);
@@ -116,22 +145,14 @@ void make_folders(const std::string& path) {
 
 void catch_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int number) { caught_signal = number; };
-  sigemptyset(&action.sa_mask);
+  action.sa_handler = end;
+  sigfillset(&action.sa_mask);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     // What the parent had ignored (nohup) stays so.
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
-  signal(SIGPIPE, SIG_IGN);  // a reader that goes away (| head) is a failed write
-}
-
-bool interrupted() { return caught_signal != 0; }
-
-void end_by_signal() {
-  signal(caught_signal, SIG_DFL);
-  raise(caught_signal);
-  std::_Exit(128 + caught_signal);
+  signal(SIGPIPE, SIG_IGN);
 }
 
 }  // namespace npu::migrate

@@ -33,7 +33,7 @@ done
 
 code=0
 for _ in "${started[@]}"; do
-  wait -n "${started[@]}" || { code=$?; break; }
+  wait -n || { code=$?; break; }
 done
 if [ $code -ne 0 ]; then
   echo "a process ended with $code; the logs are output_npu_*.log here" >&2

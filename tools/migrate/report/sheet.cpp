@@ -2,7 +2,6 @@
 #include "tools/migrate/report/sheet.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <xlsxwriter.h>
 
 #include <algorithm>
@@ -70,9 +69,9 @@ std::string no_formula(std::string text) {
 }
 
 void write_sheet(const std::string& path, const Sheet& sheet) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  Temporary temporary(path);
   lxw_workbook_options options{};
-  lxw_workbook* book = workbook_new_opt(temporary.c_str(), &options);
+  lxw_workbook* book = workbook_new_opt(temporary.name(), &options);
   lxw_worksheet* page = workbook_add_worksheet(book, sheet.name.c_str());
   lxw_format* bold = workbook_add_format(book);
   format_set_bold(bold);
@@ -89,9 +88,8 @@ void write_sheet(const std::string& path, const Sheet& sheet) {
   worksheet_autofilter(page, 0, 0, static_cast<lxw_row_t>(rows), static_cast<lxw_col_t>(sheet.headings.size() - 1));
   errno = 0;
   const lxw_error trouble = workbook_close(book);
-  if (trouble == LXW_NO_ERROR && std::rename(temporary.c_str(), path.c_str()) == 0) return;
+  if (trouble == LXW_NO_ERROR && temporary.keep(path)) return;
   const int reason = errno;
-  unlink(temporary.c_str());
   const std::string text =
       fmt::format("{}: cannot be written ({}); make room there or choose another folder for the report", path,
                   trouble == LXW_NO_ERROR ? "it cannot be renamed" : lxw_strerror(trouble));

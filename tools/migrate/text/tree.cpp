@@ -76,6 +76,7 @@ Tree::Tree(const Source& source) : source_(source) {
                      known.fields[ts_tree_cursor_current_field_id(&cursor)]});
     if (error_line_ == 0 && (kind == Kind::k_ERROR || ts_node_is_missing(node)))
       error_line_ = source.line(ts_node_start_byte(node));
+    if (index == 0) flat_[0].kind = Kind::k_module;  // where nothing is Python, too: every walk up ends at a module
     if (ts_tree_cursor_goto_first_child(&cursor)) {
       parent = index;
       continue;
