@@ -7,7 +7,8 @@ set(tests ${sources})
 list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
 
-file(GLOB data CONFIGURE_DEPENDS ${migrate}/rules/*.yaml ${migrate}/rules/*.tsv ${migrate}/support/*.tsv)
+file(GLOB data CONFIGURE_DEPENDS ${migrate}/rules/*.yaml ${migrate}/rules/*.tsv ${migrate}/support/tensorflow.tsv
+     ${migrate}/support/label.tsv)
 set(embedded ${CMAKE_BINARY_DIR}/generated/migrate_data.cpp)
 list(JOIN data "|" joined)
 add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -DFILES=${joined} -DOUT=${embedded} -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three command lines of the migration tool, driven as users do: options, reports, and everything that goes wrong."""
+"""The three command lines of the migration tool, driven as users do: options, reports, and all that goes wrong."""
 
 import csv
 import json
@@ -293,7 +293,7 @@ def test_names_of_every_kind(tmp_path):
         "x" * 252 + ".py",
         "/".join(["d" * 100] * 20) + "/e.py",
     ]
-    put(tmp_path / "p", {name: OLD for name in names})
+    put(tmp_path / "p", dict.fromkeys(names, OLD))
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/p/\xff.py"))).write_text(OLD)
     put(tmp_path, {"rule.yaml": RULE})
     code, out, err = run("p", "-r", "rule.yaml", "-o", "o", "--html", "h.html", cwd=tmp_path)
@@ -536,8 +536,8 @@ def test_the_text_reports(tmp_path):
     brief = (report / "api_brief_report.txt").read_text().splitlines()
     fields = (
         r"Total API: \d+, in which Support: \d+, API support after migration: \d+, Network training support after "
-        r"migration: \d+, Not support but no impact on migration: \d+, Not support or recommended: \d+, Compatible: \d+, "
-        r"Deprecated: \d+, Analysing: \d+"
+        r"migration: \d+, Not support but no impact on migration: \d+, Not support or recommended: \d+, "
+        r"Compatible: \d+, Deprecated: \d+, Analysing: \d+"
     )
     assert len(brief) == 2
     assert re.fullmatch(r"1\.In brief: " + fields, brief[0]), brief[0]
