@@ -4,6 +4,7 @@
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import yaml
 from anynpu import door, table
 
 DOCS = Path(__file__).resolve().parent
@@ -55,7 +56,36 @@ def operators_page():
     return f"{MADE}\n# Operators\n\n{total} The same list: `anynpu ops`.\n\n" + "\n".join(family_sections())
 
 
-PAGES = {"settings.md": settings_page, "operators.md": operators_page}
+RULES = DOCS.parent / "tools/migrate/rules"
+
+
+def features(rule):
+    """What must be on for a rule, and what off."""
+    lists = [[value] if isinstance(value, str) else value for value in (rule.get("when", []), rule.get("unless", []))]
+    return ", ".join([*lists[0], *(f"not {each}" for each in lists[1])])
+
+
+def rule_sections():
+    for path in sorted(RULES.glob("*.yaml")):
+        rules = yaml.safe_load(path.read_text(encoding="utf-8"))["rules"]
+        rows = [[f"`{rule['id']}`", rule["what"], rule.get("why", ""), features(rule)] for rule in rules]
+        rows = [[str(cell).replace("\n", " ") for cell in row] for row in rows]
+        yield f"## {path.name}\n\n{table.markdown(['rule', 'what it does', 'why', 'with'], rows)}\n"
+
+
+def migration_rules_page():
+    return f"""{MADE}
+# Rules of migration
+
+What the [migration tools](migrate.md) do. `anynpu migrate --explain RULE` shows a rule with an example; `--off RULE`
+leaves it out. The last column says with which features a rule is on: `tf2` is the usual one for TensorFlow, `compat`
+comes with `-c`, `tf1` with `--tf1`, `horovod` and `tf_strategy` with `-d`, `distributed` with `distributed` or
+`-d ddp`.
+
+""" + "\n".join(rule_sections())
+
+
+PAGES = {"settings.md": settings_page, "operators.md": operators_page, "migration_rules.md": migration_rules_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -7,7 +7,7 @@ import pytest
 import source
 
 
-@pytest.mark.parametrize("name", ["settings.md", "operators.md"])
+@pytest.mark.parametrize("name", ["settings.md", "operators.md", "migration_rules.md"])
 def test_a_generated_page_is_fresh(name):
     generate = pytest.importorskip("generate")
     page = source.ROOT / "docs" / name

@@ -161,6 +161,14 @@ def test_a_dry_run_and_a_diff_write_nothing(project, tmp_path):
     assert tree(tmp_path) == before
 
 
+def test_each_script_is_migrated_as_what_it_imports(tmp_path):
+    put(tmp_path / "p", {"tf.py": GROWTH, "t.py": "import torch\nx = torch.zeros(3).cuda()\n"})
+    code, out, _ = run("p", "-o", "o", cwd=tmp_path)
+    made = {name: text.decode() for name, text in tree(tmp_path / "o").items()}
+    assert code == 0 and "None" in made["tf.py"] and "torch" not in made["tf.py"]
+    assert "import torch_npu\n" in made["t.py"] and ".npu()" in made["t.py"] and "npu_device" not in made["t.py"]
+
+
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch here")
 def test_patch_takes_the_diff(tmp_path):
     text = "import lib\r\n" + "".join(f"x{i} = {i}\n" + ("lib.old(i)\n" if i % 9 == 0 else "") for i in range(60))

@@ -25,7 +25,7 @@ constexpr const char* kProgram = "anynpu migrate";
 struct Wanted {
   std::string path, output, main, model = "model", distributed, html, explain;
   std::vector<std::string> rules, off;
-  bool in_place = false, dry_run = false, diff = false, json = false, configs = false, compat = false;
+  bool in_place = false, dry_run = false, diff = false, json = false, configs = false, compat = false, tf1 = false;
   bool specify_device = false, similar = false;
   size_t jobs = 0;
 };
@@ -54,6 +54,7 @@ std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
       ->check(CLI::IsMember({"horovod", "tf_strategy", "ddp"}));
   app.add_option("-t,--target_model", out.model, "with -d ddp: the variable that holds the model [model]");
   app.add_flag("-c,--compat", out.compat, "the scripts use tf.compat.v1 as TensorFlow 1");
+  app.add_flag("--tf1", out.tf1, "the scripts are for TensorFlow 1 itself (npu_bridge)");
   app.add_flag("-s,--specify-device", out.specify_device, "PyTorch: take the device from DEVICE_ID");
   app.add_flag("--similar", out.similar, "PyTorch: replace unsupported APIs by similar ones");
   app.add_option("-j,--jobs", out.jobs, "threads [as many as the machine has]");
@@ -100,7 +101,7 @@ class MigrateFace {
     if (!wanted_.explain.empty()) return explain(book, wanted_.explain);
     choose_places();
     choose_features();
-    const RuleIndex rules(book.active(job_.options.features));
+    const RuleIndex rules(both(book));
     const Outcome outcome = run(job_, rules);
     if (wanted_.distributed == "ddp" && !job_.output.empty())
       write_file(job_.output + "/run_distributed_npu.sh", launch_script(job_.options.main), 0755);
@@ -158,20 +159,33 @@ class MigrateFace {
   }
 
   void choose_features() {
-    std::set<std::string>& features = job_.options.features;
     const std::string& mode = wanted_.distributed;
-    if (mode == "horovod" && !wanted_.compat)
+    if (mode == "horovod" && !wanted_.compat && !wanted_.tf1)
       throw UsageError("-d horovod: Horovod is known to scripts of TensorFlow 1 only; add -c, or use -d tf_strategy");
-    features = {"torch", wanted_.compat ? "compat" : "tf2"};
-    if (!mode.empty()) features.insert(mode == "ddp" ? "distributed" : mode);
-    if (wanted_.specify_device) features.insert("specify-device");
-    if (wanted_.similar) features.insert("similar");
+    tensorflow_ = {wanted_.compat || wanted_.tf1 ? "compat" : "tf2"};
+    if (wanted_.tf1) tensorflow_.insert("tf1");
+    torch_ = {"torch"};
+    if (mode == "ddp") torch_.insert("distributed");
+    if (!mode.empty() && mode != "ddp") tensorflow_.insert(mode);
+    if (wanted_.specify_device) torch_.insert("specify-device");
+    if (wanted_.similar) torch_.insert("similar");
+    job_.options.features = tensorflow_;
+    job_.options.features.insert(torch_.begin(), torch_.end());
     job_.options.model = wanted_.model;
     if (mode == "ddp" && wanted_.main.empty())
       throw UsageError("-d ddp: name the script that Python is started with, by -m");
     if (wanted_.main.empty()) return;
-    features.insert("main-file");
     job_.options.main = entry_file(wanted_.main, job_, "-m");
+  }
+
+  /// Rules of either framework: they meet resolved names, so those of one leave scripts of the other alone.
+  std::vector<const Rule*> both(const RuleBook& book) const {
+    std::vector<const Rule*> out = book.active(tensorflow_), torch = book.active(torch_);
+    const auto known = [&](const Rule* rule) { return std::ranges::find(out, rule) != out.end(); };
+    std::erase_if(torch, known);
+    out.insert(out.end(), torch.begin(), torch.end());
+    std::ranges::sort(out);  // the book's order: rules stand in it one behind the other
+    return out;
   }
 
   void answer(const Outcome& outcome) const {
@@ -220,6 +234,7 @@ class MigrateFace {
 
   Wanted wanted_;
   Job job_;
+  std::set<std::string> tensorflow_, torch_;  // features
 };
 
 }  // namespace

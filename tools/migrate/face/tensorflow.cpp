@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 struct Wanted {
   std::string input, output, report, list, main, distributed;
-  bool compat = false;
+  bool compat = false, tf1 = false;
 };
 
 std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
@@ -38,6 +38,7 @@ std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
                  "list of supported APIs in place of the built-in one: the vendor's .xlsx, or text");
   app.add_option("-m,--main", out.main, "the script that Python is started with, where it has no main guard");
   app.add_flag("-c,--compat", out.compat, "the scripts use tf.compat.v1 as TensorFlow 1");
+  app.add_flag("--tf1", out.tf1, "the scripts are for TensorFlow 1 itself (npu_bridge)");
   app.add_option("-d,--distributed_mode", out.distributed, "how the scripts train distributed: horovod or tf_strategy")
       ->check(CLI::IsMember({"horovod", "tf_strategy"}));
   for (std::string& each : arguments)
@@ -82,13 +83,13 @@ class TensorflowFace {
   }
 
   void choose_features() {
-    if (wanted_.distributed == "horovod" && !wanted_.compat)
+    if (wanted_.distributed == "horovod" && !wanted_.compat && !wanted_.tf1)
       throw UsageError("-d horovod: Horovod is known to scripts of TensorFlow 1 only; add -c, or use -d tf_strategy");
     std::set<std::string>& features = job_.options.features;
-    features.insert(wanted_.compat ? "compat" : "tf2");
+    features.insert(wanted_.compat || wanted_.tf1 ? "compat" : "tf2");
+    if (wanted_.tf1) features.insert("tf1");
     if (!wanted_.distributed.empty()) features.insert(wanted_.distributed);
     if (wanted_.main.empty()) return;
-    features.insert("main-file");
     job_.options.main = entry_file(wanted_.main, job_, "-m");
   }
 
