@@ -13,11 +13,6 @@ namespace npu::migrate {
 
 namespace fs = std::filesystem;
 
-/// Stands aside for the reader of that form, once it is linked in.
-__attribute__((weak)) void RuleBook::read_vendor(const std::string& file, std::string_view) {
-  throw Refusal(fmt::format("{}: rules in the vendor's form are not read yet; write them as .yaml", file));
-}
-
 std::optional<int> read_arguments(CLI::App& app, std::vector<std::string> arguments) {
   std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
