@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include "tools/migrate/names/known.h"
 
@@ -12,10 +13,11 @@ namespace {
 
 using enum Kind;
 
-constexpr int kDeepest = 120;        // expressions inside one another; further in, all is unknown
-constexpr size_t kLongest = 200;     // bytes of a dotted name
-constexpr size_t kMostReturns = 16;  // return statements looked at
-constexpr size_t kLongestRow = 8;    // values a function returns at once
+constexpr int kDeepest = 120;         // expressions inside one another; further in, all is unknown
+constexpr size_t kLongest = 200;      // bytes of a dotted name
+constexpr size_t kMostReturns = 16;   // return statements looked at
+constexpr size_t kMostAssigned = 32;  // assignments to one attribute of self
+constexpr size_t kLongestRow = 8;     // values a function returns at once
 
 Value unknown_after(const Value& value, std::string_view step) {
   const bool way = value.what == Value::What::kUnknown && value.text.size() < kLongest;
@@ -295,7 +297,8 @@ Values Evaluator::of_self(Node type, std::string_view attribute) {
   Values out;
   const auto& assigned = table_.attributes(type);
   if (const auto found = assigned.find(attribute); found != assigned.end())
-    for (const Binding& binding : found->second) out.add(of_binding(binding));
+    for (const Binding& binding : std::span(found->second).first(std::min(found->second.size(), kMostAssigned)))
+      out.add(of_binding(binding));
   for (const Binding* binding : table_.all(attribute, type)) out.add(of_binding(*binding));
   if (!out.empty()) return out;
   if (const Node bases = type.child(Field::k_superclasses))

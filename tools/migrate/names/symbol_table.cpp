@@ -8,7 +8,7 @@ namespace {
 
 using enum Kind;
 
-constexpr int kLookedAt = 256;        // bindings of one name before a use
+constexpr ptrdiff_t kLookedAt = 256;  // bindings of one name before a use
 constexpr size_t kMostBindings = 64;  // that may reach one use
 
 bool is_comprehension(Kind kind) {
@@ -362,6 +362,7 @@ std::vector<const Binding*> SymbolTable::reaching(std::string_view name, Node us
   while (scope != at && is_comprehension(scope.kind())) use = scope, scope = scope_of(scope);  // these run at once
   const bool later = scope != at;  // another function: whatever stands there when it runs
   const auto position = [](const Binding& binding) { return binding.node.index(); };
+  const auto before_place = [](uint32_t place, const Binding& binding) { return place < binding.node.index(); };
   const auto after = std::ranges::upper_bound(*bindings, use.index(), {}, position);
   const auto begin = after - bindings->begin() > kLookedAt ? after - kLookedAt : bindings->begin();
   auto sure = later ? begin : after;  // behind the nearest that surely came before
@@ -371,7 +372,10 @@ std::vector<const Binding*> SymbolTable::reaching(std::string_view name, Node us
   Node loop = use;
   for (uint32_t each = loop_[use.index()]; each > at.index(); each = loop_[each])
     if (last == nullptr || !contains(tree_.node(each), last->node)) loop = tree_.node(each);
-  for (auto each = begin; each != bindings->end() && out.size() < kMostBindings; ++each) {
+  const bool many = std::ssize(*bindings) > kLookedAt;  // then only the ones around the use
+  const auto from = !many ? bindings->begin() : last == nullptr ? begin : sure - 1;
+  const auto end = !many ? bindings->end() : std::upper_bound(after, bindings->end(), loop.past(), before_place);
+  for (auto each = from; each != end && out.size() < kMostBindings; ++each) {
     const bool foreign = scope_of(each->node) != scope;  // by global or nonlocal from a function, at any time
     const bool before = each->node.index() < use.index() && (last == nullptr || &*each >= last);
     const bool itself = use.index() < each->sure && !each->node.parent().is(k_named_expression);  // x = f(x)

@@ -39,12 +39,6 @@ Meant meant(const Rule& rule, const Value& value) {
              : Meant::kNo;
 }
 
-bool in_import(Node node) {
-  for (Node at = node; at; at = at.parent())
-    if (at.is(k_import_statement) || at.is(k_import_from_statement) || at.is(k_future_import_statement)) return true;
-  return false;
-}
-
 /// An identifier that is read here, not bound, declared, or only a word of the grammar.
 bool is_read(Node name) {
   const Node parent = name.parent();
@@ -64,7 +58,14 @@ bool is_read(Node name) {
     case k_aliased_import:
     case k_pattern_list:
     case k_tuple_pattern:
+    case k_list_pattern:
+    case k_list_splat_pattern:
+    case k_dictionary_splat_pattern:
+    case k_splat_pattern:
+    case k_keyword_pattern:
+    case k_delete_statement:
     case k_as_pattern_target: return false;
+    case k_named_expression: return name.field() != Field::k_name;
     case k_assignment:
     case k_augmented_assignment:
     case k_for_statement:
@@ -239,8 +240,7 @@ void Migration::visit(Node node) {
     case k_call: return meet(Rule::On::kCall, node, node.child(Field::k_function));
     case k_attribute:
     case k_identifier: {
-      if (node.is(k_identifier) && (!is_read(node) || in_import(node))) return;
-      if (node.is(k_attribute) && in_import(node)) return;
+      if (node.is(k_identifier) && !is_read(node)) return;
       const Node parent = node.parent();
       if (!(parent.is(k_attribute) && node.field() == Field::k_object)) record_use(node);
       return meet(Rule::On::kName, node, node);

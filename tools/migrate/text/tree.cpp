@@ -86,6 +86,7 @@ Tree::Tree(const Source& source) : source_(source) {
       if (!ts_tree_cursor_goto_parent(&cursor)) {
         ts_tree_cursor_delete(&cursor);
         flat_[0].past = size();
+        flat_[0].kind = Kind::k_module;  // also where nothing could be made of the file
         return;
       }
       flat_[parent].past = size();
