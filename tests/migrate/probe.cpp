@@ -4,10 +4,12 @@
 //   probe names FILE…             every name that is read: line, column (bytes, from 0), name, kind and line of the
 //   scope
 //                                 Python looks in, what the name may be
-//   probe run ROOT FEATURES RULES THREADS <paths   migrates the files below ROOT; a line of JSON for each
+//   probe run ROOT FEATURES THREADS OUT <paths   migrates the files below ROOT under all built-in rules; a line of JSON
+//                                 for each, and what changed as files below OUT ("" for none)
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -70,21 +72,29 @@ void print_names(const std::string& path) {
 nlohmann::json told(const FileResult& result) {
   nlohmann::json rows = nlohmann::json::array();
   for (const Change& row : result.changes)
-    rows.push_back({{"rule", row.rule}, {"line", row.line}, {"last_line", row.last_line}, {"report", row.report}});
-  nlohmann::json out = {{"path", result.path},
-                        {"failure", result.failure},
-                        {"rows", rows},
-                        {"uses", result.uses.size()},
-                        {"changed", result.changed()}};
-  if (result.changed()) out["after"] = result.after;
-  return out;
+    rows.push_back({{"rule", row.rule},
+                    {"line", row.line},
+                    {"last_line", row.last_line},
+                    {"report", row.report},
+                    {"insert", row.kind == Change::Kind::kInsert}});
+  return {{"path", result.path},
+          {"failure", result.failure},
+          {"rows", rows},
+          {"uses", result.uses.size()},
+          {"changed", result.changed()}};
 }
 
-int run(const std::string& root, const std::string& features, const std::string& rules, size_t threads) {
+void write(const std::string& path, const std::string& bytes) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+int run(const std::string& root, const std::string& features, size_t threads, const std::string& out) {
   std::vector<std::string> paths;
   for (std::string line; std::getline(std::cin, line);) paths.push_back(line);
   RuleBook book;
-  for (const std::string& name : split(rules, ',')) book.read(name, built_in(name));
+  for (const std::string_view name : built_in_names())
+    if (name.ends_with(".yaml")) book.read(std::string(name), built_in(name));
   Options options;
   for (const std::string& name : split(features, ',')) options.features.insert(name);
   const RuleIndex index(book.active(options.features));
@@ -97,6 +107,7 @@ int run(const std::string& root, const std::string& features, const std::string&
   {
     Batch batch(paths, load, index, options);
     batch.run(threads, [&](FileResult&& result) {
+      if (!out.empty() && result.changed()) write(out + "/" + result.path, result.after);
       std::cout << told(result).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << '\n';
     });
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -114,8 +125,8 @@ int main(const std::vector<std::string>& words) try {
     }
     return 0;
   }
-  if (words.size() == 6 && words[1] == "run") return run(words[2], words[3], words[4], std::stoul(words[5]));
-  fmt::print(stderr, "probe tree FILE | names FILE... | run ROOT FEATURES RULES THREADS <paths\n");
+  if (words.size() == 6 && words[1] == "run") return run(words[2], words[3], std::stoul(words[4]), words[5]);
+  fmt::print(stderr, "probe tree FILE | names FILE... | run ROOT FEATURES THREADS OUT <paths\n");
   return 2;
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());
