@@ -74,6 +74,27 @@ bool is_index(std::string_view rest) {
   return rest.empty() || rest[0] == '%' || rest[0] == '{' || rest.find_first_not_of("0123456789") == rest.npos;
 }
 
+/// Where the process has its NPU from the environment, devices have no number: "npu" is the one that was set.
+bool pins(const Options& options) {
+  return options.features.contains("distributed") || options.features.contains("specify-device");
+}
+
+/// The whole of "cuda:1", f"cuda:{i}", "cuda:%d" % i, "cuda:" + str(i), "cuda:{}".format(i) becomes "npu".
+void without_index(Migration& migration, const Value& value, const std::string& word, size_t row) {
+  Node string;
+  for (uint32_t i = 0; i < migration.tree().size() && !string; ++i)
+    if (const Node node = migration.tree().node(i);
+        node.is(k_string) && node.begin() < value.origin.begin && value.origin.begin < node.end())
+      string = node;
+  if (!string) return;
+  const Node parent = string.parent(), call = parent.is(k_attribute) ? parent.parent() : Node();
+  const Node made = parent.is(k_binary_operator) && parent.child(Field::k_left) == string    ? parent
+                    : call.is(k_call) && parent.child(Field::k_attribute).text() == "format" ? call
+                                                                                             : Node();
+  if (made) return migration.edits().replace(made.begin(), made.end(), '"' + word + '"', row);
+  migration.edits().replace(value.origin.begin, string.children().back().begin(), word, row);
+}
+
 /// In an import, the module's name begins otherwise.
 bool rewrite_module(Migration& migration, const Action& action, Node node, size_t change) {
   const std::string_view text = node.text();
@@ -114,7 +135,10 @@ bool rewrite_literals(Migration& migration, const Rule& rule, const Action& acti
     const size_t begin = value.origin.begin, end = begin + action.key.size();
     const bool here = expression.begin() <= begin && end <= expression.end();
     const size_t row = here ? change : migration.change_at(rule, begin, end);
-    migration.edits().replace(begin, end, action.text, row);
+    if (!rest.empty() && action.key == "cuda" && pins(migration.options()))
+      without_index(migration, value, action.text, row);
+    else
+      migration.edits().replace(begin, end, action.text, row);
     for (const std::string& line : rule.imports) migration.need_import(line, row);
     done = done || here;
   }

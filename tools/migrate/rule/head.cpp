@@ -191,7 +191,7 @@ void Migration::put_after_import(const Rule& asking, const std::string& line, st
     const bool last = end == bytes.npos;
     const size_t next = last ? bytes.size() : end + (bytes.compare(end, 2, "\r\n") == 0 ? 2 : 1);
     const std::string newline(source().newline());
-    edits_.insert(next, last ? newline + indent + line : indent + line + newline, number);
+    edits_.append(next, last ? newline + indent + line : indent + line + newline, number);
   }
 }
 
