@@ -174,8 +174,9 @@ void Migration::put_after_import(const Rule& asking, const std::string& line, st
     const size_t begin = bytes.find_last_of("\r\n", node.begin());
     const size_t line_begin = begin == bytes.npos || node.begin() == 0 ? 0 : begin + 1;
     const size_t rest = bytes.find_first_not_of(" \t\f", node.end());
-    const bool alone = bytes.find_first_not_of(" \t", line_begin) == node.begin() &&
-                       (rest == bytes.npos || bytes[rest] == '#' || bytes[rest] == '\r' || bytes[rest] == '\n');
+    const bool ends = rest == bytes.npos || bytes[rest] == '#' || bytes[rest] == '\r' || bytes[rest] == '\n';
+    if (!ends && bytes[rest] != ';') continue;  // no end of a statement: no Python
+    const bool alone = ends && bytes.find_first_not_of(" \t", line_begin) == node.begin();
     Change& made = row(change(asking, node, Change::Kind::kInsert));
     const size_t number = result_.changes.size() - 1;
     made.before = "";
