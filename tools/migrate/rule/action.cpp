@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tools/migrate/rule/code.h"
+#include "tools/migrate/rule/statement.h"
 
 namespace npu::migrate {
 namespace {
@@ -36,7 +37,8 @@ bool set(Migration& migration, const Action& action, const Arguments& arguments,
     return action.what == Action::What::kSet &&
            replace(migration, arguments.at(action.position), filled(action.text, node), change);
   if (arguments.open()) return false;  // **more may give it
-  arguments.add(migration, action.key + "=" + filled(action.text, node), change);
+  const std::string& name = action.keyword.empty() ? action.key : action.keyword;
+  arguments.add(migration, name + "=" + filled(action.text, node), change);
   return true;
 }
 
@@ -56,9 +58,28 @@ bool inside_wrapping(Node node, const std::string& before) {
   return around.parent().child(Field::k_function).text() == before.substr(0, before.find('('));
 }
 
+/// Whether the value of this place is handed to such a call somewhere else in the file, by name.
+bool wrapped_later(Migration& migration, Node node, const std::string& before) {
+  const std::string callee = before.substr(0, before.find('('));
+  if (migration.source().bytes().find(callee) == std::string::npos) return false;
+  const Values values = migration.names().of(node);
+  const auto among = [&](const Value& each) {
+    return each.is_name() && std::ranges::any_of(values, [&](const Value& own) { return own.text == each.text; });
+  };
+  const Tree& tree = migration.tree();
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    const Node call = tree.node(i);
+    if (!call.is(k_call) || call.child(Field::k_function).text() != callee) continue;
+    for (const Node argument : call.child(Field::k_arguments).named())
+      if (argument.is(k_identifier) && std::ranges::any_of(migration.names().of(argument), among)) return true;
+  }
+  return false;
+}
+
 bool wrap_argument(Migration& migration, const Action& action, const Arguments& arguments, size_t change) {
   if (const Node value = arguments.value(action.position, action.key)) {
     if (wrapped_already(migration, value, action.text)) return false;
+    if (value.is(k_none) && !action.missing.empty()) return replace(migration, value, action.missing, change);
     migration.edits().wrap(value.begin(), value.end(), action.text, action.after, change);
     return true;
   }
@@ -231,6 +252,7 @@ std::string filled(const std::string& text, Node node) {
   replace_all(out, "{callee}", callee.text());
   replace_all(out, "{object}", object ? object.text() : "");
   replace_all(out, "{name}", name.text());
+  replace_all(out, "{parameter}", parameter_of(node));
   replace_all(out, "{first}", first ? first.text() : "");
   return out;
 }
@@ -249,7 +271,7 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
     }
     case Action::What::kReplace: return replace(migration, node, filled(action.text, node), change);
     case Action::What::kWrap:
-      if (inside_wrapping(node, action.text)) return false;
+      if (inside_wrapping(node, action.text) || wrapped_later(migration, node, action.text)) return false;
       migration.edits().wrap(node.begin(), node.end(), filled(action.text, node), filled(action.after, node), change);
       return true;
     case Action::What::kSet:
@@ -260,12 +282,15 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
              replace(migration, there.child(Field::k_name), action.text, change);
     }
     case Action::What::kRemove: {
-      const Node there = arguments.keyword(action.key);
+      Node there = arguments.keyword(action.key);
+      if (!there) there = arguments.at(action.position);
       if (there) arguments.remove(migration, there, change);
       return static_cast<bool>(there);
     }
     case Action::What::kArgument: return arguments.list() && wrap_argument(migration, action, arguments, change);
     case Action::What::kKeep: return arguments.keep(migration, action.position, action.key, change);
+    case Action::What::kBody: return put_body(migration, rule, filled(action.text, node), node, change);
+    case Action::What::kEntry: return put_around_program(migration, action.text, action.after, change);
     case Action::What::kLiteral: return literal(migration, rule, action, node, change);
     case Action::What::kCode: {
       const Code code = find_code(action.text);

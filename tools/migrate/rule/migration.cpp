@@ -194,8 +194,10 @@ void Migration::meet(Rule::On on, Node node, Node asked) {
 
 bool Migration::apply(const Rule& rule, Node node, bool sure, const Values& values) {
   if (!sure && rule.unsure == Rule::Unsure::kSkip) return false;
+  if (edits_.replaced(node.begin(), node.end())) return false;  // it goes with what stands around it
   if (!rule.report.empty()) {
-    if (sure) note(rule, node, rule.report, filled(rule.message, node));
+    const bool part = rule.on == Rule::On::kName && node.parent().is(k_attribute) && node.field() == Field::k_object;
+    if (sure && !part) note(rule, node, rule.report, filled(rule.message, node));
     return false;
   }
   if (!sure && rule.unsure == Rule::Unsure::kList) {
@@ -277,7 +279,9 @@ void Migration::visit(Node node) {
 void Migration::meet_file(Rule::On on) {
   std::vector<const Rule*> rules;
   std::set<std::string> asked = frameworks_;
-  if (is_entry()) asked.insert("main-file");
+  if (!options_.main.empty() && is_entry()) asked.insert("main-file");
+  const auto of_keras = [](const Use& use) { return use.name.find(".keras.") != use.name.npos; };
+  if (std::ranges::any_of(result_.uses, of_keras)) asked.insert("tensorflow.keras");
   for (const std::string& name : asked)
     for (const Rule* rule : rules_.meeting(on, Value::name(name)))
       if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);

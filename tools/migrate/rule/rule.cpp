@@ -119,7 +119,8 @@ class Reader {
         {"default", Action::What::kDefault}, {"rename", Action::What::kRename},
         {"remove", Action::What::kRemove},   {"argument", Action::What::kArgument},
         {"literal", Action::What::kLiteral}, {"code", Action::What::kCode},
-        {"keep", Action::What::kKeep}};
+        {"keep", Action::What::kKeep},       {"body", Action::What::kBody},
+        {"entry", Action::What::kEntry}};
     if (!node.IsMap() || node.size() != 1) refuse(node, "an action is one `name: …`");
     const std::string name = text(node.begin()->first);
     const YAML::Node value = node.begin()->second;

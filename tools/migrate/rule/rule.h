@@ -22,14 +22,16 @@ struct Action {
     kReplace,    ///< another expression in the place of the whole one
     kWrap,       ///< `text` before it, `after` behind it
     kSet,        ///< call: keyword `key` becomes `text`, added where it is not there
-    kDefault,    ///< call: keyword `key` is added as `text` where it is not there
+    kDefault,    ///< call: keyword `key` (by the name `keyword`, if given) is added as `text` where it is not there
     kRename,     ///< call: keyword `key` is called `text`
-    kRemove,     ///< call: keyword `key` goes
+    kRemove,     ///< call: keyword `key` goes, or what stands at `position` for it
     kArgument,   ///< call: the argument `position` or `key` is put between `text` and `after`; where it is missing,
                  ///< `missing` is added as keyword `key`
     kKeep,       ///< call: only the argument `position` or `key` stays
     kLiteral,    ///< call: a string that begins with `key` and may reach argument `position` or `keyword`: begins with
                  ///< `text`
+    kBody,       ///< definition: `text` becomes its body
+    kEntry,      ///< file: `text` before what the program does, `after` behind it
     kCode        ///< what no data says: the function `text` of rule/code.h
   };
   What what{};
@@ -49,7 +51,8 @@ struct Example {
 
 struct Rule {
   /// kFile: files that import it, before all else; kTouched: those of them in which something was changed, or the entry
-  /// file, after all else. "main-file" is imported by the entry file.
+  /// file, after all else. "main-file" is imported by the file that
+  /// was named as the entry.
   enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched, kSubscript, kGiven };
   enum class Unsure { kList, kChange, kSkip };
 
