@@ -205,7 +205,8 @@ void Arguments::add(Migration& migration, const std::string& text, size_t change
   if (!last) {
     const bool before_more = !all_.empty();
     const size_t at = before_more ? all_[0].begin() : list_.begin() + 1;
-    return migration.edits().insert(at, before_more ? text + ", " : text, change);
+    const std::string comma = !before_more && migration.edits().inserted(at) ? ", " : "";
+    return migration.edits().insert(at, before_more ? text + ", " : comma + text, change);
   }
   // Arguments on lines of their own get one more line like theirs.
   const std::string& bytes = migration.source().bytes();

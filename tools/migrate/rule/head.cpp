@@ -119,7 +119,11 @@ void Migration::put_head() {
   const size_t at = place ? place.begin() : source().bytes().size();
   const std::string newline(source().newline());
   bool first = true;
-  const bool lines_wanted = std::ranges::any_of(lines_, [&](const auto& each) { return !has_import(each.first); });
+  const auto wanted_below = [&](const std::string& bound) {
+    return std::ranges::any_of(lines_, [&](const auto& each) {
+      return !bound.empty() && each.first.starts_with(bound + ".") && !has_import(each.first);
+    });
+  };
   const auto bound_before = [&](const std::string& line) {
     const Import wanted = parsed(line);
     return std::ranges::any_of(names_.table().all(wanted.bound, tree_.root()),
@@ -134,7 +138,7 @@ void Migration::put_head() {
         continue;
       }
       // The lines below use what is imported: an import further down is too late for them.
-      if (has_import(line) && !(lines_wanted && wanted == &imports_ && !bound_before(line))) continue;
+      if (has_import(line) && !(wanted_below(parsed(line).bound) && !bound_before(line))) continue;
       const bool open =
           first && !place && at > 0 && !source().bytes().ends_with('\n') && !source().bytes().ends_with('\r');
       first = false;

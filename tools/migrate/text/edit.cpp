@@ -26,6 +26,10 @@ void Edits::wrap(size_t begin, size_t end, std::string before, std::string after
   add({end, end, std::move(after), change, true});
 }
 
+bool Edits::inserted(size_t at) const {
+  return std::ranges::any_of(edits_, [&](const Edit& edit) { return edit.begin == at && edit.end == at; });
+}
+
 bool Edits::replaced(size_t begin, size_t end) const {
   return std::ranges::any_of(
       edits_, [&](const Edit& edit) { return edit.begin < edit.end && edit.begin <= begin && end <= edit.end; });

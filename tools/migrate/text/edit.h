@@ -39,6 +39,8 @@ class Edits {
   void drop(size_t change) {
     std::erase_if(edits_, [&](const Edit& edit) { return edit.change == change; });
   }
+  /// Whether something is inserted there already.
+  bool inserted(size_t at) const;
   /// Whether something else is put in the place of all of [begin, end).
   bool replaced(size_t begin, size_t end) const;
 

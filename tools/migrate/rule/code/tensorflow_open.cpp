@@ -4,20 +4,28 @@
 namespace npu::migrate {
 namespace {
 
-/// The file the program begins in gets the rule's lines, unless it opens a device already. There is nothing else to
-/// edit.
-bool open_device(Migration& migration, const Rule&, Node, size_t) {
-  if (!migration.is_entry()) return false;
+bool calls(Migration& migration, std::string_view name) {
   const Tree& tree = migration.tree();
   for (uint32_t i = 0; i < tree.size(); ++i) {
     if (!tree.node(i).is(Kind::k_call)) continue;
     for (const Value& value : migration.names().of(tree.node(i).child(Field::k_function)))
-      if (value.text == "npu_device.open") return false;
+      if (value.text == name) return true;
   }
-  return true;
+  return false;
 }
 
-const CodeEntry entry("open_device", open_device);
+/// The file the program begins in gets the rule's lines, unless it opens a device already. There is nothing else to
+/// edit.
+bool open_device(Migration& migration, const Rule&, Node, size_t) {
+  return migration.is_entry() && !calls(migration, "npu_device.open");
+}
+
+/// A file that calls enable_v1 in its own way keeps that.
+bool enable_v1(Migration& migration, const Rule&, Node, size_t) {
+  return !calls(migration, "npu_device.compat.enable_v1");
+}
+
+const CodeEntry open("open_device", open_device), enable("enable_v1", enable_v1);
 
 }  // namespace
 }  // namespace npu::migrate

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps for scripts on tf.compat.v1.
+#include <algorithm>
+
+#include "tools/migrate/rule/action.h"
+#include "tools/migrate/rule/code.h"
+
+namespace npu::migrate {
+namespace {
+
+using enum Kind;
+
+bool is_host(const Value& value) {
+  if (value.what == Value::What::kConstant) return value.text == "None";
+  if (!value.is_text()) return false;
+  std::string text = value.text;
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text.find("cpu") != text.npos;
+}
+
+/// tf.device(x) means the host, if it does not yet.
+bool device_on_host(Migration& migration, const Rule&, Node call, size_t change) {
+  const Node where = Arguments(call).value(0, "device_name_or_function");
+  if (!where || std::ranges::all_of(migration.names().of(where), is_host)) return false;
+  migration.edits().replace(where.begin(), where.end(), "'/cpu:0'", change);
+  return true;
+}
+
+/// compile(optimizer=…) of Keras; an optimizer of tf.train is wrapped where it is made.
+bool wrap_compiled_optimizer(Migration& migration, const Rule&, Node call, size_t change) {
+  const Node value = Arguments(call).value(0, "optimizer");
+  if (!value) return false;
+  const auto wrapped = [](const Value& each) {
+    return each.text.ends_with("npu_distributed_optimizer_wrapper()") || each.text.ends_with("Optimizer()");
+  };
+  if (std::ranges::any_of(migration.names().of(value), wrapped)) return false;
+  migration.edits().wrap(value.begin(), value.end(), "npu_distributed_optimizer_wrapper(", ")", change);
+  return true;
+}
+
+const CodeEntry device("device_on_host", device_on_host), compiled("wrap_compiled_optimizer", wrap_compiled_optimizer);
+
+}  // namespace
+}  // namespace npu::migrate
