@@ -279,7 +279,8 @@ void Migration::visit(Node node) {
 void Migration::meet_file(Rule::On on) {
   std::vector<const Rule*> rules;
   std::set<std::string> asked = frameworks_;
-  if (!options_.main.empty() && is_entry()) asked.insert("main-file");
+  if (is_entry()) asked.insert("main-file");
+  if (is_entry() && !options_.main.empty()) asked.insert("named-file");
   const auto of_keras = [](const Use& use) { return use.name.find(".keras.") != use.name.npos; };
   if (std::ranges::any_of(result_.uses, of_keras)) asked.insert("tensorflow.keras");
   for (const std::string& name : asked)

@@ -51,8 +51,8 @@ struct Example {
 
 struct Rule {
   /// kFile: files that import it, before all else; kTouched: those of them in which something was changed, or the entry
-  /// file, after all else. "main-file" is imported by the file that
-  /// was named as the entry.
+  /// file, after all else. "main-file" is imported by the file the
+  /// program begins in, "named-file" by it where it was named (-m).
   enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched, kSubscript, kGiven };
   enum class Unsure { kList, kChange, kSkip };
 
