@@ -220,6 +220,7 @@ void Arguments::add(Migration& migration, const std::string& text, size_t change
 void Arguments::remove(Migration& migration, Node argument, size_t change) const {
   const std::vector<Node> parts = list_.children();
   const auto found = std::ranges::find(parts, argument);
+  if (found == parts.end()) return;  // f(x for x in y): the list is the argument
   size_t begin = argument.begin(), end = argument.end();
   const auto comma = [](Node node) { return node.is(kToken) && node.text() == ","; };
   if (found + 1 != parts.end() && comma(*(found + 1))) {

@@ -294,7 +294,7 @@ bool pin(Migration& migration, const Rule& rule, Node node, size_t change) {
   const int position = way == "second" ? 1 : 0;
   const Node keyword = arguments.keyword(way == "second" ? "index" : "device");
   const Node value = keyword ? keyword.child(Field::k_value) : arguments.at(position);
-  if (!value || value.is(k_list_splat)) return false;
+  if (!value || value.is(k_list_splat) || value == arguments.list()) return false;
   constexpr std::string_view kCurrent = "torch_npu.npu.current_device()";
   if (way != "current") {
     arguments.remove(migration, keyword ? keyword : value, change);
