@@ -92,7 +92,9 @@ class Reports {
     } else if (!change.report.empty()) {
       line(by_hand_, fixed_here_, fmt::format("{} {}: {}", place, change.before, told(change)));
     } else if (change.kind == Change::Kind::kInsert) {
-      line(success_, done_here_, fmt::format("{} {}", place, change.after));  // its message says the same
+      const std::string said = "insert " + change.after;  // what else it says is told
+      const std::string rest = change.message.starts_with(said) ? change.message.substr(said.size()) : "";
+      line(success_, done_here_, fmt::format("{} {}{}", place, change.after, rest));
     } else if (change.after.empty()) {
       line(success_, done_here_, fmt::format("{} delete {}", place, change.before));
     } else {

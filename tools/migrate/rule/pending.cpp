@@ -35,8 +35,8 @@ PendingNames::PendingNames(std::string_view table) {
 void PendingNames::warn(std::string_view text, Change& row) const {
   for (const std::string& name : names_) {
     if (!holds(text, name) || row.message.find("`" + name + "`") != row.message.npos) continue;
-    if (row.message.empty()) row.message = fmt::format("change {} to {}", row.before, row.after);
-    row.message += fmt::format("; this release of npu_device has no `{}` yet: training stops there", name);
+    if (!row.message.empty()) row.message += "; ";
+    row.message += fmt::format("this release of npu_device has no `{}` yet: training stops there", name);
   }
 }
 

@@ -20,13 +20,10 @@ std::string warned(std::string_view text, std::string message) {
 TEST(PendingNames, AreToldOnceAtTheEnd) {
   EXPECT_EQ(warned("npu.train.optimizer.X(", "use it"),
             "use it; this release of npu_device has no `npu.train` yet: training stops there");
-  EXPECT_EQ(warned("wrap_it(", ""),
-            "change old() to new(); this release of npu_device has no `wrap_it` yet: training stops there");
+  EXPECT_EQ(warned("wrap_it(", ""), "this release of npu_device has no `wrap_it` yet: training stops there");
 }
 
-TEST(PendingNames, AreWholeWords) {
-  EXPECT_EQ(warned("npu.trainer(unwrap_it, wrap_items)", "use it"), "use it");
-}
+TEST(PendingNames, AreWholeWords) { EXPECT_EQ(warned("npu.trainer(unwrap_it, wrap_items)", "use it"), "use it"); }
 
 }  // namespace
 }  // namespace npu::migrate
