@@ -208,7 +208,7 @@ def test_html(project, tmp_path):
 def test_explain_and_off(project, tmp_path):
     code, out, _ = run("--explain", "all", "-r", "rule.yaml", cwd=tmp_path)
     assert code == 0 and re.search(r"^test-rule +lib.old becomes lib.new$", out, re.M)
-    assert re.search(r"^tf2-memory-growth +\w", out, re.M)
+    assert re.search(r"^tf-memory-growth +\w", out, re.M)
     code, out, _ = run("--explain", "test-rule", "-r", "rule.yaml", cwd=tmp_path)
     assert "why: for the tests" in out and "    lib.new(1)\n" in out
     code, _, err = run("--explain", "no-such", cwd=tmp_path)
