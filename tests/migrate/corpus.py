@@ -91,7 +91,7 @@ def troubles(before, after, rows):
         out.append("no longer parses")
     old, new = lines_of(before), lines_of(after)
     named = {line for row in rows for line in range(row["line"], row["last_line"] + 1) if not row["insert"]}
-    beside = {row["line"] for row in rows if row["insert"]}
+    beside = {line for row in rows if row["insert"] for line in range(row["line"], row["last_line"] + 2)}
     changed = set()
     for what, begin, end, _, _ in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what in ("replace", "delete"):
