@@ -35,8 +35,7 @@ endforeach()
 install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COMPONENT wheel)
 install(FILES ${tree_sitter_python}/LICENSE DESTINATION anynpu/licenses/tree-sitter-python COMPONENT wheel)
 install(TARGETS anynpu-migrate RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
-install(FILES tools/migrate/main.py DESTINATION npu_device/convert_tf2npu COMPONENT wheel)
-install(FILES tools/migrate/ms_fmk_transplt.py DESTINATION anynpu/tools/ms_fmk_transplt COMPONENT wheel)
+install(FILES tools/anynpu/tools/convert_tf2npu/main.py DESTINATION npu_device/convert_tf2npu COMPONENT wheel)
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")
 # Where ASCEND_HOME_PATH is set, torch-npu does not start without these folders below it.
