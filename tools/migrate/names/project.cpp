@@ -75,7 +75,7 @@ const Exports* Project::exports_of(std::string_view module) const {
 Values Project::follow(const std::string& name, int depth) const {
   if (!name.starts_with(':') || depth > kDeepest) return Value::name(name);
   // Classes with several bases, whose attributes lead to further classes, have more ways than can be walked.
-  constexpr unsigned kMostSteps = 2000;
+  constexpr unsigned kMostSteps = 200;
   static thread_local unsigned steps = 0;
   if (depth <= 1) steps = 0;
   if (++steps > kMostSteps) return Value::unknown();
