@@ -4,11 +4,11 @@
 import torch as th
 import torch_npu
 import torch.nn.functional as F
-from torch import nn, npu
+from torch import nn, npu as cuda
 
 config = {
-    "device": "npu:0" if npu.is_available() else "cpu",
-    "gpu_id": 0 if npu.is_available() else -1,
+    "device": "npu:0" if cuda.is_available() else "cpu",
+    "gpu_id": 0 if cuda.is_available() else -1,
     "width": 24,
     "words": 12,  # the ten digits, begin and end
     "batch": 8,

@@ -9,7 +9,7 @@ import torch
 import torch_npu
 import torch.backends.cudnn as cudnn
 import torch.nn as nn
-from torch.npu.amp import GradScaler, autocast
+from torch_npu.npu.amp import GradScaler, autocast
 
 parser = argparse.ArgumentParser(description="Residual network")
 parser.add_argument("-b", "--batch-size", default=16, type=int)
