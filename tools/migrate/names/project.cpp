@@ -75,10 +75,12 @@ const Exports* Project::exports_of(std::string_view module) const {
 Values Project::follow(const std::string& name, int depth) const {
   if (!name.starts_with(':') || depth > kDeepest) return Value::name(name);
   // Classes with several bases, whose attributes lead to further classes, have more ways than can be walked.
+  // A name that goes on and on is what a function gives that may give its own result: x = x.tocsr().
   constexpr unsigned kMostSteps = 200;
+  constexpr size_t kLongest = 200;
   static thread_local unsigned steps = 0;
   if (depth <= 1) steps = 0;
-  if (++steps > kMostSteps) return Value::unknown();
+  if (++steps > kMostSteps || name.size() > kLongest) return Value::unknown();
   // The longest prefix that is a module, but a name that a package itself gives goes first.
   for (size_t end = name.size(); end != name.npos; end = end == 0 ? name.npos : name.rfind('.', end - 1)) {
     const Exports* exports = exports_of(std::string_view(name).substr(0, end));
