@@ -484,6 +484,8 @@ Exports Evaluator::exports() {
     if (tree_.node(i).is(k_class_definition)) export_class(out, tree_.node(i));
   export_data(out);
   for (const Binding& star : table_.stars()) out.stars.push_back(project_.imported(path_, star.dotted, star.level));
+  out.defined.close();
+  out.bound.close();
   return out;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that pass through data: entries of dictionaries, options of command lines, arguments of functions.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tools/migrate/names/evaluate.h"
@@ -12,6 +14,7 @@ using enum Kind;
 constexpr size_t kMostCalls = 16;    // of one function, looked at
 constexpr size_t kMostEntries = 64;  // of a dictionary, shown to other modules
 constexpr size_t kLongestKey = 60;
+constexpr size_t kLongestText = 40;  // a device's name, not a sentence
 
 /// What a plain string says, "" of anything else.
 std::string_view plain(Node string) {
@@ -216,8 +219,9 @@ void Evaluator::export_data(Exports& exports) {
   for (uint32_t i = 0; i < tree_.size(); ++i) {
     const Node node = tree_.node(i);
     if (node.is(k_function_definition)) {
-      if (const std::string name = SymbolTable::qualified(node); !name.empty())
-        exports.parameters[name] = parameter_names(node);
+      const std::string name = SymbolTable::qualified(node);
+      if (std::string list = fmt::format("{}", fmt::join(parameter_names(node), ",")); !name.empty() && !list.empty())
+        exports.parameters[name] = std::move(list);
       continue;
     }
     if (!node.is(k_dictionary) && !node.is(k_call)) continue;
@@ -230,7 +234,9 @@ void Evaluator::export_data(Exports& exports) {
     for (const auto& [key, value] : all) {
       if (key.empty() || key.size() > kLongestKey || key.find('.') != key.npos) continue;
       Values values = of(value);
-      if (std::ranges::any_of(values, [](const Value& each) { return each.is_text() || each.is_ours(); }))
+      if (std::ranges::any_of(values, [](const Value& each) {
+            return (each.is_text() && each.text.size() <= kLongestText) || each.is_ours();
+          }))
         exports.names["{" + std::to_string(i) + "}.[" + std::string(key) + "]"] = std::move(values);
     }
   }

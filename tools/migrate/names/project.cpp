@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <sstream>
 
 #include "tools/migrate/names/known.h"
 
@@ -188,7 +189,11 @@ std::vector<std::string> Project::parameters(std::string_view name) const {
     std::erase_if(rest, [](char c) { return c == '(' || c == ')'; });
     if (exports->bases.contains(rest)) rest += ".__init__";
     const auto found = exports->parameters.find(rest);
-    return found == exports->parameters.end() ? std::vector<std::string>() : found->second;
+    std::vector<std::string> out;
+    if (found == exports->parameters.end()) return out;
+    std::istringstream list(found->second);
+    for (std::string parameter; std::getline(list, parameter, ',');) out.push_back(parameter);
+    return out;
   }
   return {};
 }

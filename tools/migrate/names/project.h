@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tools/migrate/names/name_set.h"
 #include "tools/migrate/names/value.h"
 
 namespace npu::migrate {
@@ -18,10 +19,10 @@ struct Exports {
   std::string module;  ///< ":package.name"
   std::unordered_map<std::string, Values> names;
   std::unordered_map<std::string, std::vector<Value>> bases;  ///< of classes, by qualified name
-  std::unordered_set<std::string> defined;                    ///< functions, classes and methods: "f", "C.method"
-  std::unordered_set<std::string> bound;                      ///< other names: "x", "C.attribute"
-  std::unordered_map<std::string, std::vector<std::string>> parameters;  ///< of "f", "C.method"; methods without self
-  std::vector<std::string> stars;                                        ///< modules imported by *, as names
+  NameSet defined;                                            ///< functions, classes and methods: "f", "C.method"
+  NameSet bound;                                              ///< other names: "x", "C.attribute"
+  std::unordered_map<std::string, std::string> parameters;    ///< "a,b" of "f", "C.method"; methods without self
+  std::vector<std::string> stars;                             ///< modules imported by *, as names
 };
 
 class Project {
