@@ -91,7 +91,8 @@ bool import_from(Migration& migration, const Rule& rule, Node statement, size_t 
   std::map<std::string, std::string> lines;  // by module: the names that go there
   bool done = false;
   for (const Item& item : items) {
-    if (together && item.text != item.node.text() && item.home.name != item.node.text()) {
+    const Node name = item.node.is(k_aliased_import) ? item.node.child(Field::k_name) : item.node;
+    if (together && item.home.name != name.text()) {  // `nn as nn` stays so: it says that the name is given on
       migration.edits().replace(item.node.begin(), item.node.end(), item.text, change);
       done = true;
     }
