@@ -32,7 +32,7 @@ struct Outcome {
   std::vector<FileResult> files;      ///< Python, then config files; in the order of their paths
   std::vector<std::string> failures;  ///< what could not be read, copied or written: path, reason, cure
   std::vector<std::string> notes;     ///< what is left as it is, and why
-  size_t unfinished = 0;  ///< files not written, because the run ended early
+  size_t unfinished = 0;              ///< files not written, because the run ended early
 
   bool failed() const;
   size_t changed_files() const;

@@ -42,8 +42,8 @@ void copy_link(const std::string& from, const std::string& to);
 /// Makes the folder and those above it.
 void make_folders(const std::string& path);
 
-/// From now on SIGINT, SIGTERM and SIGHUP take unfinished files away, say so, and end the process as ever; a reader that
-/// goes away is a failed write.
+/// From now on SIGINT, SIGTERM and SIGHUP take unfinished files away, say so, and end the process as ever; a reader
+/// that goes away is a failed write.
 void catch_signals();
 
 }  // namespace npu::migrate
