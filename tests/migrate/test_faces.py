@@ -48,9 +48,11 @@ OLD, NEW = "import lib\nlib.old(1)\n", "import lib\nlib.new(1)\n"
 
 
 def start(*arguments, cwd, face="migrate", **options):
+    """A run in the background; it minds SIGINT even where whoever started the tests does not."""
     return subprocess.Popen(
         [BUILT, face, *map(str, arguments)],
         cwd=cwd,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

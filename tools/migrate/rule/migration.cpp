@@ -299,6 +299,13 @@ void Migration::tell_what_became() {
   }
   for (const auto& [change, range] : touched) {
     Change& row = result_.changes[change];
+    // Lines put around a whole program: the row names where they are, not the file.
+    const auto replaces = [&](const Edit& edit) { return edit.change == change && edit.begin != edit.end; };
+    if (row.line == 1 && row.last_line >= source().line_count() - 1 && std::ranges::none_of(edits_.list(), replaces)) {
+      row.kind = Change::Kind::kInsert;
+      row.line = source().line(range.first);
+      row.last_line = source().line(range.second);
+    }
     if (!row.after.empty()) continue;
     auto [begin, end] = std::pair(row.begin, row.end);
     if (range.first < begin || range.second > end || end - begin > kLong) std::tie(begin, end) = range;
