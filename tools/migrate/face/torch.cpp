@@ -9,6 +9,7 @@
 #include <CLI/Formatter.hpp>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "tools/migrate/face/face.h"
 #include "tools/migrate/face/usage.h"
@@ -85,12 +86,12 @@ class TorchFace {
   }
 
   void tell(const Outcome& outcome) const {
-    size_t rows = 0, unsupported = 0, others = 0;
+    std::map<std::string, size_t> rows;
     for (const FileResult& file : outcome.files)
-      for (const Change& change : file.changes)
-        ++(change.report.empty() ? rows : change.report == "unsupported" ? unsupported : others);
+      for (const Change& change : file.changes) ++rows[change.report];
+    const size_t unsupported = rows["unsupported"], others = rows["manual"] + rows["unsure"];
     std::cout << fmt::format("{} of {} files changed, {} places (change_list.csv)\n", outcome.changed_files(),
-                             outcome.files.size(), rows);
+                             outcome.files.size(), rows[""]);
     if (unsupported > 0) std::cout << fmt::format("{} uses of unsupported APIs (unsupported_op.xlsx)\n", unsupported);
     if (others > 0) std::cout << fmt::format("{} places to look at by hand (msFmkTranspltlog.txt)\n", others);
     for (const std::string& note : outcome.notes) std::cout << "note: " << note << '\n';

@@ -133,7 +133,7 @@ bool literal(Migration& migration, const Rule& rule, const Action& action, Node 
     return done;
   }
   if (node.is(k_subscript)) return rewrite_literals(migration, rule, action, node.child(Field::k_subscript), change);
-  if (!node.is(k_call)) return rewrite_literals(migration, rule, action, node, change);
+  if (!node.is(k_call) || rule.on == Rule::On::kGiven) return rewrite_literals(migration, rule, action, node, change);
   const Node value = Arguments(node).value(action.position, action.keyword);
   return value && rewrite_literals(migration, rule, action, value, change);
 }
@@ -223,12 +223,15 @@ void Arguments::remove(Migration& migration, Node argument, size_t change) const
   if (found == parts.end()) return;  // f(x for x in y): the list is the argument
   size_t begin = argument.begin(), end = argument.end();
   const auto comma = [](Node node) { return node.is(kToken) && node.text() == ","; };
-  if (found + 1 != parts.end() && comma(*(found + 1))) {
+  // With the comma before it, so that neighbours may go, too; the first one goes with the comma after it.
+  const auto before = found - parts.begin();
+  const bool is_second = before == 3 && migration.edits().replaced(parts[1].begin(), parts[1].end());  // the first went
+  if (before > 1 && comma(*(found - 1)) && !is_second) {
+    begin = (found - 1)->begin();
+  } else if (found + 1 != parts.end() && comma(*(found + 1))) {
     end = (found + 1)->end();
     const std::string& bytes = migration.source().bytes();
     while (end < bytes.size() && (bytes[end] == ' ' || bytes[end] == '\t')) ++end;
-  } else if (found != parts.begin() && comma(*(found - 1))) {
-    begin = (found - 1)->begin();
   }
   migration.edits().replace(begin, end, "", change);
 }

@@ -261,7 +261,8 @@ void Migration::visit(Node node) {
       const auto ask = [&](Node at, std::string dotted) {
         const Value name = Value::name(std::move(dotted));
         for (const Rule* rule : rules_.meeting(Rule::On::kImport, name))
-          if (rule->report.empty() || noted.insert(rule).second) apply(*rule, at, true, name);
+          if (meant(*rule, name) != Meant::kNo && (rule->report.empty() || noted.insert(rule).second))
+            apply(*rule, at, true, name);
       };
       if (module.is(k_dotted_name)) ask(module, std::string(module.text()));
       if (module.is(k_relative_import)) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons of devices with "cuda".
 #include <algorithm>
+#include <iterator>
 
 #include "tools/migrate/rule/action.h"
 #include "tools/migrate/rule/code.h"
@@ -122,26 +123,82 @@ bool compare(Migration& migration, const Rule& rule, Node node, size_t change) {
   return done;
 }
 
+/// What `place` is where it is a dictionary, or a name that holds one.
+Node dictionary_of(Migration& migration, Node place) {
+  if (place.is(k_dictionary)) return place;
+  if (place.is(k_identifier))
+    for (const Binding* binding : migration.names().table().reaching(place.text(), place))
+      if (binding->how == Binding::How::kAssign && binding->value.is(k_dictionary)) return binding->value;
+  return {};
+}
+
+/// Rewrites these parts of a dictionary's entries; the row tells their lines.
+bool rewrite_entries(Migration& migration, const Rule& rule, Node mapping, const std::vector<Field>& parts,
+                     size_t change) {
+  bool done = false;
+  for (const Node pair : mapping ? mapping.named() : std::vector<Node>())
+    for (const Field field : parts) {
+      const Node part = pair.child(field);
+      if (!part || !rewrite_literals(migration, rule, to_npu(), part, change)) continue;
+      done = true;
+      Change& row = migration.row(change);
+      row.last_line = std::max(row.last_line, part.last_line());
+      row.line = std::min(row.line, part.line());
+    }
+  return done;
+}
+
 /// Of a mapping keys and values are devices.
 bool map_location(Migration& migration, const Rule& rule, Node node, size_t change) {
   const Node place = Arguments(node).value(1, "map_location");
   if (!place) return false;
-  const Values values = migration.names().of(place);
-  Node mapping = place;
-  if (place.is(k_identifier))
-    for (const Binding* binding : migration.names().table().reaching(place.text(), place))
-      if (binding->how == Binding::How::kAssign) mapping = binding->value;
-  bool done = rewrite_literals(migration, rule, to_npu(), place, change);
-  if (!mapping.is(k_dictionary)) return done;
-  for (const Node pair : mapping.named())
-    for (const Field field : {Field::k_key, Field::k_value})
-      if (const Node part = pair.child(field))
-        if (rewrite_literals(migration, rule, to_npu(), part, change)) {
-          done = true;
-          Change& row = migration.row(change);
-          row.last_line = std::max(row.last_line, part.last_line());
-          row.line = std::min(row.line, part.line());
-        }
+  const bool done = rewrite_literals(migration, rule, to_npu(), place, change);
+  const Node mapping = dictionary_of(migration, place);
+  return rewrite_entries(migration, rule, mapping, {Field::k_key, Field::k_value}, change) || done;
+}
+
+/// {"": "cuda:0"}: modules by name, and where they go.
+bool device_map(Migration& migration, const Rule& rule, Node node, size_t change) {
+  return rewrite_entries(migration, rule, dictionary_of(migration, node), {Field::k_value}, change);
+}
+
+/// x.to("cuda"), x an object of a library that is not torch: only where the file works with torch.
+bool library_device(Migration& migration, const Rule& rule, Node node, size_t change) {
+  const Node device = Arguments(node).value(0, "device");
+  return device && migration.imports("torch") && rewrite_literals(migration, rule, to_npu(), device, change);
+}
+
+/// Something that tells a tensor's type as text.
+bool tells_type(Migration& migration, Node node) {
+  if (!node.is(k_call)) return false;
+  const Node function = node.child(Field::k_function);
+  if (migration.names().sure_name(function) == "torch.typename") return true;
+  return function.is(k_attribute) && function.child(Field::k_attribute).text() == "type" &&
+         node.child(Field::k_arguments).named().empty();
+}
+
+/// "torch.cuda.FloatTensor" names a type wherever it is compared; "torch.cuda" does beside x.type().
+bool compare_type(Migration& migration, const Rule&, Node node, size_t change) {
+  constexpr std::string_view kOld = "torch.cuda";
+  std::vector<Node> sides;
+  for (const Node side : sides_of(node)) {
+    sides.push_back(side);
+    if (side.is(k_tuple) || side.is(k_list) || side.is(k_set))
+      std::ranges::copy(side.named(), std::back_inserter(sides));
+  }
+  const bool types = std::ranges::any_of(sides, [&](Node side) { return tells_type(migration, side); });
+  bool done = false;
+  for (const Node side : sides) {
+    if (!side.is(k_string)) continue;
+    for (const Value& value : migration.names().of(side)) {
+      const bool whole = value.text.starts_with("torch.cuda.") && value.text.ends_with("Tensor");
+      if (!value.is_text() || !(whole || (types && value.text.starts_with(kOld)))) continue;
+      if (!migration.take_literal(value.origin)) continue;
+      const size_t begin = value.origin.begin;
+      migration.edits().replace(begin, begin + kOld.size(), "torch.npu", change);
+      done = true;
+    }
+  }
   return done;
 }
 
@@ -160,7 +217,9 @@ bool default_type(Migration& migration, const Rule&, Node node, size_t change) {
 }
 
 const CodeEntry kCompare("torch-compare", compare), kMap("torch-map-location", map_location),
-    kDefault("torch-default-type", default_type), kBackend("torch-compare-backend", compare_backend);
+    kDefault("torch-default-type", default_type), kBackend("torch-compare-backend", compare_backend),
+    kDeviceMap("torch-device-map", device_map), kLibrary("torch-library-device", library_device),
+    kType("torch-compare-type", compare_type);
 
 }  // namespace
 }  // namespace npu::migrate

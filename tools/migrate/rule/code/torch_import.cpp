@@ -32,6 +32,7 @@ Home new_home(const Rule& rule, const std::string& module, const std::string& na
   if (whole == "torch.cuda.OutOfMemoryError" || whole == "torch.cuda.AcceleratorError") return {"torch", name};
   if (module == "torch.cuda") return {"torch.npu", name};
   if (module.starts_with("torch.cuda.")) return {"torch_npu.npu" + module.substr(10), name};
+  if (module.starts_with("apex.normalization") && name == "FusedLayerNorm") return {"torch.nn", "LayerNorm"};
   if (whole == "torch.distributed.is_nccl_available") return {"torch_npu.distributed", "is_hccl_available"};
   static constexpr std::string_view kProfiler[] = {"profile",          "schedule",       "tensorboard_trace_handler",
                                                    "ProfilerActivity", "ProfilerAction", "supported_activities"};
@@ -183,6 +184,14 @@ bool cuda(Migration& migration, const Rule& rule, Node node, size_t change) {
   return true;
 }
 
+/// torch.Tensor.cuda as a value; of a call the name is another rule's.
+bool method(Migration& migration, const Rule&, Node node, size_t change) {
+  if (!node.is(k_attribute) || (node.parent().is(k_call) && node.field() == Field::k_function)) return false;
+  const Node name = node.child(Field::k_attribute);
+  migration.edits().replace(name.begin(), name.end(), "npu", change);
+  return true;
+}
+
 /// torch.cuda.OutOfMemoryError is torch's own by a shorter name.
 bool without_cuda(Migration& migration, const Rule&, Node node, size_t change) {
   const Node object = node.child(Field::k_object);
@@ -192,7 +201,7 @@ bool without_cuda(Migration& migration, const Rule&, Node node, size_t change) {
 }
 
 const CodeEntry kRemove("torch-remove-import", remove), kImport("torch-import", import), kCuda("torch-cuda", cuda),
-    kShort("torch-without-cuda", without_cuda);
+    kShort("torch-without-cuda", without_cuda), kMethod("torch-method", method);
 
 }  // namespace
 }  // namespace npu::migrate

@@ -44,6 +44,33 @@ bool use_cuda(Migration& migration, const Rule&, Node node, size_t change) {
   return true;
 }
 
+bool load(Migration& migration, const Rule& rule, Node node, size_t) {
+  const Arguments arguments(node);
+  if (!arguments.value(1, "map_location") && !arguments.open())
+    migration.note(rule, node, "note",
+                   "a file that was saved on a GPU loads only with map_location=\"npu\" or \"cpu\"");
+  return false;
+}
+
+bool smi(Migration& migration, const Rule& rule, Node node, size_t) {
+  if (node.child(Field::k_arguments).text().find("nvidia-smi") != std::string_view::npos)
+    migration.note(rule, node, "manual",
+                   "nvidia-smi is not there beside NPUs; `npu-smi info` tells of them, in a form of its own");
+  return false;
+}
+
+/// Lists a value, `key`, that asks for something NVIDIA's; `after` says what to do.
+bool listed_value(Migration& migration, const Rule& rule, Node node, size_t) {
+  const Action& action = rule.actions[0];
+  for (const Value& value : migration.names().of(node))
+    if ((value.is_text() || value.what == Value::What::kConstant) && value.whole && value.text == action.key) {
+      migration.note(rule, node, "manual", action.after);
+      break;
+    }
+  return false;
+}
+
+const CodeEntry kLoad("torch-load", load), kSmi("torch-smi", smi), kListed("torch-listed-value", listed_value);
 const CodeEntry kDtype("torch-autocast-dtype", autocast_dtype), kMap("torch-backend-map", backend_map),
     kUse("torch-use-cuda", use_cuda);
 
