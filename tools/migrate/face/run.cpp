@@ -20,6 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Gives the memory back, which `= {}` and clear() keep.
+template <class Container>
+void release(Container& container) {
+  Container().swap(container);
+}
+
 class Run {
  public:
   Run(const Job& job, const RuleIndex& rules) : job_(job), rules_(rules), root_(root_of(job)) {}
@@ -142,10 +148,10 @@ class Run {
     }
     put(entry, file);
     if (!early && job_.on_file) job_.on_file(file);
-    if (!job_.keep_texts || file.lines.empty()) file.before = {};
-    if (!(job_.keep_texts || job_.in_place) || file.lines.empty()) file.after = {};
-    if (!job_.keep_uses) file.uses = {};
-    file.remote = {};
+    if (!job_.keep_texts || file.lines.empty()) release(file.before);
+    if (!(job_.keep_texts || job_.in_place) || file.lines.empty()) release(file.after);
+    if (!job_.keep_uses) release(file.uses);
+    release(file.remote);
     results_[order_.at(file.path)] = std::move(file);
   }
 
@@ -192,7 +198,7 @@ class Run {
           throw Refusal(fmt::format("{}: may not be written; chmod u+w it, or write a copy with -o", path));
         write_file(path, file.after, status.st_mode & 0777U);
       });
-      if (!job_.keep_texts) file.before = {}, file.after = {};
+      if (!job_.keep_texts) release(file.before), release(file.after);
     }
   }
 

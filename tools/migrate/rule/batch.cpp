@@ -11,6 +11,13 @@
 
 namespace npu::migrate {
 
+namespace {
+
+/// Bytes of trees kept between the two looks at files: those of 100 MB of Python. Further files are parsed twice.
+constexpr size_t kMostKept = size_t{48} << 20;
+
+}  // namespace
+
 void in_parallel(size_t count, size_t threads, const std::function<void(size_t)>& body) {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
@@ -22,20 +29,34 @@ void in_parallel(size_t count, size_t threads, const std::function<void(size_t)>
 }
 
 Batch::Batch(std::vector<std::string> paths, Load load, const RuleIndex& rules, const Options& options)
-    : paths_(std::move(paths)), load_(std::move(load)), rules_(rules), options_(options), project_(paths_) {}
+    : paths_(std::move(paths)),
+      load_(std::move(load)),
+      rules_(rules),
+      options_(options),
+      project_(paths_),
+      trees_(paths_.size()) {}
 
 void Batch::gather(size_t index) try {
   const Source source = load_(paths_[index]);
   const Tree tree(source);
   project_.set(index, Evaluator(tree, project_, paths_[index], static_cast<int32_t>(index), false).exports());
+  keep(index, tree);
 } catch (const std::exception&) {
   // The second pass meets the same file and reports it.
+}
+
+void Batch::keep(size_t index, const Tree& tree) {
+  if (kept_ >= kMostKept) return;
+  auto packed = std::make_unique<PackedTree>(tree);
+  if ((kept_ += packed->bytes()) <= kMostKept) trees_[index] = std::move(packed);
 }
 
 FileResult Batch::migrated(size_t index, const std::vector<Remote>& remote) {
   try {
     const Source source = load_(paths_[index]);
-    return Migration(source, project_, paths_[index], static_cast<int32_t>(index), rules_, options_).run(remote);
+    const std::unique_ptr<PackedTree> packed = std::move(trees_[index]);
+    return Migration(source, packed.get(), project_, paths_[index], static_cast<int32_t>(index), rules_, options_)
+        .run(remote);
   } catch (const std::exception& error) {
     FileResult result;
     result.path = paths_[index];

@@ -2,11 +2,14 @@
 // The files of a project, migrated together: first what each gives to the others, then each by itself.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/migrate/rule/migration.h"
+#include "tools/migrate/text/packed_tree.h"
 
 namespace npu::migrate {
 
@@ -24,6 +27,7 @@ class Batch {
 
  private:
   void gather(size_t index);
+  void keep(size_t index, const Tree& tree);
   FileResult migrated(size_t index, const std::vector<Remote>& remote);
 
   std::vector<std::string> paths_;
@@ -31,6 +35,8 @@ class Batch {
   const RuleIndex& rules_;
   const Options& options_;
   Project project_;
+  std::vector<std::unique_ptr<PackedTree>> trees_;  // from the first look at a file to the second, where kept
+  std::atomic<size_t> kept_ = 0;                    // bytes of them
 };
 
 /// Calls body(i) for i in [0, count) on so many threads; for work that never throws.

@@ -107,9 +107,9 @@ std::vector<const Rule*> RuleIndex::meeting(Rule::On on, const Value& value) con
   return out;
 }
 
-Migration::Migration(const Source& source, const Project& project, std::string path, int32_t file,
-                     const RuleIndex& rules, const Options& options)
-    : tree_(source), options_(options), rules_(rules), names_(tree_, project, path, file, true) {
+Migration::Migration(const Source& source, const PackedTree* packed, const Project& project, std::string path,
+                     int32_t file, const RuleIndex& rules, const Options& options)
+    : tree_(source, packed), options_(options), rules_(rules), names_(tree_, project, path, file, true) {
   result_.path = std::move(path);
   result_.before = source.bytes();
 }

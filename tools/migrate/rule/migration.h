@@ -41,8 +41,9 @@ struct Options {
 
 class Migration {
  public:
-  Migration(const Source& source, const Project& project, std::string path, int32_t file, const RuleIndex& rules,
-            const Options& options);
+  /// `packed`: the file's tree, where one was kept.
+  Migration(const Source& source, const PackedTree* packed, const Project& project, std::string path, int32_t file,
+            const RuleIndex& rules, const Options& options);
 
   /// Edits that other files asked for come in `remote`.
   FileResult run(const std::vector<Remote>& remote);

@@ -97,17 +97,23 @@ Source::Source(std::string path, std::string bytes) : path_(std::move(path)), by
     throw Refusal(
         fmt::format("{}: its coding line says {}, which Python does not run either; save it as UTF-8", path_, name));
   masked_ = is_utf8(name) ? without_bad_bytes(bytes_) : masked(bytes_, has_two_bytes(name));
-  if (has_mark()) {
-    if (masked_.empty()) masked_ = bytes_;
-    masked_.replace(0, 3, "   ");
-  }
+  for (size_t i = 0; has_mark() && i < 3; ++i) mask(i, ' ');
+  find_lines();
+}
+
+void Source::mask(size_t at, char as) {
+  if (masked_.empty()) masked_ = bytes_;
+  masked_[at] = as;
+}
+
+void Source::find_lines() {
   size_t unix_lines = 0, windows_lines = 0, old_lines = 0;
   starts_.push_back(0);
   for (size_t i = 0; i < bytes_.size(); ++i) {
     if (bytes_[i] == '\r' && i + 1 < bytes_.size() && bytes_[i + 1] == '\n')
       ++i, ++windows_lines;
     else if (bytes_[i] == '\r')
-      ++old_lines;
+      ++old_lines, mask(i, '\n');
     else if (bytes_[i] == '\n')
       ++unix_lines;
     else

@@ -23,7 +23,8 @@ class Source {
   const std::string& path() const { return path_; }
   const std::string& bytes() const { return bytes_; }
   /// What the parser reads: as long as bytes(), offset for offset. Bytes that are no UTF-8 (Latin-1, GBK … by the
-  /// file's coding line, or by mistake) stand as letters of an identifier in it; so does a byte-order mark as blanks.
+  /// file's coding line, or by mistake) stand as letters of an identifier in it; so does a byte-order mark as blanks,
+  /// and a \r that ends a line by itself as the \n that the parser knows.
   const std::string& readable() const { return masked_.empty() ? bytes_ : masked_; }
   /// Line of a byte, from 1; a line ends with \n, \r\n or \r.
   size_t line(size_t offset) const;
@@ -34,6 +35,9 @@ class Source {
   bool has_mark() const { return bytes_.starts_with("\xEF\xBB\xBF"); }
 
  private:
+  void mask(size_t at, char as);
+  void find_lines();
+
   std::string path_, bytes_, masked_;
   std::vector<size_t> starts_;
   std::string_view newline_;

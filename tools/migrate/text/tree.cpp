@@ -7,6 +7,8 @@
 #include <cstring>
 #include <memory>
 
+#include "tools/migrate/text/packed_tree.h"
+
 extern "C" const TSLanguage* tree_sitter_python();
 
 namespace npu::migrate {
@@ -51,7 +53,7 @@ const Grammar& grammar() {
 
 using Parsed = std::unique_ptr<TSTree, decltype(&ts_tree_delete)>;
 
-Parsed parse(const std::string& text, const std::string& path) {
+Parsed parsed(const std::string& text, const std::string& path) {
   const std::unique_ptr<TSParser, decltype(&ts_parser_delete)> parser(ts_parser_new(), ts_parser_delete);
   ts_parser_set_language(parser.get(), tree_sitter_python());
   Parsed tree(ts_parser_parse_string(parser.get(), nullptr, text.data(), static_cast<uint32_t>(text.size())),
@@ -62,31 +64,39 @@ Parsed parse(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-Tree::Tree(const Source& source) : source_(source) {
-  const Parsed tree = parse(source.readable(), source.path());
+Tree::Tree(const Source& source, const PackedTree* packed) : source_(source) {
+  if (packed != nullptr && packed->made_of(source))
+    flat_ = packed->unpacked(), error_line_ = packed->error_line();
+  else
+    parse();
+}
+
+void Tree::parse() {
+  const Parsed tree = parsed(source_.readable(), source_.path());
+  const TSNode root = ts_tree_root_node(tree.get());
   const Grammar& known = grammar();
-  TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree.get()));
-  flat_.reserve(source.bytes().size() / 3 + 16);
+  const bool sound = !ts_node_has_error(root);
+  TSTreeCursor made = ts_tree_cursor_new(root);
+  const std::unique_ptr<TSTreeCursor, decltype(&ts_tree_cursor_delete)> cursor(&made, ts_tree_cursor_delete);
+  flat_.reserve(ts_node_descendant_count(root));
   uint32_t parent = 0;
   while (true) {
-    const TSNode node = ts_tree_cursor_current_node(&cursor);
+    const TSNode node = ts_tree_cursor_current_node(cursor.get());
     const auto index = static_cast<uint32_t>(flat_.size());
     const Kind kind = known.kind(node);
     flat_.push_back({ts_node_start_byte(node), ts_node_end_byte(node), parent, 0, kind,
-                     known.fields[ts_tree_cursor_current_field_id(&cursor)]});
-    if (error_line_ == 0 && (kind == Kind::k_ERROR || ts_node_is_missing(node)))
-      error_line_ = source.line(ts_node_start_byte(node));
+                     known.fields[ts_tree_cursor_current_field_id(cursor.get())]});
+    if (!sound && error_line_ == 0 && (kind == Kind::k_ERROR || ts_node_is_missing(node)))
+      error_line_ = source_.line(ts_node_start_byte(node));
     if (index == 0) flat_[0].kind = Kind::k_module;  // where nothing is Python, too: every walk up ends at a module
-    if (ts_tree_cursor_goto_first_child(&cursor)) {
+    if (ts_tree_cursor_goto_first_child(cursor.get())) {
       parent = index;
       continue;
     }
     flat_[index].past = index + 1;
-    while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
-      if (!ts_tree_cursor_goto_parent(&cursor)) {
-        ts_tree_cursor_delete(&cursor);
+    while (!ts_tree_cursor_goto_next_sibling(cursor.get())) {
+      if (!ts_tree_cursor_goto_parent(cursor.get())) {
         flat_[0].past = size();
-        flat_[0].kind = Kind::k_module;  // also where nothing could be made of the file
         return;
       }
       flat_[parent].past = size();

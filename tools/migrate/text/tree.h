@@ -89,10 +89,12 @@ class Node {
   uint32_t index_ = 0;
 };
 
+class PackedTree;
+
 class Tree {
  public:
-  /// `source` must outlive the tree.
-  explicit Tree(const Source& source);
+  /// `source` must outlive the tree. Where `packed` was made of this text, the parser need not read it again.
+  explicit Tree(const Source& source, const PackedTree* packed = nullptr);
   Tree(Tree&&) = delete;
 
   const Source& source() const { return source_; }
@@ -104,11 +106,14 @@ class Tree {
 
  private:
   friend class Node;
+  friend class PackedTree;
   struct Flat {
     uint32_t begin, end, parent, past;
     Kind kind;
     Field field;
   };
+  void parse();
+
   const Source& source_;
   std::vector<Flat> flat_;
   size_t error_line_ = 0;
