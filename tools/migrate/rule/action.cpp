@@ -25,6 +25,18 @@ bool replace(Migration& migration, Node node, const std::string& text, size_t ch
   return true;
 }
 
+/// Another callee; what it keeps of the old one stays as it is, so that changes in there are made too.
+bool replace_callee(Migration& migration, Node node, const std::string& text, size_t change) {
+  constexpr std::string_view kObject = "{object}";
+  const Node callee = callee_of(node);
+  const size_t at = text.find(kObject);
+  if (!callee.is(k_attribute) || at == text.npos) return replace(migration, callee, filled(text, node), change);
+  const Node object = callee.child(Field::k_object);
+  if (at != 0) migration.edits().insert(object.begin(), filled(text.substr(0, at), node), change);
+  migration.edits().replace(object.end(), callee.end(), filled(text.substr(at + kObject.size()), node), change);
+  return true;
+}
+
 bool set(Migration& migration, const Action& action, const Arguments& arguments, Node node, size_t change) {
   if (const Node there = arguments.keyword(action.key)) {
     if (action.what == Action::What::kDefault) return false;
@@ -265,7 +277,7 @@ std::string filled(const std::string& text, Node node) {
 bool act(Migration& migration, const Rule& rule, const Action& action, Node node, size_t change) {
   const Arguments arguments(node);
   switch (action.what) {
-    case Action::What::kCallee: return replace(migration, callee_of(node), filled(action.text, node), change);
+    case Action::What::kCallee: return replace_callee(migration, node, action.text, change);
     case Action::What::kAttribute: {
       const Node callee = callee_of(node);
       return callee.is(k_attribute) && replace(migration, callee.child(Field::k_attribute), action.text, change);

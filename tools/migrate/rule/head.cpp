@@ -101,14 +101,48 @@ bool Migration::is_entry() const {
   return options_.main.empty() ? static_cast<bool>(main_guard()) : result_.path == options_.main;
 }
 
+/// Whether a statement at the head sets variables of the environment: `os.environ["X"] = …`, `environ.setdefault(…)`.
+bool Migration::sets_environment(Node statement) {
+  if (statement.is(k_function_definition) || statement.is(k_class_definition) || is_import(statement)) return false;
+  for (uint32_t i = statement.index(); i < statement.past(); ++i) {
+    const Node node = tree_.node(i);
+    if (node.is(k_subscript) && node.field() == Field::k_left &&
+        names_.sure_name(node.child(Field::k_value)) == "os.environ")
+      return true;
+    if (!node.is(k_call)) continue;
+    const std::string callee = names_.sure_name(node.child(Field::k_function));
+    if (callee == "os.environ.setdefault" || callee == "os.environ.update" || callee == "os.environ.pop" ||
+        callee == "os.putenv")
+      return true;
+  }
+  return false;
+}
+
+/// Whether an import may load a framework, which reads its variables then: its own modules and the project's.
+bool Migration::may_load_framework(Node statement) const {
+  const auto loads = [&](Node module) {
+    const std::string_view name = module.text(), root = name.substr(0, name.find('.'));
+    return known_names().is_root(root) || root.starts_with("tensorflow") ||
+           names_.project().imported(names_.path(), name, 0).starts_with(':');
+  };
+  if (const Node module = statement.child(Field::k_module_name)) return module.is(k_relative_import) || loads(module);
+  return std::ranges::any_of(statement.children(Field::k_name), [&](Node each) {
+    return loads(each.is(k_aliased_import) ? each.child(Field::k_name) : each);
+  });
+}
+
 /// The first statement that new imports may stand before: after the docstring and what __future__ gives, at the first
-/// import if one of the first statements is one.
-Node Migration::head_place() const {
+/// import if one of the first statements is one; behind settings of the environment that no framework has read yet.
+Node Migration::head_place() {
   constexpr size_t kLookedAt = 5;
   const std::vector<Node> statements = tree_.root().named();
   size_t at = !statements.empty() && is_text_statement(statements[0]) ? 1 : 0;
   for (size_t i = at; i < statements.size(); ++i)
     if (statements[i].is(k_future_import_statement)) at = i + 1;
+  for (size_t i = at; i < statements.size(); ++i) {
+    if (is_import(statements[i]) && may_load_framework(statements[i])) break;
+    if (sets_environment(statements[i])) at = i + 1;
+  }
   for (size_t i = at; i < statements.size() && i < at + kLookedAt; ++i)
     if (is_import(statements[i])) return statements[i];
   return at < statements.size() ? statements[at] : Node();

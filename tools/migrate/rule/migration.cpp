@@ -368,8 +368,17 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
     edited.insert(edit.change);
     pending_names().warn(edit.text, result_.changes[edit.change]);
   }
+  // What was listed and then went with a change around it is nobody's work any more.
+  const auto is_gone = [&](const Change& row) {
+    const std::string_view text = std::string_view(source().bytes()).substr(row.begin, row.end - row.begin);
+    return std::ranges::any_of(edits_.list(), [&](const Edit& edit) {
+      return edit.begin <= row.begin && row.end <= edit.end && edit.end - edit.begin > row.end - row.begin &&
+             edit.text.find(text) == edit.text.npos;
+    });
+  };
   for (size_t i = 0; i < result_.changes.size(); ++i)
-    if (edited.contains(i) || !result_.changes[i].report.empty()) kept.push_back(std::move(result_.changes[i]));
+    if (edited.contains(i) || (!result_.changes[i].report.empty() && !is_gone(result_.changes[i])))
+      kept.push_back(std::move(result_.changes[i]));
   std::ranges::stable_sort(kept, {}, &Change::line);
   result_.changes = std::move(kept);
   return std::move(result_);

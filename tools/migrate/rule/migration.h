@@ -94,7 +94,9 @@ class Migration {
   void put_after_import(const Rule& asking, const std::string& line, std::string_view framework);
   void gather_imports();
   void record_use(Node node);
-  Node head_place() const;
+  bool sets_environment(Node statement);
+  bool may_load_framework(Node statement) const;
+  Node head_place();
 
   Tree tree_;
   const Options& options_;
