@@ -215,9 +215,9 @@ class MigrateFace {
       by_hand += static_cast<size_t>(
           std::ranges::count_if(file.changes, [](const Change& change) { return !change.report.empty(); }));
     const bool wrote = job_.in_place || !job_.output.empty();
-    out << fmt::format("{} of {} files {}, {} places to look at by hand{}\n", outcome.changed_files(),
-                       outcome.files.size(), wrote ? "changed" : "would change", by_hand,
-                       job_.output.empty() ? "" : "; result: " + result());
+    out << fmt::format("{} of {} {}, {} to look at by hand{}\n", outcome.changed_files(),
+                       counted(outcome.files.size(), "file"), wrote ? "changed" : "would change",
+                       counted(by_hand, "place"), job_.output.empty() ? "" : "; result: " + result());
   }
 
   std::string result() const { return job_.file_name.empty() ? job_.output : job_.output + "/" + job_.file_name; }

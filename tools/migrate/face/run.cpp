@@ -28,7 +28,9 @@ void release(Container& container) {
 
 class Run {
  public:
-  Run(const Job& job, const RuleIndex& rules) : job_(job), rules_(rules), root_(root_of(job)) {}
+  Run(const Job& job, const RuleIndex& rules) : job_(job), rules_(rules), root_(root_of(job)), options_(job.options) {
+    options_.alone = job.text || !fs::is_directory(job.input);
+  }
 
   Outcome done() {
     find_files();
@@ -131,11 +133,38 @@ class Run {
       if (stopped()) throw Refusal("the run ended before this file");
       return job_.text ? Source("<stdin>", *job_.text) : read_source(from(path), kLargestSource);
     };
-    Batch batch(paths, load, rules_, job_.options);
+    Batch batch(paths, load, rules_, options_);
     batch.run(threads(), [&](FileResult&& file) {
       progress.step();
       take(std::move(file));
     });
+    tell_if_unopened();
+  }
+
+  /// Scripts that stay on the CPU because no file of theirs opens the NPU: nothing else would tell.
+  void tell_if_unopened() {
+    const auto opening = [](const Rule* rule) { return rule->id == "tf2-open-device"; };
+    const auto in_use = [](const FileResult& file) { return file.frameworks.contains("tensorflow"); };
+    if (stopped() || std::ranges::none_of(rules_.all(), opening) || std::ranges::none_of(results_, in_use) ||
+        std::ranges::any_of(results_, &FileResult::opens))
+      return;
+    std::string begins;
+    for (const FileResult& file : results_)
+      if (file.begins) begins += (begins.empty() ? "" : ", ") + file.path;
+    if (!job_.options.main.empty())
+      out_.notes.push_back(
+          fmt::format("{} does not open the NPU, so all would run on the CPU: see what is said of it, "
+                      "or put npu.open().as_default() at its head by hand",
+                      begins));
+    else if (begins.empty())
+      out_.notes.push_back(
+          "no script opens the NPU, so all would run on the CPU: none has a main guard (if __name__ == "
+          "'__main__'); name the one that Python is started with by -m");
+    else
+      out_.notes.push_back(
+          fmt::format("no script opens the NPU, so all would run on the CPU: what has a main guard ({}) "
+                      "imports no TensorFlow; name the script that Python is started with by -m",
+                      begins));
   }
 
   void take(FileResult&& file) {
@@ -205,6 +234,7 @@ class Run {
   const Job& job_;
   const RuleIndex& rules_;
   const std::string root_;
+  Options options_;
   Outcome out_;
   std::vector<Entry> entries_;
   std::unordered_map<std::string, size_t> index_, order_;  // of Python files: in entries_, in results_

@@ -90,10 +90,15 @@ class TorchFace {
     for (const FileResult& file : outcome.files)
       for (const Change& change : file.changes) ++rows[change.report];
     const size_t unsupported = rows["unsupported"], others = rows["manual"] + rows["unsure"];
-    std::cout << fmt::format("{} of {} files changed, {} places (change_list.csv)\n", outcome.changed_files(),
-                             outcome.files.size(), rows[""]);
-    if (unsupported > 0) std::cout << fmt::format("{} uses of unsupported APIs (unsupported_op.xlsx)\n", unsupported);
-    if (others > 0) std::cout << fmt::format("{} places to look at by hand (msFmkTranspltlog.txt)\n", others);
+    std::cout << fmt::format("{} of {} changed, {} (change_list.csv)
+", outcome.changed_files(),
+                             counted(outcome.files.size(), "file"), counted(rows[""], "place"));
+    if (unsupported > 0)
+      std::cout << fmt::format("{} of unsupported APIs (unsupported_op.xlsx)
+", counted(unsupported, "use"));
+    if (others > 0)
+      std::cout << fmt::format("{} to look at by hand (msFmkTranspltlog.txt)
+", counted(others, "place"));
     for (const std::string& note : outcome.notes) std::cout << "note: " << note << '\n';
     std::cout << "result: " << job_.output << std::endl;
   }

@@ -90,6 +90,10 @@ RuleBook rule_book(const std::vector<std::string>& files, const std::vector<std:
   return out;
 }
 
+std::string counted(size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string stem(const std::string& path) {
   const std::string name = fs::path(path).filename();
   return name.ends_with(".py") ? name.substr(0, name.size() - 3) : name;
@@ -100,9 +104,8 @@ int closing(const Outcome& outcome, const char* program) {
   for (const FileResult& file : outcome.files)
     if (!file.failure.empty()) std::cerr << program << ": " << file.failure << '\n';
   if (outcome.unfinished > 0)
-    std::cerr << program << ": " << outcome.unfinished
-              << " files were not written; those that were are complete, and nothing of the input has changed beyond"
-                 " them\n";
+    std::cerr << program << ": " << counted(outcome.unfinished, "file")
+              << " not written; those that were are complete, and nothing of the input has changed beyond them\n";
   std::cerr.flush();
   return outcome.failed() ? 1 : 0;
 }

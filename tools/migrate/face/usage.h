@@ -34,6 +34,9 @@ std::string entry_file(const std::string& path, const Job& job, const char* opti
 /// The tool's rules and the user's (*.json is the vendor's form), without those turned off.
 RuleBook rule_book(const std::vector<std::string>& files, const std::vector<std::string>& off);
 
+/// "1 place", "2 places".
+std::string counted(size_t count, const std::string& noun);
+
 /// Name of a file without .py, or of a folder.
 std::string stem(const std::string& path);
 

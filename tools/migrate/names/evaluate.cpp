@@ -462,6 +462,8 @@ void Evaluator::export_class(Exports& out, Node type) {
 Exports Evaluator::exports() {
   Exports out;
   out.module = module_;
+  const std::string& bytes = tree_.source().bytes();
+  out.tensorflow = bytes.find("tensorflow") != bytes.npos || bytes.find("keras") != bytes.npos;
   const Node root = tree_.root();
   for (const std::string& name : table_.names(root)) {
     const std::vector<const Binding*> bindings = table_.all(name, root);

@@ -73,6 +73,8 @@ const Exports* Project::exports_of(std::string_view module) const {
   return found == modules_.end() ? nullptr : &exports_[found->second];
 }
 
+bool Project::uses_tensorflow() const { return std::ranges::any_of(exports_, &Exports::tensorflow); }
+
 Values Project::follow(const std::string& name, int depth) const {
   if (!name.starts_with(':') || depth > kDeepest) return Value::name(name);
   // Classes with several bases, whose attributes lead to further classes, have more ways than can be walked.

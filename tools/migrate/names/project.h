@@ -23,6 +23,7 @@ struct Exports {
   NameSet bound;                                              ///< other names: "x", "C.attribute"
   std::unordered_map<std::string, std::string> parameters;    ///< "a,b" of "f", "C.method"; methods without self
   std::vector<std::string> stars;                             ///< modules imported by *, as names
+  bool tensorflow = false;                                    ///< it speaks of TensorFlow
 };
 
 class Project {
@@ -43,6 +44,8 @@ class Project {
 
   /// What a name of the project stands for; the name itself where it is defined here; unknown where nothing tells.
   Values follow(const std::string& name) const { return follow(name, 0); }
+  /// Whether any of the files speaks of TensorFlow.
+  bool uses_tensorflow() const;
   /// Parameters of a function of the project, or of a class of it, by name; none where it is not known.
   std::vector<std::string> parameters(std::string_view name) const;
 

@@ -98,7 +98,7 @@ Node Migration::main_guard() const {
 }
 
 bool Migration::is_entry() const {
-  return options_.main.empty() ? static_cast<bool>(main_guard()) : result_.path == options_.main;
+  return options_.main.empty() ? options_.alone || main_guard() : result_.path == options_.main;
 }
 
 /// Whether a statement at the head sets variables of the environment: `os.environ["X"] = …`, `environ.setdefault(…)`.

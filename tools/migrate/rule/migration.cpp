@@ -276,12 +276,18 @@ void Migration::visit(Node node) {
   }
 }
 
+/// A file that imports no framework may begin a program of either; what the other files import tells.
+bool Migration::may_use_tensorflow() const {
+  return imports("tensorflow") ||
+         (!imports("torch") && (!options_.features.contains("torch") || names_.project().uses_tensorflow()));
+}
+
 /// Asks the rules about the file as such.
 void Migration::meet_file(Rule::On on) {
   std::vector<const Rule*> rules;
   std::set<std::string> asked = frameworks_;
   if (is_entry()) asked.insert("main-file");
-  if (is_entry() && !options_.main.empty()) asked.insert("named-file");
+  if (is_entry() && !options_.main.empty() && may_use_tensorflow()) asked.insert("named-file");
   const auto of_keras = [](const Use& use) { return use.name.find(".keras.") != use.name.npos; };
   if (std::ranges::any_of(result_.uses, of_keras)) asked.insert("tensorflow.keras");
   for (const std::string& name : asked)
@@ -362,6 +368,9 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
     }
   }
   tell_what_became();
+  result_.begins = is_entry();
+  const auto opens = [](const Use& use) { return use.name == "npu_device.open"; };
+  result_.opens = lines_.contains("npu.open().as_default()") || std::ranges::any_of(result_.uses, opens);
   std::vector<Change> kept;
   std::set<size_t> edited;
   for (const Edit& edit : edits_.list()) {

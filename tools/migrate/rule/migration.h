@@ -36,6 +36,7 @@ class RuleIndex {
 struct Options {
   std::set<std::string> features;  ///< "tf2", "compat", "horovod", "main-file" …
   std::string main;                ///< the entry file, below the input; "" where none is named
+  bool alone = false;              ///< there is no other file: where none is named, the program begins in this one
   std::string model = "model";     ///< "distributed": the variable that holds the model
 };
 
@@ -78,7 +79,8 @@ class Migration {
   std::string taken_name(const std::string& line, Node node);
   /// The `if __name__ == "__main__":` of the file, or none.
   Node main_guard() const;
-  /// Whether the program begins in this file: it is the one that was named, or none was and it has a main guard.
+  /// Whether the program begins in this file: it is the one that was named, or none was and it has a main
+  /// guard or is the only one.
   bool is_entry() const;
 
  private:
@@ -94,6 +96,7 @@ class Migration {
   void put_after_import(const Rule& asking, const std::string& line, std::string_view framework);
   void gather_imports();
   void record_use(Node node);
+  bool may_use_tensorflow() const;
   bool sets_environment(Node statement);
   bool may_load_framework(Node statement) const;
   Node head_place();
