@@ -1,96 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three command lines of the migration tool, driven as users do: options, reports, and all that goes wrong."""
+"""The three command lines of the migration tool, driven as users do: options, files of every kind, reports."""
 
 import csv
 import json
 import os
 import re
 import shutil
-import signal
 import stat
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from faces import BUILT, GROWTH, NEW, OLD, RULE, needs_tool, put, run, tree
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILT = ROOT / "build/bin/anynpu-migrate"
-pytestmark = pytest.mark.skipif(not BUILT.exists(), reason="anynpu-migrate is not built (ninja anynpu-migrate)")
-
-GROWTH = "import tensorflow as tf\ntf.config.experimental.set_memory_growth(g, True)\n"
-# A rule of the tests' own, so that they do not depend on what the built-in ones say of PyTorch.
-RULE = """rules:
-- id: test-rule
-  what: lib.old becomes lib.new
-  why: for the tests
-  call: [lib.old]
-  do:
-  - callee: lib.new
-  examples:
-  - before: |
-      import lib
-      lib.old(1)
-    after: |
-      import lib
-      lib.new(1)
-- id: test-unsupported
-  what: lib.gone has no like
-  why: for the tests
-  call: [lib.gone]
-  report: unsupported
-  message: "=there is no such thing"
-"""
-OLD, NEW = "import lib\nlib.old(1)\n", "import lib\nlib.new(1)\n"
-
-
-def start(*arguments, cwd, face="migrate", **options):
-    """A run in the background; it minds SIGINT even where whoever started the tests does not."""
-    return subprocess.Popen(
-        [BUILT, face, *map(str, arguments)],
-        cwd=cwd,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        **options,
-    )
-
-
-def run(*arguments, cwd, face="migrate", given=b"", **options):
-    """(exit code, stdout, stderr)"""
-    process = start(*arguments, cwd=cwd, face=face, **options)
-    out, err = process.communicate(given, timeout=60)
-    return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
-
-
-def put(folder, files):
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return folder
-
-
-def tree(folder):
-    """{path: bytes, or what a link says}"""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        name = str(path.relative_to(folder))
-        if path.is_symlink():
-            found[name] = f"-> {os.readlink(path)}"
-        elif path.is_file():
-            found[name] = path.read_bytes()
-    return found
-
-
-@pytest.fixture
-def project(tmp_path):
-    (tmp_path / "rule.yaml").write_text(RULE)
-    return put(tmp_path / "project", {"a.py": OLD, "sub/b.py": "x = 1\n", "data.bin": bytes(range(256))})
+pytestmark = needs_tool
 
 
 def sheet(path):
@@ -169,6 +95,64 @@ def test_each_script_is_migrated_as_what_it_imports(tmp_path):
     made = {name: text.decode() for name, text in tree(tmp_path / "o").items()}
     assert code == 0 and "None" in made["tf.py"] and "torch" not in made["tf.py"]
     assert "import torch_npu\n" in made["t.py"] and ".npu()" in made["t.py"] and "npu_device" not in made["t.py"]
+
+
+def test_a_named_script_of_pytorch_opens_no_npu_of_tensorflow(tmp_path):
+    put(tmp_path / "p", {"main.py": "from net import run\nrun()\n", "net.py": "import torch\ndef run(): pass\n"})
+    assert "npu_device" not in run("p", "-m", "p/main.py", "--diff", cwd=tmp_path)[1]
+    assert "npu_device" not in run("p", "-m", "p/net.py", "--diff", cwd=tmp_path)[1]
+    put(tmp_path / "p", {"net.py": "import tensorflow as tf\ndef run(): pass\n"})
+    assert "+npu.open().as_default()" in run("p", "-m", "p/main.py", "--diff", cwd=tmp_path)[1]
+
+
+GUARD = "if __name__ == '__main__':\n    print(1)\n"
+OPENED = "import npu_device as npu\nnpu.open().as_default()\n"
+
+
+@pytest.mark.parametrize(
+    "files, words",
+    [
+        ({"a.py": GROWTH, "b.py": "x = 1\n"}, "none has a main guard (if __name__ == '__main__')"),
+        ({"a.py": GROWTH, "b.py": GUARD}, "what has a main guard (b.py) imports no TensorFlow"),
+        ({"a.py": GROWTH + GUARD, "b.py": "x = 1\n"}, None),
+        ({"a.py": GROWTH, "b.py": OPENED + GROWTH}, None),
+        ({"a.py": "import torch\n", "b.py": "import npu_device\n"}, None),
+    ],
+)
+def test_a_run_that_opens_no_npu_says_so(files, words, tmp_path):
+    put(tmp_path / "p", files)
+    code, out, _ = run("p", "--dry-run", cwd=tmp_path)
+    told = [line for line in out.splitlines() if "opens the NPU" in line]
+    assert code == 0 and bool(told) == bool(words)
+    assert not words or (words in told[0] and "by -m" in told[0] and "on the CPU" in told[0])
+    assert json.loads(run("p", "--json", cwd=tmp_path)[1])["notes"] == [line[6:] for line in told]
+    assert "opens the NPU" not in run("p", "--dry-run", "-m", "p/a.py", cwd=tmp_path)[1]
+    assert "opens the NPU" not in run("p", "--dry-run", "-c", cwd=tmp_path)[1]
+
+
+def test_a_named_script_that_cannot_open_the_npu(tmp_path):
+    put(tmp_path / "p", {"a.py": "import tensorflow as tf\nnpu = 1\n"})
+    code, out, _ = run("p", "--dry-run", "-m", "p/a.py", cwd=tmp_path)
+    assert code == 0 and "note: a.py does not open the NPU" in out and "by hand" in out
+
+
+def test_a_single_file_is_where_the_program_begins(tmp_path):
+    put(tmp_path, {"a.py": GROWTH})
+    assert run("a.py", "-o", "b.py", cwd=tmp_path)[0] == 0
+    assert (tmp_path / "b.py").read_text() == OPENED + GROWTH.replace(
+        "tf.config.experimental.set_memory_growth(g, True)", "None"
+    )
+    assert run("-", cwd=tmp_path, given=GROWTH.encode())[1] == (tmp_path / "b.py").read_text()
+    put(tmp_path, {"c.py": "import numpy\n"})
+    assert "0 of 1 file would change" in run("c.py", "--dry-run", cwd=tmp_path)[1]
+
+
+def test_one_and_many(project, tmp_path):
+    out = run("project", "-r", "rule.yaml", "--dry-run", cwd=tmp_path)[1]
+    assert out.splitlines()[-1] == "1 of 2 files would change, 0 places to look at by hand"
+    put(project, {"a.py": "import lib\nlib.gone(1)\n"})
+    out = run("project/a.py", "-r", "rule.yaml", "--dry-run", cwd=tmp_path)[1]
+    assert out.splitlines()[-1] == "0 of 1 file would change, 1 place to look at by hand"
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch here")
@@ -339,169 +323,6 @@ def test_pipes_notebooks_and_installed_packages(project, tmp_path):
     assert "venv/: holds installed packages" in out
 
 
-BAD = {
-    "binary.py": (b"\x7fELF\0\0\1", "no text (byte 4 is NUL)"),
-    "utf16.py": ("import lib\n".encode("utf-16"), "UTF-16"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_one_bad_file_stops_nothing(name, project, tmp_path):
-    content, reason = BAD[name]
-    put(project, {name: content})
-    code, _, err = run("project", "-r", "rule.yaml", "-o", "o", cwd=tmp_path)
-    made = tree(tmp_path / "o")
-    assert code == 1 and f"{project}/{name}: " in err and reason in err
-    assert made[name] == content and made["a.py"] == NEW.encode()
-
-
-def test_bytes_that_are_no_utf8_stay(tmp_path):
-    text = b"import lib\ns = '\xff\xfe\x80'\nlib.old('\xe9')\n"
-    put(tmp_path, {"rule.yaml": RULE, "p/a.py": text})
-    assert run("p", "-r", "rule.yaml", "-o", "o", "--html", "h.html", cwd=tmp_path)[0] == 0
-    assert tree(tmp_path / "o")["a.py"] == text.replace(b"old", b"new")
-    json.loads(run("p", "-r", "rule.yaml", "--json", cwd=tmp_path)[1])
-
-
-def test_a_file_over_10_mb_is_migrated_and_one_of_50_mb_left(tmp_path):
-    line = b"value = other.name  # " + b"a comment, " * 46 + b"\n"
-    put(tmp_path, {"rule.yaml": RULE, "p/a.py": OLD.encode() + line * 20_000, "p/b.py": line * 100_000})
-    code, _, err = run("p", "-r", "rule.yaml", "-o", "o", cwd=tmp_path)
-    assert code == 1 and "b.py: has 50 MB, more than the 32 MB a file may have" in err
-    assert (tmp_path / "o/a.py").read_bytes() == NEW.encode() + line * 20_000
-    assert (tmp_path / "o/b.py").stat().st_size == (tmp_path / "p/b.py").stat().st_size
-
-
-@pytest.mark.parametrize(
-    "text", ["(" * 100_000, "(" * 100_000 + ")" * 100_000, "[" * 100_000, "-" * 100_000 + "1", "f(" * 100_000]
-)
-def test_deep_nesting(text, tmp_path):
-    put(tmp_path, {"rule.yaml": RULE, "p/a.py": OLD + "x = " + text + "\n", "p/b.py": OLD})
-    code, _, err = run("p", "-r", "rule.yaml", "-o", "o", cwd=tmp_path)
-    assert code in (0, 1), err
-    assert (tmp_path / "o/b.py").read_text() == NEW
-    assert (tmp_path / "o/a.py").read_text().endswith(text + "\n")
-
-
-def as_nobody():
-    os.setgid(65534)
-    os.setuid(65534)
-
-
-@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may write everywhere")
-def test_an_output_that_cannot_be_written(project, tmp_path):
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0o555)
-    for folder in [tmp_path, *tmp_path.parents]:
-        if not folder.stat().st_mode & 1:
-            pytest.skip("this folder is closed to other users")
-    options = {"preexec_fn": as_nobody} if os.geteuid() == 0 else {}
-    code, _, err = run("project", "-o", "closed/out", cwd=tmp_path, **options)
-    assert code == 1 and "closed/out: cannot be written (Permission denied)" in err and "Traceback" not in err
-
-
-def test_an_output_on_a_file_system_that_takes_nothing(project, tmp_path):
-    code, _, err = run("project", "-o", "/proc/self/out", cwd=tmp_path)
-    assert code == 1 and "cannot be written" in err
-    code, _, err = run("project", "-o", "/dev/null/out", cwd=tmp_path)
-    assert code == 1 and "Not a directory" in err
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", folder], capture_output=True)
-    if done.returncode != 0:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
-@pytest.mark.parametrize("face", ["migrate", "convert_tf2npu", "ms_fmk_transplt"])
-def test_a_full_disk(face, project, small_disk, tmp_path):
-    put(project, {f"more/m{i}.py": OLD + "# filler\n" * 500 for i in range(100)})
-    before = tree(project)
-    options = {
-        "migrate": [project, "-o"],
-        "convert_tf2npu": ["-i", project, "-o"],
-        "ms_fmk_transplt": ["-i", project, "-o"],
-    }
-    code, _, err = run(*options[face], small_disk / "out", cwd=tmp_path, face=face)
-    assert code == 1 and "No space left on device" in err and "make room" in err
-    assert tree(project) == before
-    for name, content in tree(small_disk / "out").items():
-        assert ".tmp" not in name
-        if name.endswith(".py"):
-            inside = re.sub(r"^project_(npu_\d+|msft)/", "", name)
-            assert content in (before[inside], before[inside].replace(b"old", b"new"))
-
-
-def test_a_full_disk_in_place_loses_nothing(small_disk, tmp_path):
-    project = put(small_disk / "p", {f"m{i}.py": OLD + "# filler\n" * 450 for i in range(50)})
-    put(tmp_path, {"rule.yaml": RULE})
-    for i in range(100):  # to the last page
-        try:
-            (small_disk / f"fill{i}").write_bytes(b"x" * 4096)
-        except OSError:
-            break
-    before = tree(project)
-    code, _, err = run(project, "-r", tmp_path / "rule.yaml", "--in-place", cwd=tmp_path)
-    after = tree(project)
-    assert code == 1 and "No space left on device" in err and set(before) == set(after)
-    for name, content in after.items():
-        assert content in (before[name], before[name].replace(b"lib.old", b"lib.new"))
-
-
-def many(tmp_path):
-    lines = "".join(f"def f{i}(x):\n    return lib.old(x) + {i}\n" for i in range(500))
-    put(tmp_path, {"rule.yaml": RULE})
-    return put(tmp_path / "many", {f"m{i}.py": "import lib\n" + lines + f"# {i}\n" for i in range(120)})
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_run_leaves_no_half_file(number, tmp_path):
-    project = many(tmp_path)
-    before = tree(project)
-    process = start(project, "-r", "rule.yaml", "-o", "o", cwd=tmp_path)
-    while process.poll() is None and not list((tmp_path / "o").glob("m*.py")):
-        time.sleep(0.005)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == -number
-    made = tree(tmp_path / "o")
-    if number != signal.SIGKILL:
-        assert b"interrupted; no file is half-written" in err
-        assert not [name for name in made if name.endswith(".tmp")]
-    finished = {name: content for name, content in made.items() if not name.endswith(".tmp")}
-    assert 0 < len(finished) < len(before)
-    for name, content in finished.items():
-        assert content == before[name].replace(b"lib.old", b"lib.new")
-    assert tree(project) == before
-
-
-def test_an_interrupted_run_in_place_changes_all_or_whole_files(tmp_path):
-    project = many(tmp_path)
-    before = tree(project)
-    process = start(project, "-r", "rule.yaml", "--in-place", cwd=tmp_path)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    after = tree(project)
-    assert set(after) == set(before)
-    for name, content in after.items():
-        assert content in (before[name], before[name].replace(b"lib.old", b"lib.new"))
-
-
-def test_a_reader_that_goes_away(project, tmp_path):
-    command = f"'{BUILT}' migrate --explain all | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
-    assert subprocess.run(["bash", "-c", command], cwd=tmp_path).returncode in (0, 1)
-    done = subprocess.run(
-        ["bash", "-c", f"'{BUILT}' migrate project --json > /dev/full"], cwd=tmp_path, capture_output=True
-    )
-    assert done.returncode == 1 and b"stdout cannot be written" in done.stderr
-
-
 # ---- convert_tf2npu
 
 
@@ -610,6 +431,12 @@ def test_the_api_report(form, tmp_path):
     assert failed.startswith(f"{tmp_path}/net/sub/train.py:4, NPU Unsupport API: tf.tpu.rewrite")
 
 
+def test_a_run_that_opens_no_npu_is_work_by_hand(tmp_path):
+    code, out, _, _, report = convert(tmp_path, files={"a.py": GROWTH, "b.py": "x = 1\n"})
+    note = "no script opens the NPU, so all would run on the CPU"
+    assert code == 0 and note in out and note in (report / "need_migration_doc.txt").read_text()
+
+
 def test_a_list_that_is_none(tmp_path):
     put(tmp_path, {"bad.xlsx": b"PK not a zip", "bad.tsv": "tf.x\tgreat\n"})
     code, _, err, *_ = convert(tmp_path, "-l", "bad.xlsx")
@@ -703,6 +530,18 @@ def test_all_options_of_torch(tmp_path):
     assert code == 0, err
     script = tmp_path / "out/net_msft_multi/run_distributed_npu.sh"
     assert os.access(script, os.X_OK) and subprocess.run(["bash", "-n", script]).returncode == 0
+
+
+def test_a_model_that_is_not_there(tmp_path):
+    text = "import torch\nnet = torch.nn.Linear(2, 2)\nopt = torch.optim.SGD(net.parameters(), 0.1)\n"
+    code, out, _ = transplant(tmp_path, "distributed", "-m", "main.py", "-t", "nte", files={"main.py": text})
+    words = "no model is wrapped in DistributedDataParallel, so each process would train alone: no variable `nte`"
+    assert code == 0 and words in out and "by -t" in out
+    assert words in (tmp_path / "out/net_msft_multi/msFmkTranspltlog.txt").read_text()
+    shutil.rmtree(tmp_path / "out/net_msft_multi")
+    assert (
+        words[:20] not in transplant(tmp_path, "distributed", "-m", "main.py", "-t", "net", files={"main.py": text})[1]
+    )
 
 
 def test_the_launcher_waits_and_gives_the_exit_code(tmp_path):

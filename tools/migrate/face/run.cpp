@@ -139,6 +139,20 @@ class Run {
       take(std::move(file));
     });
     tell_if_unopened();
+    tell_if_alone();
+  }
+
+  /// Several processes whose models nobody joins.
+  void tell_if_alone() {
+    const std::set<std::string>& features = job_.options.features;
+    if (stopped() || !features.contains("torch") || !features.contains("distributed") ||
+        std::ranges::any_of(results_, &FileResult::wraps) ||
+        std::ranges::none_of(results_, [](const FileResult& file) { return file.frameworks.contains("torch"); }))
+      return;
+    out_.notes.push_back(
+        fmt::format("no model is wrapped in DistributedDataParallel, so each process would train alone: no variable "
+                    "`{}` is trained anywhere; name the one that holds the model by -t",
+                    job_.options.model));
   }
 
   /// Scripts that stay on the CPU because no file of theirs opens the NPU: nothing else would tell.

@@ -62,8 +62,8 @@ class TensorflowFace {
     const Outcome outcome = run(job_, rules);
     const std::string brief = write_tensorflow_reports(outcome, root_of(job_), report_, list);
     std::cout << (brief.empty() ? "No api data in the report\n" : brief);
-    std::cout << "Finish conver, output file: " << output_ << "; report file: " << report_ << '\n';
     for (const std::string& note : outcome.notes) std::cout << "note: " << note << '\n';
+    std::cout << "Finish conver, output file: " << output_ << "; report file: " << report_ << '\n';
     std::cout.flush();
     return closing(outcome, "convert_tf2npu");
   }

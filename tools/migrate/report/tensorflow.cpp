@@ -60,6 +60,7 @@ class Reports {
   }
 
   void failure(const std::string& text) { failed_ += text + "\n"; }
+  void note(const std::string& text) { by_hand_ += text + "\n"; }
 
   std::string write(const std::string& folder) const {
     write_file(folder + "/success_report.txt", success_, kReadable);
@@ -136,6 +137,7 @@ std::string write_tensorflow_reports(const Outcome& outcome, const std::string& 
   Reports reports(root, list);
   for (const FileResult& file : outcome.files) reports.take(file);
   for (const std::string& failure : outcome.failures) reports.failure(failure);
+  for (const std::string& note : outcome.notes) reports.note(note);
   make_folders(folder);
   return reports.write(folder);
 }

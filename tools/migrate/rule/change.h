@@ -47,7 +47,8 @@ struct FileResult {
   std::vector<Use> uses;
   std::vector<Remote> remote;
   bool begins = false;  ///< the program begins in it, as far as can be seen
-  bool opens = false;   ///< it opens an NPU, with or without a change
+  bool opens = false;   ///< it opens an NPU, with or without a change …
+  bool wraps = false;   ///< … and so it wraps a model in DistributedDataParallel
   std::string failure;  ///< why the file was left as it is; "" where nothing failed
   bool changed() const { return before != after; }
 };

@@ -369,8 +369,12 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
   }
   tell_what_became();
   result_.begins = is_entry();
-  const auto opens = [](const Use& use) { return use.name == "npu_device.open"; };
-  result_.opens = lines_.contains("npu.open().as_default()") || std::ranges::any_of(result_.uses, opens);
+  const auto uses = [&](std::string_view name) {
+    return std::ranges::any_of(result_.uses, [&](const Use& use) { return use.name.ends_with(name); });
+  };
+  result_.opens = lines_.contains("npu.open().as_default()") || uses("npu_device.open");
+  result_.wraps =
+      imports_.contains("from torch.nn.parallel import DistributedDataParallel") || uses(".DistributedDataParallel");
   std::vector<Change> kept;
   std::set<size_t> edited;
   for (const Edit& edit : edits_.list()) {
