@@ -17,7 +17,7 @@ endfunction()
 
 find_sources()
 if(NOT tree_sitter OR NOT tree_sitter_python)
-  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/cmake/fetch_sources.sh ${CMAKE_BINARY_DIR}/src ${pins}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PYTHON=${PYTHON_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/fetch_sources.sh ${CMAKE_BINARY_DIR}/src ${pins}
                   RESULT_VARIABLE failed ERROR_VARIABLE text)
   find_sources()
 endif()

@@ -90,15 +90,12 @@ class TorchFace {
     for (const FileResult& file : outcome.files)
       for (const Change& change : file.changes) ++rows[change.report];
     const size_t unsupported = rows["unsupported"], others = rows["manual"] + rows["unsure"];
-    std::cout << fmt::format("{} of {} changed, {} (change_list.csv)
-", outcome.changed_files(),
+    std::cout << fmt::format("{} of {} changed, {} (change_list.csv)\n", outcome.changed_files(),
                              counted(outcome.files.size(), "file"), counted(rows[""], "place"));
     if (unsupported > 0)
-      std::cout << fmt::format("{} of unsupported APIs (unsupported_op.xlsx)
-", counted(unsupported, "use"));
+      std::cout << fmt::format("{} of unsupported APIs (unsupported_op.xlsx)\n", counted(unsupported, "use"));
     if (others > 0)
-      std::cout << fmt::format("{} to look at by hand (msFmkTranspltlog.txt)
-", counted(others, "place"));
+      std::cout << fmt::format("{} to look at by hand (msFmkTranspltlog.txt)\n", counted(others, "place"));
     for (const std::string& note : outcome.notes) std::cout << "note: " << note << '\n';
     std::cout << "result: " << job_.output << std::endl;
   }
