@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "tools/migrate/face/face.h"
 #include "tools/migrate/face/usage.h"
@@ -42,11 +43,26 @@ std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
   multi->add_option("-m,--main", out.main, "the script that Python is started with")->required();
   multi->add_option("-t,--target_model", out.model, "the variable that holds the model [model]");
   app.footer("distributed and its options come last.");
-  for (std::string& each : arguments)
-    if (each == "-sim") each = "--similar";
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "-sim") arguments[i] = "--similar";
+    const bool no_version = arguments[i] == "-v" && i + 1 < arguments.size() && arguments[i + 1] == "distributed";
+    if (no_version) arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   const auto code = read_arguments(app, std::move(arguments));
   out.distributed = multi->parsed();
   return code;
+}
+
+/// "model", "self.net"
+bool is_variable(const std::string& name) {
+  char before = '.';
+  for (const char c : name) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
+    if (!letter && !(before != '.' && (digit || c == '.'))) return false;
+    before = c;
+  }
+  return before != '.';
 }
 
 class TorchFace {
@@ -57,7 +73,8 @@ class TorchFace {
     choose();
     const RuleBook book = rule_book(wanted_.rules, {});
     const RuleIndex rules(book.active(job_.options.features));
-    const Outcome outcome = run(job_, rules);
+    Outcome outcome = run(job_, rules);
+    if (wanted_.distributed) note_what_was_not_found(outcome);
     write_torch_reports(outcome, job_.output);
     write_file(job_.output + "/msFmkTranspltlog.txt", torch_log(outcome, job_.input, job_.output), 0644);
     if (wanted_.distributed)
@@ -82,7 +99,24 @@ class TorchFace {
     if (!wanted_.distributed) return;
     features.insert("distributed");
     job_.options.main = entry_file(wanted_.main, job_, "-m");
+    if (!is_variable(wanted_.model))
+      throw UsageError(
+          fmt::format("-t {}: is no name of a variable; name the one that holds the model, as in -t model or "
+                      "-t self.net",
+                      wanted_.model));
     job_.options.model = wanted_.model;
+  }
+
+  /// `distributed` puts a model and its data on all NPUs: run() tells of the model, this of the data.
+  void note_what_was_not_found(Outcome& outcome) const {
+    std::set<std::string> done, listed;
+    for (const FileResult& file : outcome.files)
+      for (const Change& change : file.changes) (change.report.empty() ? done : listed).insert(change.rule);
+    if (listed.contains("torch-distributed-begin")) return;  // the script does it all by itself
+    if (!done.contains("torch-distributed-sampler"))
+      outcome.notes.push_back(
+          "no DataLoader got a DistributedSampler: every process trains on all of the data; see the rows of "
+          "msFmkTranspltlog.txt, or give the training loader one by hand");
   }
 
   void tell(const Outcome& outcome) const {

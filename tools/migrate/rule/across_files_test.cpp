@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "tools/migrate/rule/batch.h"
 
@@ -11,10 +12,11 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-Files migrated(const Files& before) {
+Files migrated(const Files& before, std::set<std::string> features = {"torch"}, const std::string& main = "") {
   static const RuleBook book = RuleBook::built_in();
   Options options;
-  options.features = {"torch"};
+  options.features = std::move(features);
+  options.main = main;
   const RuleIndex rules(book.active(options.features));
   std::vector<std::string> paths;
   for (const auto& [path, text] : before) paths.push_back(path);
@@ -45,6 +47,43 @@ TEST(AcrossFiles, ArgumentsOfFunctionsByTheNameOfTheParameter) {
       {"train.py", "import torch\nfrom model import build\nbuild(3, \"cuda:1\")\nbuild(\"cuda\", 2)\n"}};
   EXPECT_EQ(migrated(before).at("train.py"),
             "import torch\nimport torch_npu\nfrom model import build\nbuild(3, \"npu:1\")\nbuild(\"cuda\", 2)\n");
+}
+
+TEST(AcrossFiles, NumbersOfDevicesGoWhereTheProcessHasItsOwn) {
+  const Files before = {
+      {"conf.py", "A = \"cuda:1\"\nB = 'cuda:%d' % 2\nC = f\"cuda:{3}\"\nD = \"cuda:\" + str(4)\nE = \"cuda\"\n"},
+      {"use.py",
+       "import torch\nimport conf\nfor d in (conf.A, conf.B, conf.C, conf.D, conf.E):\n"
+       "    x = torch.ones(2).to(d)\n"}};
+  const std::string pinned = "A = \"npu\"\nB = \"npu\"\nC = f\"npu\"\nD = \"npu\"\nE = \"npu\"\n";
+  for (const char* feature : {"specify-device", "distributed"}) {
+    const Files after = migrated(before, {"torch", feature});
+    EXPECT_EQ(after.at("conf.py"), pinned);
+    EXPECT_EQ(migrated(after, {"torch", feature}), after);
+  }
+  EXPECT_EQ(migrated(before).at("conf.py"),
+            "A = \"npu:1\"\nB = 'npu:%d' % 2\nC = f\"npu:{3}\"\nD = \"npu:\" + str(4)\nE = \"npu\"\n");
+}
+
+TEST(AcrossFiles, LoadersAndModelsOfOtherFiles) {
+  const Files before = {
+      {"data.py",
+       "import torch\ndef loaders(ds):\n    train = torch.utils.data.DataLoader(ds, shuffle=True)\n"
+       "    return train, torch.utils.data.DataLoader(ds)\n"},
+      {"save.py", "import torch\ndef keep(model):\n    torch.save(model.state_dict(), \"a.pt\")\n"},
+      {"main.py",
+       "import torch\nfrom data import loaders\nfrom save import keep\ndef main():\n    first, second = loaders(ds)\n"
+       "    model = Net()\n    opt = torch.optim.SGD(model.parameters(), 0.1)\n    for epoch in range(3):\n"
+       "        for x in first:\n            opt.step()\n    keep(model)\nif __name__ == \"__main__\":\n    main()\n"}};
+  const Files after = migrated(before, {"torch", "distributed"}, "main.py");
+  EXPECT_NE(after.at("data.py").find("sampler=DistributedSampler(ds)"), std::string::npos);
+  EXPECT_NE(after.at("save.py").find("getattr(model, \"module\", model).state_dict()"), std::string::npos);
+  EXPECT_NE(after.at("main.py").find("        if hasattr(getattr(first, \"sampler\", None), \"set_epoch\"):\n"
+                                     "            first.sampler.set_epoch(epoch)\n        for x in first:"),
+            std::string::npos)
+      << after.at("main.py");
+  EXPECT_EQ(after.at("main.py").find("init_process_group"), after.at("main.py").rfind("init_process_group"));
+  EXPECT_EQ(migrated(after, {"torch", "distributed"}, "main.py"), after);
 }
 
 TEST(AcrossFiles, ClassesWithACudaOfTheirOwn) {

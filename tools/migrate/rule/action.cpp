@@ -112,20 +112,19 @@ bool pins(const Options& options) {
   return options.features.contains("distributed") || options.features.contains("specify-device");
 }
 
-/// The whole of "cuda:1", f"cuda:{i}", "cuda:%d" % i, "cuda:" + str(i), "cuda:{}".format(i) becomes "npu".
-void without_index(Migration& migration, const Value& value, const std::string& word, size_t row) {
-  Node string;
-  for (uint32_t i = 0; i < migration.tree().size() && !string; ++i)
-    if (const Node node = migration.tree().node(i);
-        node.is(k_string) && node.begin() < value.origin.begin && value.origin.begin < node.end())
-      string = node;
-  if (!string) return;
+/// The string a place lies in.
+Node string_at(const Tree& tree, const Place& place) {
+  for (uint32_t i = 0; i < tree.size(); ++i)
+    if (const Node node = tree.node(i); node.is(k_string) && node.begin() < place.begin && place.begin < node.end())
+      return node;
+  return {};
+}
+
+/// What the whole device is made of: "cuda:1", f"cuda:{i}", "cuda:%d" % i, "cuda:" + str(i), "cuda:{}".format(i).
+Node device_around(Node string) {
   const Node parent = string.parent(), call = parent.is(k_attribute) ? parent.parent() : Node();
-  const Node made = parent.is(k_binary_operator) && parent.child(Field::k_left) == string    ? parent
-                    : call.is(k_call) && parent.child(Field::k_attribute).text() == "format" ? call
-                                                                                             : Node();
-  if (made) return migration.edits().replace(made.begin(), made.end(), '"' + word + '"', row);
-  migration.edits().replace(value.origin.begin, string.children().back().begin(), word, row);
+  if (parent.is(k_binary_operator) && parent.child(Field::k_left) == string) return parent;
+  return call.is(k_call) && parent.child(Field::k_attribute).text() == "format" ? call : string;
 }
 
 /// In an import, the module's name begins otherwise.
@@ -152,6 +151,18 @@ bool literal(Migration& migration, const Rule& rule, const Action& action, Node 
 
 }  // namespace
 
+void put_literal(Migration& migration, const Place& place, bool numbered, const std::string& text, size_t change) {
+  Edits& edits = migration.edits();
+  const Node string = numbered && pins(migration.options()) ? string_at(migration.tree(), place) : Node();
+  const Node whole = string ? device_around(string) : Node();
+  if (!string)
+    edits.replace(place.begin, place.end, text, change);
+  else if (whole != string)
+    edits.replace(whole.begin(), whole.end(), '"' + text + '"', change);
+  else
+    edits.replace(place.begin, string.children().back().begin(), text, change);
+}
+
 bool rewrite_literals(Migration& migration, const Rule& rule, const Action& action, Node expression, size_t change) {
   bool done = false;
   for (const Value& value : migration.names().of(expression)) {
@@ -168,10 +179,8 @@ bool rewrite_literals(Migration& migration, const Rule& rule, const Action& acti
     const size_t begin = value.origin.begin, end = begin + action.key.size();
     const bool here = expression.begin() <= begin && end <= expression.end();
     const size_t row = here ? change : migration.change_at(rule, begin, end);
-    if (!rest.empty() && action.key == "cuda" && pins(migration.options()))
-      without_index(migration, value, action.text, row);
-    else
-      migration.edits().replace(begin, end, action.text, row);
+    put_literal(migration, {value.origin.file, value.origin.begin, static_cast<uint32_t>(end)},
+                !rest.empty() && action.key == "cuda", action.text, row);
     for (const std::string& line : rule.imports) migration.need_import(line, row);
     done = done || here;
   }

@@ -35,6 +35,10 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
 /// becomes `action.text`. False where none stands in the expression itself; others have rows of their own.
 bool rewrite_literals(Migration& migration, const Rule& rule, const Action& action, Node expression, size_t change);
 
+/// Puts `text` in the place of how a literal of this file begins; of a device with its number (`numbered`) in that of
+/// all of it, where the process has its NPU from the environment.
+void put_literal(Migration& migration, const Place& place, bool numbered, const std::string& text, size_t change);
+
 /// {self}, {callee}, {object}, {name} and {first} of a place.
 std::string filled(const std::string& text, Node node);
 

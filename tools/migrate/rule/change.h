@@ -36,6 +36,7 @@ struct Remote {
   Place place;
   std::string text;
   Change change;
+  bool numbered = false;  ///< a device with its number
 };
 
 struct FileResult {

@@ -147,10 +147,10 @@ void Migration::edit_elsewhere(const Rule& rule, const Value& literal, std::stri
   row.rule = rule.id;
   row.before = literal.text;
   row.message = rule.message;
-  const auto key_end =
-      literal.origin.begin +
-      static_cast<uint32_t>(literal.text.find(':') == literal.text.npos ? literal.text.size() : literal.text.find(':'));
-  result_.remote.push_back({{literal.origin.file, literal.origin.begin, key_end}, std::move(text), std::move(row)});
+  const size_t colon = literal.text.find(':');
+  const auto end = literal.origin.begin + static_cast<uint32_t>(std::min(colon, literal.text.size()));
+  result_.remote.push_back(
+      {{literal.origin.file, literal.origin.begin, end}, std::move(text), std::move(row), colon != literal.text.npos});
 }
 
 void Migration::gather_imports() {
@@ -338,7 +338,7 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
     row.begin = asked.place.begin;
     row.end = asked.place.end;
     result_.changes.push_back(row);
-    edits_.replace(asked.place.begin, asked.place.end, asked.text, result_.changes.size() - 1);
+    put_literal(*this, asked.place, asked.numbered, asked.text, result_.changes.size() - 1);
   }
   std::vector<size_t> dropped = edits_.settle();
   if (!edits_.empty() || is_entry()) meet_file(Rule::On::kTouched);

@@ -56,7 +56,45 @@ std::string indented(const std::string& lines, const std::string& newline, const
   return out;
 }
 
+size_t row_of(Migration& migration, const Rule& rule, Node statement, size_t line, std::string message) {
+  const size_t row = migration.change(rule, statement, Change::Kind::kInsert);
+  Change& made = migration.row(row);
+  made.line = made.last_line = line;
+  made.before.clear();
+  made.message = std::move(message);
+  return row;
+}
+
 }  // namespace
+
+Node statement_of(Node node) {
+  while (node.parent() && !node.parent().is(k_block) && !node.parent().is(k_module)) node = node.parent();
+  return node;
+}
+
+size_t put_before(Migration& migration, const Rule& rule, Node statement, const std::vector<std::string>& lines,
+                  std::string message) {
+  const size_t row = row_of(migration, rule, statement, statement.line(), std::move(message));
+  const std::string behind = std::string(migration.source().newline()) + indent_of(migration.source(), statement);
+  std::string text;
+  for (const std::string& line : lines) text += line + behind;
+  migration.edits().insert(statement.begin(), text, row);
+  return row;
+}
+
+size_t put_behind(Migration& migration, const Rule& rule, Node statement, const std::vector<std::string>& lines,
+                  std::string message) {
+  const size_t row = row_of(migration, rule, statement, statement.last_line(), std::move(message));
+  const std::string& bytes = migration.source().bytes();
+  const std::string newline(migration.source().newline()), indent = indent_of(migration.source(), statement);
+  const size_t end = bytes.find_first_of("\r\n", statement.end());
+  const bool last = end == bytes.npos;
+  std::string text;
+  for (const std::string& line : lines) text += last ? newline + indent + line : indent + line + newline;
+  const size_t past = last ? bytes.size() : end + (bytes.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+  migration.edits().insert(past, text, row);
+  return row;
+}
 
 std::string_view parameter_of(Node definition) {
   if (!definition.is(k_function_definition)) return "";

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/migrate/rule/migration.h"
 
@@ -20,5 +21,15 @@ bool put_body(Migration& migration, const Rule& rule, const std::string& text, N
 /// main guard; without one, behind its first imports and at its end. False in other files, and where the file calls
 /// the function that `before` calls.
 bool put_around_program(Migration& migration, const std::string& before, const std::string& after, size_t change);
+
+/// The statement a node stands in: what its block or the module holds.
+Node statement_of(Node node);
+
+/// Whole lines before a statement, or behind the line it ends on; each as deep as the statement. The row of the report
+/// that they make comes back.
+size_t put_before(Migration& migration, const Rule& rule, Node statement, const std::vector<std::string>& lines,
+                  std::string message);
+size_t put_behind(Migration& migration, const Rule& rule, Node statement, const std::vector<std::string>& lines,
+                  std::string message);
 
 }  // namespace npu::migrate

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process per NPU (`distributed`), or a process that is told its NPU (-s): where it finds which, and calls that
+// named another.
+#include <fmt/format.h>
+
+#include "tools/migrate/rule/action.h"
+#include "tools/migrate/rule/code.h"
+#include "tools/migrate/rule/statement.h"
+
+namespace npu::migrate {
+namespace {
+
+using enum Kind;
+
+constexpr const char* kNpu = "import torch_npu";
+
+bool has(std::string_view text, std::string_view word) { return text.find(word) != text.npos; }
+
+bool calls(Migration& migration, std::string_view name) {
+  const Tree& tree = migration.tree();
+  for (uint32_t i = 0; i < tree.size(); ++i)
+    if (tree.node(i).is(k_call) && migration.names().sure_name(tree.node(i).child(Field::k_function)) == name)
+      return true;
+  return false;
+}
+
+/// The lines a process begins with: its rank, its NPU, and the group of all. What the environment says counts first.
+std::vector<std::string> first_lines(Migration& migration, bool group) {
+  std::vector<std::string> out = {"import os"};
+  if (!migration.imports("torch")) out.push_back(kNpu);
+  if (!group) {
+    out.push_back("torch_npu.npu.set_device(int(os.environ.get(\"DEVICE_ID\", \"0\")))");
+    return out;
+  }
+  for (const char* line :
+       {"import torch.distributed", "os.environ.setdefault(\"RANK\", os.environ.get(\"RANK_ID\", \"0\"))",
+        "os.environ.setdefault(\"WORLD_SIZE\", os.environ.get(\"RANK_SIZE\", \"1\"))",
+        "os.environ.setdefault(\"MASTER_ADDR\", \"127.0.0.1\")", "os.environ.setdefault(\"MASTER_PORT\", \"29688\")",
+        "torch_npu.npu.set_device(int(os.environ.get(\"DEVICE_ID\", "
+        "os.environ.get(\"LOCAL_RANK\", \"0\"))))",
+        "torch.distributed.init_process_group(\"hccl\")"})
+    out.push_back(line);
+  return out;
+}
+
+Node last_import(Node root) {
+  Node out;
+  for (const Node statement : root.named())
+    if (statement.is(k_import_statement) || statement.is(k_import_from_statement)) out = statement;
+  return out;
+}
+
+/// Where the program begins: below its main guard, else behind its imports.
+bool begin(Migration& migration, const Rule& rule, Node root, size_t) {
+  const bool group = migration.options().features.contains("distributed");
+  if (group ? calls(migration, "torch.distributed.init_process_group") : has(root.text(), "\"DEVICE_ID\"")) {
+    if (group && !has(root.text(), "\"RANK_ID\""))
+      migration.note(rule, root, "manual",
+                     "the script begins its process group itself; run_distributed_npu.sh gives it "
+                     "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT");
+    return false;
+  }
+  const std::vector<std::string> lines = first_lines(migration, group);
+  const Node guard = migration.main_guard();
+  const Node body = guard ? guard.child(Field::k_consequence) : Node();
+  if (body && body.line() > guard.line() && !body.named().empty()) {
+    migration.need_import(kNpu, put_before(migration, rule, body.named()[0], lines, "where the program begins"));
+  } else if (const Node last = last_import(root)) {
+    constexpr const char* kTold = "the program has no main guard: this runs where it is imported, too";
+    migration.need_import(kNpu, put_behind(migration, rule, last, lines, kTold));
+  }
+  return false;  // the row is its own
+}
+
+/// The number of a device gives way to the process's own: x.npu(), set_device(current).
+bool pin(Migration& migration, const Rule& rule, Node node, size_t change) {
+  const Arguments arguments(node);
+  const std::string& way = rule.actions[0].after;  // "gone", "second" (goes) or "current"
+  const int position = way == "second" ? 1 : 0;
+  const Node keyword = arguments.keyword(way == "second" ? "index" : "device");
+  const Node value = keyword ? keyword.child(Field::k_value) : arguments.at(position);
+  if (!value || value.is(k_list_splat) || value == arguments.list()) return false;
+  constexpr std::string_view kCurrent = "torch_npu.npu.current_device()";
+  if (way != "current") {
+    arguments.remove(migration, keyword ? keyword : value, change);
+    return true;
+  }
+  if (value.text() == kCurrent || has(value.text(), "DEVICE_ID")) return false;
+  migration.edits().replace(value.begin(), value.end(), std::string(kCurrent), change);
+  return true;
+}
+
+/// What every process would write to the same file, unless an `if` around it asks for the rank.
+bool saved_once(Migration& migration, const Rule& rule, Node node, size_t) {
+  for (Node around = node.parent(); around; around = around.parent())
+    if (around.is(k_if_statement) && has(around.child(Field::k_condition).text(), "rank")) return false;
+  migration.note(rule, node, "manual",
+                 "every process writes this file: save where torch.distributed.get_rank() == 0, and let the others "
+                 "wait at torch.distributed.barrier() before they read it");
+  return false;
+}
+
+const CodeEntry kBegin("torch-begin", begin), kPin("torch-pin", pin), kSaved("torch-saved-once", saved_once);
+
+}  // namespace
+}  // namespace npu::migrate
