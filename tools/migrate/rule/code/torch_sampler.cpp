@@ -172,32 +172,85 @@ bool trains(Node body) {
   return has(text, "train") || has(text, ".backward(") || has(text, ".step(");
 }
 
-void tell_epoch(Migration& migration, const Rule& rule, Node loop, const Uses& uses) {
-  const std::string_view epoch = loop.child(Field::k_left).text();
-  const Node first = loop.child(Field::k_body).named()[0];
+/// Whether lines were put there.
+bool put_epoch(Migration& migration, const Rule& rule, Node first, std::string_view epoch, const Uses& uses) {
+  if (epoch == "_") return false;
   std::vector<std::string> lines;
-  for (const std::string& each : epoch == "_" ? std::set<std::string>() : uses.sure)
-    lines.push_back(fmt::format("{}.sampler.set_epoch({})", each, epoch));
-  for (const std::string& each : epoch == "_" ? std::set<std::string>() : uses.perhaps) {
+  for (const std::string& each : uses.sure) lines.push_back(fmt::format("{}.sampler.set_epoch({})", each, epoch));
+  for (const std::string& each : uses.perhaps) {
     lines.push_back(fmt::format("if hasattr(getattr({}, \"sampler\", None), \"set_epoch\"):", each));
     lines.push_back(fmt::format("    {}.sampler.set_epoch({})", each, epoch));
   }
   if (!lines.empty()) put_before(migration, rule, first, lines, "tell the sampler which epoch begins");
-  if ((lines.empty() && trains(loop.child(Field::k_body))) || uses.inside)
-    migration.note(rule, first, "manual",
-                   "nothing tells which loader this loop trains from: call loader.sampler.set_epoch(epoch) of each "
-                   "DataLoader with a DistributedSampler where an epoch begins, or every epoch has the same order");
+  return !lines.empty();
+}
+
+/// Loops over epochs that no sampler is told of yet, and the loaders that are told of theirs.
+struct Epochs {
+  std::vector<Node> open;
+  std::set<std::string> told, tellers;  // tellers: functions that tell
+};
+
+Epochs tell_in_loops(Migration& migration, const Rule& rule, Node root, const std::set<std::string>& own) {
+  Epochs out;
+  for (uint32_t i = 0; i < root.past(); ++i) {
+    const Node loop = root.tree().node(i), body = loop.child(Field::k_body);
+    if (!loop.is(k_for_statement) || !is_over_epochs(loop) || has(loop.text(), "set_epoch(")) continue;
+    if (body.line() == loop.line() || body.named().empty()) continue;
+    const Uses uses = loaders_in(migration, body, own);
+    const bool put = put_epoch(migration, rule, body.named()[0], loop.child(Field::k_left).text(), uses);
+    if (put) out.told.insert(uses.sure.begin(), uses.sure.end());
+    if ((!put && trains(body)) || uses.inside) out.open.push_back(loop);
+  }
+  return out;
+}
+
+/// The parameter that says the epoch, or "".
+std::string_view epoch_parameter(Node function) {
+  for (const Node each : function.child(Field::k_parameters).named())
+    if (each.is(k_identifier) && has(lower(each.text()), "epoch") && !has(lower(each.text()), "epochs"))
+      return each.text();
+  return "";
+}
+
+/// `def train(epoch)` that goes through the file's loader.
+void tell_in_functions(Migration& migration, const Rule& rule, Node root, const std::set<std::string>& own,
+                       Epochs& epochs) {
+  for (uint32_t i = 0; i < root.past(); ++i) {
+    const Node function = root.tree().node(i), body = function.child(Field::k_body);
+    if (!function.is(k_function_definition) || epoch_parameter(function).empty() || body.line() == function.line())
+      continue;
+    const std::string name(function.child(Field::k_name).text());
+    if (has(body.text(), ".set_epoch(")) epochs.tellers.insert(name);
+    if (has(body.text(), ".set_epoch(") || body.named().empty()) continue;
+    Uses uses = loaders_in(migration, body, own);
+    uses.perhaps.clear();
+    std::erase_if(uses.sure, [&](const std::string& each) { return epochs.told.contains(each); });
+    const std::vector<Node> statements = body.named();
+    const bool documented = statements[0].is(k_expression_statement) && statements[0].named()[0].is(k_string);
+    const Node first = statements[documented && statements.size() > 1 ? 1 : 0];
+    if (put_epoch(migration, rule, first, epoch_parameter(function), uses)) epochs.tellers.insert(name);
+  }
+}
+
+bool calls_one_of(Node body, const std::set<std::string>& names) {
+  for (uint32_t i = body.index(); i < body.past(); ++i)
+    if (const Node call = body.tree().node(i);
+        call.is(k_call) && names.contains(std::string(call.child(Field::k_function).text())))
+      return true;
+  return false;
 }
 
 /// The sampler is told the epoch, or every epoch has the same order.
 bool set_epoch(Migration& migration, const Rule& rule, Node root, size_t) {
   const std::set<std::string> own = own_loaders(migration, root);
-  for (uint32_t i = 0; i < root.past(); ++i) {
-    const Node loop = root.tree().node(i), body = loop.child(Field::k_body);
-    if (!loop.is(k_for_statement) || !is_over_epochs(loop) || has(loop.text(), "set_epoch(")) continue;
-    if (body.line() > loop.line() && !body.named().empty())
-      tell_epoch(migration, rule, loop, loaders_in(migration, body, own));
-  }
+  Epochs epochs = tell_in_loops(migration, rule, root, own);
+  tell_in_functions(migration, rule, root, own, epochs);
+  for (const Node loop : epochs.open)
+    if (const Node body = loop.child(Field::k_body); !calls_one_of(body, epochs.tellers))
+      migration.note(rule, body.named()[0], "manual",
+                     "nothing tells which loader this loop trains from: call loader.sampler.set_epoch(epoch) of each "
+                     "DataLoader with a DistributedSampler where an epoch begins, or every epoch has the same order");
   return false;  // the rows are its own
 }
 
