@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make demo`: trains ordinary scripts on the software NPU and on the CPU, and compares: torch/digits_cuda.py, GPU code
-that stays as it is, and tensorflow/digits.py, with the two lines that bring the NPU in.
+"""`make demo`: trains ordinary GPU scripts on the software NPU and, untouched, on the CPU, and compares:
+torch/digits_cuda.py, as it is and as `anynpu migrate` turns it into NPU code, and tensorflow/digits_gpu.py, migrated.
 
 First 10 steps in fp32: the losses agree within 1e-4 relative. Then a full run (mixed precision and dropout for PyTorch,
 dropout for TensorFlow): the test accuracy is at least 97 % on both devices and differs by at most 1.5 points. Writes
-out/demo.json and out/demo.png.
+out/demo.json, out/demo.png and the migrated scripts.
 """
 
 import json
@@ -16,17 +16,31 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = HERE.parent / "out"
-TORCH, TENSORFLOW = HERE / "torch/digits_cuda.py", HERE / "tensorflow/digits.py"
+TORCH, TENSORFLOW = HERE / "torch/digits_cuda.py", HERE / "tensorflow/digits_gpu.py"
 EPOCHS = {TORCH: 15, TENSORFLOW: 15}
+BIN = pathlib.Path(sys.executable).parent
 
 
 def command_of(script, where):
     """The command and what its environment needs on top of ours."""
-    if script == TENSORFLOW:
-        return [sys.executable, str(script), *(["--cpu"] if where == "cpu" else [])], {"TF_CPP_MIN_LOG_LEVEL": "2"}
-    if where == "npu":
-        return [str(pathlib.Path(sys.executable).parent / "anynpu"), "run", str(script)], {}
-    return [sys.executable, str(script)], {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    if where == "npu" and script == TORCH:  # as it is
+        return [str(BIN / "anynpu"), "run", str(script)], {}
+    more = {"TF_CPP_MIN_LOG_LEVEL": "2"}
+    return [sys.executable, str(script)], more | ({"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"} if where == "cpu" else {})
+
+
+def migrated(script):
+    """The script as anynpu migrate makes it, in out/."""
+    made = OUT / f"{script.stem}_npu.py"
+    made.unlink(missing_ok=True)
+    print(f"anynpu migrate {script.relative_to(HERE.parent)} -o {made.relative_to(HERE.parent)}")
+    done = subprocess.run(
+        [str(BIN / "anynpu"), "migrate", str(script), "-o", str(made)], stdout=subprocess.PIPE, text=True
+    )
+    if done.returncode != 0:
+        sys.exit(f"DEMO FAILED: the migration of {script.name} ended with exit code {done.returncode}\n{done.stdout}")
+    print(f"  {done.stdout.splitlines()[-1].split(';')[0]}")
+    return made
 
 
 def train(script, where, name, *options):
@@ -114,13 +128,26 @@ def train_torch(check):
     b_npu, b_cpu = (train(TORCH, where, "b", *options) for where in ("npu", "cpu"))
     check.accuracy("PyTorch", b_npu, b_cpu)
     picture(b_npu, b_cpu, OUT / "demo.png")
-    return {"part_a": {"npu": a_npu, "cpu": a_cpu}, "part_b": {"npu": b_npu, "cpu": b_cpu}}
+
+    script = migrated(TORCH)
+    print("PyTorch, migrated: both parts once more, against the same runs on the CPU")
+    m_npu, n_npu = train(script, "npu", "m", "--steps", "10"), train(script, "npu", "n", *options)
+    check.losses("PyTorch, migrated", m_npu, a_cpu)
+    check.accuracy("PyTorch, migrated", n_npu, b_cpu)
+    if "npu" not in m_npu["device"]:
+        check.wrong.append(f"the migrated run used {m_npu['device']}")
+    return {
+        "part_a": {"npu": a_npu, "migrated": m_npu, "cpu": a_cpu},
+        "part_b": {"npu": b_npu, "migrated": n_npu, "cpu": b_cpu},
+    }
 
 
 def train_tensorflow(check):
     parts = {"fit": "model.fit", "loop": "a tf.function of its own"}
-    print(f"TensorFlow, part A: {TENSORFLOW.name} in fp32, 10 steps")
-    a_npu, a_cpu = (train(TENSORFLOW, where, "tf-a", "--steps", "10", "--epochs", "1") for where in ("npu", "cpu"))
+    runs = {"npu": migrated(TENSORFLOW), "cpu": TENSORFLOW}
+    print(f"TensorFlow, part A: {TENSORFLOW.name} in fp32, 10 steps, migrated on the NPU and untouched on the CPU")
+    short = ("--steps", "10", "--epochs", "1")
+    a_npu, a_cpu = (train(script, where, "tf-a", *short) for where, script in runs.items())
     for part, what in parts.items():
         check.losses(f"TensorFlow, {what}", a_npu[part], a_cpu[part])
     if "NPU" not in a_npu["device"]:
@@ -128,7 +155,7 @@ def train_tensorflow(check):
 
     print(f"TensorFlow, part B: {TENSORFLOW.name} --dropout 0.2, {EPOCHS[TENSORFLOW]} epochs")
     options = ("--dropout", "0.2", "--epochs", str(EPOCHS[TENSORFLOW]))
-    b_npu, b_cpu = (train(TENSORFLOW, where, "tf-b", *options) for where in ("npu", "cpu"))
+    b_npu, b_cpu = (train(script, where, "tf-b", *options) for where, script in runs.items())
     for part, what in parts.items():
         check.accuracy(f"TensorFlow, {what}", b_npu[part], b_cpu[part])
     return {"part_a": {"npu": a_npu, "cpu": a_cpu}, "part_b": {"npu": b_npu, "cpu": b_cpu}}
@@ -142,7 +169,7 @@ def main():
         sys.exit("DEMO FAILED: " + "; ".join(check.wrong))
     print(f"DEMO OK  losses within {check.worst:.1e}, accuracy {', '.join(check.accuracies)}")
     print(f"curves: {OUT / 'demo.png'}   numbers: {OUT / 'demo.json'}")
-    print("now run your own: anynpu run train.py")
+    print("now run your own: anynpu run train.py, or anynpu migrate train.py && python train_npu.py")
 
 
 if __name__ == "__main__":

@@ -289,7 +289,9 @@ void Migration::meet_file(Rule::On on) {
   if (is_entry()) asked.insert("main-file");
   if (is_entry() && !options_.main.empty() && may_use_tensorflow()) asked.insert("named-file");
   const auto of_keras = [](const Use& use) { return use.name.find(".keras.") != use.name.npos; };
-  if (std::ranges::any_of(result_.uses, of_keras)) asked.insert("tensorflow.keras");
+  // tf.losses of TensorFlow 1 is no Keras, whatever its name means in TensorFlow 2.
+  if (std::ranges::any_of(result_.uses, of_keras) && source().bytes().find("keras") != std::string::npos)
+    asked.insert("tensorflow.keras");
   for (const std::string& name : asked)
     for (const Rule* rule : rules_.meeting(on, Value::name(name)))
       if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
