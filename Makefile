@@ -3,7 +3,7 @@
 .PHONY: help demo test bench lint format docs sanitize wheel
 
 help:
-	@echo "make demo      train small PyTorch and TensorFlow scripts on the software NPU and compare them with the CPU"
+	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
 	@echo "make test      build, check and test everything; prints the minutes of each part"
 	@echo "make bench     time operators and models against CPU torch"
 	@echo "make lint      clang-tidy over all C++ sources"

@@ -13,6 +13,22 @@
 namespace npu::migrate {
 namespace {
 
+constexpr std::string_view kSupport = "support:";
+
+/// Names of support/tensorflow.tsv with this support, "removed" for one.
+std::vector<std::string> names_with_support(std::string_view support) {
+  std::vector<std::string> out;
+  for (std::string_view rest = built_in("tensorflow.tsv"); !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const size_t tab = line.find('\t');
+    if (line.starts_with('#') || tab == line.npos) continue;
+    if (line.substr(tab + 1).substr(0, support.size() + 1) == std::string(support) + '\t')
+      out.emplace_back(line.substr(0, tab));
+  }
+  return out;
+}
+
 /// One file being read; errors name the file, the line and what may stand there.
 class Reader {
  public:
@@ -38,6 +54,21 @@ class Reader {
   std::string text(const YAML::Node& node) const {
     if (!node.IsScalar()) refuse(node, "a text is wanted here");
     return node.Scalar();
+  }
+
+  /// Names; "support:removed" are those that the list of supported APIs tells so of.
+  std::vector<std::string> names(const YAML::Node& node) const {
+    std::vector<std::string> out;
+    for (const std::string& each : texts(node)) {
+      if (!each.starts_with(kSupport)) {
+        out.push_back(each);
+        continue;
+      }
+      const std::vector<std::string> listed = names_with_support(std::string_view(each).substr(kSupport.size()));
+      if (listed.empty()) refuse(node, fmt::format("the list of supported APIs has no names for `{}`", each));
+      out.insert(out.end(), listed.begin(), listed.end());
+    }
+    return out;
   }
 
   std::vector<std::string> texts(const YAML::Node& node) const {
@@ -66,7 +97,7 @@ class Reader {
       const YAML::Node& value = pair.second;
       if (const auto on = kOn.find(key); on != kOn.end()) {
         out.on = on->second;
-        out.names = texts(value);
+        out.names = names(value);
       } else if (key == "id")
         out.id = text(value);
       else if (key == "what")
