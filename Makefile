@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench lint format docs sanitize wheel
+.PHONY: help demo test bench corpus lint format docs sanitize wheel
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
 	@echo "make test      build, check and test everything; prints the minutes of each part"
 	@echo "make bench     time operators and models against CPU torch"
+	@echo "make corpus    migrate 6,000 files of installed packages in all modes and check what is promised of each"
 	@echo "make lint      clang-tidy over all C++ sources"
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"
 	@echo "make docs      write the generated pages of docs/ again"
@@ -21,6 +22,9 @@ test:
 
 bench:
 	@tests/run build install bench
+
+corpus:
+	@tests/run corpus
 
 lint:
 	@tests/run build lint

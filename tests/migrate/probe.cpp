@@ -4,15 +4,23 @@
 //   probe names FILE…             every name that is read: line, column (bytes, from 0), name, kind and line of the
 //   scope
 //                                 Python looks in, what the name may be
-//   probe run ROOT FEATURES THREADS OUT <paths   migrates the files below ROOT under all built-in rules; a line of JSON
-//                                 for each, and what changed as files below OUT ("" for none)
+//   probe run ROOT FEATURES THREADS OUT MAIN <paths   migrates the files below ROOT under all built-in rules; a line of
+//                                 JSON for each, and what changed as files below OUT ("" for none); MAIN: the file the
+//                                 program begins in ("" for none)
+//   probe modes ROOT THREADS OUT FEATURES… <paths   the same for several sets of features, reading all files once: the
+//                                 lines in OUT/<number>.jsonl, what changed below OUT/<number>; and the lines of a
+//                                 second run, over what came out, in OUT/<number>_again.jsonl. A number is told when
+//                                 its files are there
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "tools/migrate/names/evaluate.h"
@@ -76,6 +84,7 @@ nlohmann::json told(const FileResult& result) {
                     {"line", row.line},
                     {"last_line", row.last_line},
                     {"report", row.report},
+                    {"message", row.message},
                     {"insert", row.kind == Change::Kind::kInsert}});
   return {{"path", result.path},
           {"failure", result.failure},
@@ -89,30 +98,114 @@ void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-int run(const std::string& root, const std::string& features, size_t threads, const std::string& out) {
-  std::vector<std::string> paths;
-  for (std::string line; std::getline(std::cin, line);) paths.push_back(line);
-  RuleBook book;
-  for (const std::string_view name : built_in_names())
-    if (name.ends_with(".yaml")) book.read(std::string(name), built_in(name));
-  Options options;
-  for (const std::string& name : split(features, ',')) options.features.insert(name);
-  const RuleIndex index(book.active(options.features));
-  const auto load = [&](const std::string& path) {
-    Source read = read_source(root + "/" + path, kLimit);
-    return Source(path, read.bytes());
-  };
-  const auto begin = std::chrono::steady_clock::now();
-  double seconds = 0;
-  {
-    Batch batch(paths, load, index, options);
-    batch.run(threads, [&](FileResult&& result) {
-      if (!out.empty() && result.changed()) write(out + "/" + result.path, result.after);
-      std::cout << told(result).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << '\n';
-    });
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+std::vector<std::string> paths_of_stdin() {
+  std::vector<std::string> out;
+  for (std::string line; std::getline(std::cin, line);) out.push_back(line);
+  return out;
+}
+
+/// A project below a folder, some of its files elsewhere.
+class Run {
+ public:
+  Run(std::string root, std::vector<std::string> paths)
+      : paths_(std::move(paths)),
+        folders_(paths_.size(), root),
+        book_(RuleBook::built_in()),
+        index_(book_.active({})),
+        batch_(paths_, [this](const std::string& path) { return load(path); }, index_, options_) {}
+
+  void choose(const std::string& features, const std::string& main_file) {
+    for (const std::string& name : split(features, ',')) options_.features.insert(name);
+    options_.main = main_file;
+    index_ = RuleIndex(book_.active(options_.features));
+    begin_ = Clock::now() - gathering_;  // this run's share of what serves several
   }
-  std::cout << nlohmann::json({{"seconds", seconds}}).dump() << std::endl;
+  void gather(size_t threads) {
+    std::vector<size_t> all(paths_.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    batch_.gather(all, threads);
+    gathering_ = Clock::now() - begin_;
+  }
+  /// Takes those files that `folder` has from there.
+  void replace(const std::string& folder, size_t threads) {
+    std::vector<size_t> changed;
+    for (size_t i = 0; i < paths_.size(); ++i)
+      if (std::filesystem::exists(folder + "/" + paths_[i])) folders_[i] = folder, changed.push_back(i);
+    batch_.gather(changed, threads);
+  }
+  void migrate(size_t threads, const std::string& out, std::ostream& lines) {
+    batch_.migrate(threads, [&](FileResult&& result) {
+      if (!out.empty() && result.changed()) write(out + "/" + result.path, result.after);
+      lines << told(result).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << '\n';
+    });
+    const std::chrono::duration<double> seconds = Clock::now() - begin_;
+    lines << nlohmann::json({{"seconds", seconds.count()}}).dump() << std::endl;
+  }
+
+ private:
+  Source load(const std::string& path) const {
+    const auto at = static_cast<size_t>(std::ranges::lower_bound(paths_, path) - paths_.begin());
+    Source read = read_source(folders_[at] + "/" + path, kLimit);
+    return Source(path, read.bytes());
+  }
+
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now();
+  Clock::duration gathering_{};
+  std::vector<std::string> paths_, folders_;  // the paths in their order
+  RuleBook book_;
+  Options options_;
+  RuleIndex index_;
+  Batch batch_;
+};
+
+int run(const std::vector<std::string>& words) {
+  std::vector<std::string> paths = paths_of_stdin();
+  std::ranges::sort(paths);
+  Run run(words[2], paths);
+  const size_t threads = std::stoul(words[4]);
+  run.gather(threads);
+  run.choose(words[3], words[6]);
+  run.migrate(threads, words[5], std::cout);
+  return 0;
+}
+
+/// Runs `body` in a process of its own, that what is known here stays as it is; whether it came to its end.
+bool apart(const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int modes(const std::vector<std::string>& words) {
+  std::vector<std::string> paths = paths_of_stdin();
+  std::ranges::sort(paths);
+  const size_t threads = std::stoul(words[3]);
+  Run run(words[2], paths);
+  run.gather(threads);
+  for (size_t i = 5; i < words.size(); ++i) {
+    const std::string out = fmt::format("{}/{}", words[4], i - 5);
+    std::filesystem::create_directories(out);
+    const bool first = apart([&] {
+      run.choose(words[i], "");
+      std::ofstream lines(out + ".jsonl");
+      run.migrate(threads, out, lines);
+    });
+    const bool second = first && apart([&] {
+                          run.choose(words[i], "");
+                          run.replace(out, threads);
+                          std::ofstream lines(out + "_again.jsonl");
+                          run.migrate(threads, "", lines);
+                        });
+    fmt::print("{}\n", i - 5);
+    std::fflush(stdout);
+    if (!second) fmt::print(stderr, "{}: the {} run broke down\n", words[i], first ? "second" : "first");
+  }
   return 0;
 }
 
@@ -125,8 +218,11 @@ int main(const std::vector<std::string>& words) try {
     }
     return 0;
   }
-  if (words.size() == 6 && words[1] == "run") return run(words[2], words[3], std::stoul(words[4]), words[5]);
-  fmt::print(stderr, "probe tree FILE | names FILE... | run ROOT FEATURES THREADS OUT <paths\n");
+  if (words.size() == 7 && words[1] == "run") return run(words);
+  if (words.size() > 5 && words[1] == "modes") return modes(words);
+  fmt::print(stderr,
+             "probe tree FILE | names FILE... | run ROOT FEATURES THREADS OUT MAIN <paths | modes ROOT THREADS OUT "
+             "FEATURES... <paths\n");
   return 2;
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 namespace npu::migrate {
@@ -66,10 +67,17 @@ FileResult Batch::migrated(size_t index, const std::vector<Remote>& remote) {
 }
 
 void Batch::run(size_t threads, const Take& take) {
-  if (paths_.size() > 1)
-    in_parallel(paths_.size(), threads, [&](size_t i) { gather(i); });
-  else if (!paths_.empty())
-    gather(0);
+  std::vector<size_t> all(paths_.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  gather(all, threads);
+  migrate(threads, take);
+}
+
+void Batch::gather(const std::vector<size_t>& indices, size_t threads) {
+  in_parallel(indices.size(), threads, [&](size_t i) { gather(indices[i]); });
+}
+
+void Batch::migrate(size_t threads, const Take& take) {
   project_.settle();
   std::mutex mutex;
   std::map<size_t, std::vector<Remote>> asked;

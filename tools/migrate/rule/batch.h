@@ -25,6 +25,12 @@ class Batch {
   /// One bad file never stops the rest: it comes back with its failure.
   void run(size_t threads, const Take& take);
 
+  // run() in two halves:
+  /// The first look at these files, by their place among the paths; again where a file is another one now.
+  void gather(const std::vector<size_t>& indices, size_t threads);
+  /// All the rest, once.
+  void migrate(size_t threads, const Take& take);
+
  private:
   void gather(size_t index);
   void keep(size_t index, const Tree& tree);
