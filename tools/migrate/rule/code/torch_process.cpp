@@ -3,6 +3,8 @@
 // named another.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/migrate/rule/action.h"
 #include "tools/migrate/rule/code.h"
 #include "tools/migrate/rule/statement.h"
@@ -72,6 +74,20 @@ bool begin(Migration& migration, const Rule& rule, Node root, size_t) {
   return false;  // the row is its own
 }
 
+/// All that may reach here are devices of other kinds: "cpu", "hpu".
+bool of_other_kind(Migration& migration, Node device) {
+  const auto other = [](const Value& each) {
+    return each.is_text() && !each.text.starts_with("cuda") && !each.text.starts_with("npu");
+  };
+  return device && std::ranges::all_of(migration.names().of(device), other);
+}
+
+/// What follows the first argument of x.cuda(device, non_blocking, memory_format) keeps its meaning without it.
+void name_what_follows(Migration& migration, const Arguments& arguments, size_t change) {
+  for (const auto& [position, name] : {std::pair(1, "non_blocking="), std::pair(2, "memory_format=")})
+    if (const Node value = arguments.at(position)) migration.edits().insert(value.begin(), name, change);
+}
+
 /// The number of a device gives way to the process's own: x.npu(), set_device(current).
 bool pin(Migration& migration, const Rule& rule, Node node, size_t change) {
   const Arguments arguments(node);
@@ -81,7 +97,9 @@ bool pin(Migration& migration, const Rule& rule, Node node, size_t change) {
   const Node value = keyword ? keyword.child(Field::k_value) : arguments.at(position);
   if (!value || value.is(k_list_splat) || value == arguments.list()) return false;
   constexpr std::string_view kCurrent = "torch_npu.npu.current_device()";
+  if (way == "second" && of_other_kind(migration, arguments.at(0))) return false;
   if (way != "current") {
+    if (way == "gone" && !keyword) name_what_follows(migration, arguments, change);
     arguments.remove(migration, keyword ? keyword : value, change);
     return true;
   }
