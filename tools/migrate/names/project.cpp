@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tools/migrate/names/known.h"
+#include "tools/migrate/names/ring.h"
 
 namespace npu::migrate {
 namespace {
@@ -215,69 +216,27 @@ bool Project::settle_once(size_t index) {
   return changed;
 }
 
-/// Modules that import each other in a ring (strongly connected), those imported first (Tarjan).
-std::vector<std::vector<size_t>> Project::rings() const {
-  const auto imports = [&](size_t index) {
-    std::vector<size_t> out;
-    const auto add = [&](std::string name) {
-      for (; name.size() > 1; name.resize(name.rfind('.') == name.npos ? 0 : name.rfind('.')))
-        if (const auto found = modules_.find(name); found != modules_.end()) {
-          if (found->second != index) out.push_back(found->second);
-          return;
-        }
-    };
-    for (const auto& [key, values] : exports_[index].names)
-      for (const Value& value : values)
-        if (value.is_ours()) add(value.text);
-    for (const auto& [key, bases] : exports_[index].bases)
-      for (const Value& value : bases)
-        if (value.is_ours()) add(value.text);
-    for (const std::string& star : exports_[index].stars) add(star);
-    return out;
-  };
-  struct Mark {
-    size_t order = 0, low = 0;
-    bool on_stack = false;
-    std::vector<size_t> imports;
-    size_t next = 0;
-  };
-  std::vector<Mark> marks(exports_.size());
-  std::vector<size_t> stack, path;
-  std::vector<std::vector<size_t>> out;
-  size_t count = 0;
-  const auto enter = [&](size_t index) {
-    marks[index] = {++count, count, true, imports(index), 0};
-    stack.push_back(index);
-    path.push_back(index);
-  };
-  for (size_t root = 0; root < marks.size(); ++root) {
-    if (marks[root].order == 0) enter(root);
-    while (!path.empty()) {
-      const size_t at = path.back();
-      if (marks[at].next < marks[at].imports.size()) {
-        const size_t to = marks[at].imports[marks[at].next++];
-        if (marks[to].order == 0)
-          enter(to);
-        else if (marks[to].on_stack)
-          marks[at].low = std::min(marks[at].low, marks[to].order);
-        continue;
-      }
-      path.pop_back();
-      if (!path.empty()) marks[path.back()].low = std::min(marks[path.back()].low, marks[at].low);
-      if (marks[at].low != marks[at].order) continue;
-      std::vector<size_t>& ring = out.emplace_back();
-      do {
-        ring.push_back(stack.back());
-        marks[stack.back()].on_stack = false;
-        stack.pop_back();
-      } while (ring.back() != at);
+/// The modules that names of this one lead to.
+std::vector<size_t> Project::imports_of(size_t index) const {
+  std::vector<size_t> out;
+  const auto add = [&](const Value& value) {
+    if (!value.is_ours()) return;
+    for (std::string name = value.text; name.size() > 1; name.resize(std::min(name.rfind('.'), name.size()))) {
+      const auto found = modules_.find(name);
+      if (found != modules_.end() && found->second != index) out.push_back(found->second);
+      if (found != modules_.end() || name.find('.') == name.npos) return;
     }
-  }
+  };
+  for (const auto& [key, values] : exports_[index].names) std::ranges::for_each(values, add);
+  for (const auto& [key, bases] : exports_[index].bases) std::ranges::for_each(bases, add);
+  for (const std::string& star : exports_[index].stars) add(Value::name(star));
   return out;
 }
 
 void Project::settle() {
-  for (const std::vector<size_t>& ring : rings())
+  std::vector<std::vector<size_t>> imports;
+  for (size_t i = 0; i < exports_.size(); ++i) imports.push_back(imports_of(i));
+  for (const std::vector<size_t>& ring : rings(imports))
     for (int round = 0; round < kRounds; ++round) {
       bool changed = false;
       for (const size_t index : ring) changed = settle_once(index) || changed;

@@ -57,7 +57,7 @@ class Project {
   Values of_class(const Exports& exports, const std::string& type, const std::string& rest, int depth) const;
   Values appended(const Values& values, const std::string& rest, int depth) const;
   const Exports* exports_of(std::string_view module) const;
-  std::vector<std::vector<size_t>> rings() const;
+  std::vector<size_t> imports_of(size_t index) const;
   bool settle_once(size_t index);
 
   std::unordered_map<std::string, size_t> modules_;  // ":a.b" -> index

@@ -39,8 +39,11 @@ TEST(BadInput, DeepNesting) {
   expect_changes("x = " + times(5000, "torch.f(") + "1" + times(5000, ")"), "calls in calls");
   expect_changes("x = " + times(2000, "lambda a: ") + "torch.a", "lambdas");
   std::string nested;
-  for (size_t i = 0; i < 200; ++i) nested += times(i, " ") + "if torch.a:\n";
-  expect_changes(nested + times(200, " ") + "pass", "if in if");
+  for (size_t i = 0; i < 3000; ++i) nested += times(i, " ") + "if torch.a:\n";
+  EXPECT_EQ(migrated(nested + times(3000, " ") + "pass\n").failure, "");  // deeper than Python goes
+  nested.clear();
+  for (size_t i = 0; i < 99; ++i) nested += times(i, " ") + "if torch.a:\n";
+  expect_changes(nested + times(99, " ") + "pass", "if in if");
 }
 
 TEST(BadInput, ManyBindingsOfOneName) {
@@ -48,6 +51,20 @@ TEST(BadInput, ManyBindingsOfOneName) {
   expect_changes("def f(x):\n" + times(10000, "  if x.c: x = torch.b(x)\n"), "in a function");
   expect_changes("class C:\n def f(self):\n" + times(10000, "  self.x = torch.b(self.x)\n"), "of self");
   expect_changes("if x: pass\n" + times(10000, "elif torch.b: x = torch.b(x)\n"), "in branches");
+}
+
+TEST(BadInput, LargeFiles) {
+  // 16 MB each: one long literal, comments, one line of a list, plain code.
+  expect_changes("x = '" + std::string(16 << 20, 'a') + "'", "a long text");
+  expect_changes(times(1 << 20, "# remark, text\n"), "comments");
+  expect_changes("x = [" + times(1 << 20, "1000, 2000, 300,") + "]", "a list");
+  expect_changes(times(1 << 17, "value_of_a = torch.a(value_of_a)\n\nclass Name:\n    size = 3\n\n"), "code");
+}
+
+TEST(BadInput, ManyChanges) {
+  const FileResult result = migrated("import torch\n" + times(20000, "x = torch.old(torch.old())\n"));
+  EXPECT_EQ(result.changes.size(), 40000u);
+  EXPECT_EQ(result.after, "import torch\n" + times(20000, "x = torch.new(torch.new())\n"));
 }
 
 TEST(BadInput, NoPython) {

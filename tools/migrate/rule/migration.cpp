@@ -18,10 +18,10 @@ namespace {
 using enum Kind;
 
 /// "f" of "a.b.f", "a.f()" and "?.f"; "*" where a pattern leaves it open.
-std::string last_component(std::string_view name) {
+std::string_view last_component(std::string_view name) {
   const size_t dot = name.rfind('.');
   const std::string_view last = dot == name.npos ? name : name.substr(dot + 1);
-  return last.find('*') == last.npos ? std::string(last) : "*";
+  return last.find('*') == last.npos ? last : "*";
 }
 
 /// Whether a rule means this value: by name, or only perhaps, by the way from an unknown receiver.
@@ -79,31 +79,33 @@ bool is_read(Node name) {
 RuleIndex::RuleIndex(std::vector<const Rule*> rules) : rules_(std::move(rules)) {
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Rule& rule = *rules_[i];
+    Table& table = tables_[static_cast<size_t>(rule.on)];
     for (const std::string& name : rule.names) {
       if (name.find('*') == name.npos)
-        exact_[{rule.on, name}].push_back({&rule, i, name});
+        table.exact[name].push_back({&rule, i, name});
       else
-        by_last_[{rule.on, last_component(name)}].push_back({&rule, i, name});
+        table.by_last[std::string(last_component(name))].push_back({&rule, i, name});
     }
     for (const std::string& way : rule.unknown)
-      by_last_[{rule.on, last_component(way)}].push_back({&rule, i, "?*" + way});
+      table.by_last[std::string(last_component(way))].push_back({&rule, i, "?*" + way});
   }
 }
 
 std::vector<const Rule*> RuleIndex::meeting(Rule::On on, const Value& value) const {
-  std::vector<Entry> found;
-  const auto take = [&](const auto& map, const std::string& key, bool all) {
-    if (const auto at = map.find({on, key}); at != map.end())
+  std::vector<const Entry*> found;
+  const auto take = [&](const Entries& entries, std::string_view key, bool all) {
+    if (const auto at = entries.find(key); at != entries.end())
       for (const Entry& entry : at->second)
-        if (all || matches(entry.pattern, value.text)) found.push_back(entry);
+        if (all || matches(entry.pattern, value.text)) found.push_back(&entry);
   };
-  take(exact_, value.text, true);
-  take(by_last_, last_component(value.text), false);
-  take(by_last_, "*", false);
+  const Table& table = tables_[static_cast<size_t>(on)];
+  take(table.exact, value.text, true);
+  take(table.by_last, last_component(value.text), false);
+  take(table.by_last, "*", false);
   std::ranges::stable_sort(found, {}, &Entry::order);
   std::vector<const Rule*> out;
-  for (const Entry& entry : found)
-    if (out.empty() || out.back() != entry.rule) out.push_back(entry.rule);
+  for (const Entry* entry : found)
+    if (out.empty() || out.back() != entry->rule) out.push_back(entry->rule);
   return out;
 }
 
@@ -174,7 +176,7 @@ void Migration::gather_imports() {
 }
 
 void Migration::meet(Rule::On on, Node node, Node asked) {
-  const Values values = on == Rule::On::kDefine || on == Rule::On::kImport ? Values() : names_.of(asked);
+  const Values& values = names_.of(asked);
   std::vector<const Rule*> rules;
   for (const Value& value : values)
     for (const Rule* rule : rules_.meeting(on, value))
@@ -229,7 +231,7 @@ bool Migration::apply(const Rule& rule, Node node, bool sure, const Values& valu
 }
 
 void Migration::record_use(Node node) {
-  const Values values = names_.of(node);
+  const Values& values = names_.of(node);
   if (values.size() != 1 || !values.begin()->is_name()) return;
   const std::string& name = values.begin()->text;
   if (name.find('(') != name.npos || name.find('[') != name.npos || name.find('.') == name.npos) return;
@@ -323,9 +325,7 @@ void Migration::tell_what_became() {
   }
 }
 
-FileResult Migration::run(const std::vector<Remote>& remote) {
-  gather_imports();
-  meet_file(Rule::On::kFile);
+void Migration::visit_all() {
   // Imports come last: whether one may go depends on what became of its uses.
   const auto imports = [](Node node) { return node.is(k_import_statement) || node.is(k_import_from_statement); };
   for (uint32_t i = 0; i < tree_.size(); ++i)
@@ -334,6 +334,10 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
   for (uint32_t i = 0; i < tree_.size(); ++i) visit_compared(tree_.node(i));  // by then it is known what literals mean
   for (uint32_t i = 0; i < tree_.size(); ++i)
     if (imports(tree_.node(i))) visit(tree_.node(i));
+}
+
+/// Makes the edits that other files asked for.
+void Migration::take_remote(const std::vector<Remote>& remote) {
   for (const Remote& asked : remote) {
     Change row = asked.change;
     row.line = row.last_line = source().line(asked.place.begin);
@@ -342,60 +346,86 @@ FileResult Migration::run(const std::vector<Remote>& remote) {
     result_.changes.push_back(row);
     put_literal(*this, asked.place, asked.numbered, asked.text, result_.changes.size() - 1);
   }
-  std::vector<size_t> dropped = edits_.settle();
-  if (!edits_.empty() || is_entry()) meet_file(Rule::On::kTouched);
+}
+
+/// Lines at the head that only these changes need are needed no more.
+void Migration::forget_needs_of(const std::vector<size_t>& dropped) {
   for (auto* wanted : {&imports_, &lines_}) {
     for (auto& [line, changes] : *wanted)
-      std::erase_if(changes, [&](size_t change) { return std::ranges::find(dropped, change) != dropped.end(); });
+      std::erase_if(changes, [&](size_t change) { return std::ranges::binary_search(dropped, change); });
     std::erase_if(*wanted, [](const auto& each) { return each.second.empty(); });
   }
-  put_head();
-  edits_.settle();
-  result_.after = edits_.applied(source());
-  result_.frameworks = frameworks_;
-  if (result_.changed()) {
-    const Source after(source().path(), result_.after);
-    result_.lines = edits_.lines(source(), after);
-    if (tree_.error_line() != 0) {
-      // What did not parse before need not parse now.
-    } else if (const size_t line = Tree(after).error_line(); line != 0) {
-      result_.failure = fmt::format(
-          "{}: the migrated text would not parse at its line {}; the file is left as it is; please report this",
-          source().path(), line);
-      result_.after = result_.before;
-      result_.lines.clear();
-      result_.remote.clear();
-      std::erase_if(result_.changes, [](const Change& row) { return row.report.empty(); });
-      return std::move(result_);
-    }
-  }
-  tell_what_became();
-  result_.begins = is_entry();
-  const auto uses = [&](std::string_view name) {
-    return std::ranges::any_of(result_.uses, [&](const Use& use) { return use.name.ends_with(name); });
-  };
-  result_.opens = lines_.contains("npu.open().as_default()") || uses("npu_device.open");
-  result_.wraps =
-      imports_.contains("from torch.nn.parallel import DistributedDataParallel") || uses(".DistributedDataParallel");
+}
+
+/// Whether the new text parses if the old one did; else the file stays as it is.
+bool Migration::still_parses() {
+  if (!result_.changed()) return true;
+  const Source after(source().path(), result_.after);
+  result_.lines = edits_.lines(source(), after);
+  const size_t line = tree_.error_line() == 0 ? Tree(after).error_line() : 0;
+  if (line == 0) return true;
+  result_.failure =
+      fmt::format("{}: the migrated text would not parse at its line {}; the file is left as it is; please report this",
+                  source().path(), line);
+  result_.after = result_.before;
+  result_.lines.clear();
+  result_.remote.clear();
+  std::erase_if(result_.changes, [](const Change& row) { return row.report.empty(); });
+  return false;
+}
+
+/// Whether what the row lists went with a change around it: then it is nobody's work any more.
+bool Migration::went_with_an_edit(const Change& row) const {
+  const std::string_view text = std::string_view(source().bytes()).substr(row.begin, row.end - row.begin);
+  return std::ranges::any_of(edits_.list(), [&](const Edit& edit) {
+    return edit.begin <= row.begin && row.end <= edit.end && edit.end - edit.begin > row.end - row.begin &&
+           edit.text.find(text) == edit.text.npos;
+  });
+}
+
+/// Rows that came to nothing go; the others in the order of their lines.
+void Migration::settle_rows() {
   std::vector<Change> kept;
   std::set<size_t> edited;
   for (const Edit& edit : edits_.list()) {
     edited.insert(edit.change);
     pending_names().warn(edit.text, result_.changes[edit.change]);
   }
-  // What was listed and then went with a change around it is nobody's work any more.
-  const auto is_gone = [&](const Change& row) {
-    const std::string_view text = std::string_view(source().bytes()).substr(row.begin, row.end - row.begin);
-    return std::ranges::any_of(edits_.list(), [&](const Edit& edit) {
-      return edit.begin <= row.begin && row.end <= edit.end && edit.end - edit.begin > row.end - row.begin &&
-             edit.text.find(text) == edit.text.npos;
-    });
-  };
   for (size_t i = 0; i < result_.changes.size(); ++i)
-    if (edited.contains(i) || (!result_.changes[i].report.empty() && !is_gone(result_.changes[i])))
+    if (edited.contains(i) || (!result_.changes[i].report.empty() && !went_with_an_edit(result_.changes[i])))
       kept.push_back(std::move(result_.changes[i]));
   std::ranges::stable_sort(kept, {}, &Change::line);
   result_.changes = std::move(kept);
+}
+
+/// What the face asks of the program as a whole.
+void Migration::tell_of_program() {
+  const auto uses = [&](std::string_view name) {
+    return std::ranges::any_of(result_.uses, [&](const Use& use) { return use.name.ends_with(name); });
+  };
+  result_.begins = is_entry();
+  result_.opens = lines_.contains("npu.open().as_default()") || uses("npu_device.open");
+  result_.wraps =
+      imports_.contains("from torch.nn.parallel import DistributedDataParallel") || uses(".DistributedDataParallel");
+}
+
+FileResult Migration::run(const std::vector<Remote>& remote) {
+  gather_imports();
+  meet_file(Rule::On::kFile);
+  visit_all();
+  take_remote(remote);
+  const std::vector<size_t> dropped = edits_.settle();
+  if (!edits_.empty() || is_entry()) meet_file(Rule::On::kTouched);
+  forget_needs_of(dropped);
+  put_head();
+  edits_.settle();
+  result_.after = edits_.applied(source());
+  result_.frameworks = frameworks_;
+  if (still_parses()) {
+    tell_what_became();
+    tell_of_program();
+    settle_rows();
+  }
   return std::move(result_);
 }
 

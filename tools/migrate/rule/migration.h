@@ -2,10 +2,13 @@
 // One file under the rules: every place is met by its resolved name, edits are gathered, and the new text is checked.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "tools/migrate/names/evaluate.h"
@@ -29,8 +32,15 @@ class RuleIndex {
     size_t order;
     std::string pattern;
   };
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;  // nodes are asked about by the million: no key is made for it
+  };
+  using Entries = std::unordered_map<std::string, std::vector<Entry>, Hash, std::equal_to<>>;
+  struct Table {
+    Entries exact, by_last;  // by_last: by last component; "*" for any
+  };
   std::vector<const Rule*> rules_;
-  std::map<std::pair<Rule::On, std::string>, std::vector<Entry>> exact_, by_last_;  // by last component; "*" for any
+  std::array<Table, Rule::kWaysToMeet> tables_;
 };
 
 struct Options {
@@ -84,6 +94,13 @@ class Migration {
   bool is_entry() const;
 
  private:
+  void visit_all();
+  void take_remote(const std::vector<Remote>& remote);
+  void forget_needs_of(const std::vector<size_t>& dropped);
+  bool still_parses();
+  void settle_rows();
+  bool went_with_an_edit(const Change& row) const;
+  void tell_of_program();
   void visit(Node node);
   void meet(Rule::On on, Node node, Node asked);
   bool apply(const Rule& rule, Node node, bool sure, const Values& values);

@@ -54,6 +54,7 @@ struct Rule {
   /// file, after all else. "main-file" is imported by the file the
   /// program begins in, "named-file" by it where it was named (-m).
   enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched, kSubscript, kGiven };
+  static constexpr size_t kWaysToMeet = static_cast<size_t>(On::kGiven) + 1;
   enum class Unsure { kList, kChange, kSkip };
 
   std::string id, what, why;
