@@ -155,6 +155,8 @@ void put_literal(Migration& migration, const Place& place, bool numbered, const 
   Edits& edits = migration.edits();
   const Node string = numbered && pins(migration.options()) ? string_at(migration.tree(), place) : Node();
   const Node whole = string ? device_around(string) : Node();
+  if (whole && edits.replaced(whole.begin(), whole.end())) return;
+  if (whole) edits.drop_inside(whole.begin(), whole.end());
   if (!string)
     edits.replace(place.begin, place.end, text, change);
   else if (whole != string)

@@ -39,6 +39,11 @@ class Edits {
   void drop(size_t change) {
     std::erase_if(edits_, [&](const Edit& edit) { return edit.change == change; });
   }
+  /// Takes back what was put in the place of parts of [begin, end), all of which goes.
+  void drop_inside(size_t begin, size_t end) {
+    std::erase_if(edits_,
+                  [&](const Edit& edit) { return edit.begin < edit.end && begin <= edit.begin && edit.end <= end; });
+  }
   /// Whether something is inserted there already.
   bool inserted(size_t at) const;
   /// Whether something else is put in the place of all of [begin, end).
