@@ -38,6 +38,12 @@ if __name__ == "__main__":
 """
 
 
+def heed_signals():
+    """A shell cannot trap what whoever started the tests ignores (nohup, a job in the background)."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Launcher:
     def __init__(self, folder, text, name="train.py", migrated=False):
         source = folder / "my net"
@@ -60,7 +66,7 @@ class Launcher:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=heed_signals,
         )
 
     def run(self, *arguments, **environment):
