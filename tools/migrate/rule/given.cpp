@@ -66,7 +66,7 @@ void Migration::give(std::string_view name, Node value) {
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
   const Value given = Value::name(word);
   for (const Rule* rule : rules_.meeting(Rule::On::kGiven, given))
-    if (rule->needs.empty() || imports(rule->needs)) apply(*rule, value, true, given);
+    if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, value, true, given);
 }
 
 /// Comparisons, and what comes to the same: methods of texts, `match`.
@@ -77,7 +77,7 @@ void Migration::visit_compared(Node node) {
                     std::ranges::find(kMethods, function.child(Field::k_attribute).text()) != std::end(kMethods);
   if (!asks && !node.is(k_comparison_operator) && !node.is(k_match_statement)) return;
   for (const Rule* rule : rules_.meeting(Rule::On::kCompare, Value::name("*")))
-    if (rule->needs.empty() || imports(rule->needs)) apply(*rule, node, true, Value::name("*"));
+    if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, node, true, Value::name("*"));
   if (!node.is(k_comparison_operator)) return;
   for (const Node side : node.named())
     if (!side.is(k_string)) meet(Rule::On::kCompare, node, side);

@@ -131,6 +131,13 @@ bool Migration::may_load_framework(Node statement) const {
   });
 }
 
+bool Migration::concerns(std::string_view framework) const {
+  if (imports(framework) || framework != "torch") return imports(framework);
+  const bool of_processes = options_.features.contains("distributed") || options_.features.contains("specify-device");
+  // Where no file was named, a main guard below TensorFlow begins a program of TensorFlow.
+  return of_processes && is_entry() && !(options_.main.empty() && imports("tensorflow"));
+}
+
 /// The first statement that new imports may stand before: after the docstring and what __future__ gives, at the first
 /// import if one of the first statements is one; behind settings of the environment that no framework has read yet.
 Node Migration::head_place() {

@@ -189,7 +189,7 @@ void Migration::meet(Rule::On on, Node node, Node asked) {
       perhaps += how == Meant::kPerhaps;
     }
     if (on == Rule::On::kCompare && rule->names[0] == "*") continue;  // visit_compared() asks those
-    if (yes + perhaps == 0 || (yes == 0 && !rule->needs.empty() && !imports(rule->needs))) continue;
+    if (yes + perhaps == 0 || (yes == 0 && !rule->needs.empty() && !concerns(rule->needs))) continue;
     apply(*rule, node, yes == values.size(), values);
   }
 }
@@ -253,7 +253,7 @@ void Migration::visit(Node node) {
     case k_function_definition: {
       const Value name = Value::name(std::string(node.child(Field::k_name).text()));
       for (const Rule* rule : rules_.meeting(Rule::On::kDefine, name))
-        if (rule->needs.empty() || imports(rule->needs)) apply(*rule, node, true, name);
+        if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, node, true, name);
       return;
     }
     case k_import_statement:
@@ -288,6 +288,7 @@ bool Migration::may_use_tensorflow() const {
 void Migration::meet_file(Rule::On on) {
   std::vector<const Rule*> rules;
   std::set<std::string> asked = frameworks_;
+  if (concerns("torch")) asked.insert("torch");
   if (is_entry()) asked.insert("main-file");
   if (is_entry() && !options_.main.empty() && may_use_tensorflow()) asked.insert("named-file");
   const auto of_keras = [](const Use& use) { return use.name.find(".keras.") != use.name.npos; };

@@ -83,6 +83,9 @@ class Migration {
   bool meet_once(Node node) { return met_.insert(node.index()).second; }
   void edit_elsewhere(const Rule& rule, const Value& literal, std::string text);
   bool imports(std::string_view framework) const { return frameworks_.contains(std::string(framework)); }
+  /// Whether rules that need a framework look at this file: it imports it, or a process of PyTorch begins here, which
+  /// takes it for one that does in every later run, too.
+  bool concerns(std::string_view framework) const;
   /// Whether the file has this line (an import) already, however it is spelled.
   bool has_import(const std::string& line);
   /// The name that an import would bind, if at `node` it means something else already; or "".

@@ -54,6 +54,7 @@ Node last_import(Node root) {
 
 /// Where the program begins: below its main guard, else behind its imports.
 bool begin(Migration& migration, const Rule& rule, Node root, size_t) {
+  if (!migration.concerns("torch")) return false;
   const bool group = migration.options().features.contains("distributed");
   if (group ? calls(migration, "torch.distributed.init_process_group") : has(root.text(), "\"DEVICE_ID\"")) {
     if (group && !has(root.text(), "\"RANK_ID\""))
