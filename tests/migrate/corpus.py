@@ -16,7 +16,6 @@ import functools
 import json
 import random
 import re
-import resource
 import shutil
 import site
 import subprocess
@@ -113,7 +112,7 @@ def differences(old, new):
     for what, begin, end, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if what in ("replace", "delete"):
             changed.update(range(begin + 1, end + 1))
-            near.update(range(begin, end + 2) if last - first > end - begin else range(begin + 1, end + 1))
+            near.update(range(begin, end + 2) if what == "replace" else range(begin + 1, end + 1))
         if what == "insert":
             gaps.add(same_gaps(old, begin, new[first:last]))
             near.update(line for at in same_gaps(old, begin, new[first:last]) for line in (at, at + 1))
@@ -219,13 +218,11 @@ def words(value):
     return {value} if isinstance(value, str) else set(value or [])
 
 
-def mode_of(rule, example):
-    """The first mode that the rule is on in, with what its example asks for."""
+def modes_of(rule, example):
+    """The modes that the rule is on in, with what its example asks for."""
     wanted, not_wanted = words(rule.get("when")) | words(example.get("features")), words(rule.get("unless"))
-    for features in MODES.values():
-        if wanted <= set(features.split(",")) and not not_wanted & set(features.split(",")):
-            return features
-    raise LookupError(f"no mode has rule {rule['id']} on: {wanted}")
+    sets = [features for features in MODES.values() if wanted <= set(features.split(","))]
+    return [features for features in sets if not not_wanted & set(features.split(","))]
 
 
 def telling(rule):
@@ -243,6 +240,15 @@ def spliced(rule, example, hosts, root, target):
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         (target / path).write_bytes((root / host).read_bytes() + b"\n" + example["before"].encode())
         yield path
+
+
+def mode_at_work(rule, example, path, target):
+    """The first of its modes in which the rule meets this file: in one, another rule may be the first to."""
+    for features in modes_of(rule, example):
+        results, _ = migrate(target, [path], features, "", path if "main" in example else "")
+        if any(row["rule"] == rule["id"] for row in results[path]["rows"]):
+            return features
+    return modes_of(rule, example)[0]
 
 
 def hosts(root, paths):
@@ -266,8 +272,9 @@ def splice_all(few, paths, root, pool, work):
         # Some rules are for files that do not import PyTorch: others take their places where it is imported.
         fit = [path for path in usable if "torch" in example["before"] or b"torch" not in (root / path).read_bytes()]
         own = list(spliced(rule, example, rng.sample(fit, min(LEAST, len(fit))), root, target))
+        features = mode_at_work(rule, example, own[0], target)
         for path in own:
-            together[mode_of(rule, example), path if "main" in example else ""].append(path)
+            together[features, path if "main" in example else ""].append(path)
     met, wrong = collections.Counter(dict.fromkeys(few, 0)), []
     for (features, main), own in together.items():
         results, _, told = checked(target, own, features, pool, work, main)
@@ -297,7 +304,7 @@ class Figures:
     def few(self):
         """Rules met in too few files; with fewer modes than all, those of the others have nothing to meet."""
         ran = {MODES[mode] for mode in self.modes}
-        own = [rule for rule in rules() if mode_of(rule, telling(rule)) in ran]
+        own = [rule for rule in rules() if ran.intersection(modes_of(rule, telling(rule)))]
         return [
             rule["id"] for rule in own if len(self.files(rule["id"], "made") | self.files(rule["id"], "listed")) < LEAST
         ]
@@ -313,7 +320,6 @@ def figures_of(results, seconds, wrong):
             (listed if told else made)[rule].append(path)
         rows.update("listed" if row["report"] else "made" for row in result["rows"])
     changed = [path for path, result in results.items() if result["changed"]]
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return {
         "seconds": seconds,
         "changed": changed,
@@ -321,7 +327,6 @@ def figures_of(results, seconds, wrong):
         "listed": listed,
         "rows": rows,
         "wrong": wrong,
-        "memory": peak / 1024,
     }
 
 
@@ -386,16 +391,15 @@ def summary(figures):
 
 def page(figures):
     text = (ROOT / "tests/migrate/corpus.md").read_text()
-    memory = f"{max(mode['memory'] for mode in figures.modes.values()):.0f}"
     parts = {"packages": package_table, "modes": mode_table, "rules": rule_table, "summary": summary}
-    return text.format(memory=memory, **{name: made(figures) for name, made in parts.items()})
+    return text.format(**{name: made(figures) for name, made in parts.items()})
 
 
-def kept(name, made=None):
-    """The figures of a mode: `made`, which is kept, or those kept before, or none."""
-    path = KEPT / f"{name.replace(' ', '_')}.json"
+def kept(name, count, made=None):
+    """The figures of a mode over so many files: `made`, which is kept, or those kept before, or none."""
+    path = KEPT / str(count) / f"{name.replace(' ', '_')}.json"
     if made is not None:
-        KEPT.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(made))
     return json.loads(path.read_text()) if path.is_file() else None
 
@@ -406,10 +410,10 @@ def measured(modes, root, paths, pool, work):
     figures = Figures(paths, {path: (root / path).stat().st_size for path in paths}, compiled)
     print(f"{len(paths)} files, {len(compiled)} compile", flush=True)
     for name, *found in checked_modes(root, paths, modes, pool, work):
-        made = kept(name, figures_of(*found))
+        made = kept(name, len(paths), figures_of(*found))
         print(f"{name}: {len(made['changed'])} changed, {made['seconds']:.0f} s, {len(made['wrong'])} broken")
         print(*made["wrong"][:30], sep="\n", flush=True)
-    figures.modes = {name: kept(name) for name in MODES if kept(name)}
+    figures.modes = {name: kept(name, len(paths)) for name in MODES if kept(name, len(paths))}
     figures.met, figures.wrong = splice_all(figures.few(), paths, root, pool, work)
     return figures
 
