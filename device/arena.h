@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one device: a memfd of its whole capacity, mapped once for the client and, in guard mode, a second time
-// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it and virtual_memory.cpp look
-// here.
+// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it, virtual_memory.cpp and share.cpp
+// look here.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,12 @@ class Arena {
   Block find(const void* ptr, size_t* padded) const;
   bool contains(const void* ptr) const { return ptr >= client_ && ptr < client_ + size_; }
   void* to_kernel(const void* ptr) const { return kernel_ + (static_cast<const std::byte*>(ptr) - client_); }
+
+  /// The file behind it, for other processes (share.h).
+  int file() const { return fd_; }
+  size_t size() const { return size_; }
+  std::byte* kernel_base() const { return kernel_; }
+  size_t offset_of(const void* ptr) const { return static_cast<size_t>(static_cast<const std::byte*>(ptr) - client_); }
 
   MemoryInfo info() const;
   void reset_high_water();
@@ -85,6 +91,10 @@ std::byte* map_shared(void* want, size_t bytes, int fd, int protection);
 int make_memory_file(const char* name, size_t bytes);
 /// The arena of `device`, made at first use.
 Arena& arena(int device);
+/// The arena that `ptr` lies in, or null.
+Arena* arena_of(const void* ptr);
+/// The arena of `device` if it was made, or null.
+Arena* made_arena(int device);
 /// "1536 bytes", "12.5 MiB": sizes in error texts.
 std::string to_size(size_t bytes);
 /// Raises 207001 with the figures of `device`.

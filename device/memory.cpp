@@ -28,13 +28,7 @@ std::mutex make_mutex;
 // How long an allocation waits for queued work before it gives up. It must end: the work may wait for this very thread.
 constexpr int64_t kPatienceMs = 5000;
 
-Arena* arena_of(const void* ptr) {
-  for (int device = 0, count = device_count(); device < count; ++device) {
-    Arena* arena = arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
-    if (arena != nullptr && arena->contains(ptr)) return arena;
-  }
-  return nullptr;
-}
+using detail::arena_of;
 
 size_t used_by_process() {
   size_t sum = 0;
@@ -92,6 +86,20 @@ const Block* meet(const void* ptr) {
 }  // namespace
 
 bool detail::guard_mode = false;
+
+Arena* detail::made_arena(int device) {
+  return device < 0 || device >= device_count()
+             ? nullptr
+             : arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
+}
+
+Arena* detail::arena_of(const void* ptr) {
+  for (int device = 0, count = device_count(); device < count; ++device) {
+    Arena* arena = made_arena(device);
+    if (arena != nullptr && arena->contains(ptr)) return arena;
+  }
+  return nullptr;
+}
 
 void* detail::resolve_guarded(const void* ptr) {
   const Arena* arena = arena_of(ptr);

@@ -64,15 +64,6 @@ bool usable_folder(const std::string& path) {
          (info.st_mode & 077) == 0;
 }
 
-std::string status_folder() {
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
-    if (const std::string path = fmt::format("{}/anynpu", runtime); usable_folder(path)) return path;
-  }
-  const char* temp = std::getenv("TMPDIR");
-  const std::string path = fmt::format("{}/anynpu-{}", temp != nullptr && *temp == '/' ? temp : "/tmp", getuid());
-  return usable_folder(path) ? path : std::string();
-}
-
 Page* map_page(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return nullptr;
@@ -140,12 +131,21 @@ void read_file(const std::string& path, std::vector<ProcessStatus>& out) {
 
 }  // namespace
 
+std::string runtime_folder() {
+  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
+    if (const std::string path = fmt::format("{}/anynpu", runtime); usable_folder(path)) return path;
+  }
+  const char* temp = std::getenv("TMPDIR");
+  const std::string path = fmt::format("{}/anynpu-{}", temp != nullptr && *temp == '/' ? temp : "/tmp", getuid());
+  return usable_folder(path) ? path : std::string();
+}
+
 DeviceCounters& counters(int device) {
   return page.load(std::memory_order_relaxed)->devices[static_cast<size_t>(device)];
 }
 
 void detail::publish_status_page() {
-  const std::string folder = status_folder();
+  const std::string folder = runtime_folder();
   if (folder.empty()) return;
   page_path() = fmt::format("{}/{}.page", folder, getpid());
   unlink(page_path().c_str());  // left behind by a dead process of our number
@@ -167,7 +167,7 @@ void detail::remove_status_page() {
 
 std::vector<ProcessStatus> read_status_pages() {
   std::vector<ProcessStatus> out;
-  const std::string folder = status_folder();
+  const std::string folder = runtime_folder();
   DIR* listing = folder.empty() ? nullptr : opendir(folder.c_str());
   if (listing == nullptr) return out;
   while (const dirent* entry = readdir(listing)) {

@@ -40,6 +40,10 @@ struct ProcessStatus {
 /// Pages of all living processes of this user, by pid. Pages of dead ones are removed on the way.
 std::vector<ProcessStatus> read_status_pages();
 
+/// The folder of this user's running processes, closed to others: $XDG_RUNTIME_DIR/anynpu, else one in the temp
+/// directory. Empty where none can be made.
+std::string runtime_folder();
+
 namespace detail {
 void publish_status_page();
 void remove_status_page();

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/board.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "comm/fault.h"
+
+namespace npu::comm {
+
+namespace {
+
+constexpr uint64_t kMagic = 0x3142434c434e594e;  // changes with the layout
+
+constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+
+size_t rows_at() { return 4096; }
+size_t extents_at(size_t ranks) { return rows_at() + round_up(ranks * sizeof(Row)); }
+size_t channels_at(size_t ranks) { return extents_at(ranks) + round_up(2 * ranks * ranks * sizeof(Extent)); }
+size_t total(size_t ranks) { return channels_at(ranks) + round_up(ranks * ranks * sizeof(Channel)); }
+
+}  // namespace
+
+struct Board::Head {
+  enum State : uint32_t { kRuns = 0, kEnding = 1, kEnded = 2 };
+  uint64_t magic;
+  uint32_t ranks;
+  char uid[128];
+  std::atomic<uint32_t> state;
+  int32_t result;
+  char text[2048];
+};
+
+// Pages of a memfd read as zeros until they are written, and zeros are the first state of everything here.
+Board::Board(uint32_t ranks, std::string_view uid) : ranks_(ranks), bytes_(total(ranks)) {
+  fd_ = memfd_create("anynpu-board", MFD_CLOEXEC);
+  if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) {
+    const int error = errno;
+    if (fd_ >= 0) close(fd_);
+    fault(Result::kMemory, "EI0007: the system gives no shared memory for {} ranks ({}); check `ulimit -a`", ranks,
+          std::strerror(error));
+  }
+  map();
+  head().ranks = ranks;
+  uid.copy(head().uid, sizeof(head().uid) - 1);
+  head().magic = kMagic;
+}
+
+Board::Board(int fd, uint32_t ranks, std::string_view uid) : ranks_(ranks), fd_(fd), bytes_(total(ranks)) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || static_cast<size_t>(info.st_size) != bytes_) {
+    close(fd);
+    fault(Result::kInternal, "EI0008: a peer's board has {} bytes, not {}; all ranks must run the same version of AnyNPU",
+          info.st_size, bytes_);
+  }
+  map();
+  if (head().magic == kMagic && head().ranks == ranks && uid == head().uid) return;
+  munmap(memory_, bytes_);
+  close(fd_);
+  fault(Result::kInternal, "EI0008: a peer's board is of another communicator or version; all ranks must run the same "
+        "version of AnyNPU");
+}
+
+Board::~Board() {
+  munmap(memory_, bytes_);
+  close(fd_);
+}
+
+void Board::map() {
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0);
+  if (memory == MAP_FAILED) {
+    const int error = errno;
+    close(fd_);
+    fault(Result::kMemory, "EI0007: the system cannot map the board of {} ranks ({}); check `ulimit -v`", ranks_,
+          std::strerror(error));
+  }
+  madvise(memory, bytes_, MADV_DONTFORK);
+  memory_ = static_cast<std::byte*>(memory);
+}
+
+Row& Board::row(uint32_t rank) const { return reinterpret_cast<Row*>(memory_ + rows_at())[rank]; }
+
+Extent* Board::extents(uint32_t rank, uint32_t parity) const {
+  return reinterpret_cast<Extent*>(memory_ + extents_at(ranks_)) + (size_t{parity} * ranks_ + rank) * ranks_;
+}
+
+Channel& Board::channel(uint32_t from, uint32_t to) const {
+  return reinterpret_cast<Channel*>(memory_ + channels_at(ranks_))[size_t{from} * ranks_ + to];
+}
+
+void Board::abort(int32_t result, std::string_view text) {
+  uint32_t runs = Head::kRuns;
+  if (!head().state.compare_exchange_strong(runs, Head::kEnding)) return;
+  head().result = result;
+  text.copy(head().text, sizeof(head().text) - 1);
+  head().state.store(Head::kEnded, std::memory_order_seq_cst);
+  wake_all();
+}
+
+bool Board::aborted() const { return head().state.load(std::memory_order_seq_cst) == Head::kEnded; }
+
+Board::Reason Board::reason() const {
+  return {head().result, std::string(head().text, strnlen(head().text, sizeof(head().text)))};
+}
+
+void Board::wake_all() {
+  for (uint32_t rank = 0; rank < ranks_; ++rank) {
+    row(rank).phase.wake();
+    row(rank).bell.wake();
+  }
+}
+
+}  // namespace npu::comm

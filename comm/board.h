@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory in which the ranks of one communicator on one host meet: a memfd made by one of them and mapped by all.
+// Each rank has a row: how far it is (phase), what it asks and where its buffers are (two posts, used in turn, so that
+// a rank may go on while others still read the last one), and small data itself. A channel for each ordered pair holds
+// what one sends to the other.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "comm/call.h"
+#include "comm/counter.h"
+
+namespace npu::comm {
+
+/// Data up to this many bytes lies in the post itself; larger data is read where it is.
+inline constexpr size_t kInlineBytes = 4096;
+inline constexpr size_t kInlineMessage = 1024;  ///< the same for a message between two ranks
+inline constexpr uint32_t kMostRanks = 1024;  // of one host
+
+/// A buffer in its owner's device memory (device/share.h); segment 0 where there is none.
+struct BufferName {
+  uint64_t segment = 0, offset = 0;
+};
+
+struct Post {
+  Call call;
+  BufferName send, recv;
+  alignas(64) std::byte data[kInlineBytes];
+};
+
+struct Row {
+  Counter phase;  ///< meetings this rank has come to
+  Counter writing;  ///< odd while it writes to memory of others
+  Counter bell;  ///< rung when a message to this rank was posted, or one from it was taken
+  std::atomic<uint32_t> calls{0};  ///< collectives begun
+  std::atomic<uint32_t> left{0};   ///< 1: it has left the communicator in peace
+  std::atomic<int64_t> beat_ns{0};  ///< CLOCK_MONOTONIC of the last sign of life
+  Post posts[2];
+};
+
+/// One direction between two ranks. The receiver takes messages in the order they were posted.
+struct alignas(64) Channel {
+  std::atomic<uint32_t> posted{0}, taken{0};  ///< messages so far
+  Call call;
+  BufferName buffer;
+  alignas(64) std::byte data[kInlineMessage];
+};
+
+/// Offset and count of one rank's part of a buffer, in elements.
+struct Extent {
+  uint64_t offset = 0, count = 0;
+};
+
+class Board {
+ public:
+  /// A new one. `uid` tells it from all others. Raises kMemory.
+  Board(uint32_t ranks, std::string_view uid);
+  /// The one that a peer made; takes the descriptor. Raises kInternal where it is of another make.
+  Board(int fd, uint32_t ranks, std::string_view uid);
+  ~Board();
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  uint32_t ranks() const { return ranks_; }
+  int file() const { return fd_; }
+  Row& row(uint32_t rank) const;
+  Channel& channel(uint32_t from, uint32_t to) const;
+  /// The parts of its buffer that `rank` gives to each rank, of the post of that parity.
+  Extent* extents(uint32_t rank, uint32_t parity) const;
+
+  /// Ends the communicator for everybody, with a text; the first one to call this is heard.
+  void abort(int32_t result, std::string_view text);
+  bool aborted() const;
+  struct Reason {
+    int32_t result;
+    std::string text;
+  };
+  Reason reason() const;
+
+ private:
+  struct Head;
+  Head& head() const { return *reinterpret_cast<Head*>(memory_); }
+  void map();
+  void wake_all();
+
+  uint32_t ranks_;
+  int fd_ = -1;
+  size_t bytes_;
+  std::byte* memory_ = nullptr;
+};
+
+}  // namespace npu::comm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank asks of its peers. All ranks of a communicator must ask the same, in the same order; each shows its call
+// to the others, and what differs is told by name (call.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/dtype.h"
+
+namespace npu::comm {
+
+enum class Kind : uint32_t {
+  kNone,
+  kAllReduce,
+  kReduce,
+  kBroadcast,
+  kReduceScatter,
+  kReduceScatterV,
+  kAllGather,
+  kAllGatherV,
+  kScatter,
+  kAllToAll,
+  kAllToAllV,
+  kAllToAllVC,
+  kBarrier,
+  kSend,
+};
+
+enum class ReduceOp : uint32_t { kSum = 0, kProd = 1, kMax = 2, kMin = 3 };
+
+/// Plain data: it lies in memory that ranks share.
+struct Call {
+  Kind kind = Kind::kNone;
+  DType dtype = DType::kUndefined;
+  uint32_t element_bytes = 0;  ///< decides for calls that only move data
+  ReduceOp reduce = ReduceOp::kSum;
+  uint32_t root = 0;
+  uint64_t count = 0;  ///< elements, as the function of that kind counts them
+  uint64_t bytes() const { return count * element_bytes; }
+  bool operator==(const Call&) const = default;
+};
+
+/// "all_reduce", as logs and errors write it.
+const char* name_of(Kind kind);
+const char* name_of(ReduceOp op);
+/// "all_reduce (sum) of 1024 float32".
+std::string describe(const Call& call);
+/// Whether every rank must give the same count.
+bool counts_agree(Kind kind);
+/// Whether two ranks' calls belong together.
+bool fits(const Call& a, const Call& b);
+/// What differs, as "the operation is all_reduce and broadcast"; both must not fit.
+std::string difference(const Call& a, const Call& b);
+
+}  // namespace npu::comm

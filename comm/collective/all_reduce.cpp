@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "comm/collective/check.h"
+#include "comm/reduce.h"
+
+namespace npu::comm {
+namespace {
+
+// Each rank reduces one slice of everybody's data and writes it to everybody. Nobody else touches that slice, so the
+// buffers may be the same.
+void reduce_slice(Meeting& meeting) {
+  const Call& call = meeting.call();
+  const Slice slice = slice_of(call.count, meeting.size(), meeting.rank());
+  std::vector<const std::byte*> inputs(meeting.size());
+  std::vector<std::byte*> outputs(meeting.size());
+  for (uint32_t i = 0; i < meeting.size(); ++i) {
+    inputs[i] = meeting.input(i) + slice.begin * call.element_bytes;
+    outputs[i] = meeting.output((meeting.rank() + i) % meeting.size()) + slice.begin * call.element_bytes;
+  }
+  meeting.write_elsewhere();
+  reduce(call.dtype, call.reduce, inputs, outputs, slice.count(), call.bytes() >= kPastCache);
+}
+
+// Small data: everybody reduces everything for itself.
+void reduce_all(Meeting& meeting) {
+  const Call& call = meeting.call();
+  std::vector<const std::byte*> inputs(meeting.size());
+  for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i);
+  std::byte* const output = meeting.output(meeting.rank());
+  reduce(call.dtype, call.reduce, inputs, {&output, 1}, call.count, false);
+}
+
+}  // namespace
+
+void all_reduce(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
+                Element element, ReduceOp op) {
+  check_reduce(element, op);
+  check_buffer(communicator, send, count, element, "sendBuf");
+  check_buffer(communicator, recv, count, element, "recvBuf");
+  const Call call{Kind::kAllReduce, element.dtype, element.bytes, op, 0, count};
+  meet(communicator, stream, call, {send, call.bytes(), recv, call.bytes()}, {},
+       [](Meeting& meeting) { meeting.small() ? reduce_all(meeting) : reduce_slice(meeting); });
+}
+
+}  // namespace npu::comm

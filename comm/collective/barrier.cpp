@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/collective/check.h"
+
+namespace npu::comm {
+
+void barrier(Communicator& communicator, device::Stream& stream) {
+  meet(communicator, stream, {Kind::kBarrier, DType::kUndefined, 1, ReduceOp::kSum, 0, 0}, {}, {}, [](Meeting&) {});
+}
+
+}  // namespace npu::comm

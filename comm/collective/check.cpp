@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/collective/check.h"
+
+#include <algorithm>
+
+#include "comm/reduce.h"
+#include "device/memory.h"
+
+namespace npu::comm {
+
+void check_buffer(const Communicator& communicator, const void* buffer, uint64_t count, Element element,
+                  const char* what) {
+  if (count > UINT64_MAX / std::max(1u, element.bytes))
+    fault(Result::kParameter, "EI0003: {} has {} elements, more than memory can hold", what, count);
+  device::check_live(buffer, count * element.bytes, communicator.device(), what);
+}
+
+void check_rank(const Communicator& communicator, uint32_t rank, const char* what) {
+  if (rank >= communicator.size())
+    fault(Result::kParameter, "EI0003: {} is {}, but the communicator has ranks 0 to {}", what, rank,
+          communicator.size() - 1);
+}
+
+void check_reduce(Element element, ReduceOp op) {
+  if (static_cast<uint32_t>(op) > static_cast<uint32_t>(ReduceOp::kMin))
+    fault(Result::kParameter, "EI0003: op is {}; it is 0 (sum), 1 (prod), 2 (max) or 3 (min)", static_cast<uint32_t>(op));
+  if (element.dtype == DType::kUndefined || !can_reduce(element.dtype))
+    fault(Result::kUnsupported,
+          "EI0003: elements of {} cannot be reduced, only moved; reduce integers, float16, bfloat16, float32 or float64",
+          element.dtype == DType::kUndefined ? "this dataType" : name_of(element.dtype));
+}
+
+uint64_t check_parts(const Communicator& communicator, const void* buffer, const std::vector<Extent>& parts,
+                     Element element, const char* what) {
+  uint64_t end = 0;
+  for (const Extent& part : parts)
+    if (part.count > 0) end = std::max(end, part.offset + part.count);
+  check_buffer(communicator, buffer, end, element, what);
+  return end;
+}
+
+Slice slice_of(uint64_t count, uint32_t size, uint32_t rank) {
+  constexpr uint64_t kStep = 64;
+  const uint64_t steps = (count + kStep - 1) / kStep;
+  const auto edge = [&](uint64_t part) { return std::min(count, steps * part / size * kStep); };
+  return {edge(rank), edge(rank + 1)};
+}
+
+void meet(Communicator& communicator, device::Stream& stream, const Call& call, const Buffers& buffers,
+          std::vector<Extent> extents, std::function<void(Meeting&)> body) {
+  communicator.launch_in_order(stream, name_of(call.kind), [=, &communicator, extents = std::move(extents)] {
+    Meeting meeting(communicator, call, buffers, extents);
+    body(meeting);
+    meeting.leave();
+  });
+}
+
+}  // namespace npu::comm

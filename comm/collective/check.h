@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What collectives check before they queue anything.
+#pragma once
+
+#include "comm/collective/collective.h"
+#include "comm/meeting.h"
+
+namespace npu::comm {
+
+/// Device memory of the communicator's device; raises 107000 naming `what`. Fine for no elements.
+void check_buffer(const Communicator& communicator, const void* buffer, uint64_t count, Element element,
+                  const char* what);
+void check_rank(const Communicator& communicator, uint32_t rank, const char* what);
+void check_reduce(Element element, ReduceOp op);
+/// One extent a rank, all of them in a buffer that is then checked. Returns its elements.
+uint64_t check_parts(const Communicator& communicator, const void* buffer, const std::vector<Extent>& parts,
+                     Element element, const char* what);
+
+/// Elements [begin, end) of `count` that `rank` of `size` works on. Whole cache lines, so that two ranks never write
+/// to one.
+struct Slice {
+  uint64_t begin, end;
+  uint64_t count() const { return end - begin; }
+};
+Slice slice_of(uint64_t count, uint32_t size, uint32_t rank);
+
+/// Queues a collective whose ranks meet, do `body`, and leave.
+void meet(Communicator& communicator, device::Stream& stream, const Call& call, const Buffers& buffers,
+          std::vector<Extent> extents, std::function<void(Meeting&)> body);
+
+/// Buffers from this size on are written past the cache.
+inline constexpr uint64_t kPastCache = uint64_t{4} << 20;
+
+}  // namespace npu::comm

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/communicator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <set>
+#include <thread>
+
+#include "base/log.h"
+#include "comm/transport/host_service.h"
+
+namespace npu::comm {
+
+namespace detail {
+NPU_SETTING(int64_t, exec_timeout, "HCCL_EXEC_TIMEOUT", 1800,
+            "Seconds that a collective waits for other ranks before it fails; 0 waits for ever.");
+NPU_SETTING(int64_t, stopped_after, "ANYNPU_STOPPED_AFTER", 30,
+            "Seconds without a sign of life after which collectives take a rank for stopped and fail; 0 never.");
+}  // namespace detail
+
+namespace {
+
+constexpr int64_t kWarnMs = 30'000;
+
+int64_t now_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+/// All communicators of the process, for the thread that watches other processes.
+struct CommunicatorRegistry {
+  std::mutex mutex;
+  std::set<Communicator*> all;
+
+  static CommunicatorRegistry& get() {
+    static CommunicatorRegistry& instance = *new CommunicatorRegistry;
+    return instance;
+  }
+  void add(Communicator* one) {
+    const std::lock_guard lock(mutex);
+    all.insert(one);
+    HostService::get().set_hooks(&beat, &process_ended);
+  }
+  void remove(Communicator* one) {
+    const std::lock_guard lock(mutex);
+    all.erase(one);
+  }
+  static void beat() {
+    const std::lock_guard lock(get().mutex);
+    for (const Communicator* each : get().all)
+      each->board_->row(each->rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
+  }
+  static void process_ended(const std::string& process) {
+    const std::lock_guard lock(get().mutex);
+    for (Communicator* each : get().all) each->process_ended(process);
+  }
+};
+
+Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board,
+                           std::vector<std::shared_ptr<Link>> links)
+    : group_(std::move(group)),
+      rank_(rank),
+      board_(std::move(board)),
+      links_(std::move(links)),
+      spin_(Spin::for_ranks(board_->ranks())),
+      sent_(board_->ranks()),
+      received_(board_->ranks()) {
+  board_->row(rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
+  CommunicatorRegistry::get().add(this);
+}
+
+Communicator::~Communicator() {
+  leave();
+  CommunicatorRegistry::get().remove(this);
+}
+
+void Communicator::check() const {
+  if (!board_->aborted()) [[likely]]
+    return;
+  const Board::Reason reason = board_->reason();
+  throw Fault(static_cast<Result>(reason.result), reason.text);
+}
+
+void Communicator::end(Result result, const std::string& text) {
+  board_->abort(static_cast<int32_t>(result), fmt::format("[{}] {}", group_.name, text));
+  while (!board_->aborted()) std::this_thread::yield();  // another rank is just writing its reason
+  check();
+  throw Fault(result, text);
+}
+
+int32_t Communicator::async_error() const { return board_->aborted() ? board_->reason().result : 0; }
+
+/// Goes with a task, whether it runs or is dropped with its stream; peers would wait for a dropped call for ever.
+struct Ticket {
+  Ticket(Communicator& its_communicator, const char* its_name) : communicator(its_communicator), name(its_name) {
+    communicator.running_.fetch_add(1);
+  }
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+  ~Ticket() {
+    if (!ran)
+      communicator.board_->abort(static_cast<int32_t>(Result::kInternal),
+                                 fmt::format("[{}] {} on {} was dropped: its stream was destroyed, or has failed",
+                                             communicator.group_.name, name,
+                                             describe(communicator.peer(communicator.rank_))));
+    communicator.running_.fetch_sub(1);
+  }
+  Communicator& communicator;
+  const char* name;
+  bool ran = false;
+};
+
+void Communicator::launch(device::Stream& stream, const char* name, std::function<void()> body) {
+  check();
+  stream.launch({name, 0, device::kTaskMayWait,
+                 [ticket = std::make_shared<Ticket>(*this, name), body = std::move(body)] {
+                   ticket->ran = true;
+                   body();
+                 }});
+}
+
+void Communicator::launch_in_order(device::Stream& stream, const char* name, std::function<void()> body) {
+  const uint32_t number = launched_.fetch_add(1);
+  launch(stream, name, [this, number, name, body = std::move(body)] {
+    wait(turn_, number, rank_, name);
+    check();
+    board_->row(rank_).calls.store(number + 1, std::memory_order_relaxed);
+    body();
+    turn_.set(number + 1);  // after a failure nobody comes next
+  });
+}
+
+void Communicator::wait(Counter& counter, uint32_t target, uint32_t whose, const std::string& what) {
+  wait_until(counter, target, spin_, [&](int64_t waited_ms) { look_around(waited_ms, whose, what); });
+}
+
+std::string Communicator::last_call_of(uint32_t rank) const {
+  const Row& row = board_->row(rank);
+  const uint32_t calls = row.calls.load(std::memory_order_relaxed);
+  if (calls == 0) return "it has made no call yet";
+  return fmt::format("its last call is #{}, {}", calls, describe(row.posts[(calls - 1) % 2].call));
+}
+
+void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::string& what) {
+  check();
+  const Row& row = board_->row(whose);
+  if (whose != rank_ && row.left.load() != 0)
+    end(Result::kRemote, fmt::format("EI0002: {} waits for {}, which has left the communicator (HcclCommDestroy); {}",
+                                     what, describe(peer(whose)), last_call_of(whose)));
+  if (left_) end(Result::kUnavailable, fmt::format("{} was still waiting when its communicator was destroyed", what));
+  const int64_t beat = row.beat_ns.load(std::memory_order_relaxed);  // 0: it has not begun
+  const int64_t silent_s = (now_ns() - beat) / 1'000'000'000;
+  if (const int64_t limit = detail::stopped_after(); limit > 0 && beat != 0 && silent_s >= limit)
+    end(Result::kRemote, fmt::format("EI0002: {} gives no sign of life for {} s (stopped, or its machine is too busy); {} "
+                                     "waits for it; {}. ANYNPU_STOPPED_AFTER sets the limit",
+                                     describe(peer(whose)), silent_s, what, last_call_of(whose)));
+  if (const int64_t limit = detail::exec_timeout(); limit > 0 && waited_ms >= limit * 1000)
+    end(Result::kTimeout,
+        fmt::format("EI0002: {} on rank {} has waited {} s for {}; {}. HCCL_EXEC_TIMEOUT sets the limit", what, rank_,
+                    waited_ms / 1000, describe(peer(whose)), last_call_of(whose)));
+  if (waited_ms < kWarnMs || warned_.exchange(true)) return;
+  NPU_LOG(kWarning, "HCCL", "{}: {} on rank {} waits since {} s for {}; {}", group_.name, what, rank_, waited_ms / 1000,
+          describe(peer(whose)), last_call_of(whose));
+}
+
+void Communicator::process_ended(const std::string& process) {
+  for (const Peer& peer : group_.peers) {
+    if (peer.process != process || board_->row(peer.rank).left.load() != 0) continue;
+    board_->abort(static_cast<int32_t>(Result::kRemote),
+                  fmt::format("[{}] EI0002: {} has ended (killed, crashed or exited without HcclCommDestroy); {}",
+                              group_.name, describe(peer), last_call_of(peer.rank)));
+    return;
+  }
+}
+
+void Communicator::leave() {
+  if (left_) return;
+  const auto start = std::chrono::steady_clock::now();
+  const auto patience = std::chrono::seconds(detail::exec_timeout() > 0 ? detail::exec_timeout() : INT32_MAX);
+  while (running_ != 0 && !board_->aborted() && std::chrono::steady_clock::now() - start < patience)
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  left_ = true;
+  board_->row(rank_).left.store(1);
+  board_->row(rank_).phase.wake();
+  while (running_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(200));  // tasks look around and end
+}
+
+}  // namespace npu::comm

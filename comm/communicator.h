@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank of a group of ranks. Collectives run as tasks on the client's streams, one after the other in the order they
+// were called; a send or receive follows the order of its pair only. Whatever goes wrong ends the communicator for
+// every rank: each call then raises the same text, which names who and what.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/board.h"
+#include "comm/fault.h"
+#include "comm/group.h"
+#include "base/setting.h"
+#include "device/stream.h"
+
+namespace npu::comm {
+
+class Link;
+
+class Communicator {
+ public:
+  /// `board` is shared by all ranks of `group`. Its own rank must be a rank of this process.
+  Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board, std::vector<std::shared_ptr<Link>> links);
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  uint32_t rank() const { return rank_; }
+  uint32_t size() const { return board_->ranks(); }
+  int device() const { return group_.peers[rank_].device; }
+  const Group& group() const { return group_; }
+  const Peer& peer(uint32_t rank) const { return group_.peers[rank]; }
+  Board& board() const { return *board_; }
+  const Spin& spin() const { return spin_; }
+
+  /// Queues `body` on `stream` as the next collective of this communicator; it runs when those before it have.
+  void launch_in_order(device::Stream& stream, const char* name, std::function<void()> body);
+  /// Queues `body` without an order among the communicator's calls.
+  void launch(device::Stream& stream, const char* name, std::function<void()> body);
+
+  /// Waits until `counter`, which `whose` moves on, has reached `target`. `what` is for texts: "all_reduce of 4
+  /// float32". Raises the communicator's fault.
+  void wait(Counter& counter, uint32_t target, uint32_t whose, const std::string& what);
+  /// Raises the fault if there is one.
+  void check() const;
+  /// Ends the communicator for all ranks and raises.
+  [[noreturn]] void end(Result result, const std::string& text);
+  /// kOk (0) or the fault's number: HcclGetCommAsyncError.
+  int32_t async_error() const;
+
+  /// Leaves in peace, after the calls made so far have run; with a fault, at once.
+  void leave();
+
+  /// Numbers of the next message to and from each rank, taken when it is called (point_to_point.cpp).
+  uint32_t next_sent(uint32_t to) { return ++sent_[to]; }
+  uint32_t next_received(uint32_t from) { return ++received_[from]; }
+
+ private:
+  friend struct CommunicatorRegistry;
+  friend struct Ticket;
+  void process_ended(const std::string& process);
+  void look_around(int64_t waited_ms, uint32_t whose, const std::string& what);
+  std::string last_call_of(uint32_t rank) const;
+
+  const Group group_;
+  const uint32_t rank_;
+  const std::shared_ptr<Board> board_;
+  const std::vector<std::shared_ptr<Link>> links_;
+  const Spin spin_;
+  Counter turn_;  // collectives that have run
+  std::atomic<uint32_t> launched_{0};
+  std::atomic<uint32_t> running_{0};  // tasks queued and not ended, of any kind
+  std::vector<uint32_t> sent_, received_;
+  std::atomic<bool> left_{false}, warned_{false};
+};
+
+namespace detail {
+/// Seconds of a call before it fails: HCCL_EXEC_TIMEOUT.
+extern Setting<int64_t> exec_timeout;
+/// Seconds without a sign of life before a rank counts as stopped.
+extern Setting<int64_t> stopped_after;
+}  // namespace detail
+
+}  // namespace npu::comm

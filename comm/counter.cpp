@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/counter.h"
+
+#include <hwy/cache_control.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <ctime>
+#include <thread>
+
+namespace npu::comm {
+namespace {
+
+constexpr int64_t kSleepNs = 50'000'000;
+
+long futex(std::atomic<uint32_t>& word, int what, uint32_t value, const timespec* timeout) {
+  return syscall(SYS_futex, &word, what, value, timeout, nullptr, 0);
+}
+
+int64_t since_ms(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+// Sequentially consistent against the sleeper's count: either it sees the new value, or it is seen here.
+void Counter::set(uint32_t to) {
+  value.store(to, std::memory_order_seq_cst);
+  if (sleepers.load(std::memory_order_seq_cst) != 0) wake();
+}
+
+void Counter::advance() {
+  value.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers.load(std::memory_order_seq_cst) != 0) wake();
+}
+
+void Counter::wake() { futex(value, FUTEX_WAKE, INT_MAX, nullptr); }
+
+Spin Spin::for_ranks(uint32_t ranks_on_host) {
+  const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+  return processors >= ranks_on_host ? Spin{2000, 50} : Spin{20, 200};
+}
+
+void wait_until(Counter& counter, uint32_t target, const Spin& spin, void (*look_around)(void*, int64_t),
+                void* context) {
+  for (int i = 0; i < spin.pauses; ++i) {
+    if (counter.reached(target)) return;
+    hwy::Pause();
+  }
+  for (int i = 0; i < spin.yields; ++i) {
+    if (counter.reached(target)) return;
+    sched_yield();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const timespec timeout{0, kSleepNs};
+  while (!counter.reached(target)) {
+    look_around(context, since_ms(start));
+    counter.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    const uint32_t seen = counter.value.load(std::memory_order_seq_cst);
+    if (static_cast<int32_t>(seen - target) < 0) futex(counter.value, FUTEX_WAIT, seen, &timeout);
+    counter.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace npu::comm

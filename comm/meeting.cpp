@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/meeting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "comm/reduce.h"
+#include "comm/transport/peer_memory.h"
+#include "device/memory.h"
+
+namespace npu::comm {
+namespace {
+
+/// A reduction shows all of a rank's data, a broadcast the root's; others move too much, or parts of unequal size.
+bool may_be_small(Kind kind) {
+  return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kBroadcast || kind == Kind::kAllGather ||
+         kind == Kind::kBarrier;
+}
+
+/// The call that most ranks make; of several, that of the lowest rank.
+uint32_t typical(const std::vector<const Call*>& calls) {
+  uint32_t best = 0;
+  int64_t most = 0;
+  for (uint32_t i = 0; i < calls.size(); ++i) {
+    const auto same = std::ranges::count_if(calls, [&](const Call* each) { return fits(*calls[i], *each); });
+    if (same > most) best = i, most = same;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool is_small(const Call& call) { return may_be_small(call.kind) && call.bytes() <= kInlineBytes; }
+
+Meeting::StandIn::~StandIn() {
+  if (memory != nullptr) device::deallocate(memory);
+}
+
+Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& buffers,
+                 const std::vector<Extent>& extents)
+    : communicator_(communicator),
+      call_(call),
+      buffers_(buffers),
+      small_(is_small(call)),
+      target_(communicator.board().row(communicator.rank()).phase.value.load(std::memory_order_relaxed) + 1),
+      parity_((communicator.board().row(communicator.rank()).calls.load(std::memory_order_relaxed) + 1) & 1),
+      what_(describe(call)) {
+  show(buffers, extents);
+  come();
+  compare();
+}
+
+const Post& Meeting::post(uint32_t rank) const { return communicator_.board().row(rank).posts[parity_]; }
+
+void Meeting::show(const Buffers& buffers, const std::vector<Extent>& extents) {
+  Post& own = communicator_.board().row(rank()).posts[parity_];
+  own.call = call_;
+  std::ranges::copy(extents, communicator_.board().extents(rank(), parity_));
+  if (small_) {
+    own.send = own.recv = {};
+    if (buffers.send != nullptr) std::memcpy(own.data, device::resolve(buffers.send, call_.bytes()), call_.bytes());
+    return;
+  }
+  own.send = named(buffers.send, buffers.send_bytes, send_);
+  own.recv = named(buffers.recv, buffers.recv_bytes, recv_);
+}
+
+BufferName Meeting::named(const void* buffer, uint64_t bytes, StandIn& stand_in) {
+  const BufferName name = name_of(buffer, bytes);
+  if (name.segment != 0 || buffer == nullptr || bytes == 0) return name;
+  stand_in.memory = device::allocate(communicator_.device(), bytes);
+  copy(static_cast<std::byte*>(device::resolve(stand_in.memory, bytes)),
+       static_cast<const std::byte*>(device::resolve(buffer, bytes)), bytes);
+  return name_of(stand_in.memory, bytes);
+}
+
+void Meeting::come() {
+  Board& board = communicator_.board();
+  board.row(rank()).phase.set(target_);
+  // Each rank begins with its neighbour, so that they do not all look at the same line.
+  for (uint32_t i = 1; i < size(); ++i) {
+    const uint32_t other = (rank() + i) % size();
+    try {
+      communicator_.wait(board.row(other).phase, target_, other, what_);
+    } catch (...) {
+      await_writers();  // others may have seen that all have come
+      throw;
+    }
+  }
+}
+
+void Meeting::compare() {
+  std::vector<const Call*> calls(size());
+  for (uint32_t i = 0; i < size(); ++i) calls[i] = &post(i).call;
+  const auto odd = std::ranges::find_if(calls, [&](const Call* each) { return !fits(*each, call_); });
+  if (odd == calls.end()) [[likely]]
+    return;
+  const uint32_t most = typical(calls);
+  const auto other = std::ranges::find_if(calls, [&](const Call* each) { return !fits(*each, *calls[most]); });
+  const auto culprit = static_cast<uint32_t>(other - calls.begin());
+  communicator_.end(
+      Result::kParameter,
+      fmt::format("EI0005: call #{} differs between ranks: {} asks {}, {} asks {}; {}. All ranks must make the same "
+                  "calls in the same order",
+                  communicator_.board().row(rank()).calls.load(), describe(communicator_.peer(most)),
+                  describe(*calls[most]), describe(communicator_.peer(culprit)), describe(**other),
+                  difference(*calls[most], **other)));
+}
+
+void Meeting::refuse(uint32_t other, const std::string& what) {
+  communicator_.end(Result::kParameter,
+                    fmt::format("EI0005: {} does not fit between {} and {}: {}", what_,
+                                describe(communicator_.peer(rank())), describe(communicator_.peer(other)), what));
+}
+
+const std::byte* Meeting::input(uint32_t rank) const {
+  if (small_) return post(rank).data;
+  return address_in(communicator_.peer(rank), post(rank).send);
+}
+
+std::byte* Meeting::output(uint32_t rank) const {
+  if (small_) return static_cast<std::byte*>(device::resolve(buffers_.recv, buffers_.recv_bytes));
+  return address_in(communicator_.peer(rank), post(rank).recv);
+}
+
+const Extent* Meeting::extents(uint32_t rank) const { return communicator_.board().extents(rank, parity_); }
+
+void Meeting::write_elsewhere() {
+  Counter& writing = communicator_.board().row(rank()).writing;
+  writing.set(writing.value.load(std::memory_order_relaxed) | 1);
+  // Whoever hears of a fault looks for writers next: it sees this one, or this one hears of the fault.
+  if (!communicator_.board().aborted()) return;
+  writing.set(writing.value.load(std::memory_order_relaxed) + 1);
+  communicator_.check();
+}
+
+// Small calls end here: a post is used again only two calls later, when everybody has come to the call between.
+void Meeting::leave() {
+  if (small_) return;
+  Board& board = communicator_.board();
+  Row& own = board.row(rank());
+  if ((own.writing.value.load(std::memory_order_relaxed) & 1) != 0)
+    own.writing.set(own.writing.value.load(std::memory_order_relaxed) + 1);
+  own.phase.set(target_ + 1);
+  for (uint32_t i = 1; i < size(); ++i) {
+    const uint32_t other = (rank() + i) % size();
+    try {
+      communicator_.wait(board.row(other).phase, target_ + 1, other, what_);
+    } catch (...) {
+      await_writers();
+      throw;
+    }
+  }
+  if (recv_.memory != nullptr)
+    copy(static_cast<std::byte*>(device::resolve(buffers_.recv, buffers_.recv_bytes)),
+         static_cast<const std::byte*>(device::resolve(recv_.memory, buffers_.recv_bytes)), buffers_.recv_bytes);
+}
+
+// After a fault the client may free its buffers at once; a peer that still writes to them must have ended by then.
+void Meeting::await_writers() const {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (uint32_t other = 0; other < size(); ++other) {
+    const Counter& writing = communicator_.board().row(other).writing;
+    while (other != rank() && (writing.value.load(std::memory_order_acquire) & 1) != 0 &&
+           std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+}  // namespace npu::comm

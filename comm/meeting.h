@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// One collective while it runs: all ranks come, show what they ask and where their buffers are, work, and go when
+// everybody is done. Small data is shown in the posts themselves; then nobody needs to wait at the end.
+#pragma once
+
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace npu::comm {
+
+/// The two buffers of a call, in device memory; null where the call has none.
+struct Buffers {
+  const void* send = nullptr;
+  uint64_t send_bytes = 0;
+  void* recv = nullptr;
+  uint64_t recv_bytes = 0;
+};
+
+class Meeting {
+ public:
+  /// Comes to the meeting: returns when all ranks have. Raises EI0005 when their calls do not fit. `extents`: how this
+  /// rank parts a buffer, shown to the others; empty for none.
+  Meeting(Communicator& communicator, const Call& call, const Buffers& buffers, const std::vector<Extent>& extents);
+  /// Waits until the others are done with this rank's buffers. To be called last.
+  void leave();
+
+  uint32_t rank() const { return communicator_.rank(); }
+  uint32_t size() const { return communicator_.size(); }
+  const Call& call() const { return call_; }
+  /// Whether the data lies in the posts: then input() of others is there and output() only of this rank.
+  bool small() const { return small_; }
+  /// What `rank` sends. Null if it has nothing to send.
+  const std::byte* input(uint32_t rank) const;
+  /// Where `rank` receives. Whoever writes to another rank's output says so before with write_elsewhere().
+  std::byte* output(uint32_t rank) const;
+  const Extent* extents(uint32_t rank) const;
+  /// The count that `rank` gave, where counts may differ.
+  uint64_t sent(uint32_t rank) const { return post(rank).call.count; }
+  void write_elsewhere();
+  /// Ends the communicator: what ranks ask does not fit.
+  [[noreturn]] void refuse(uint32_t other, const std::string& what);
+
+ private:
+  /// Device memory of this rank that stands in for a buffer whose memory cannot be shared in one piece.
+  struct StandIn {
+    void* memory = nullptr;
+    ~StandIn();
+  };
+  void show(const Buffers& buffers, const std::vector<Extent>& extents);
+  BufferName named(const void* buffer, uint64_t bytes, StandIn& stand_in);
+  void come();
+  void compare();
+  void await_writers() const;
+  const Post& post(uint32_t rank) const;
+
+  Communicator& communicator_;
+  const Call call_;
+  const Buffers buffers_;
+  const bool small_;
+  const uint32_t target_, parity_;  // of the phase in which all have come
+  const std::string what_;
+  StandIn send_, recv_;
+};
+
+/// Whether a call's data lies in the posts.
+bool is_small(const Call& call);
+
+}  // namespace npu::comm

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks as devices of this process, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "comm/transport/host_service.h"
+#include "device/context.h"
+#include "device/memory.h"
+#include "device/stream.h"
+
+namespace npu::comm {
+
+class Ranks {
+ public:
+  explicit Ranks(uint32_t size, const std::string& name = "test") {
+    static std::atomic<int> number{0};
+    Group group{name + std::to_string(number++), name, {}};
+    for (uint32_t i = 0; i < size; ++i)
+      group.peers.push_back({i, static_cast<int32_t>(i % 4), getpid(), "here", HostService::get().process(),
+                             HostService::get().socket()});
+    const auto board = std::make_shared<Board>(size, group.uid);
+    for (uint32_t i = 0; i < size; ++i) {
+      communicators_.push_back(
+          std::make_unique<Communicator>(group, i, board, std::vector<std::shared_ptr<Link>>{}));
+      device::set_device(static_cast<int>(i % 4));
+      streams_.push_back(device::create_stream());
+    }
+    device::set_device(0);
+  }
+  ~Ranks() {
+    for (void* stream : streams_) device::destroy_stream_force(stream);
+    std::vector<std::jthread> leaving;
+    for (auto& each : communicators_) leaving.emplace_back([&] { each.reset(); });
+  }
+
+  uint32_t size() const { return static_cast<uint32_t>(communicators_.size()); }
+  Communicator& operator[](uint32_t rank) { return *communicators_[rank]; }
+  device::Stream& stream(uint32_t rank) { return device::stream_from_handle(streams_[rank]); }
+  /// Text of the fault on this rank's stream, "" for none.
+  std::string wait(uint32_t rank) {
+    try {
+      stream(rank).synchronize(60'000);
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return "";
+  }
+  std::vector<std::string> wait() {
+    std::vector<std::string> out;
+    for (uint32_t i = 0; i < size(); ++i) out.push_back(wait(i));
+    return out;
+  }
+  void expect_fine() {
+    for (uint32_t i = 0; i < size(); ++i) EXPECT_EQ(wait(i), "") << "rank " << i;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Communicator>> communicators_;
+  std::vector<void*> streams_;
+};
+
+/// A block of a rank's device, as elements of T.
+template <class T>
+class Memory {
+ public:
+  Memory(Communicator& communicator, size_t count)
+      : count_(count), block_(device::allocate(communicator.device(), std::max<size_t>(count, 1) * sizeof(T))) {}
+  Memory(Memory&& other) noexcept : count_(other.count_), block_(std::exchange(other.block_, nullptr)) {}
+  ~Memory() {
+    if (block_ != nullptr) device::deallocate(block_);
+  }
+  T* data() const { return static_cast<T*>(device::resolve(block_, count_ * sizeof(T))); }
+  void* address() const { return block_; }
+  size_t size() const { return count_; }
+  T& operator[](size_t i) const { return data()[i]; }
+
+ private:
+  size_t count_;
+  void* block_;
+};
+
+}  // namespace npu::comm

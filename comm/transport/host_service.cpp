@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/transport/host_service.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "comm/fault.h"
+#include "comm/transport/packet.h"
+#include "device/share.h"
+#include "device/status_page.h"
+
+namespace npu::comm {
+namespace {
+
+constexpr int kBeatMs = 500;
+constexpr int kAnswerMs = 10'000;
+constexpr uint32_t kMagic = 0x314e414e;  // changes with the form of the packets
+
+struct Request {
+  uint32_t magic = kMagic;
+  uint32_t what = 0;
+  uint64_t number = 0;
+  char uid[128] = {};
+};
+struct Answer {
+  uint32_t found = 0;
+  uint32_t unused = 0;
+  uint64_t bytes = 0;
+};
+
+std::string random_name() {
+  std::random_device random;
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += fmt::format("{:08x}", random());
+  return out;
+}
+
+bool address_of(const std::string& path, sockaddr_un* out) {
+  *out = {};
+  out->sun_family = AF_UNIX;
+  if (path.size() >= sizeof(out->sun_path)) return false;
+  path.copy(out->sun_path, sizeof(out->sun_path) - 1);
+  return true;
+}
+
+int connect_to(const std::string& path) {
+  sockaddr_un address;
+  if (!address_of(path, &address)) return -1;
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+/// Sockets of processes that were killed; nobody answers there.
+void remove_dead_sockets(const std::string& folder) {
+  DIR* listing = opendir(folder.c_str());
+  if (listing == nullptr) return;
+  while (const dirent* entry = readdir(listing)) {
+    const std::string name = entry->d_name;
+    if (!name.ends_with(".sock")) continue;
+    const std::string path = folder + "/" + name;
+    const int fd = connect_to(path);
+    if (fd >= 0)
+      close(fd);
+    else if (errno == ECONNREFUSED)
+      unlink(path.c_str());
+  }
+  closedir(listing);
+}
+
+/// A descriptor whose file holds the process's identity.
+int identity_file(const std::string& process) {
+  const int fd = memfd_create("anynpu-identity", MFD_CLOEXEC);
+  if (fd < 0 || write(fd, process.data(), process.size()) != static_cast<ssize_t>(process.size()))
+    fault(Result::kMemory, "EI0007: the system gives no shared memory ({}); check `ulimit -a`", std::strerror(errno));
+  return fd;
+}
+
+bool holds(int fd, const std::string& process) {
+  std::array<char, 64> text{};
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  return got >= 0 && std::string_view(text.data(), static_cast<size_t>(got)) == process;
+}
+
+}  // namespace
+
+struct HostService::State {
+  std::mutex mutex;
+  int listener = -1, wake = -1, identity = -1;
+  std::map<std::string, int> boards;
+  std::map<std::string, std::weak_ptr<Link>> links;  // by process
+  std::vector<int> clients;                          // the thread's own
+  std::atomic<void (*)()> beat = nullptr;
+  std::atomic<void (*)(const std::string&)> ended = nullptr;
+
+  void serve(int client, bool* gone);
+  void take_client();
+  void answer(int client);
+  void look_around(std::vector<std::string>* ended_before);
+  std::vector<std::shared_ptr<Link>> watched();
+};
+
+HostService& HostService::get() {
+  static HostService& instance = *new HostService;
+  return instance;
+}
+
+HostService::HostService() : process_(random_name()), state_(new State) {
+  const std::string folder = device::runtime_folder();
+  if (folder.empty())
+    fault(Result::kUnavailable,
+          "no folder for sockets: XDG_RUNTIME_DIR and TMPDIR (/tmp) cannot be written; set one to a folder of yours");
+  remove_dead_sockets(folder);
+  path_ = fmt::format("{}/{}-{}.sock", folder, getpid(), process_.substr(0, 8));
+  sockaddr_un address;
+  if (!address_of(path_, &address))
+    fault(Result::kUnavailable, "the path of the socket {} is longer than a socket's may be ({}); set XDG_RUNTIME_DIR to "
+          "a shorter one", path_, sizeof(address.sun_path) - 1);
+  state_->listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (state_->listener < 0 ||
+      bind(state_->listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      listen(state_->listener, 512) != 0)
+    fault(Result::kUnavailable, "the socket {} cannot be made: {}", path_, std::strerror(errno));
+  state_->identity = identity_file(process_);
+  state_->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  static const std::string& path = *new std::string(path_);
+  std::atexit([] { unlink(path.c_str()); });
+  sigset_t all, before;  // signals are for the client's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([this] {
+    pthread_setname_np(pthread_self(), "npu-host");
+    run();
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void HostService::publish_board(const std::string& uid, int fd) {
+  const std::lock_guard lock(state_->mutex);
+  state_->boards[uid] = fd;
+}
+
+void HostService::withdraw_board(const std::string& uid) {
+  const std::lock_guard lock(state_->mutex);
+  state_->boards.erase(uid);
+}
+
+void HostService::set_hooks(void (*beat)(), void (*ended)(const std::string&)) {
+  state_->beat = beat;
+  state_->ended = ended;
+}
+
+void HostService::State::serve(int client, bool* gone) {
+  Request request;
+  int none = -1;
+  *gone = !receive_packet(client, &request, sizeof(request), &none) || request.magic != kMagic;
+  if (none >= 0) close(none);
+  if (*gone) return;
+  Answer answer;
+  int fd = -1;
+  const std::lock_guard lock(mutex);
+  switch (request.what) {
+    case static_cast<uint32_t>(Link::What::kIdentity): fd = identity; break;
+    case static_cast<uint32_t>(Link::What::kSegment): {
+      const device::Segment segment = device::find_segment(request.number);
+      fd = segment.fd;
+      answer.bytes = segment.bytes;
+      break;
+    }
+    case static_cast<uint32_t>(Link::What::kBoard): {
+      const auto found = boards.find(std::string(request.uid, strnlen(request.uid, sizeof(request.uid))));
+      if (found != boards.end()) fd = found->second;
+      break;
+    }
+    default: break;
+  }
+  answer.found = fd >= 0;
+  *gone = !send_packet(client, &answer, sizeof(answer), fd);
+}
+
+std::vector<std::shared_ptr<Link>> HostService::State::watched() {
+  const std::lock_guard lock(mutex);
+  std::vector<std::shared_ptr<Link>> out;
+  std::erase_if(links, [](const auto& each) { return each.second.expired(); });
+  for (const auto& [process, link] : links)
+    if (std::shared_ptr<Link> alive = link.lock()) out.push_back(std::move(alive));
+  return out;
+}
+
+void HostService::State::take_client() {
+  const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  if (client >= 0) clients.push_back(client);
+}
+
+void HostService::State::answer(int client) {
+  bool gone = false;
+  serve(client, &gone);
+  if (!gone) return;
+  close(client);
+  std::erase(clients, client);
+}
+
+// Links are watched for their end only: what comes over them belongs to whoever asked.
+void HostService::State::look_around(std::vector<std::string>* ended_before) {
+  const std::vector<std::shared_ptr<Link>> alive = watched();
+  std::vector<pollfd> fds = {{listener, POLLIN, 0}, {wake, POLLIN, 0}};
+  for (const int client : clients) fds.push_back({client, POLLIN, 0});
+  const size_t first_link = fds.size();
+  for (const auto& link : alive) {
+    const bool told = std::ranges::find(*ended_before, link->process_) != ended_before->end();
+    fds.push_back({told ? -1 : link->fd_, POLLRDHUP, 0});
+  }
+  poll(fds.data(), fds.size(), kBeatMs);
+  if (fds[0].revents != 0) take_client();
+  if (uint64_t count; fds[1].revents != 0 && read(wake, &count, sizeof(count)) < 0) fds[1].revents = 0;
+  for (size_t i = 2; i < first_link; ++i)
+    if (fds[i].revents != 0) answer(fds[i].fd);
+  for (size_t i = first_link; i < fds.size(); ++i) {
+    if ((fds[i].revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) continue;
+    ended_before->push_back(alive[i - first_link]->process_);
+    if (auto* hook = ended.load()) hook(ended_before->back());
+  }
+  if (auto* hook = beat.load()) hook();
+}
+
+void HostService::run() {
+  std::vector<std::string> ended_before;
+  for (;;) state_->look_around(&ended_before);
+}
+
+std::shared_ptr<Link> Link::to(const Peer& peer) {
+  HostService& service = HostService::get();
+  HostService::State& state = *service.state_;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (const auto found = state.links.find(peer.process); found != state.links.end())
+      if (std::shared_ptr<Link> alive = found->second.lock()) return alive;
+  }
+  const int fd = connect_to(peer.socket);
+  if (fd < 0) return nullptr;
+  const timeval patience{kAnswerMs / 1000, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  std::shared_ptr<Link> link(new Link(fd, peer.process));
+  const int identity = link->ask(What::kIdentity, 0, "", nullptr);
+  const bool proven = identity >= 0 && holds(identity, peer.process);
+  if (identity >= 0) close(identity);
+  if (!proven) return nullptr;
+  const std::lock_guard lock(state.mutex);
+  std::weak_ptr<Link>& place = state.links[peer.process];
+  if (std::shared_ptr<Link> other = place.lock()) return other;  // another thread was faster
+  place = link;
+  const uint64_t one = 1;
+  if (write(state.wake, &one, sizeof(one)) < 0) return link;  // the thread looks twice a second anyway
+  return link;
+}
+
+Link::~Link() { close(fd_); }
+
+int Link::ask(What what, uint64_t number, const std::string& uid, size_t* bytes) {
+  Request request;
+  request.what = static_cast<uint32_t>(what);
+  request.number = number;
+  uid.copy(request.uid, sizeof(request.uid) - 1);
+  Answer answer;
+  int fd = -1;
+  const std::lock_guard lock(mutex_);
+  if (!send_packet(fd_, &request, sizeof(request), -1) || !receive_packet(fd_, &answer, sizeof(answer), &fd) ||
+      answer.found == 0) {
+    if (fd >= 0) close(fd);
+    return -1;
+  }
+  if (bytes != nullptr) *bytes = answer.bytes;
+  return fd;
+}
+
+int Link::fetch_segment(uint64_t segment, size_t* bytes) {
+  const int fd = ask(What::kSegment, segment, "", bytes);
+  if (fd < 0) fault(Result::kRemote, "EI0007: a peer process does not give its memory (segment {}); it has ended", segment);
+  return fd;
+}
+
+int Link::fetch_board(const std::string& uid) { return ask(What::kBoard, 0, uid, nullptr); }
+
+}  // namespace npu::comm

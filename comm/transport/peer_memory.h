@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device memory of peers, as this process sees it.
+#pragma once
+
+#include <cstddef>
+
+#include "comm/board.h"
+#include "comm/group.h"
+
+namespace npu::comm {
+
+/// Where `buffer` of `peer` lies for this process; null for a buffer without a name. A segment is mapped when it is
+/// first met and stays mapped. Raises kRemote when its owner has ended, kMemory when there are no addresses left.
+std::byte* address_in(const Peer& peer, const BufferName& buffer);
+
+/// The name of this process's own buffer; without one where its memory cannot be shared in one piece.
+BufferName name_of(const void* buffer, size_t bytes);
+
+}  // namespace npu::comm
