@@ -61,12 +61,13 @@ struct CommunicatorRegistry {
 };
 
 Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board,
-                           std::vector<std::shared_ptr<Link>> links)
+                           std::vector<std::shared_ptr<Link>> links, int64_t exec_timeout_s)
     : group_(std::move(group)),
       rank_(rank),
       board_(std::move(board)),
       links_(std::move(links)),
       spin_(Spin::for_ranks(board_->ranks())),
+      exec_timeout_s_(exec_timeout_s >= 0 ? exec_timeout_s : detail::exec_timeout()),
       sent_(board_->ranks()),
       received_(board_->ranks()) {
   board_->row(rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
@@ -76,6 +77,7 @@ Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> bo
 Communicator::~Communicator() {
   leave();
   CommunicatorRegistry::get().remove(this);
+  if (rank_ == 0) HostService::get().withdraw_board(group_.uid);
 }
 
 void Communicator::check() const {
@@ -158,7 +160,7 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
     end(Result::kRemote, fmt::format("EI0002: {} gives no sign of life for {} s (stopped, or its machine is too busy); {} "
                                      "waits for it; {}. ANYNPU_STOPPED_AFTER sets the limit",
                                      describe(peer(whose)), silent_s, what, last_call_of(whose)));
-  if (const int64_t limit = detail::exec_timeout(); limit > 0 && waited_ms >= limit * 1000)
+  if (exec_timeout_s_ > 0 && waited_ms >= exec_timeout_s_ * 1000)
     end(Result::kTimeout,
         fmt::format("EI0002: {} on rank {} has waited {} s for {}; {}. HCCL_EXEC_TIMEOUT sets the limit", what, rank_,
                     waited_ms / 1000, describe(peer(whose)), last_call_of(whose)));
@@ -180,7 +182,7 @@ void Communicator::process_ended(const std::string& process) {
 void Communicator::leave() {
   if (left_) return;
   const auto start = std::chrono::steady_clock::now();
-  const auto patience = std::chrono::seconds(detail::exec_timeout() > 0 ? detail::exec_timeout() : INT32_MAX);
+  const auto patience = std::chrono::seconds(exec_timeout_s_ > 0 ? exec_timeout_s_ : INT32_MAX);
   while (running_ != 0 && !board_->aborted() && std::chrono::steady_clock::now() - start < patience)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   left_ = true;

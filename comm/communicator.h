@@ -22,10 +22,16 @@ namespace npu::comm {
 
 class Link;
 
+struct Options {
+  std::string name;             ///< "" for one made of the group
+  int64_t exec_timeout_s = -1;  ///< -1: HCCL_EXEC_TIMEOUT
+};
+
 class Communicator {
  public:
-  /// `board` is shared by all ranks of `group`. Its own rank must be a rank of this process.
-  Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board, std::vector<std::shared_ptr<Link>> links);
+  /// `board` is shared by all ranks of `group`; `rank` is this one's.
+  Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board, std::vector<std::shared_ptr<Link>> links,
+               int64_t exec_timeout_s = -1);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -72,6 +78,7 @@ class Communicator {
   const std::shared_ptr<Board> board_;
   const std::vector<std::shared_ptr<Link>> links_;
   const Spin spin_;
+  const int64_t exec_timeout_s_;
   Counter turn_;  // collectives that have run
   std::atomic<uint32_t> launched_{0};
   std::atomic<uint32_t> running_{0};  // tasks queued and not ended, of any kind

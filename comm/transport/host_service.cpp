@@ -166,6 +166,12 @@ void HostService::withdraw_board(const std::string& uid) {
   state_->boards.erase(uid);
 }
 
+int HostService::board(const std::string& uid) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->boards.find(uid);
+  return found == state_->boards.end() ? -1 : fcntl(found->second, F_DUPFD_CLOEXEC, 0);
+}
+
 void HostService::set_hooks(void (*beat)(), void (*ended)(const std::string&)) {
   state_->beat = beat;
   state_->ended = ended;

@@ -50,9 +50,11 @@ class HostService {
   const std::string& process() const { return process_; }
   const std::string& socket() const { return path_; }
 
-  /// Gives `fd` to those that ask for the board of `uid`, until it is withdrawn.
+  /// Gives copies of `fd` to those that ask for the board of `uid`, until it is withdrawn.
   void publish_board(const std::string& uid, int fd);
   void withdraw_board(const std::string& uid);
+  /// A descriptor of it for this process itself, the caller's own; -1 when it is not there.
+  int board(const std::string& uid);
 
   /// Called in the service's thread twice a second, and with its identity when a linked process has ended.
   void set_hooks(void (*beat)(), void (*ended)(const std::string& process));

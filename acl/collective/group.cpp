@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// HcclGroupStart, HcclGroupEnd: a thread's calls between them are queued at the end.
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "acl/collective/handle.h"
+#include "acl/include/hccl/hccl.h"
+
+namespace npu::acl {
+namespace {
+
+struct Messages {
+  HcclComm handle;
+  aclrtStream stream;
+  std::vector<comm::Message> list;
+};
+
+struct Group {
+  int depth = 0;
+  std::vector<std::function<void()>> work;
+  std::vector<Messages> messages;
+};
+thread_local Group group;
+
+void send(const Messages& messages) {
+  comm::exchange(*communicator_of(messages.handle), device::stream_from_handle(messages.stream), messages.list);
+}
+
+}  // namespace
+
+void in_group(std::function<void()> work) {
+  if (group.depth == 0) return work();
+  group.work.push_back(std::move(work));
+}
+
+void message_in_group(HcclComm handle, aclrtStream stream, const comm::Message& message) {
+  if (group.depth == 0) return send({handle, stream, {message}});
+  const auto same = [&](const Messages& each) { return each.handle == handle && each.stream == stream; };
+  auto at = std::ranges::find_if(group.messages, same);
+  if (at == group.messages.end()) at = group.messages.insert(at, {handle, stream, {}});
+  at->list.push_back(message);
+}
+
+void begin_group() { ++group.depth; }
+
+void end_group() {
+  if (group.depth == 0)
+    comm::fault(comm::Result::kParameter, "no group was begun in this thread; call HcclGroupStart before");
+  if (--group.depth > 0) return;
+  const Group ended = std::exchange(group, {});
+  for (const std::function<void()>& work : ended.work) work();
+  for (const Messages& messages : ended.messages) send(messages);
+}
+
+}  // namespace npu::acl
+
+using namespace npu;  // NOLINT: the C functions below are the door itself
+
+HcclResult HcclGroupStart() {
+  return acl::hccl("HcclGroupStart", [] { acl::begin_group(); });
+}
+
+HcclResult HcclGroupEnd() {
+  return acl::hccl("HcclGroupEnd", [] { acl::end_group(); });
+}

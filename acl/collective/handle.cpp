@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/collective/handle.h"
+
+#include <map>
+#include <mutex>
+
+namespace npu::acl {
+namespace {
+
+struct Table {
+  std::mutex mutex;
+  std::map<HcclComm, std::shared_ptr<comm::Communicator>> living;
+};
+
+Table& table() {
+  static Table& instance = *new Table;
+  return instance;
+}
+
+}  // namespace
+
+HcclComm add_communicator(std::shared_ptr<comm::Communicator> communicator) {
+  const std::lock_guard lock(table().mutex);
+  const HcclComm handle = communicator.get();
+  table().living.emplace(handle, std::move(communicator));
+  return handle;
+}
+
+std::shared_ptr<comm::Communicator> communicator_of(HcclComm handle) {
+  pointer(handle, "comm");
+  const std::lock_guard lock(table().mutex);
+  const auto found = table().living.find(handle);
+  if (found == table().living.end())
+    comm::fault(comm::Result::kParameter, "comm {} is no living communicator: it was destroyed, or never made", handle);
+  return found->second;
+}
+
+std::shared_ptr<comm::Communicator> remove_communicator(HcclComm handle) {
+  std::shared_ptr<comm::Communicator> out = communicator_of(handle);
+  const std::lock_guard lock(table().mutex);
+  table().living.erase(handle);
+  return out;
+}
+
+HcclResult result_of(int code) {
+  switch (static_cast<Code>(code)) {
+    case Code::kInvalidParam:
+    case Code::kRtParamInvalid:
+    case Code::kRtInvalidDevice:
+    case Code::kRtContextNull:
+    case Code::kRtStreamContext:
+    case Code::kRtInvalidHandle: return HCCL_E_PARA;
+    case Code::kBadAlloc:
+    case Code::kMemoryAllocation: return HCCL_E_MEMORY;
+    case Code::kFeatureUnsupported: return HCCL_E_NOT_SUPPORT;
+    default: return HCCL_E_INTERNAL;
+  }
+}
+
+comm::Element element_of(HcclDataType type) {
+  switch (type) {
+    case HCCL_DATA_TYPE_INT8: return {DType::kInt8, 1};
+    case HCCL_DATA_TYPE_INT16: return {DType::kInt16, 2};
+    case HCCL_DATA_TYPE_INT32: return {DType::kInt32, 4};
+    case HCCL_DATA_TYPE_FP16: return {DType::kHalf, 2};
+    case HCCL_DATA_TYPE_FP32: return {DType::kFloat, 4};
+    case HCCL_DATA_TYPE_INT64: return {DType::kInt64, 8};
+    case HCCL_DATA_TYPE_UINT64: return {DType::kUInt64, 8};
+    case HCCL_DATA_TYPE_UINT8: return {DType::kUInt8, 1};
+    case HCCL_DATA_TYPE_UINT16: return {DType::kUInt16, 2};
+    case HCCL_DATA_TYPE_UINT32: return {DType::kUInt32, 4};
+    case HCCL_DATA_TYPE_FP64: return {DType::kDouble, 8};
+    case HCCL_DATA_TYPE_BFP16: return {DType::kBFloat16, 2};
+    case HCCL_DATA_TYPE_INT128: return {DType::kUndefined, 16};
+    case HCCL_DATA_TYPE_HIF8: return {DType::kHiFloat8, 1};
+    case HCCL_DATA_TYPE_FP8E4M3: return {DType::kFloat8E4M3, 1};
+    case HCCL_DATA_TYPE_FP8E5M2: return {DType::kFloat8E5M2, 1};
+    case HCCL_DATA_TYPE_FP8E8M0: return {DType::kFloat8E8M0, 1};
+    default: break;
+  }
+  comm::fault(comm::Result::kParameter, "EI0003: dataType is {}; the types are 0 to 12 and 14 to 17",
+              static_cast<int>(type));
+}
+
+std::vector<comm::Extent> extents_of(const void* counts, const void* offsets, uint32_t size, const char* argument) {
+  const auto* count = static_cast<const uint64_t*>(pointer(counts, argument));
+  const auto* offset = static_cast<const uint64_t*>(pointer(offsets, argument));
+  std::vector<comm::Extent> out(size);
+  for (uint32_t i = 0; i < size; ++i) out[i] = {offset[i], count[i]};
+  return out;
+}
+
+}  // namespace npu::acl

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/rendezvous/join.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "comm/transport/host_service.h"
+#include "device/context.h"
+
+namespace npu::comm {
+namespace {
+
+NPU_SETTING(int64_t, connect_timeout, "HCCL_CONNECT_TIMEOUT", 120,
+            "Seconds that ranks wait for each other when a communicator is made.");
+NPU_SETTING(int64_t, base_port, "HCCL_IF_BASE_PORT", 0,
+            "First of 16 ports at which the rank that gathers the others listens; 0: any free port.");
+
+constexpr uint32_t kPorts = 16;
+constexpr char kMagic[8] = "ANYNPU1";
+
+struct RootInfo {
+  char magic[8];
+  char uid[64];
+  char address[64];
+  uint16_t port;
+};
+static_assert(sizeof(RootInfo) <= kRootInfoBytes);
+
+Deadline deadline() { return std::chrono::steady_clock::now() + std::chrono::seconds(connect_timeout()); }
+
+uint16_t checked_base_port() {
+  const int64_t port = base_port();
+  if (port < 0 || port > 65520)
+    fault(Result::kParameter, "EI0001: HCCL_IF_BASE_PORT is {}; it is 0 to 65520", port);
+  return static_cast<uint16_t>(port);
+}
+
+std::string random_uid() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}", random(), random(), random());
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+Peer this_rank(uint32_t rank, int device) {
+  const HostService& service = HostService::get();
+  return {rank, device, getpid(), host_name(), service.process(), service.socket()};
+}
+
+void check_size(uint32_t size, uint32_t rank) {
+  if (size == 0 || size > kMostRanks)
+    fault(Result::kParameter, "EI0003: nRanks is {}; it is 1 to {}", size, kMostRanks);
+  if (rank >= size) fault(Result::kParameter, "EI0003: rank is {} of {} ranks", rank, size);
+}
+
+/// Links to all other processes of the group; they also tell when one ends.
+std::vector<std::shared_ptr<Link>> linked(const Group& group) {
+  std::vector<std::shared_ptr<Link>> out;
+  std::set<std::string> met = {HostService::get().process()};
+  for (const Peer& peer : group.peers) {
+    if (!met.insert(peer.process).second) continue;
+    out.push_back(Link::to(peer));
+    if (out.back() == nullptr)
+      fault(Result::kUnsupported,
+            "EI0006: {} cannot be reached at {}: it is on another host, in another container, or has ended. Collectives "
+            "between hosts are not built yet; run all ranks on one, with one XDG_RUNTIME_DIR (or TMPDIR)",
+            describe(peer), peer.socket);
+  }
+  return out;
+}
+
+std::shared_ptr<Board> fetched_board(const Group& group, const std::vector<std::shared_ptr<Link>>& links,
+                                     Deadline until) {
+  const Peer& first = group.peers[0];
+  while (std::chrono::steady_clock::now() < until) {
+    int fd = -1;
+    if (first.process == HostService::get().process())
+      fd = HostService::get().board(group.uid);
+    else
+      for (const auto& link : links)
+        if (link->process() == first.process) fd = link->fetch_board(group.uid);
+    if (fd >= 0) return std::make_shared<Board>(fd, static_cast<uint32_t>(group.peers.size()), group.uid);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  fault(Result::kTimeout, "EI0006: {} has not made the group's memory; HCCL_CONNECT_TIMEOUT sets the limit",
+        describe(first));
+}
+
+/// Rank 0's process makes the board, the others fetch it.
+std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& options, Deadline until) {
+  std::vector<std::shared_ptr<Link>> links = linked(group);
+  std::shared_ptr<Board> board;
+  if (rank == 0) {
+    board = std::make_shared<Board>(static_cast<uint32_t>(group.peers.size()), group.uid);
+    HostService::get().publish_board(group.uid, board->file());
+  } else {
+    board = fetched_board(group, links, until);
+  }
+  return std::make_shared<Communicator>(std::move(group), rank, std::move(board), std::move(links),
+                                        options.exec_timeout_s);
+}
+
+}  // namespace
+
+void make_root_info(std::span<char, kRootInfoBytes> out) {
+  const uint16_t first = checked_base_port();
+  const uint16_t last = first == 0 ? 0 : static_cast<uint16_t>(first + kPorts - 1);
+  const Place place = start_registrar(random_uid(), own_address(), first, last, deadline());
+  RootInfo info{};
+  std::memcpy(info.magic, kMagic, sizeof(kMagic));
+  place.uid.copy(info.uid, sizeof(info.uid) - 1);
+  place.address.copy(info.address, sizeof(info.address) - 1);
+  info.port = place.port;
+  std::ranges::fill(out, '\0');
+  std::memcpy(out.data(), &info, sizeof(info));
+}
+
+std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> root, uint32_t size, uint32_t rank,
+                                        const Options& options) {
+  check_size(size, rank);
+  RootInfo info;
+  std::memcpy(&info, root.data(), sizeof(info));
+  if (std::memcmp(info.magic, kMagic, sizeof(kMagic)) != 0)
+    fault(Result::kParameter,
+          "EI0003: rootInfo is not what HcclGetRootInfo of this version made; pass its 4108 bytes to all ranks unchanged");
+  const Deadline until = deadline();
+  const Place place{info.uid, info.address, info.port};
+  Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
+  group.name = options.name.empty()
+                   ? fmt::format("{}:{}_{}", info.address, info.port, std::string(info.uid).substr(0, 8))
+                   : options.name;
+  return joined(std::move(group), rank, options, until);
+}
+
+std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices) {
+  const auto size = static_cast<uint32_t>(devices.size());
+  check_size(size, 0);
+  Group group{random_uid(), "", {}};
+  group.name = "all_" + group.uid.substr(0, 8);
+  for (uint32_t i = 0; i < size; ++i) group.peers.push_back(this_rank(i, devices[i]));
+  const auto board = std::make_shared<Board>(size, group.uid);
+  std::vector<std::shared_ptr<Communicator>> out;
+  for (uint32_t i = 0; i < size; ++i)
+    out.push_back(std::make_shared<Communicator>(group, i, board, std::vector<std::shared_ptr<Link>>()));
+  return out;
+}
+
+std::shared_ptr<Communicator> join_part(const Communicator& parent, std::span<const uint32_t> ranks, uint64_t id,
+                                        uint32_t rank, const Options& options) {
+  check_size(static_cast<uint32_t>(ranks.size()), rank);
+  Group group{fmt::format("{}/{}", parent.group().uid, id), "", {}};
+  group.name = options.name.empty() ? fmt::format("{}_sub_{}", parent.group().name, id) : options.name;
+  std::set<uint32_t> met;
+  for (const uint32_t each : ranks) {
+    if (each >= parent.size() || !met.insert(each).second)
+      fault(Result::kParameter, "EI0003: rankIds {} must be different ranks of a group of {}", fmt::join(ranks, ", "),
+            parent.size());
+    Peer peer = parent.peer(each);
+    peer.rank = static_cast<uint32_t>(group.peers.size());
+    group.peers.push_back(std::move(peer));
+  }
+  if (ranks[rank] != parent.rank())
+    fault(Result::kParameter, "EI0003: subCommRankId is {}, and rankIds[{}] is {}, but this is rank {}", rank, rank,
+          ranks[rank], parent.rank());
+  return joined(std::move(group), rank, options, deadline());
+}
+
+}  // namespace npu::comm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which address of this machine others are told to connect to, and connections with a time limit.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace npu::comm {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+/// HCCL_IF_IP; else the first address of the first network card that HCCL_SOCKET_IFNAME names ("eth", "=eth0,eth1",
+/// "^docker", "^=eth9"); else of the first card that is neither docker* nor lo*, then docker*, then lo*. Addresses of
+/// HCCL_SOCKET_FAMILY (AF_INET) go before those of the other family. Raises kParameter for values that mean nothing,
+/// kNotFound where no card fits.
+std::string own_address();
+
+/// A TCP socket, closed with it.
+class Socket {
+ public:
+  explicit Socket(int fd = -1) : fd_(fd) {}
+  Socket(Socket&& other) noexcept;
+  Socket& operator=(Socket&& other) noexcept;
+  ~Socket();
+  int fd() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+  /// Listens at `address`. Port 0: any free one. Empty when the port is in use; raises kSystemCall otherwise.
+  static Socket listener(const std::string& address, uint16_t port);
+  uint16_t port() const;
+  /// Empty when nobody answers.
+  static Socket connected(const std::string& address, uint16_t port, Deadline deadline);
+
+  /// Waits for a connection until the deadline; empty when none comes.
+  Socket accepted(Deadline deadline) const;
+  /// One text, with its length before it. False when the other side is gone or the time is over.
+  bool send(const std::string& text) const;
+  bool receive(std::string* text, Deadline deadline) const;
+
+ private:
+  int fd_;
+};
+
+}  // namespace npu::comm

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/rendezvous/registrar.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "comm/fault.h"
+
+namespace npu::comm {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kProtocol = 1;
+
+json to_json(const Peer& peer) {
+  return {{"rank", peer.rank}, {"device", peer.device},   {"pid", peer.pid},
+          {"host", peer.host}, {"process", peer.process}, {"socket", peer.socket}};
+}
+
+Peer to_peer(const json& from) {
+  return {from.at("rank"), from.at("device"), from.at("pid"), from.at("host"), from.at("process"), from.at("socket")};
+}
+
+std::string refusal(Result result, const std::string& text) {
+  return json{{"refused", text}, {"result", static_cast<int32_t>(result)}}.dump();
+}
+
+/// One group being gathered.
+class Registrar {
+ public:
+  Registrar(Socket listener, std::string uid, Deadline deadline)
+      : listener_(std::move(listener)), uid_(std::move(uid)), deadline_(deadline) {}
+
+  void run() {
+    while (size_ == 0 || peers_.size() < size_) {
+      std::vector<pollfd> fds = {{listener_.fd(), POLLIN, 0}};
+      for (const auto& [rank, socket] : sockets_) fds.push_back({socket.fd(), POLLRDHUP, 0});
+      const auto left = deadline_ - std::chrono::steady_clock::now();
+      const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+      if (left_ms <= 0) return tell_all(refusal(Result::kTimeout, missing()));
+      poll(fds.data(), fds.size(), static_cast<int>(std::min<int64_t>(left_ms, 1000)));
+      if (fds[0].revents != 0 && !take(listener_.accepted(deadline_))) return;
+      size_t i = 1;
+      for (const auto& [rank, socket] : sockets_) {
+        if (i >= fds.size() || fds[i].fd != socket.fd()) break;  // one has come since
+        if (fds[i++].revents == 0) continue;
+        return tell_all(refusal(Result::kRemote, fmt::format("EI0006: {} has ended while the ranks were gathering",
+                                                             describe(peers_.at(rank)))));
+      }
+    }
+    json table = json::array();
+    for (const auto& [rank, peer] : peers_) table.push_back(to_json(peer));
+    tell_all(json{{"peers", table}}.dump());
+  }
+
+ private:
+  /// False when the group has failed.
+  bool take(Socket socket) {
+    std::string text;
+    const Deadline soon = std::min(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(5));
+    if (!socket || !socket.receive(&text, soon)) return true;  // a port scanner, or somebody who gave up
+    const json hello = json::parse(text, nullptr, false);
+    if (hello.is_discarded() || hello.value("uid", "") != uid_) {
+      socket.send(json{{"other", true}}.dump());
+      return true;
+    }
+    try {
+      const Peer peer = to_peer(hello.at("peer"));
+      const uint32_t size = hello.at("size");
+      const std::string wrong = check(hello.at("protocol"), size, peer);
+      if (!wrong.empty()) {
+        socket.send(refusal(Result::kParameter, wrong));
+        tell_all(refusal(Result::kParameter, wrong));
+        return false;
+      }
+      size_ = size;
+      peers_.emplace(peer.rank, peer);
+      sockets_.emplace(peer.rank, std::move(socket));
+    } catch (const json::exception& error) {
+      socket.send(refusal(Result::kParameter, fmt::format("EI0006: what came is no greeting: {}", error.what())));
+    }
+    return true;
+  }
+
+  std::string check(int protocol, uint32_t size, const Peer& peer) const {
+    if (protocol != kProtocol)
+      return fmt::format("EI0008: {} speaks version {}, the registrar {}; all ranks must run the same version of AnyNPU",
+                         describe(peer), protocol, kProtocol);
+    if (size_ != 0 && size != size_)
+      return fmt::format("EI0005: nRanks is {} for {}, and {} for {}", size, describe(peer), size_,
+                         describe(peers_.begin()->second));
+    if (peer.rank >= size)
+      return fmt::format("EI0003: {} is outside a group of {} ranks", describe(peer), size);
+    if (const auto known = peers_.find(peer.rank); known != peers_.end())
+      return fmt::format("EI0005: rank {} has come twice: {} and {}; check RANK_ID", peer.rank,
+                         describe(known->second), describe(peer));
+    return "";
+  }
+
+  std::string missing() const {
+    if (size_ == 0) return "EI0006: no rank has come";
+    std::vector<uint32_t> ranks;
+    for (uint32_t rank = 0; rank < size_; ++rank)
+      if (!peers_.contains(rank)) ranks.push_back(rank);
+    return fmt::format("EI0006: of {} ranks {} have come; missing: {}. HCCL_CONNECT_TIMEOUT sets the limit", size_,
+                       peers_.size(), fmt::join(ranks, ", "));
+  }
+
+  void tell_all(const std::string& text) {
+    for (const auto& [rank, socket] : sockets_) socket.send(text);
+  }
+
+  Socket listener_;
+  const std::string uid_;
+  const Deadline deadline_;
+  uint32_t size_ = 0;  // known when the first has come
+  std::map<uint32_t, Peer> peers_;
+  std::map<uint32_t, Socket> sockets_;
+};
+
+}  // namespace
+
+Place start_registrar(const std::string& uid, const std::string& address, uint16_t first, uint16_t last,
+                      Deadline deadline) {
+  Socket listener;
+  for (uint32_t port = first; port <= last && !listener; ++port)
+    listener = Socket::listener(address, static_cast<uint16_t>(port));
+  if (!listener)
+    fault(Result::kNetwork, "EI0019: ports {} to {} of {} are all in use; end the process that holds them (`ss -ltnp`), or "
+          "set HCCL_IF_BASE_PORT", first, last, address);
+  Place place{uid, address, listener.port()};
+  auto registrar = std::make_shared<Registrar>(std::move(listener), uid, deadline);
+  sigset_t all, before;  // signals are for the client's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([registrar] {
+    pthread_setname_np(pthread_self(), "npu-registrar");
+    registrar->run();
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return place;
+}
+
+Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline) {
+  const std::string hello =
+      json{{"protocol", kProtocol}, {"uid", place.uid}, {"size", size}, {"peer", to_json(own)}}.dump();
+  while (std::chrono::steady_clock::now() < deadline) {
+    const Socket socket = Socket::connected(place.address, place.port, deadline);
+    std::string text;
+    if (!socket || !socket.send(hello)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      continue;
+    }
+    if (!socket.receive(&text, deadline + std::chrono::seconds(5))) break;
+    const json answer = json::parse(text, nullptr, false);
+    if (answer.is_discarded()) break;
+    if (answer.contains("refused"))
+      throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
+    if (!answer.contains("peers"))
+      fault(Result::kConnect, "EI0006: at {} port {} another group gathers; give each job its own HCCL_IF_BASE_PORT",
+            place.address, place.port);
+    Group group{place.uid, "", {}};
+    for (const json& peer : answer.at("peers")) group.peers.push_back(to_peer(peer));
+    return group;
+  }
+  fault(Result::kTimeout, "EI0006: rank {} of {} got no answer at {} port {}: the rank that gathers the others has not "
+        "started, has ended, or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
+        own.rank, size, place.address, place.port);
+}
+
+}  // namespace npu::comm
