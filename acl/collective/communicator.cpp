@@ -40,6 +40,12 @@ void join(uint32_t size, const HcclRootInfo* root, uint32_t rank, const HcclComm
   *comm = acl::add_communicator(comm::join_root(bytes, size, rank, options_of(config)));
 }
 
+void join_table(const char* table, uint32_t rank, const HcclCommConfig* config, HcclComm* comm) {
+  acl::pointer(table, "clusterInfo");
+  *acl::pointer(comm, "comm") = nullptr;
+  *comm = acl::add_communicator(comm::join_table(table, rank, options_of(config)));
+}
+
 const std::array<const char*, 23> kNames = {
     "HCCL_SUCCESS: no error",
     "HCCL_E_PARA: a wrong argument, or arguments that differ between ranks",
@@ -84,6 +90,16 @@ HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo* rootI
                                       HcclCommConfig* config, HcclComm* comm) {
   return acl::hccl("HcclCommInitRootInfoConfig",
                    [&] { join(nRanks, rootInfo, rank, acl::pointer(config, "config"), comm); });
+}
+
+HcclResult HcclCommInitClusterInfo(const char* clusterInfo, uint32_t rank, HcclComm* comm) {
+  return acl::hccl("HcclCommInitClusterInfo", [&] { join_table(clusterInfo, rank, nullptr, comm); });
+}
+
+HcclResult HcclCommInitClusterInfoConfig(const char* clusterInfo, uint32_t rank, HcclCommConfig* config,
+                                         HcclComm* comm) {
+  return acl::hccl("HcclCommInitClusterInfoConfig",
+                   [&] { join_table(clusterInfo, rank, acl::pointer(config, "config"), comm); });
 }
 
 HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {

@@ -9,10 +9,13 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <random>
 #include <set>
 #include <thread>
 
+#include "comm/rendezvous/rank_table.h"
 #include "comm/transport/host_service.h"
 #include "device/context.h"
 
@@ -22,9 +25,13 @@ namespace {
 NPU_SETTING(int64_t, connect_timeout, "HCCL_CONNECT_TIMEOUT", 120,
             "Seconds that ranks wait for each other when a communicator is made.");
 NPU_SETTING(int64_t, base_port, "HCCL_IF_BASE_PORT", 0,
-            "First of 16 ports at which the rank that gathers the others listens; 0: any free port.");
+            "First of 16 ports at which the rank that gathers the others listens; 0: any free port, 60000 with a rank "
+            "table.");
+NPU_SETTING(std::string, job, "JOB_ID", "", "Name of the job; jobs that use the same rank table at once need different "
+            "ones.");
 
-constexpr uint32_t kPorts = 16;
+constexpr uint16_t kPorts = 16;
+constexpr uint16_t kTablePort = 60000;
 constexpr char kMagic[8] = "ANYNPU1";
 
 struct RootInfo {
@@ -47,6 +54,21 @@ uint16_t checked_base_port() {
 std::string random_uid() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}{:08x}", random(), random(), random());
+}
+
+/// The same for all ranks that read the same table for the same communicator. A rank that joins by it again gets
+/// the next one.
+std::string uid_of(const RankTable& table, const std::string& name, uint32_t rank) {
+  static std::mutex mutex;
+  static std::map<std::string, int>& used = *new std::map<std::string, int>;
+  std::string content = name;
+  for (const TableRank& each : table.ranks)
+    content += fmt::format("|{},{},{}", each.device, each.server, each.pod);
+  content += "|" + job();
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  const std::lock_guard lock(mutex);
+  return fmt::format("{:016x}-{}", hash, used[fmt::format("{}#{}", content, rank)]++);
 }
 
 std::string host_name() {
@@ -142,6 +164,26 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
   group.name = options.name.empty()
                    ? fmt::format("{}:{}_{}", info.address, info.port, std::string(info.uid).substr(0, 8))
                    : options.name;
+  return joined(std::move(group), rank, options, until);
+}
+
+std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options) {
+  const RankTable table = read_rank_table(path, connect_timeout());
+  const auto size = static_cast<uint32_t>(table.ranks.size());
+  check_size(size, rank);
+  for (const TableRank& each : table.ranks)
+    if (each.server != table.ranks[0].server)
+      fault(Result::kUnsupported,
+            "EI0004: {}: ranks are on several servers ('{}' and '{}'); collectives between hosts are not built yet. Give "
+            "all ranks one server_id to run them on this host",
+            path, table.ranks[0].server, each.server);
+  const Deadline until = deadline();
+  // All ranks are on this host, so they meet at its own address, whatever the table says.
+  const uint16_t first = base_port() == 0 ? kTablePort : checked_base_port();
+  Place place{uid_of(table, options.name, rank), "127.0.0.1", first, kPorts};
+  if (rank == 0) start_registrar(place.uid, place.address, first, static_cast<uint16_t>(first + kPorts - 1), until);
+  Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
+  group.name = options.name.empty() ? fmt::format("table_{}", place.uid.substr(0, 8)) : options.name;
   return joined(std::move(group), rank, options, until);
 }
 

@@ -20,6 +20,9 @@ void make_root_info(std::span<char, kRootInfoBytes> out);
 std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> root, uint32_t size, uint32_t rank,
                                         const Options& options);
 
+/// Joins the group of a rank table as `rank`. Raises kOpenFile, and kParameter for a table that makes no sense.
+std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options);
+
 /// One communicator for each device, all in this process.
 std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices);
 

@@ -151,31 +151,45 @@ Place start_registrar(const std::string& uid, const std::string& address, uint16
   return place;
 }
 
+namespace {
+
+enum class Heard { kNobody, kOther, kTable };
+
+/// Asks at one port.
+Heard ask(const Place& place, uint16_t port, const std::string& hello, Deadline deadline, Group* group) {
+  const Socket socket = Socket::connected(place.address, port, deadline);
+  std::string text;
+  if (!socket || !socket.send(hello) || !socket.receive(&text, deadline + std::chrono::seconds(5)))
+    return Heard::kNobody;
+  const json answer = json::parse(text, nullptr, false);
+  if (answer.is_discarded()) return Heard::kNobody;
+  if (answer.contains("refused"))
+    throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
+  if (!answer.contains("peers")) return Heard::kOther;
+  for (const json& peer : answer.at("peers")) group->peers.push_back(to_peer(peer));
+  return Heard::kTable;
+}
+
+}  // namespace
+
 Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline) {
   const std::string hello =
       json{{"protocol", kProtocol}, {"uid", place.uid}, {"size", size}, {"peer", to_json(own)}}.dump();
+  Group group{place.uid, "", {}};
+  bool others = false;
   while (std::chrono::steady_clock::now() < deadline) {
-    const Socket socket = Socket::connected(place.address, place.port, deadline);
-    std::string text;
-    if (!socket || !socket.send(hello)) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      continue;
+    for (uint16_t i = 0; i < place.ports; ++i) {
+      const Heard heard = ask(place, static_cast<uint16_t>(place.port + i), hello, deadline, &group);
+      if (heard == Heard::kTable) return group;
+      others = others || heard == Heard::kOther;
     }
-    if (!socket.receive(&text, deadline + std::chrono::seconds(5))) break;
-    const json answer = json::parse(text, nullptr, false);
-    if (answer.is_discarded()) break;
-    if (answer.contains("refused"))
-      throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
-    if (!answer.contains("peers"))
-      fault(Result::kConnect, "EI0006: at {} port {} another group gathers; give each job its own HCCL_IF_BASE_PORT",
-            place.address, place.port);
-    Group group{place.uid, "", {}};
-    for (const json& peer : answer.at("peers")) group.peers.push_back(to_peer(peer));
-    return group;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  fault(Result::kTimeout, "EI0006: rank {} of {} got no answer at {} port {}: the rank that gathers the others has not "
-        "started, has ended, or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
-        own.rank, size, place.address, place.port);
+  fault(Result::kTimeout,
+        "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has not started, has ended, "
+        "or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
+        own.rank, size, place.address, place.port,
+        others ? " (another job gathers its ranks there; give each its own HCCL_IF_BASE_PORT)" : "");
 }
 
 }  // namespace npu::comm

@@ -15,7 +15,8 @@ namespace npu::comm {
 struct Place {
   std::string uid;  ///< of the group
   std::string address;
-  uint16_t port = 0;
+  uint16_t port = 0;   ///< the first of those where it may listen
+  uint16_t ports = 1;  ///< how many
 };
 
 /// Starts a registrar for the group `uid` at `address`; it ends when all ranks have their table, or at the deadline.
