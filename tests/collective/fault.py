@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of the fault tests: fault.py ROOT_FILE SIZE RANK WHAT. Each rank prints what it heard and after how long."""
+
+import os
+import signal
+import sys
+import time
+from ctypes import byref, c_int32, c_uint32, c_uint64
+
+import numpy
+from hccl import DTYPES, SUM, Device, HcclError, Item, Library, join
+
+COUNT = 200_000
+
+
+class Rank:
+    def __init__(self, root, size, rank):
+        self.library = Library()
+        self.rank, self.size = rank, size
+        self.device = Device(self.library, rank)
+        self.comm = join(self.library, root, size, rank)
+        self.send = self.device.put(numpy.ones(COUNT * size, "float32"))
+        self.recv = self.device.put(numpy.zeros(COUNT * size, "float32"))
+
+    def all_reduce(self, count=COUNT, dtype="float32", op=SUM):
+        self.library.HcclAllReduce(
+            self.send, self.recv, c_uint64(count), c_int32(DTYPES[dtype]), c_int32(op), self.comm, self.device.stream
+        )
+
+    def broadcast(self, root):
+        self.library.HcclBroadcast(
+            self.send, c_uint64(COUNT), c_int32(4), c_uint32(root), self.comm, self.device.stream
+        )
+
+    def all_gather(self):
+        self.library.HcclAllGather(self.send, self.recv, c_uint64(COUNT), c_int32(4), self.comm, self.device.stream)
+
+    def receive(self, source):
+        item = Item(1, self.recv, COUNT, 4, source)
+        self.library.HcclBatchSendRecv(byref(item), c_uint32(1), self.comm, self.device.stream)
+
+    def wait(self):
+        self.device.synchronize()
+
+    def async_error(self):
+        out = c_int32()
+        self.library.HcclGetCommAsyncError(self.comm, byref(out))
+        return out.value
+
+
+def misbehave(me, what):
+    """What the last rank does in place of the others' all_reduce."""
+    if what == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "exited":
+        os._exit(3)
+    elif what == "returned":
+        sys.exit(0)  # without HcclCommDestroy
+    elif what == "left":
+        me.library.HcclCommDestroy(me.comm)
+        time.sleep(4)
+        sys.exit(0)
+    elif what == "stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif what == "late":
+        time.sleep(60)
+    elif what == "other_count":
+        me.all_reduce(COUNT // 2)
+    elif what == "other_dtype":
+        me.all_reduce(dtype="int32")
+    elif what == "other_op":
+        me.all_reduce(op=2)
+    elif what == "other_root":
+        me.broadcast(1)
+    elif what == "other_operation":
+        me.all_gather()
+    elif what == "other_order":
+        me.broadcast(0)
+
+
+def main():
+    root, size, rank, what = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    me = Rank(root, size, rank)
+    for _ in range(3):
+        me.all_reduce()
+    me.wait()
+    time.sleep(0.2)
+    start = time.monotonic()
+    try:
+        if rank == size - 1:
+            misbehave(me, what)
+        elif what == "other_root":
+            me.broadcast(0)
+        elif what == "killed_in_receive":
+            me.receive(size - 1)
+        else:
+            me.all_reduce()
+        if rank == size - 1 and what == "killed_in_receive":
+            os.kill(os.getpid(), signal.SIGKILL)
+        me.wait()
+        print("HEARD nothing")
+    except HcclError as error:
+        print(f"HEARD after {time.monotonic() - start:.3f} s, async {me.async_error()}: {error}")
+    try:
+        me.all_reduce()
+        print("AGAIN nothing")
+    except HcclError as error:
+        print(f"AGAIN {error}")
+    me.library.HcclCommDestroy(me.comm)
+    me.device.free(me.send, me.recv)
+    print("DONE")
+
+
+if __name__ == "__main__":
+    main()
