@@ -9,6 +9,7 @@ from anynpu import migrate, run, version
 
 COMMANDS = {
     "run": "run a Python script written for a GPU on the software NPU",
+    "launch": "run a script as several ranks, each on an NPU of its own",
     "migrate": "turn scripts written for a GPU into scripts for the NPU (TensorFlow, PyTorch)",
     "env": "print what a C program needs in its environment, as a shell script",
     "doctor": "check this machine and installation; every finding comes with its cure",
@@ -20,6 +21,7 @@ EXAMPLES = """examples:
   anynpu run train.py --epochs 3     a script that says .cuda() trains on the NPU, unchanged
   eval "$(anynpu env)"               then: g++ main.cpp -lascendcl && ./a.out
   anynpu run --report step.py        what became of the functions of a TensorFlow script
+  anynpu launch -n 4 train.py        four ranks, as torchrun would start them
   anynpu migrate project/            a copy for the NPU; --diff only shows what would change
   anynpu doctor                      first thing to try when something does not work
 """
