@@ -36,6 +36,7 @@ struct Row {
   Counter writing;  ///< odd while it writes to memory of others
   Counter bell;  ///< rung when a message to this rank was posted, or one from it was taken
   std::atomic<uint32_t> calls{0};  ///< collectives begun
+  std::atomic<uint32_t> here{0};   ///< 1: it has joined
   std::atomic<uint32_t> left{0};   ///< 1: it has left the communicator in peace
   std::atomic<int64_t> beat_ns{0};  ///< CLOCK_MONOTONIC of the last sign of life
   Post posts[2];

@@ -72,12 +72,12 @@ Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> bo
       received_(board_->ranks()) {
   board_->row(rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
   CommunicatorRegistry::get().add(this);
+  board_->row(rank_).here.store(1);
 }
 
 Communicator::~Communicator() {
   leave();
   CommunicatorRegistry::get().remove(this);
-  if (rank_ == 0) HostService::get().withdraw_board(group_.uid);
 }
 
 void Communicator::check() const {
@@ -176,6 +176,18 @@ void Communicator::process_ended(const std::string& process) {
                   fmt::format("[{}] EI0002: {} has ended (killed, crashed or exited without HcclCommDestroy); {}",
                               group_.name, describe(peer), last_call_of(peer.rank)));
     return;
+  }
+}
+
+void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    while (board_->row(rank).here.load() == 0) {
+      check();
+      if (std::chrono::steady_clock::now() >= deadline)
+        end(Result::kTimeout, fmt::format("EI0006: {} has not joined; HCCL_CONNECT_TIMEOUT sets the limit",
+                                          describe(peer(rank))));
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,8 @@ class Communicator {
   /// kOk (0) or the fault's number: HcclGetCommAsyncError.
   int32_t async_error() const;
 
+  /// Waits until all ranks have joined. Raises kTimeout, naming one that has not, or the communicator's fault.
+  void await_all(std::chrono::steady_clock::time_point deadline);
   /// Leaves in peace, after the calls made so far have run; with a fault, at once.
   void leave();
 

@@ -15,6 +15,8 @@
 #include <set>
 #include <thread>
 
+#include "base/log.h"
+#include "comm/rendezvous/rank_source.h"
 #include "comm/rendezvous/rank_table.h"
 #include "comm/transport/host_service.h"
 #include "device/context.h"
@@ -56,19 +58,21 @@ std::string random_uid() {
   return fmt::format("{:08x}{:08x}{:08x}", random(), random(), random());
 }
 
-/// The same for all ranks that read the same table for the same communicator. A rank that joins by it again gets
-/// the next one.
-std::string uid_of(const RankTable& table, const std::string& name, uint32_t rank) {
+/// The same for all ranks that meet by the same words. A rank that joins by them again gets the next one.
+std::string uid_of(std::string content, uint32_t rank) {
   static std::mutex mutex;
   static std::map<std::string, int>& used = *new std::map<std::string, int>;
-  std::string content = name;
-  for (const TableRank& each : table.ranks)
-    content += fmt::format("|{},{},{}", each.device, each.server, each.pod);
   content += "|" + job();
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   const std::lock_guard lock(mutex);
   return fmt::format("{:016x}-{}", hash, used[fmt::format("{}#{}", content, rank)]++);
+}
+
+std::string words_of(const RankTable& table, const std::string& name) {
+  std::string out = name;
+  for (const TableRank& each : table.ranks) out += fmt::format("|{},{},{}", each.device, each.server, each.pod);
+  return out;
 }
 
 std::string host_name() {
@@ -124,15 +128,25 @@ std::shared_ptr<Board> fetched_board(const Group& group, const std::vector<std::
 /// Rank 0's process makes the board, the others fetch it.
 std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& options, Deadline until) {
   std::vector<std::shared_ptr<Link>> links = linked(group);
+  const std::string uid = group.uid;
   std::shared_ptr<Board> board;
   if (rank == 0) {
-    board = std::make_shared<Board>(static_cast<uint32_t>(group.peers.size()), group.uid);
-    HostService::get().publish_board(group.uid, board->file());
+    board = std::make_shared<Board>(static_cast<uint32_t>(group.peers.size()), uid);
+    HostService::get().publish_board(uid, board->file());
   } else {
     board = fetched_board(group, links, until);
   }
-  return std::make_shared<Communicator>(std::move(group), rank, std::move(board), std::move(links),
-                                        options.exec_timeout_s);
+  struct Withdraw {
+    const std::string& uid;
+    bool published;
+    ~Withdraw() {
+      if (published) HostService::get().withdraw_board(uid);
+    }
+  } withdraw{uid, rank == 0};
+  auto out = std::make_shared<Communicator>(std::move(group), rank, std::move(board), std::move(links),
+                                            options.exec_timeout_s);
+  out->await_all(until);
+  return out;
 }
 
 }  // namespace
@@ -180,11 +194,58 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
   const Deadline until = deadline();
   // All ranks are on this host, so they meet at its own address, whatever the table says.
   const uint16_t first = base_port() == 0 ? kTablePort : checked_base_port();
-  Place place{uid_of(table, options.name, rank), "127.0.0.1", first, kPorts};
+  Place place{uid_of(words_of(table, options.name), rank), "127.0.0.1", first, kPorts};
   if (rank == 0) start_registrar(place.uid, place.address, first, static_cast<uint16_t>(first + kPorts - 1), until);
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
   group.name = options.name.empty() ? fmt::format("table_{}", place.uid.substr(0, 8)) : options.name;
   return joined(std::move(group), rank, options, until);
+}
+
+namespace {
+
+/// Where the processes of a launcher on this host meet, or those that CM_CHIEF_IP names.
+Place place_of(const RankSource& source, uint32_t rank) {
+  const std::string uid = uid_of(source.meeting, rank);
+  if (source.chief.empty())
+    return {uid, "127.0.0.1", base_port() == 0 ? kTablePort : checked_base_port(), kPorts};
+  // The guide's addresses need not be this machine's: workers of the chief's host meet on it.
+  const bool here = source.worker.empty() || source.worker == source.chief || is_own_address(source.chief);
+  return {uid, here ? "127.0.0.1" : source.chief, source.port, 1};
+}
+
+std::shared_ptr<Communicator> join_launched(const RankSource& source, const Options& options) {
+  check_size(source.size, source.rank == kAnyRank ? 0 : source.rank);
+  const int32_t device = device::current_device();
+  const Deadline until = deadline();
+  const Place place = place_of(source, source.rank);
+  const bool gathers = source.chief.empty() ? source.rank == 0 : device == source.chief_device;
+  if (gathers)
+    start_registrar(place.uid, place.address, place.port, static_cast<uint16_t>(place.port + place.ports - 1), until);
+  Group group = register_rank(place, source.size, this_rank(source.rank, device), until);
+  group.name = options.name;
+  const auto own = std::ranges::find_if(group.peers, [&](const Peer& each) {
+    return each.process == HostService::get().process() && each.device == device;
+  });
+  return joined(std::move(group), own->rank, options, until);
+}
+
+}  // namespace
+
+std::shared_ptr<Communicator> join_environment(const Options& options) {
+  const std::optional<RankSource> source = find_rank_source();
+  if (!source)
+    fault(Result::kNotFound,
+          "the environment names no rank: set RANK_TABLE_FILE and RANK_ID, or CM_CHIEF_IP and what belongs to it, or "
+          "start the script with anynpu launch, torchrun, mpirun or srun");
+  std::shared_ptr<Communicator> out;
+  if (source->table.empty()) {
+    out = join_launched(*source, options);
+  } else {
+    const RankTable table = read_rank_table(source->table, connect_timeout());
+    out = join_table(source->table, rank_in(table, source->rank_id, device::current_device(), source->table), options);
+  }
+  NPU_LOG(kInfo, "HCCL", "rank {} of {} on device {}, from {}", out->rank(), out->size(), out->device(), source->name);
+  return out;
 }
 
 std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices) {

@@ -23,6 +23,9 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
 /// Joins the group of a rank table as `rank`. Raises kOpenFile, and kParameter for a table that makes no sense.
 std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options);
 
+/// Joins as the environment says (rank_source.h). Raises kNotFound when it says nothing.
+std::shared_ptr<Communicator> join_environment(const Options& options);
+
 /// One communicator for each device, all in this process.
 std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices);
 

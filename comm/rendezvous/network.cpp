@@ -149,6 +149,10 @@ std::string own_address() {
   return std::ranges::min_element(cards, {}, rank)->text;
 }
 
+bool is_own_address(const std::string& address) {
+  return std::ranges::any_of(card_addresses(), [&](const CardAddress& each) { return each.text == address; });
+}
+
 Socket::Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
 Socket& Socket::operator=(Socket&& other) noexcept {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/fault.h"
+#include "comm/rendezvous/rank_source.h"
 
 namespace npu::comm {
 namespace {
@@ -59,11 +60,20 @@ class Registrar {
       }
     }
     json table = json::array();
-    for (const auto& [rank, peer] : peers_) table.push_back(to_json(peer));
+    for (const Peer& peer : numbered()) table.push_back(to_json(peer));
     tell_all(json{{"peers", table}}.dump());
   }
 
  private:
+  /// Ranks that came without a number get theirs by host and device.
+  std::vector<Peer> numbered() const {
+    std::vector<Peer> out;
+    for (const auto& [rank, peer] : peers_) out.push_back(peer);
+    if (std::ranges::any_of(out, [](const Peer& peer) { return peer.rank == kAnyRank; }))
+      std::ranges::sort(out, {}, [](const Peer& peer) { return std::pair(peer.host, peer.device); });
+    for (uint32_t rank = 0; rank < out.size(); ++rank) out[rank].rank = rank;
+    return out;
+  }
   /// False when the group has failed.
   bool take(Socket socket) {
     std::string text;
@@ -77,31 +87,36 @@ class Registrar {
     try {
       const Peer peer = to_peer(hello.at("peer"));
       const uint32_t size = hello.at("size");
-      const std::string wrong = check(hello.at("protocol"), size, peer);
+      const uint32_t place = peer.rank == kAnyRank ? static_cast<uint32_t>(peers_.size()) : peer.rank;
+      const std::string wrong = check(hello.at("protocol"), size, peer, place);
       if (!wrong.empty()) {
         socket.send(refusal(Result::kParameter, wrong));
         tell_all(refusal(Result::kParameter, wrong));
         return false;
       }
       size_ = size;
-      peers_.emplace(peer.rank, peer);
-      sockets_.emplace(peer.rank, std::move(socket));
+      peers_.emplace(place, peer);
+      sockets_.emplace(place, std::move(socket));
     } catch (const json::exception& error) {
       socket.send(refusal(Result::kParameter, fmt::format("EI0006: what came is no greeting: {}", error.what())));
     }
     return true;
   }
 
-  std::string check(int protocol, uint32_t size, const Peer& peer) const {
+  std::string check(int protocol, uint32_t size, const Peer& peer, uint32_t place) const {
     if (protocol != kProtocol)
       return fmt::format("EI0008: {} speaks version {}, the registrar {}; all ranks must run the same version of AnyNPU",
                          describe(peer), protocol, kProtocol);
     if (size_ != 0 && size != size_)
       return fmt::format("EI0005: nRanks is {} for {}, and {} for {}", size, describe(peer), size_,
                          describe(peers_.begin()->second));
-    if (peer.rank >= size)
+    for (const auto& [rank, other] : peers_)
+      if (peer.rank == kAnyRank && other.host == peer.host && other.device == peer.device)
+        return fmt::format("EI0005: device {} of host {} has come twice, in processes {} and {}; give each its own",
+                           peer.device, peer.host, other.pid, peer.pid);
+    if (place >= size)
       return fmt::format("EI0003: {} is outside a group of {} ranks", describe(peer), size);
-    if (const auto known = peers_.find(peer.rank); known != peers_.end())
+    if (const auto known = peers_.find(place); known != peers_.end())
       return fmt::format("EI0005: rank {} has come twice: {} and {}; check RANK_ID", peer.rank,
                          describe(known->second), describe(peer));
     return "";

@@ -11,7 +11,7 @@ import sys
 from ctypes import byref, c_int32, c_uint32, c_uint64
 
 import numpy
-from hccl import DTYPES, MAX, MIN, PROD, SUM, Device, HcclError, Item, Library, join
+from hccl_c import DTYPES, MAX, MIN, PROD, SUM, Device, HcclError, Item, Library, join
 
 # 0, 1, odd, both sides of what fits into a post (4096 bytes) and a channel (1024), of a cache line's slices, of 4 MB.
 COUNTS = [0, 1, 3, 127, 128, 129, 511, 513, 1024, 4097, 70001, 1048577]

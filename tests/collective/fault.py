@@ -8,7 +8,7 @@ import time
 from ctypes import byref, c_int32, c_uint32, c_uint64
 
 import numpy
-from hccl import DTYPES, SUM, Device, HcclError, Item, Library, join
+from hccl_c import DTYPES, SUM, Device, HcclError, Item, Library, join
 
 COUNT = 200_000
 

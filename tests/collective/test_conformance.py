@@ -2,7 +2,7 @@
 """Collectives between processes, against NumPy: bits must be equal."""
 
 import pytest
-from hccl import outputs, start
+from hccl_c import outputs, start
 
 SEED = 20250
 PARTS = 12  # of all cases, this test takes one part for each number of ranks

@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from hccl import outputs, start
+from hccl_c import outputs, start
 
 SIZE = 3
 LIMIT = 2.0  # seconds until every surviving rank has its error

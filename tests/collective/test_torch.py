@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from hccl import outputs
+from hccl_c import outputs
 
 HERE = Path(__file__).parent
 

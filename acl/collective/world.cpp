@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/world.h"
+
+#include <algorithm>
+
+#include "acl/collective/handle.h"
+#include "acl/include/anynpu/collective.h"
+
+using namespace npu;  // NOLINT: the C functions below are the door itself
+
+namespace {
+
+comm::NamedGroup group(const char* name) { return comm::group_named(acl::pointer(name, "name")); }
+
+}  // namespace
+
+int32_t anynpu_world_join() {
+  return acl::hccl("anynpu_world_join", [] { comm::join_world(); });
+}
+
+int32_t anynpu_world_leave() {
+  return acl::hccl("anynpu_world_leave", [] { comm::leave_world(); });
+}
+
+int32_t anynpu_group_create(const char* name, uint32_t count, const uint32_t* ranks) {
+  return acl::hccl("anynpu_group_create", [&] {
+    comm::create_group(acl::pointer(name, "name"), {acl::pointer(ranks, "ranks"), count});
+  });
+}
+
+int32_t anynpu_group_destroy(const char* name) {
+  return acl::hccl("anynpu_group_destroy", [&] { comm::destroy_group(acl::pointer(name, "name")); });
+}
+
+// All ranks are on this host as long as collectives do not leave it, so local numbers are those of the group.
+int32_t anynpu_group_size(const char* name, int32_t, uint32_t* size) {
+  return acl::hccl("anynpu_group_size", [&] { *acl::pointer(size, "size") = group(name).communicator->size(); });
+}
+
+int32_t anynpu_group_rank(const char* name, int32_t, uint32_t* rank) {
+  return acl::hccl("anynpu_group_rank", [&] { *acl::pointer(rank, "rank") = group(name).communicator->rank(); });
+}
+
+int32_t anynpu_group_to_world(const char* name, uint32_t group_rank, uint32_t* world_rank) {
+  return acl::hccl("anynpu_group_to_world", [&] {
+    const comm::NamedGroup found = group(name);
+    if (group_rank >= found.world_ranks.size())
+      comm::fault(comm::Result::kParameter, "EI0003: rank {} is not in group '{}', whose ranks are 0 to {}", group_rank,
+                  name, found.world_ranks.size() - 1);
+    *acl::pointer(world_rank, "world_rank") = found.world_ranks[group_rank];
+  });
+}
+
+int32_t anynpu_group_from_world(const char* name, uint32_t world_rank, uint32_t* group_rank) {
+  return acl::hccl("anynpu_group_from_world", [&] {
+    const comm::NamedGroup found = group(name);
+    const auto at = std::ranges::find(found.world_ranks, world_rank);
+    if (at == found.world_ranks.end())
+      comm::fault(comm::Result::kParameter, "EI0003: rank {} of the world is not in group '{}'", world_rank, name);
+    *acl::pointer(group_rank, "group_rank") = static_cast<uint32_t>(at - found.world_ranks.begin());
+  });
+}

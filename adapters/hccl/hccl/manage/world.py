@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C functions behind hccl.manage.api."""
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORE = "libanynpu.so"
+
+
+def path():
+    """ANYNPU_LIBRARY, else beside this package when installed from the wheel, else in the build folder of the checkout."""
+    places = [HERE.parents[1] / "anynpu/lib64" / CORE, HERE.parents[3] / "build/lib" / CORE]
+    places[:0] = [Path(named) for named in [os.environ.get("ANYNPU_LIBRARY")] if named]
+    for place in places:
+        if place.exists():
+            return place
+    raise ImportError(f"{CORE} is not in {' nor '.join(str(p.parent) for p in places)}; install AnyNPU: pip install .")
+
+
+@functools.cache
+def library():
+    core = ctypes.CDLL(str(path()))
+    core.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    return core
+
+
+def text():
+    return (library().aclGetRecentErrMsg() or b"").decode(errors="replace")
+
+
+def join(device):
+    core = library()
+    bound = ctypes.c_int32(-1)
+    if device is None and core.aclrtGetDevice(ctypes.byref(bound)) != 0:
+        device = int(os.environ.get("ASCEND_DEVICE_ID") or os.environ.get("LOCAL_RANK") or 0)
+    if device is not None and core.aclrtSetDevice(ctypes.c_int32(device)) != 0:
+        raise RuntimeError(text())
+    if core.anynpu_world_join() != 0:
+        raise RuntimeError(text())
+
+
+def leave():
+    if library().anynpu_world_leave() != 0:
+        raise RuntimeError(text())
+
+
+def call(function, *arguments):
+    """None, or the text of what went wrong."""
+    return None if library()[function](*arguments) == 0 else text()
+
+
+def number(function, *arguments):
+    """(number, None) or (None, text)."""
+    out = ctypes.c_uint32()
+    wrong = call(function, *arguments, ctypes.byref(out))
+    return (out.value, None) if wrong is None else (None, wrong)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/rendezvous/rank_source.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/setting.h"
+#include "comm/fault.h"
+
+namespace npu::comm {
+namespace {
+
+NPU_SETTING(std::string, rank_table_file, "RANK_TABLE_FILE", "", "The rank table of the job, with RANK_ID.");
+NPU_SETTING(std::string, rank_id, "RANK_ID", "", "This process's rank in the table; in template 2 its pod_name.");
+NPU_SETTING(std::string, chief_ip, "CM_CHIEF_IP", "", "Without a rank table: address of the host that gathers the ranks.");
+NPU_SETTING(std::string, chief_port, "CM_CHIEF_PORT", "", "The port at which it listens, 0 to 65520.");
+NPU_SETTING(std::string, chief_device, "CM_CHIEF_DEVICE", "", "The device of the process that gathers the ranks.");
+NPU_SETTING(std::string, worker_size, "CM_WORKER_SIZE", "", "Number of ranks, 0 to 4096.");
+NPU_SETTING(std::string, worker_ip, "CM_WORKER_IP", "", "The address of this process's host.");
+NPU_SETTING(std::string, torch_rank, "RANK", "", "This process's rank, set by torchrun and anynpu launch.");
+NPU_SETTING(std::string, torch_size, "WORLD_SIZE", "", "Number of ranks, set by torchrun and anynpu launch.");
+NPU_SETTING(std::string, master_address, "MASTER_ADDR", "", "torchrun's store; tells its jobs apart.");
+NPU_SETTING(std::string, master_port, "MASTER_PORT", "", "torchrun's store; tells its jobs apart.");
+NPU_SETTING(std::string, mpi_rank, "OMPI_COMM_WORLD_RANK", "", "This process's rank, set by mpirun.");
+NPU_SETTING(std::string, mpi_size, "OMPI_COMM_WORLD_SIZE", "", "Number of ranks, set by mpirun.");
+NPU_SETTING(std::string, mpi_job, "OMPI_MCA_ess_base_jobid", "", "mpirun's job; tells its jobs apart.");
+NPU_SETTING(std::string, slurm_rank, "SLURM_PROCID", "", "This process's rank, set by srun.");
+NPU_SETTING(std::string, slurm_size, "SLURM_NTASKS", "", "Number of ranks, set by srun.");
+NPU_SETTING(std::string, slurm_job, "SLURM_JOB_ID", "", "Slurm's job; tells its jobs apart.");
+
+using Get = std::function<std::string(std::string_view)>;
+
+uint32_t number(const Get& get, std::string_view variable, uint32_t most) {
+  const std::string text = get(variable);
+  uint32_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || out > most)
+    fault(Result::kParameter, "EI0001: {} is '{}'; it is a number from 0 to {}", variable, text, most);
+  return out;
+}
+
+RankSource chief(const Get& get) {
+  RankSource out;
+  out.name = "CM_CHIEF_IP";
+  out.chief = get("CM_CHIEF_IP");
+  out.port = static_cast<uint16_t>(number(get, "CM_CHIEF_PORT", 65520));
+  out.chief_device = static_cast<int32_t>(number(get, "CM_CHIEF_DEVICE", 1023));
+  out.size = number(get, "CM_WORKER_SIZE", 4096);
+  out.worker = get("CM_WORKER_IP");
+  out.meeting = fmt::format("cm {}:{}", out.chief, out.port);
+  return out;
+}
+
+struct Launcher {
+  const char *rank, *size, *first_mark, *second_mark;
+};
+constexpr Launcher kLaunchers[] = {
+    {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid", "JOB_ID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "JOB_ID"},
+};
+
+}  // namespace
+
+std::optional<RankSource> find_rank_source(const Get& get) {
+  RankSource out;
+  if (const std::string table = get("RANK_TABLE_FILE"); !table.empty()) {
+    if (!get("CM_CHIEF_IP").empty())
+      fault(Result::kParameter, "EI0001: RANK_TABLE_FILE and CM_CHIEF_IP are both set; unset one of them");
+    out.name = "RANK_TABLE_FILE";
+    out.table = table;
+    out.rank_id = get("RANK_ID");
+    if (out.rank_id.empty())
+      fault(Result::kParameter, "EI0001: RANK_TABLE_FILE is set, but RANK_ID is not; it says which rank of the table this is");
+    return out;
+  }
+  if (!get("CM_CHIEF_IP").empty()) return chief(get);
+  for (const Launcher& each : kLaunchers) {
+    if (get(each.rank).empty() || get(each.size).empty()) continue;
+    out.name = each.rank;
+    out.size = number(get, each.size, 4096);
+    out.rank = number(get, each.rank, 4095);
+    if (out.rank >= out.size)
+      fault(Result::kParameter, "EI0001: {} is {}, but {} is {}", each.rank, out.rank, each.size, out.size);
+    out.meeting = fmt::format("{} {}:{}", each.rank, get(each.first_mark), get(each.second_mark));
+    return out;
+  }
+  return std::nullopt;
+}
+
+std::optional<RankSource> find_rank_source() {
+  return find_rank_source([](std::string_view variable) { return setting_text(variable); });
+}
+
+}  // namespace npu::comm

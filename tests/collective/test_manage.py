@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hccl.manage.api, and where ranks come from: rank tables of both templates, CM_*, launchers."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hccl_c import outputs
+
+HERE = Path(__file__).parent
+ADAPTER = HERE.parents[1] / "adapters/hccl"
+SIZE = 3
+
+
+def template_1(devices):
+    device = [{"device_id": str(d), "device_ip": f"192.168.1.{d}", "rank_id": str(r)} for r, d in enumerate(devices)]
+    servers = [{"server_id": "10.0.0.10", "host_nic_ip": "reserve", "device": device}]
+    return {"status": "completed", "version": "1.0", "server_count": "1", "server_list": servers}
+
+
+def template_2(devices):
+    instances = [
+        {"pod_name": f"pod-{d}", "server_id": "10.0.0.10", "devices": [{"device_id": str(d), "device_ip": f"1.1.1.{d}"}]}
+        for d in devices
+    ]
+    group = {"group_name": "w", "device_count": str(len(devices)), "instance_count": str(len(devices))}
+    return {"status": "completed", "group_count": "1", "group_list": [{**group, "instance_list": instances}]}
+
+
+def by_table(table, rank_ids):
+    def environments(folder):
+        path = folder / "rank_table.json"
+        path.write_text(json.dumps(table), encoding="utf-8")
+        for device, rank_id in rank_ids:
+            yield {"RANK_TABLE_FILE": str(path), "RANK_ID": rank_id, "ASCEND_DEVICE_ID": str(device)}
+
+    return environments
+
+
+def by_chief(folder):
+    """As the guide has it: its addresses are not this machine's."""
+    chief = {"CM_CHIEF_IP": "192.168.1.1", "CM_CHIEF_PORT": "0", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": str(SIZE)}
+    chief["CM_CHIEF_PORT"] = str(20000 + os.getpid() % 20000)
+    for device in reversed(range(SIZE)):  # they may start in any order
+        yield {**chief, "CM_WORKER_IP": "192.168.1.1", "ASCEND_DEVICE_ID": str(device)}
+
+
+def by_launcher(rank, size, local):
+    def environments(folder):
+        for number in range(SIZE):
+            yield {rank: str(number), size: str(SIZE), local: str(number), "ASCEND_DEVICE_ID": str(number)}
+
+    return environments
+
+
+WAYS = {
+    "template 1": by_table(template_1([2, 0, 1]), [(2, "0"), (0, "1"), (1, "2")]),
+    "template 2": by_table(template_2([0, 1, 2]), [(0, "pod-0"), (1, "pod-1"), (2, "pod-2")]),
+    "CM_CHIEF_IP": by_chief,
+    "torchrun": by_launcher("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    "mpirun": by_launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    "srun": by_launcher("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
+}
+
+
+def run(environments, folder):
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("RANK", "CM_", "WORLD", "LOCAL_"))}
+    base |= {"PYTHONPATH": str(ADAPTER), "HCCL_CONNECT_TIMEOUT": "30", "JOB_ID": f"test-{os.getpid()}"}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, HERE / "manage.py"],
+            env={**base, **own},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for own in environments(folder)
+    ]
+    return outputs(processes, seconds=90)
+
+
+def saw(results):
+    for code, text in results:
+        assert code == 0, text[-2000:]
+    return sorted((json.loads(text.split("SAW ")[1]) for _, text in results), key=lambda each: each["rank"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ranks_are_what_the_environment_says(way, tmp_path):
+    ranks = saw(run(WAYS[way], tmp_path))
+    assert [each["rank"] for each in ranks] == list(range(SIZE))
+    for each in ranks:
+        assert each["size"] == SIZE
+        assert each["local"] == [SIZE, each["rank"]]
+
+
+def test_groups_and_refusals(tmp_path):
+    ranks = saw(run(WAYS["torchrun"], tmp_path))
+    assert ranks[SIZE - 1]["ends"] == [2, 0, SIZE - 1]
+    assert ranks[0]["ends"] == [2, 1, SIZE - 1]
+    assert ranks[0]["from_world"] == 1
+    wrong = ranks[0]["wrong"]
+    assert "already" in wrong["again"] and "is not in group 'ends'" in wrong["no member"]
+    assert "ranks are 0 to 1" in wrong["past"] and "there is no group 'ends'" in wrong["gone"]
+    for each in ranks:
+        assert each["before"].startswith("get rank id error: ") and "have not been joined" in each["before"]
+        refused = each["refused"]
+        assert "group of all ranks" in refused["world"] and "group of all ranks" in refused["world_end"]
+        assert "rank_num is 1, but rank_ids has 2" in refused["count"]
+        assert "1 to 127 bytes" in refused["name"] and "1 to 127 bytes" in refused["type"]
+        assert "0 to 4095" in refused["ids"]
+
+
+@pytest.mark.parametrize(
+    ("table", "rank_id", "text"),
+    [
+        (template_1([0]), "1", "the ranks are 0 to 0"),
+        ({**template_1([0]), "server_count": "2"}, "0", "'server_count' is 2"),
+        (template_2([0]), "pod-9", "no pod_name is"),
+        ({"status": "completed"}, "0", "the list 'server_list' is missing"),
+    ],
+)
+def test_a_wrong_table_is_told(table, rank_id, text, tmp_path):
+    [(code, output)] = run(by_table(table, [(0, rank_id)]), tmp_path)
+    assert code != 0 and "EI0004" in output and text in output
+
+
+def test_ranks_of_two_servers_are_refused(tmp_path):
+    table = template_1([0, 1])
+    second = {"server_id": "10.0.0.11", "device": [table["server_list"][0]["device"].pop()]}
+    table["server_list"].append(second)
+    table["server_count"] = "2"
+    [(code, output)] = run(by_table(table, [(0, "0")]), tmp_path)
+    assert code != 0 and "several servers" in output
+
+
+def test_no_rank_at_all(tmp_path):
+    [(code, output)] = run(lambda folder: [{}], tmp_path)
+    assert code != 0 and "the environment names no rank" in output and "anynpu launch" in output
+
+
+def test_a_rank_that_comes_twice_is_told(tmp_path):
+    def twice(folder):
+        for _ in range(2):
+            yield {"RANK": "0", "WORLD_SIZE": "2"}
+
+    results = run(twice, tmp_path)
+    assert all(code != 0 for code, _ in results)
+    assert any("come twice" in text or "in use" in text for _, text in results)
