@@ -56,14 +56,16 @@ Board::Board(int fd, uint32_t ranks, std::string_view uid) : ranks_(ranks), fd_(
   struct stat info {};
   if (fstat(fd, &info) != 0 || static_cast<size_t>(info.st_size) != bytes_) {
     close(fd);
-    fault(Result::kInternal, "EI0008: a peer's board has {} bytes, not {}; all ranks must run the same version of AnyNPU",
-          info.st_size, bytes_);
+    fault(Result::kInternal,
+          "EI0008: a peer's board has {} bytes, not {}; all ranks must run the same version of AnyNPU", info.st_size,
+          bytes_);
   }
   map();
   if (head().magic == kMagic && head().ranks == ranks && uid == head().uid) return;
   munmap(memory_, bytes_);
   close(fd_);
-  fault(Result::kInternal, "EI0008: a peer's board is of another communicator or version; all ranks must run the same "
+  fault(Result::kInternal,
+        "EI0008: a peer's board is of another communicator or version; all ranks must run the same "
         "version of AnyNPU");
 }
 

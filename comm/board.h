@@ -18,7 +18,7 @@ namespace npu::comm {
 /// Data up to this many bytes lies in the post itself; larger data is read where it is.
 inline constexpr size_t kInlineBytes = 4096;
 inline constexpr size_t kInlineMessage = 1024;  ///< the same for a message between two ranks
-inline constexpr uint32_t kMostRanks = 1024;  // of one host
+inline constexpr uint32_t kMostRanks = 1024;    // of one host
 
 /// A buffer in its owner's device memory (device/share.h); segment 0 where there is none.
 struct BufferName {
@@ -32,12 +32,12 @@ struct Post {
 };
 
 struct Row {
-  Counter phase;  ///< meetings this rank has come to
-  Counter writing;  ///< odd while it writes to memory of others
-  Counter bell;  ///< rung when a message to this rank was posted, or one from it was taken
-  std::atomic<uint32_t> calls{0};  ///< collectives begun
-  std::atomic<uint32_t> here{0};   ///< 1: it has joined
-  std::atomic<uint32_t> left{0};   ///< 1: it has left the communicator in peace
+  Counter phase;                    ///< meetings this rank has come to
+  Counter writing;                  ///< odd while it writes to memory of others
+  Counter bell;                     ///< rung when a message to this rank was posted, or one from it was taken
+  std::atomic<uint32_t> calls{0};   ///< collectives begun
+  std::atomic<uint32_t> here{0};    ///< 1: it has joined
+  std::atomic<uint32_t> left{0};    ///< 1: it has left the communicator in peace
   std::atomic<int64_t> beat_ns{0};  ///< CLOCK_MONOTONIC of the last sign of life
   Post posts[2];
 };

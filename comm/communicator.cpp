@@ -105,10 +105,10 @@ struct Ticket {
   Ticket& operator=(const Ticket&) = delete;
   ~Ticket() {
     if (!ran)
-      communicator.board_->abort(static_cast<int32_t>(Result::kInternal),
-                                 fmt::format("[{}] {} on {} was dropped: its stream was destroyed, or has failed",
-                                             communicator.group_.name, name,
-                                             describe(communicator.peer(communicator.rank_))));
+      communicator.board_->abort(
+          static_cast<int32_t>(Result::kInternal),
+          fmt::format("[{}] {} on {} was dropped: its stream was destroyed, or has failed", communicator.group_.name,
+                      name, describe(communicator.peer(communicator.rank_))));
     communicator.running_.fetch_sub(1);
   }
   Communicator& communicator;
@@ -118,11 +118,11 @@ struct Ticket {
 
 void Communicator::launch(device::Stream& stream, const char* name, std::function<void()> body) {
   check();
-  stream.launch({name, 0, device::kTaskMayWait,
-                 [ticket = std::make_shared<Ticket>(*this, name), body = std::move(body)] {
-                   ticket->ran = true;
-                   body();
-                 }});
+  stream.launch(
+      {name, 0, device::kTaskMayWait, [ticket = std::make_shared<Ticket>(*this, name), body = std::move(body)] {
+         ticket->ran = true;
+         body();
+       }});
 }
 
 void Communicator::launch_in_order(device::Stream& stream, const char* name, std::function<void()> body) {
@@ -157,9 +157,10 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
   const int64_t beat = row.beat_ns.load(std::memory_order_relaxed);  // 0: it has not begun
   const int64_t silent_s = (now_ns() - beat) / 1'000'000'000;
   if (const int64_t limit = detail::stopped_after(); limit > 0 && beat != 0 && silent_s >= limit)
-    end(Result::kRemote, fmt::format("EI0002: {} gives no sign of life for {} s (stopped, or its machine is too busy); {} "
-                                     "waits for it; {}. ANYNPU_STOPPED_AFTER sets the limit",
-                                     describe(peer(whose)), silent_s, what, last_call_of(whose)));
+    end(Result::kRemote,
+        fmt::format("EI0002: {} gives no sign of life for {} s (stopped, or its machine is too busy); {} "
+                    "waits for it; {}. ANYNPU_STOPPED_AFTER sets the limit",
+                    describe(peer(whose)), silent_s, what, last_call_of(whose)));
   if (exec_timeout_s_ > 0 && waited_ms >= exec_timeout_s_ * 1000)
     end(Result::kTimeout,
         fmt::format("EI0002: {} on rank {} has waited {} s for {}; {}. HCCL_EXEC_TIMEOUT sets the limit", what, rank_,
@@ -184,8 +185,8 @@ void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
     while (board_->row(rank).here.load() == 0) {
       check();
       if (std::chrono::steady_clock::now() >= deadline)
-        end(Result::kTimeout, fmt::format("EI0006: {} has not joined; HCCL_CONNECT_TIMEOUT sets the limit",
-                                          describe(peer(rank))));
+        end(Result::kTimeout,
+            fmt::format("EI0006: {} has not joined; HCCL_CONNECT_TIMEOUT sets the limit", describe(peer(rank))));
       std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
   }

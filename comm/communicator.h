@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/setting.h"
 #include "comm/board.h"
 #include "comm/fault.h"
 #include "comm/group.h"
-#include "base/setting.h"
 #include "device/stream.h"
 
 namespace npu::comm {

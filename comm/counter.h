@@ -33,7 +33,8 @@ struct Spin {
 
 /// Waits until `counter` has reached `target`. `look_around(context, milliseconds)` is called before the thread sleeps
 /// and then after each sleep, at least every 50 ms, with the time waited so far; it ends the wait by throwing.
-void wait_until(Counter& counter, uint32_t target, const Spin& spin, void (*look_around)(void*, int64_t), void* context);
+void wait_until(Counter& counter, uint32_t target, const Spin& spin, void (*look_around)(void*, int64_t),
+                void* context);
 
 template <class F>
 void wait_until(Counter& counter, uint32_t target, const Spin& spin, F&& look_around) {

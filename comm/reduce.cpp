@@ -10,8 +10,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "comm/reduce.cpp"
-#include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -109,8 +109,8 @@ void reduce_as(ReduceOp op, std::span<const std::byte* const> inputs, std::span<
   }
 }
 
-bool reduce_any(DType dtype, ReduceOp op, std::span<const std::byte* const> inputs,
-                std::span<std::byte* const> outputs, uint64_t count, bool past_cache) {
+bool reduce_any(DType dtype, ReduceOp op, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
+                uint64_t count, bool past_cache) {
   bool done = false;
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);

@@ -26,8 +26,7 @@ class Ranks {
                              HostService::get().socket()});
     const auto board = std::make_shared<Board>(size, group.uid);
     for (uint32_t i = 0; i < size; ++i) {
-      communicators_.push_back(
-          std::make_unique<Communicator>(group, i, board, std::vector<std::shared_ptr<Link>>{}));
+      communicators_.push_back(std::make_unique<Communicator>(group, i, board, std::vector<std::shared_ptr<Link>>{}));
       device::set_device(static_cast<int>(i % 4));
       streams_.push_back(device::create_stream());
     }

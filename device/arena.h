@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one device: a memfd of its whole capacity, mapped once for the client and, in guard mode, a second time
-// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it, virtual_memory.cpp and share.cpp
-// look here.
+// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it, virtual_memory.cpp and
+// share.cpp look here.
 #pragma once
 
 #include <cstddef>

@@ -88,9 +88,8 @@ const Block* meet(const void* ptr) {
 bool detail::guard_mode = false;
 
 Arena* detail::made_arena(int device) {
-  return device < 0 || device >= device_count()
-             ? nullptr
-             : arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
+  return device < 0 || device >= device_count() ? nullptr
+                                                : arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
 }
 
 Arena* detail::arena_of(const void* ptr) {

@@ -102,8 +102,8 @@ HcclResult HcclAlltoAll(const void* sendBuf, uint64_t sendCount, HcclDataType se
                         uint64_t recvCount, HcclDataType recvType, HcclComm comm, aclrtStream stream) {
   return operation("HcclAlltoAll", comm, stream, [=](auto& ranks, auto& queue) {
     if (sendCount != recvCount)
-      comm::fault(comm::Result::kParameter, "EI0003: sendCount is {} and recvCount {}; they must be the same", sendCount,
-                  recvCount);
+      comm::fault(comm::Result::kParameter, "EI0003: sendCount is {} and recvCount {}; they must be the same",
+                  sendCount, recvCount);
     comm::all_to_all(ranks, queue, sendBuf, writable(recvBuf), sendCount, same_element(sendType, recvType));
   });
 }
@@ -160,8 +160,8 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, H
       if (item.sendRecvType != HCCL_SEND && item.sendRecvType != HCCL_RECV)
         comm::fault(comm::Result::kParameter, "EI0003: sendRecvType of item {} is {}; it is 0 (send) or 1 (receive)", i,
                     static_cast<int>(item.sendRecvType));
-      messages.push_back({item.sendRecvType == HCCL_RECV, item.buf, item.count, acl::element_of(item.dataType),
-                          item.remoteRank});
+      messages.push_back(
+          {item.sendRecvType == HCCL_RECV, item.buf, item.count, acl::element_of(item.dataType), item.remoteRank});
     }
     comm::exchange(*acl::communicator_of(comm), device::stream_from_handle(stream), std::move(messages));
   });

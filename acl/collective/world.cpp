@@ -23,9 +23,8 @@ int32_t anynpu_world_leave() {
 }
 
 int32_t anynpu_group_create(const char* name, uint32_t count, const uint32_t* ranks) {
-  return acl::hccl("anynpu_group_create", [&] {
-    comm::create_group(acl::pointer(name, "name"), {acl::pointer(ranks, "ranks"), count});
-  });
+  return acl::hccl("anynpu_group_create",
+                   [&] { comm::create_group(acl::pointer(name, "name"), {acl::pointer(ranks, "ranks"), count}); });
 }
 
 int32_t anynpu_group_destroy(const char* name) {

@@ -40,8 +40,8 @@ void all_gather_v(Communicator& communicator, device::Stream& stream, const void
          const uint64_t unit = meeting.call().element_bytes;
          each_rank(meeting, [&](uint32_t from) {
            if (const uint64_t sent = meeting.sent(from); sent != parts[from].count)
-             meeting.refuse(from, fmt::format("recvCounts[{}] is {}, and that rank sends {}", from, parts[from].count,
-                                              sent));
+             meeting.refuse(from,
+                            fmt::format("recvCounts[{}] is {}, and that rank sends {}", from, parts[from].count, sent));
            if (parts[from].count > 0)
              copy(output + parts[from].offset * unit, meeting.input(from), parts[from].count * unit);
          });

@@ -14,8 +14,7 @@ void broadcast(Communicator& communicator, device::Stream& stream, void* buffer,
                         sends ? 0 : call.bytes()};
   meet(communicator, stream, call, buffers, {}, [](Meeting& meeting) {
     const Call& asked = meeting.call();
-    if (meeting.rank() != asked.root)
-      copy(meeting.output(meeting.rank()), meeting.input(asked.root), asked.bytes());
+    if (meeting.rank() != asked.root) copy(meeting.output(meeting.rank()), meeting.input(asked.root), asked.bytes());
   });
 }
 

@@ -23,11 +23,13 @@ void check_rank(const Communicator& communicator, uint32_t rank, const char* wha
 
 void check_reduce(Element element, ReduceOp op) {
   if (static_cast<uint32_t>(op) > static_cast<uint32_t>(ReduceOp::kMin))
-    fault(Result::kParameter, "EI0003: op is {}; it is 0 (sum), 1 (prod), 2 (max) or 3 (min)", static_cast<uint32_t>(op));
+    fault(Result::kParameter, "EI0003: op is {}; it is 0 (sum), 1 (prod), 2 (max) or 3 (min)",
+          static_cast<uint32_t>(op));
   if (element.dtype == DType::kUndefined || !can_reduce(element.dtype))
-    fault(Result::kUnsupported,
-          "EI0003: elements of {} cannot be reduced, only moved; reduce integers, float16, bfloat16, float32 or float64",
-          element.dtype == DType::kUndefined ? "this dataType" : name_of(element.dtype));
+    fault(
+        Result::kUnsupported,
+        "EI0003: elements of {} cannot be reduced, only moved; reduce integers, float16, bfloat16, float32 or float64",
+        element.dtype == DType::kUndefined ? "this dataType" : name_of(element.dtype));
 }
 
 uint64_t check_parts(const Communicator& communicator, const void* buffer, const std::vector<Extent>& parts,

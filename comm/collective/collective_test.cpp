@@ -122,8 +122,7 @@ TEST_P(Collective, ReduceScatterGivesEachItsPart) {
       reduce_scatter(comm, stream, send[r].address(), recv[r].address(), count, kInt32, ReduceOp::kSum);
     });
     for (uint32_t r = 0; r < GetParam(); ++r)
-      for (uint64_t i = 0; i < count; ++i)
-        ASSERT_EQ(recv[r][i], reduced(ReduceOp::kSum, GetParam(), r * count + i));
+      for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[r][i], reduced(ReduceOp::kSum, GetParam(), r * count + i));
   }
 }
 
@@ -299,8 +298,8 @@ void sums_are_rounded_once(DType dtype) {
     });
     for (uint32_t r = 0; r < 3; ++r)
       for (uint64_t i = 0; i < count; ++i) {
-        const float sum = (static_cast<float>(send[0][i]) + static_cast<float>(send[1][i])) +
-                          static_cast<float>(send[2][i]);
+        const float sum =
+            (static_cast<float>(send[0][i]) + static_cast<float>(send[1][i])) + static_cast<float>(send[2][i]);
         const T wanted(sum);
         ASSERT_EQ(std::memcmp(&recv[r][i], &wanted, sizeof(T)), 0) << i;
       }

@@ -22,8 +22,8 @@ void compare_parts(Meeting& meeting) {
   for (uint32_t other = 0; other < meeting.size(); ++other)
     for (uint32_t i = 0; i < meeting.size(); ++i)
       if (meeting.extents(other)[i].count != own[i].count)
-        meeting.refuse(other, fmt::format("sendCounts[{}] is {} and {}", i, own[i].count,
-                                          meeting.extents(other)[i].count));
+        meeting.refuse(other,
+                       fmt::format("sendCounts[{}] is {} and {}", i, own[i].count, meeting.extents(other)[i].count));
 }
 
 }  // namespace

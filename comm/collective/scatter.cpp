@@ -12,8 +12,8 @@ void scatter(Communicator& communicator, device::Stream& stream, const void* sen
   const uint64_t all = count * communicator.size();
   if (sends) check_buffer(communicator, send, all, element, "sendBuf");
   const Call call{Kind::kScatter, element.dtype, element.bytes, ReduceOp::kSum, root, count};
-  meet(communicator, stream, call,
-       {sends ? send : nullptr, sends ? all * element.bytes : 0, recv, call.bytes()}, {}, [](Meeting& meeting) {
+  meet(communicator, stream, call, {sends ? send : nullptr, sends ? all * element.bytes : 0, recv, call.bytes()}, {},
+       [](Meeting& meeting) {
          const Call& asked = meeting.call();
          if (asked.bytes() > 0)
            copy(meeting.output(meeting.rank()), meeting.input(asked.root) + meeting.rank() * asked.bytes(),

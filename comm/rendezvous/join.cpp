@@ -29,7 +29,8 @@ NPU_SETTING(int64_t, connect_timeout, "HCCL_CONNECT_TIMEOUT", 120,
 NPU_SETTING(int64_t, base_port, "HCCL_IF_BASE_PORT", 0,
             "First of 16 ports at which the rank that gathers the others listens; 0: any free port, 60000 with a rank "
             "table.");
-NPU_SETTING(std::string, job, "JOB_ID", "", "Name of the job; jobs that use the same rank table at once need different "
+NPU_SETTING(std::string, job, "JOB_ID", "",
+            "Name of the job; jobs that use the same rank table at once need different "
             "ones.");
 
 constexpr uint16_t kPorts = 16;
@@ -48,8 +49,7 @@ Deadline deadline() { return std::chrono::steady_clock::now() + std::chrono::sec
 
 uint16_t checked_base_port() {
   const int64_t port = base_port();
-  if (port < 0 || port > 65520)
-    fault(Result::kParameter, "EI0001: HCCL_IF_BASE_PORT is {}; it is 0 to 65520", port);
+  if (port < 0 || port > 65520) fault(Result::kParameter, "EI0001: HCCL_IF_BASE_PORT is {}; it is 0 to 65520", port);
   return static_cast<uint16_t>(port);
 }
 
@@ -100,10 +100,11 @@ std::vector<std::shared_ptr<Link>> linked(const Group& group) {
     if (!met.insert(peer.process).second) continue;
     out.push_back(Link::to(peer));
     if (out.back() == nullptr)
-      fault(Result::kUnsupported,
-            "EI0006: {} cannot be reached at {}: it is on another host, in another container, or has ended. Collectives "
-            "between hosts are not built yet; run all ranks on one, with one XDG_RUNTIME_DIR (or TMPDIR)",
-            describe(peer), peer.socket);
+      fault(
+          Result::kUnsupported,
+          "EI0006: {} cannot be reached at {}: it is on another host, in another container, or has ended. Collectives "
+          "between hosts are not built yet; run all ranks on one, with one XDG_RUNTIME_DIR (or TMPDIR)",
+          describe(peer), peer.socket);
   }
   return out;
 }
@@ -171,7 +172,8 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
   std::memcpy(&info, root.data(), sizeof(info));
   if (std::memcmp(info.magic, kMagic, sizeof(kMagic)) != 0)
     fault(Result::kParameter,
-          "EI0003: rootInfo is not what HcclGetRootInfo of this version made; pass its 4108 bytes to all ranks unchanged");
+          "EI0003: rootInfo is not what HcclGetRootInfo of this version made; pass its 4108 bytes to all ranks "
+          "unchanged");
   const Deadline until = deadline();
   const Place place{info.uid, info.address, info.port};
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
@@ -187,10 +189,11 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
   check_size(size, rank);
   for (const TableRank& each : table.ranks)
     if (each.server != table.ranks[0].server)
-      fault(Result::kUnsupported,
-            "EI0004: {}: ranks are on several servers ('{}' and '{}'); collectives between hosts are not built yet. Give "
-            "all ranks one server_id to run them on this host",
-            path, table.ranks[0].server, each.server);
+      fault(
+          Result::kUnsupported,
+          "EI0004: {}: ranks are on several servers ('{}' and '{}'); collectives between hosts are not built yet. Give "
+          "all ranks one server_id to run them on this host",
+          path, table.ranks[0].server, each.server);
   const Deadline until = deadline();
   // All ranks are on this host, so they meet at its own address, whatever the table says.
   const uint16_t first = base_port() == 0 ? kTablePort : checked_base_port();
@@ -206,8 +209,7 @@ namespace {
 /// Where the processes of a launcher on this host meet, or those that CM_CHIEF_IP names.
 Place place_of(const RankSource& source, uint32_t rank) {
   const std::string uid = uid_of(source.meeting, rank);
-  if (source.chief.empty())
-    return {uid, "127.0.0.1", base_port() == 0 ? kTablePort : checked_base_port(), kPorts};
+  if (source.chief.empty()) return {uid, "127.0.0.1", base_port() == 0 ? kTablePort : checked_base_port(), kPorts};
   // The guide's addresses need not be this machine's: workers of the chief's host meet on it.
   const bool here = source.worker.empty() || source.worker == source.chief || is_own_address(source.chief);
   return {uid, here ? "127.0.0.1" : source.chief, source.port, 1};

@@ -171,8 +171,10 @@ Socket Socket::listener(const std::string& address, uint16_t port) {
   if (out) setsockopt(out.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (out && bind(out.fd(), where.get(), where.length) == 0 && listen(out.fd(), 1024) == 0) return out;
   if (errno == EADDRINUSE) return Socket();
-  fault(Result::kSystemCall, "EI0020: listening at {} port {} failed: {}; HCCL_IF_IP and HCCL_SOCKET_IFNAME choose the "
-        "address", address, port, std::strerror(errno));
+  fault(Result::kSystemCall,
+        "EI0020: listening at {} port {} failed: {}; HCCL_IF_IP and HCCL_SOCKET_IFNAME choose the "
+        "address",
+        address, port, std::strerror(errno));
 }
 
 uint16_t Socket::port() const {
@@ -190,8 +192,10 @@ Socket Socket::connected(const std::string& address, uint16_t port, Deadline dea
   if (connect(out.fd(), where.get(), where.length) != 0) {
     int error = errno == EINPROGRESS ? 0 : errno;
     socklen_t length = sizeof(error);
-    if (error == 0 && ready(out.fd(), POLLOUT, deadline)) getsockopt(out.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
-    else if (error == 0) error = ETIMEDOUT;
+    if (error == 0 && ready(out.fd(), POLLOUT, deadline))
+      getsockopt(out.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
+    else if (error == 0)
+      error = ETIMEDOUT;
     if (error != 0) return Socket();
   }
   const int on = 1;
@@ -211,9 +215,12 @@ bool Socket::send(const std::string& text) const {
   const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   for (size_t at = 0; at < packet.size();) {
     const ssize_t sent = ::send(fd_, packet.data() + at, packet.size() - at, MSG_NOSIGNAL);
-    if (sent > 0) at += static_cast<size_t>(sent);
-    else if (errno == EINTR) continue;
-    else if (errno != EAGAIN || !ready(fd_, POLLOUT, deadline)) return false;
+    if (sent > 0)
+      at += static_cast<size_t>(sent);
+    else if (errno == EINTR)
+      continue;
+    else if (errno != EAGAIN || !ready(fd_, POLLOUT, deadline))
+      return false;
   }
   return true;
 }

@@ -13,7 +13,8 @@ namespace {
 
 NPU_SETTING(std::string, rank_table_file, "RANK_TABLE_FILE", "", "The rank table of the job, with RANK_ID.");
 NPU_SETTING(std::string, rank_id, "RANK_ID", "", "This process's rank in the table; in template 2 its pod_name.");
-NPU_SETTING(std::string, chief_ip, "CM_CHIEF_IP", "", "Without a rank table: address of the host that gathers the ranks.");
+NPU_SETTING(std::string, chief_ip, "CM_CHIEF_IP", "",
+            "Without a rank table: address of the host that gathers the ranks.");
 NPU_SETTING(std::string, chief_port, "CM_CHIEF_PORT", "", "The port at which it listens, 0 to 65520.");
 NPU_SETTING(std::string, chief_device, "CM_CHIEF_DEVICE", "", "The device of the process that gathers the ranks.");
 NPU_SETTING(std::string, worker_size, "CM_WORKER_SIZE", "", "Number of ranks, 0 to 4096.");
@@ -72,7 +73,8 @@ std::optional<RankSource> find_rank_source(const Get& get) {
     out.table = table;
     out.rank_id = get("RANK_ID");
     if (out.rank_id.empty())
-      fault(Result::kParameter, "EI0001: RANK_TABLE_FILE is set, but RANK_ID is not; it says which rank of the table this is");
+      fault(Result::kParameter,
+            "EI0001: RANK_TABLE_FILE is set, but RANK_ID is not; it says which rank of the table this is");
     return out;
   }
   if (!get("CM_CHIEF_IP").empty()) return chief(get);

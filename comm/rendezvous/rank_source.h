@@ -29,8 +29,8 @@ struct RankSource {
   std::string worker;  ///< CM_WORKER_IP
 };
 
-/// Looks at variables through `get`, "" for one that is not set. Nothing when none is there. Raises kParameter, "EI0001:
-/// …", for values that make no sense, and for CM_* beside RANK_TABLE_FILE.
+/// Looks at variables through `get`, "" for one that is not set. Nothing when none is there. Raises kParameter,
+/// "EI0001: …", for values that make no sense, and for CM_* beside RANK_TABLE_FILE.
 std::optional<RankSource> find_rank_source(const std::function<std::string(std::string_view)>& get);
 
 /// The same for this process's environment.

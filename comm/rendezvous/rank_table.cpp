@@ -54,8 +54,7 @@ class Reader {
     if (!has(key) || !value_.at(key).is_array()) refuse(fmt::format("the list '{}' is missing", key));
     std::vector<Reader> out;
     for (const json& each : value_.at(key))
-      out.emplace_back(each, source_,
-                       fmt::format("{}{}{}[{}]", place_, place_.empty() ? "" : ".", key, out.size()));
+      out.emplace_back(each, source_, fmt::format("{}{}{}[{}]", place_, place_.empty() ? "" : ".", key, out.size()));
     return out;
   }
   /// `key` says how many entries a list has.
@@ -165,7 +164,8 @@ uint32_t rank_in(const RankTable& table, const std::string& rank_id, int32_t dev
   if (!table.ranks.empty() && !table.ranks[0].pod.empty()) {
     for (uint32_t i = 0; i < table.ranks.size(); ++i)
       if (table.ranks[i].pod == rank_id && (device < 0 || table.ranks[i].device == device)) return i;
-    fault(Result::kParameter, "EI0004: {}: RANK_ID is '{}', but no pod_name is, with device {}", source, rank_id, device);
+    fault(Result::kParameter, "EI0004: {}: RANK_ID is '{}', but no pod_name is, with device {}", source, rank_id,
+          device);
   }
   if (!number || rank >= table.ranks.size())
     fault(Result::kParameter, "EI0004: {}: RANK_ID is '{}'; the ranks are 0 to {}", source, rank_id,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank tables: the JSON files that say which rank runs on which device of which server. Read are template 1 (server_list,
-// also the form of the 910B and of super pods) and template 2 (group_list, older), with the extra keys found in practice
-// passed over.
+// Rank tables: the JSON files that say which rank runs on which device of which server. Read are template 1
+// (server_list, also the form of the 910B and of super pods) and template 2 (group_list, older), with the extra keys
+// found in practice passed over.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace npu::comm {
 
 struct TableRank {
-  int32_t device = -1;   ///< device_id
-  std::string server;    ///< server_id
-  std::string address;   ///< host_ip, else server_id where that is an address, else ""
-  std::string pod;       ///< template 2: pod_name
+  int32_t device = -1;  ///< device_id
+  std::string server;   ///< server_id
+  std::string address;  ///< host_ip, else server_id where that is an address, else ""
+  std::string pod;      ///< template 2: pod_name
 };
 
 struct RankTable {
@@ -22,8 +22,8 @@ struct RankTable {
   std::vector<TableRank> ranks;  ///< by rank
 };
 
-/// Raises kParameter, "EI0004: <source>: <where>: …", for whatever makes no sense: keys that are missing, counts that do
-/// not fit their lists, ranks, devices or servers that stand twice. Numbers in place of texts are accepted.
+/// Raises kParameter, "EI0004: <source>: <where>: …", for whatever makes no sense: keys that are missing, counts that
+/// do not fit their lists, ranks, devices or servers that stand twice. Numbers in place of texts are accepted.
 RankTable parse_rank_table(std::string_view text, const std::string& source);
 
 /// The rank that RANK_ID names: a number, or in template 2 a pod's name with the device in it. Raises kParameter.

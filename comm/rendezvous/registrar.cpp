@@ -105,8 +105,9 @@ class Registrar {
 
   std::string check(int protocol, uint32_t size, const Peer& peer, uint32_t place) const {
     if (protocol != kProtocol)
-      return fmt::format("EI0008: {} speaks version {}, the registrar {}; all ranks must run the same version of AnyNPU",
-                         describe(peer), protocol, kProtocol);
+      return fmt::format(
+          "EI0008: {} speaks version {}, the registrar {}; all ranks must run the same version of AnyNPU",
+          describe(peer), protocol, kProtocol);
     if (size_ != 0 && size != size_)
       return fmt::format("EI0005: nRanks is {} for {}, and {} for {}", size, describe(peer), size_,
                          describe(peers_.begin()->second));
@@ -114,11 +115,10 @@ class Registrar {
       if (peer.rank == kAnyRank && other.host == peer.host && other.device == peer.device)
         return fmt::format("EI0005: device {} of host {} has come twice, in processes {} and {}; give each its own",
                            peer.device, peer.host, other.pid, peer.pid);
-    if (place >= size)
-      return fmt::format("EI0003: {} is outside a group of {} ranks", describe(peer), size);
+    if (place >= size) return fmt::format("EI0003: {} is outside a group of {} ranks", describe(peer), size);
     if (const auto known = peers_.find(place); known != peers_.end())
-      return fmt::format("EI0005: rank {} has come twice: {} and {}; check RANK_ID", peer.rank,
-                         describe(known->second), describe(peer));
+      return fmt::format("EI0005: rank {} has come twice: {} and {}; check RANK_ID", peer.rank, describe(known->second),
+                         describe(peer));
     return "";
   }
 
@@ -151,8 +151,10 @@ Place start_registrar(const std::string& uid, const std::string& address, uint16
   for (uint32_t port = first; port <= last && !listener; ++port)
     listener = Socket::listener(address, static_cast<uint16_t>(port));
   if (!listener)
-    fault(Result::kNetwork, "EI0019: ports {} to {} of {} are all in use; end the process that holds them (`ss -ltnp`), or "
-          "set HCCL_IF_BASE_PORT", first, last, address);
+    fault(Result::kNetwork,
+          "EI0019: ports {} to {} of {} are all in use; end the process that holds them (`ss -ltnp`), or "
+          "set HCCL_IF_BASE_PORT",
+          first, last, address);
   Place place{uid, address, listener.port()};
   auto registrar = std::make_shared<Registrar>(std::move(listener), uid, deadline);
   sigset_t all, before;  // signals are for the client's threads
@@ -201,7 +203,8 @@ Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   fault(Result::kTimeout,
-        "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has not started, has ended, "
+        "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has not started, has "
+        "ended, "
         "or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
         own.rank, size, place.address, place.port,
         others ? " (another job gathers its ranks there; give each its own HCCL_IF_BASE_PORT)" : "");

@@ -135,11 +135,12 @@ HostService::HostService() : process_(random_name()), state_(new State) {
   path_ = fmt::format("{}/{}-{}.sock", folder, getpid(), process_.substr(0, 8));
   sockaddr_un address;
   if (!address_of(path_, &address))
-    fault(Result::kUnavailable, "the path of the socket {} is longer than a socket's may be ({}); set XDG_RUNTIME_DIR to "
-          "a shorter one", path_, sizeof(address.sun_path) - 1);
+    fault(Result::kUnavailable,
+          "the path of the socket {} is longer than a socket's may be ({}); set XDG_RUNTIME_DIR to "
+          "a shorter one",
+          path_, sizeof(address.sun_path) - 1);
   state_->listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (state_->listener < 0 ||
-      bind(state_->listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+  if (state_->listener < 0 || bind(state_->listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
       listen(state_->listener, 512) != 0)
     fault(Result::kUnavailable, "the socket {} cannot be made: {}", path_, std::strerror(errno));
   state_->identity = identity_file(process_);
@@ -302,7 +303,8 @@ int Link::ask(What what, uint64_t number, const std::string& uid, size_t* bytes)
 
 int Link::fetch_segment(uint64_t segment, size_t* bytes) {
   const int fd = ask(What::kSegment, segment, "", bytes);
-  if (fd < 0) fault(Result::kRemote, "EI0007: a peer process does not give its memory (segment {}); it has ended", segment);
+  if (fd < 0)
+    fault(Result::kRemote, "EI0007: a peer process does not give its memory (segment {}); it has ended", segment);
   return fd;
 }
 

@@ -42,8 +42,10 @@ Mapped map_segment(const Peer& peer, uint64_t segment) {
   const int error = errno;
   close(fd);
   if (base == MAP_FAILED)
-    fault(Result::kMemory, "EI0007: the memory of {} ({} bytes) cannot be mapped ({}); lower ANYNPU_MEMORY, or check "
-          "`ulimit -v`", describe(peer), bytes, std::strerror(error));
+    fault(Result::kMemory,
+          "EI0007: the memory of {} ({} bytes) cannot be mapped ({}); lower ANYNPU_MEMORY, or check "
+          "`ulimit -v`",
+          describe(peer), bytes, std::strerror(error));
   madvise(base, bytes, MADV_DONTFORK);
   madvise(base, bytes, MADV_DONTDUMP);
   return {static_cast<std::byte*>(base), bytes};

@@ -153,5 +153,3 @@ def outputs(processes, seconds=120):
             if process.poll() is None:
                 process.kill()
     return out
-
-

@@ -23,7 +23,11 @@ def template_1(devices):
 
 def template_2(devices):
     instances = [
-        {"pod_name": f"pod-{d}", "server_id": "10.0.0.10", "devices": [{"device_id": str(d), "device_ip": f"1.1.1.{d}"}]}
+        {
+            "pod_name": f"pod-{d}",
+            "server_id": "10.0.0.10",
+            "devices": [{"device_id": str(d), "device_ip": f"1.1.1.{d}"}],
+        }
         for d in devices
     ]
     group = {"group_name": "w", "device_count": str(len(devices)), "instance_count": str(len(devices))}
@@ -67,7 +71,9 @@ WAYS = {
 
 
 def run(environments, folder):
-    base = {name: value for name, value in os.environ.items() if not name.startswith(("RANK", "CM_", "WORLD", "LOCAL_"))}
+    base = {
+        name: value for name, value in os.environ.items() if not name.startswith(("RANK", "CM_", "WORLD", "LOCAL_"))
+    }
     base |= {"PYTHONPATH": str(ADAPTER), "HCCL_CONNECT_TIMEOUT": "30", "JOB_ID": f"test-{os.getpid()}"}
     processes = [
         subprocess.Popen(

@@ -67,9 +67,7 @@ def test_a_rank_table_says_which_devices(tmp_path):
 def test_when_a_rank_fails_the_others_are_stopped_and_its_code_is_ours(tmp_path, capfd):
     script = write(
         tmp_path,
-        "import os, sys, time\n"
-        "if os.environ['RANK'] == '1':\n    print('the reason'); sys.exit(7)\n"
-        "time.sleep(600)\n",
+        "import os, sys, time\nif os.environ['RANK'] == '1':\n    print('the reason'); sys.exit(7)\ntime.sleep(600)\n",
     )
     start = time.monotonic()
     assert launched(tmp_path, script, "-n", "3") == 7

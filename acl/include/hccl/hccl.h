@@ -31,10 +31,11 @@ HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
 HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank, HcclComm* comm);
 HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank,
                                       HcclCommConfig* config, HcclComm* comm);
-/** Joins as `rank` of the rank table in the file `clusterInfo`. HCCL_E_OPEN_FILE_FAILURE; HCCL_E_PARA with the place in the
- * table. All ranks must be on one server. */
+/** Joins as `rank` of the rank table in the file `clusterInfo`. HCCL_E_OPEN_FILE_FAILURE; HCCL_E_PARA with the place in
+ * the table. All ranks must be on one server. */
 HcclResult HcclCommInitClusterInfo(const char* clusterInfo, uint32_t rank, HcclComm* comm);
-HcclResult HcclCommInitClusterInfoConfig(const char* clusterInfo, uint32_t rank, HcclCommConfig* config, HcclComm* comm);
+HcclResult HcclCommInitClusterInfoConfig(const char* clusterInfo, uint32_t rank, HcclCommConfig* config,
+                                         HcclComm* comm);
 /** One communicator for each of `ndev` devices, all ranks in this process. */
 HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms);
 /** A communicator of some ranks of `comm`: `rankIds` equal on all of them, `subCommRankId` the own position there,

@@ -15,15 +15,15 @@ extern "C" {
  * stream, comes with the synchronisation of that stream; HcclGetErrorString gives the name of a number. */
 typedef enum ANYNPU_ANY_INT {
   HCCL_SUCCESS = 0,
-  HCCL_E_PARA = 1,          /**< a wrong argument, or arguments that differ between ranks */
-  HCCL_E_PTR = 2,           /**< a pointer that must be given is null */
-  HCCL_E_MEMORY = 3,        /**< out of memory */
+  HCCL_E_PARA = 1,   /**< a wrong argument, or arguments that differ between ranks */
+  HCCL_E_PTR = 2,    /**< a pointer that must be given is null */
+  HCCL_E_MEMORY = 3, /**< out of memory */
   HCCL_E_INTERNAL = 4,
-  HCCL_E_NOT_SUPPORT = 5,   /**< not built, or not for these elements */
+  HCCL_E_NOT_SUPPORT = 5, /**< not built, or not for these elements */
   HCCL_E_NOT_FOUND = 6,
-  HCCL_E_UNAVAIL = 7,       /**< the communicator was destroyed, or a resource is missing */
+  HCCL_E_UNAVAIL = 7, /**< the communicator was destroyed, or a resource is missing */
   HCCL_E_SYSCALL = 8,
-  HCCL_E_TIMEOUT = 9,       /**< ranks did not come in time */
+  HCCL_E_TIMEOUT = 9, /**< ranks did not come in time */
   HCCL_E_OPEN_FILE_FAILURE = 10,
   HCCL_E_TCP_CONNECT = 11,
   HCCL_E_ROCE_CONNECT = 12,
@@ -33,9 +33,9 @@ typedef enum ANYNPU_ANY_INT {
   HCCL_E_DRV = 16,
   HCCL_E_PROFILING = 17,
   HCCL_E_CCE = 18,
-  HCCL_E_NETWORK = 19,      /**< no port to listen at */
+  HCCL_E_NETWORK = 19, /**< no port to listen at */
   HCCL_E_AGAIN = 20,
-  HCCL_E_REMOTE = 21,       /**< another rank ended, stopped or left */
+  HCCL_E_REMOTE = 21, /**< another rank ended, stopped or left */
   HCCL_E_SUSPENDING = 22
 } HcclResult;
 

@@ -11,7 +11,7 @@ CORE = "libanynpu.so"
 
 
 def path():
-    """ANYNPU_LIBRARY, else beside this package when installed from the wheel, else in the build folder of the checkout."""
+    """ANYNPU_LIBRARY, else beside this package as the wheel installs it, else in the build folder of the checkout."""
     places = [HERE.parents[1] / "anynpu/lib64" / CORE, HERE.parents[3] / "build/lib" / CORE]
     places[:0] = [Path(named) for named in [os.environ.get("ANYNPU_LIBRARY")] if named]
     for place in places:
