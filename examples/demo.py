@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make demo`: trains ordinary GPU scripts on the software NPU and, untouched, on the CPU, and compares:
-torch/digits_cuda.py, as it is and as `anynpu migrate` turns it into NPU code, and tensorflow/digits_gpu.py, migrated.
+torch/digits_cuda.py, as it is and as `anynpu migrate` turns it into NPU code, tensorflow/digits_gpu.py, migrated, and
+torch/digits_ddp_cuda.py, on two NPUs.
 
 First 10 steps in fp32: the losses agree within 1e-4 relative. Then a full run (mixed precision and dropout for PyTorch,
 dropout for TensorFlow): the test accuracy is at least 97 % on both devices and differs by at most 1.5 points. Writes
@@ -17,7 +18,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = HERE.parent / "out"
 TORCH, TENSORFLOW = HERE / "torch/digits_cuda.py", HERE / "tensorflow/digits_gpu.py"
-EPOCHS = {TORCH: 15, TENSORFLOW: 15}
+RANKS = HERE / "torch/digits_ddp_cuda.py"
+EPOCHS = {TORCH: 15, TENSORFLOW: 15, RANKS: 8}
 BIN = pathlib.Path(sys.executable).parent
 
 
@@ -25,6 +27,8 @@ def command_of(script, where):
     """The command and what its environment needs on top of ours."""
     if where == "npu" and script == TORCH:  # as it is
         return [str(BIN / "anynpu"), "run", str(script)], {}
+    if where == "npu" and script == RANKS:
+        return [str(BIN / "anynpu"), "launch", "-n", "2", "--log-dir", str(OUT / "launch_logs"), str(script)], {}
     more = {"TF_CPP_MIN_LOG_LEVEL": "2"}
     return [sys.executable, str(script)], more | ({"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"} if where == "cpu" else {})
 
@@ -161,10 +165,21 @@ def train_tensorflow(check):
     return {"part_a": {"npu": a_npu, "cpu": a_cpu}, "part_b": {"npu": b_npu, "cpu": b_cpu}}
 
 
+def train_ranks(check):
+    print(f"PyTorch on two NPUs: anynpu launch -n 2 {RANKS.name}, {EPOCHS[RANKS]} epochs, against one process on the CPU")
+    npu, cpu = (train(RANKS, where, "ranks", "--epochs", str(EPOCHS[RANKS])) for where in ("npu", "cpu"))
+    check.losses("PyTorch on two NPUs", npu, cpu)
+    check.accuracy("PyTorch on two NPUs", npu, cpu)
+    if (npu["device"], npu["ranks"]) != ("cuda", 2):
+        check.wrong.append(f"the run on two NPUs had {npu['ranks']} ranks on {npu['device']}")
+    return {"npu": npu, "cpu": cpu}
+
+
 def main():
     OUT.mkdir(exist_ok=True)
     check = Check()
-    (OUT / "demo.json").write_text(json.dumps({"torch": train_torch(check), "tensorflow": train_tensorflow(check)}))
+    runs = {"torch": train_torch(check), "tensorflow": train_tensorflow(check), "ranks": train_ranks(check)}
+    (OUT / "demo.json").write_text(json.dumps(runs))
     if check.wrong:
         sys.exit("DEMO FAILED: " + "; ".join(check.wrong))
     print(f"DEMO OK  losses within {check.worst:.1e}, accuracy {', '.join(check.accuracies)}")
