@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "comm/fault.h"
 
@@ -98,7 +100,13 @@ Channel& Board::channel(uint32_t from, uint32_t to) const {
 
 void Board::abort(int32_t result, std::string_view text) {
   uint32_t runs = Head::kRuns;
-  if (!head().state.compare_exchange_strong(runs, Head::kEnding)) return;
+  if (!head().state.compare_exchange_strong(runs, Head::kEnding)) {
+    // Whoever writes its reason needs microseconds, unless it was killed meanwhile; then this one counts.
+    for (int i = 0; i < 1000 && head().state == Head::kEnding; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (head().state != Head::kEnding) return;
+    std::memset(head().text, 0, sizeof(head().text));
+  }
   head().result = result;
   text.copy(head().text, sizeof(head().text) - 1);
   head().state.store(Head::kEnded, std::memory_order_seq_cst);

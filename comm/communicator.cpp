@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <set>
 #include <thread>
 
 #include "base/log.h"
 #include "comm/transport/host_service.h"
+#include "device/init.h"
 
 namespace npu::comm {
 
@@ -22,6 +24,7 @@ NPU_SETTING(int64_t, stopped_after, "ANYNPU_STOPPED_AFTER", 30,
 namespace {
 
 constexpr int64_t kWarnMs = 30'000;
+constexpr auto kExitPatience = std::chrono::seconds(2);
 
 int64_t now_ns() {
   timespec time{};
@@ -37,13 +40,20 @@ struct CommunicatorRegistry {
   std::set<Communicator*> all;
 
   static CommunicatorRegistry& get() {
-    static CommunicatorRegistry& instance = *new CommunicatorRegistry;
+    static CommunicatorRegistry& instance = []() -> CommunicatorRegistry& {
+      HostService::get().set_hooks(&beat, &process_ended);
+      device::detail::start_process();  // its hook waits for streams; this one runs before it
+      std::atexit(process_exits);
+      return *new CommunicatorRegistry;
+    }();
     return instance;
   }
+  /// `one` hears of processes that have ended, also of those that did before.
   void add(Communicator* one) {
     const std::lock_guard lock(mutex);
     all.insert(one);
-    HostService::get().set_hooks(&beat, &process_ended);
+    for (const Peer& peer : one->group_.peers)
+      if (HostService::get().has_ended(peer.process)) one->process_ended(peer.process);
   }
   void remove(Communicator* one) {
     const std::lock_guard lock(mutex);
@@ -57,6 +67,12 @@ struct CommunicatorRegistry {
   static void process_ended(const std::string& process) {
     const std::lock_guard lock(get().mutex);
     for (Communicator* each : get().all) each->process_ended(process);
+  }
+  static void process_exits() {
+    if ((device::detail::process_flags & device::detail::kForked) != 0) return;
+    const std::lock_guard lock(get().mutex);
+    const auto limit = std::chrono::steady_clock::now() + kExitPatience;
+    for (Communicator* each : get().all) each->process_exits(limit);
   }
 };
 
@@ -116,18 +132,31 @@ struct Ticket {
   bool ran = false;
 };
 
-void Communicator::launch(device::Stream& stream, const char* name, std::function<void()> body) {
+// The ticket comes first: leave() waits for tickets after it has closed the communicator.
+void Communicator::queue(device::Stream& stream, const char* name, std::function<void()> body) {
+  auto ticket = std::make_shared<Ticket>(*this, name);
+  if (closed_) {
+    ticket->ran = true;
+    fault(Result::kUnavailable, "{} comes after its communicator was destroyed", name);
+  }
+  stream.launch({name, 0, device::kTaskMayWait, [ticket = std::move(ticket), body = std::move(body)] {
+                   ticket->ran = true;
+                   body();
+                 }});
+}
+
+void Communicator::launch(device::Stream& stream, const char* name,
+                          const std::function<std::function<void()>()>& number) {
   check();
-  stream.launch(
-      {name, 0, device::kTaskMayWait, [ticket = std::make_shared<Ticket>(*this, name), body = std::move(body)] {
-         ticket->ran = true;
-         body();
-       }});
+  const std::lock_guard lock(calling_);
+  queue(stream, name, number());
 }
 
 void Communicator::launch_in_order(device::Stream& stream, const char* name, std::function<void()> body) {
-  const uint32_t number = launched_.fetch_add(1);
-  launch(stream, name, [this, number, name, body = std::move(body)] {
+  check();
+  const std::lock_guard lock(calling_);
+  const uint32_t number = launched_++;
+  queue(stream, name, [this, number, name, body = std::move(body)] {
     wait(turn_, number, rank_, name);
     check();
     board_->row(rank_).calls.store(number + 1, std::memory_order_relaxed);
@@ -193,15 +222,26 @@ void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
 }
 
 void Communicator::leave() {
-  if (left_) return;
+  closed_ = true;
   const auto start = std::chrono::steady_clock::now();
   const auto patience = std::chrono::seconds(exec_timeout_s_ > 0 ? exec_timeout_s_ : INT32_MAX);
-  while (running_ != 0 && !board_->aborted() && std::chrono::steady_clock::now() - start < patience)
+  while (running_ != 0 && !left_ && !board_->aborted() && std::chrono::steady_clock::now() - start < patience)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   left_ = true;
   board_->row(rank_).left.store(1);
   board_->row(rank_).phase.wake();
-  while (running_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(200));  // tasks look around and end
+  // Tasks look around and end.
+  while (running_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
+
+// A process that ends waits for the calls it has queued for a moment only: nobody wants a job that hangs at its end.
+void Communicator::process_exits(std::chrono::steady_clock::time_point limit) {
+  while (running_ != 0 && !board_->aborted() && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  if (running_ == 0) return;
+  board_->abort(static_cast<int32_t>(Result::kRemote),
+                fmt::format("[{}] EI0002: {} exits while {} of its calls wait for other ranks; {}", group_.name,
+                            describe(peer(rank_)), running_.load(), last_call_of(rank_)));
 }
 
 }  // namespace npu::comm

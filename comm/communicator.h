@@ -47,8 +47,9 @@ class Communicator {
 
   /// Queues `body` on `stream` as the next collective of this communicator; it runs when those before it have.
   void launch_in_order(device::Stream& stream, const char* name, std::function<void()> body);
-  /// Queues `body` without an order among the communicator's calls.
-  void launch(device::Stream& stream, const char* name, std::function<void()> body);
+  /// Queues the body that `number` makes, without an order among the communicator's calls. Messages take their numbers
+  /// there: no other call of this communicator is queued meanwhile.
+  void launch(device::Stream& stream, const char* name, const std::function<std::function<void()>()>& number);
 
   /// Waits until `counter`, which `whose` moves on, has reached `target`. `what` is for texts: "all_reduce of 4
   /// float32". Raises the communicator's fault.
@@ -65,7 +66,7 @@ class Communicator {
   /// Leaves in peace, after the calls made so far have run; with a fault, at once.
   void leave();
 
-  /// Numbers of the next message to and from each rank, taken when it is called (point_to_point.cpp).
+  /// Numbers of the next message to and from each rank; within launch() only.
   uint32_t next_sent(uint32_t to) { return ++sent_[to]; }
   uint32_t next_received(uint32_t from) { return ++received_[from]; }
 
@@ -73,6 +74,8 @@ class Communicator {
   friend struct CommunicatorRegistry;
   friend struct Ticket;
   void process_ended(const std::string& process);
+  void process_exits(std::chrono::steady_clock::time_point limit);
+  void queue(device::Stream& stream, const char* name, std::function<void()> body);
   void look_around(int64_t waited_ms, uint32_t whose, const std::string& what);
   std::string last_call_of(uint32_t rank) const;
 
@@ -82,11 +85,12 @@ class Communicator {
   const std::vector<std::shared_ptr<Link>> links_;
   const Spin spin_;
   const int64_t exec_timeout_s_;
-  Counter turn_;  // collectives that have run
-  std::atomic<uint32_t> launched_{0};
+  Counter turn_;        // collectives that have run
+  std::mutex calling_;  // numbers are taken in the order in which calls are queued
+  uint32_t launched_ = 0;
   std::atomic<uint32_t> running_{0};  // tasks queued and not ended, of any kind
   std::vector<uint32_t> sent_, received_;
-  std::atomic<bool> left_{false}, warned_{false};
+  std::atomic<bool> closed_{false}, left_{false}, warned_{false};
 };
 
 namespace detail {

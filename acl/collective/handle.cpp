@@ -7,9 +7,20 @@
 namespace npu::acl {
 namespace {
 
+// Handles are numbers, not addresses: one that was destroyed never names a later communicator.
 struct Table {
   std::mutex mutex;
   std::map<HcclComm, std::shared_ptr<comm::Communicator>> living;
+  uintptr_t last = 0x48434c0000;  // far from what clients mistake for one: small numbers, addresses
+
+  auto find(HcclComm handle) {
+    pointer(handle, "comm");
+    const auto found = living.find(handle);
+    if (found == living.end())
+      comm::fault(comm::Result::kParameter, "comm {} is no living communicator: it was destroyed, or never made",
+                  handle);
+    return found;
+  }
 };
 
 Table& table() {
@@ -21,24 +32,21 @@ Table& table() {
 
 HcclComm add_communicator(std::shared_ptr<comm::Communicator> communicator) {
   const std::lock_guard lock(table().mutex);
-  const HcclComm handle = communicator.get();
+  const auto handle = reinterpret_cast<HcclComm>(table().last += 16);
   table().living.emplace(handle, std::move(communicator));
   return handle;
 }
 
 std::shared_ptr<comm::Communicator> communicator_of(HcclComm handle) {
-  pointer(handle, "comm");
   const std::lock_guard lock(table().mutex);
-  const auto found = table().living.find(handle);
-  if (found == table().living.end())
-    comm::fault(comm::Result::kParameter, "comm {} is no living communicator: it was destroyed, or never made", handle);
-  return found->second;
+  return table().find(handle)->second;
 }
 
 std::shared_ptr<comm::Communicator> remove_communicator(HcclComm handle) {
-  std::shared_ptr<comm::Communicator> out = communicator_of(handle);
   const std::lock_guard lock(table().mutex);
-  table().living.erase(handle);
+  const auto found = table().find(handle);
+  std::shared_ptr<comm::Communicator> out = std::move(found->second);
+  table().living.erase(found);
   return out;
 }
 

@@ -35,8 +35,13 @@ void check_reduce(Element element, ReduceOp op) {
 uint64_t check_parts(const Communicator& communicator, const void* buffer, const std::vector<Extent>& parts,
                      Element element, const char* what) {
   uint64_t end = 0;
-  for (const Extent& part : parts)
-    if (part.count > 0) end = std::max(end, part.offset + part.count);
+  for (const Extent& part : parts) {
+    if (part.count == 0) continue;
+    if (part.offset > UINT64_MAX - part.count)
+      fault(Result::kParameter, "EI0003: a part of {} has {} elements at {}, more than memory can hold", what,
+            part.count, part.offset);
+    end = std::max(end, part.offset + part.count);
+  }
   check_buffer(communicator, buffer, end, element, what);
   return end;
 }

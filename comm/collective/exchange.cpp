@@ -135,15 +135,16 @@ void exchange(Communicator& communicator, device::Stream& stream, std::vector<Me
     check_buffer(communicator, message.buffer, message.count, message.element,
                  message.receives ? "recvBuf" : "sendBuf");
   }
-  communicator.check();
-  auto items = std::make_shared<std::vector<Item>>();
-  for (const Message& message : messages) {
-    Item& item = items->emplace_back();
-    item.message = message;
-    item.number = message.receives ? communicator.next_received(message.peer) : communicator.next_sent(message.peer);
-  }
-  communicator.launch(stream, messages.size() == 1 ? (messages[0].receives ? "recv" : "send") : "batch_send_recv",
-                      [&communicator, items] { Exchange(communicator, *items).run(); });
+  const char* const name = messages.size() == 1 ? (messages[0].receives ? "recv" : "send") : "batch_send_recv";
+  communicator.launch(stream, name, [&] {
+    auto items = std::make_shared<std::vector<Item>>();
+    for (const Message& message : messages) {
+      Item& item = items->emplace_back();
+      item.message = message;
+      item.number = message.receives ? communicator.next_received(message.peer) : communicator.next_sent(message.peer);
+    }
+    return [&communicator, items] { Exchange(communicator, *items).run(); };
+  });
 }
 
 }  // namespace npu::comm

@@ -20,6 +20,7 @@
 #include "comm/rendezvous/rank_table.h"
 #include "comm/transport/host_service.h"
 #include "device/context.h"
+#include "device/soc.h"
 
 namespace npu::comm {
 namespace {
@@ -120,6 +121,8 @@ std::shared_ptr<Board> fetched_board(const Group& group, const std::vector<std::
       for (const auto& link : links)
         if (link->process() == first.process) fd = link->fetch_board(group.uid);
     if (fd >= 0) return std::make_shared<Board>(fd, static_cast<uint32_t>(group.peers.size()), group.uid);
+    if (HostService::get().has_ended(first.process))
+      fault(Result::kRemote, "EI0006: {} has ended while the ranks were joining", describe(first));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   fault(Result::kTimeout, "EI0006: {} has not made the group's memory; HCCL_CONNECT_TIMEOUT sets the limit",
@@ -137,13 +140,14 @@ std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& 
   } else {
     board = fetched_board(group, links, until);
   }
+  // Before the board's descriptor is closed: peers would get another file by its number.
   struct Withdraw {
-    const std::string& uid;
-    bool published;
+    const std::string uid;
+    const std::shared_ptr<Board> published;
     ~Withdraw() {
-      if (published) HostService::get().withdraw_board(uid);
+      if (published != nullptr) HostService::get().withdraw_board(uid);
     }
-  } withdraw{uid, rank == 0};
+  } withdraw{uid, rank == 0 ? board : nullptr};
   auto out = std::make_shared<Communicator>(std::move(group), rank, std::move(board), std::move(links),
                                             options.exec_timeout_s);
   out->await_all(until);
@@ -253,6 +257,12 @@ std::shared_ptr<Communicator> join_environment(const Options& options) {
 std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices) {
   const auto size = static_cast<uint32_t>(devices.size());
   check_size(size, 0);
+  for (uint32_t i = 0; i < size; ++i) {
+    device::check_device(devices[i]);
+    if (std::ranges::count(devices, devices[i]) > 1)
+      fault(Result::kParameter, "EI0003: devices[{}] is {}, which stands there twice; each rank has its own device", i,
+            devices[i]);
+  }
   Group group{random_uid(), "", {}};
   group.name = "all_" + group.uid.substr(0, 8);
   for (uint32_t i = 0; i < size; ++i) group.peers.push_back(this_rank(i, devices[i]));
@@ -266,7 +276,7 @@ std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> dev
 std::shared_ptr<Communicator> join_part(const Communicator& parent, std::span<const uint32_t> ranks, uint64_t id,
                                         uint32_t rank, const Options& options) {
   check_size(static_cast<uint32_t>(ranks.size()), rank);
-  Group group{fmt::format("{}/{}", parent.group().uid, id), "", {}};
+  Group group;
   group.name = options.name.empty() ? fmt::format("{}_sub_{}", parent.group().name, id) : options.name;
   std::set<uint32_t> met;
   for (const uint32_t each : ranks) {
@@ -280,6 +290,8 @@ std::shared_ptr<Communicator> join_part(const Communicator& parent, std::span<co
   if (ranks[rank] != parent.rank())
     fault(Result::kParameter, "EI0003: subCommRankId is {}, and rankIds[{}] is {}, but this is rank {}", rank, rank,
           ranks[rank], parent.rank());
+  // The same part may be made again, while the first one's board can still be had: each time has a name of its own.
+  group.uid = uid_of(fmt::format("{}/{}/{}", parent.group().uid, id, fmt::join(ranks, ",")), parent.rank());
   return joined(std::move(group), rank, options, deadline());
 }
 

@@ -80,7 +80,7 @@ class Registrar {
     const Deadline soon = std::min(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(5));
     if (!socket || !socket.receive(&text, soon)) return true;  // a port scanner, or somebody who gave up
     const json hello = json::parse(text, nullptr, false);
-    if (hello.is_discarded() || hello.value("uid", "") != uid_) {
+    if (!hello.is_object() || hello.value("uid", json()) != uid_) {
       socket.send(json{{"other", true}}.dump());
       return true;
     }
@@ -179,12 +179,18 @@ Heard ask(const Place& place, uint16_t port, const std::string& hello, Deadline 
   if (!socket || !socket.send(hello) || !socket.receive(&text, deadline + std::chrono::seconds(5)))
     return Heard::kNobody;
   const json answer = json::parse(text, nullptr, false);
-  if (answer.is_discarded()) return Heard::kNobody;
-  if (answer.contains("refused"))
-    throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
-  if (!answer.contains("peers")) return Heard::kOther;
-  for (const json& peer : answer.at("peers")) group->peers.push_back(to_peer(peer));
-  return Heard::kTable;
+  if (!answer.is_object()) return Heard::kNobody;
+  try {
+    if (answer.contains("refused"))
+      throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
+    if (!answer.contains("peers")) return Heard::kOther;
+    std::vector<Peer> peers;
+    for (const json& peer : answer.at("peers")) peers.push_back(to_peer(peer));
+    group->peers = std::move(peers);
+    return Heard::kTable;
+  } catch (const json::exception&) {
+    return Heard::kOther;  // something else listens there
+  }
 }
 
 }  // namespace

@@ -17,10 +17,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -34,17 +36,18 @@ namespace {
 
 constexpr int kBeatMs = 500;
 constexpr int kAnswerMs = 10'000;
-constexpr uint32_t kMagic = 0x314e414e;  // changes with the form of the packets
+constexpr uint32_t kMagic = 0x324e414e;  // changes with the form of the packets
 
 struct Request {
   uint32_t magic = kMagic;
   uint32_t what = 0;
+  uint64_t question = 0;  // an answer that came too late for its question is not taken for the next one's
   uint64_t number = 0;
   char uid[128] = {};
 };
 struct Answer {
-  uint32_t found = 0;
-  uint32_t unused = 0;
+  uint64_t question = 0;
+  uint64_t found = 0;
   uint64_t bytes = 0;
 };
 
@@ -110,6 +113,7 @@ struct HostService::State {
   int listener = -1, wake = -1, identity = -1;
   std::map<std::string, int> boards;
   std::map<std::string, std::weak_ptr<Link>> links;  // by process
+  std::set<std::string> ended_processes;             // of those that were linked
   std::vector<int> clients;                          // the thread's own
   std::atomic<void (*)()> beat = nullptr;
   std::atomic<void (*)(const std::string&)> ended = nullptr;
@@ -117,8 +121,9 @@ struct HostService::State {
   void serve(int client, bool* gone);
   void take_client();
   void answer(int client);
-  void look_around(std::vector<std::string>* ended_before);
+  void look_around();
   std::vector<std::shared_ptr<Link>> watched();
+  void tell_end(const std::string& process);
 };
 
 HostService& HostService::get() {
@@ -140,13 +145,20 @@ HostService::HostService() : process_(random_name()), state_(new State) {
           "a shorter one",
           path_, sizeof(address.sun_path) - 1);
   state_->listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (state_->listener < 0 || bind(state_->listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
-      listen(state_->listener, 512) != 0)
+  // Whoever tidies up takes a socket at which nobody listens for a dead one's: it gets its name when it listens.
+  sockaddr_un unnamed;
+  const std::string before_it_listens = path_.substr(0, path_.size() - 5) + ".new";
+  address_of(before_it_listens, &unnamed);
+  if (state_->listener < 0 || bind(state_->listener, reinterpret_cast<sockaddr*>(&unnamed), sizeof(unnamed)) != 0 ||
+      listen(state_->listener, 512) != 0 || rename(before_it_listens.c_str(), path_.c_str()) != 0)
     fault(Result::kUnavailable, "the socket {} cannot be made: {}", path_, std::strerror(errno));
   state_->identity = identity_file(process_);
   state_->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   static const std::string& path = *new std::string(path_);
-  std::atexit([] { unlink(path.c_str()); });
+  static const pid_t owner = getpid();
+  std::atexit([] {
+    if (getpid() == owner) unlink(path.c_str());  // a forked child that exits leaves its parent's
+  });
   sigset_t all, before;  // signals are for the client's threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -184,7 +196,7 @@ void HostService::State::serve(int client, bool* gone) {
   *gone = !receive_packet(client, &request, sizeof(request), &none) || request.magic != kMagic;
   if (none >= 0) close(none);
   if (*gone) return;
-  Answer answer;
+  Answer answer{request.question, 0, 0};
   int fd = -1;
   const std::lock_guard lock(mutex);
   switch (request.what) {
@@ -211,7 +223,8 @@ std::vector<std::shared_ptr<Link>> HostService::State::watched() {
   std::vector<std::shared_ptr<Link>> out;
   std::erase_if(links, [](const auto& each) { return each.second.expired(); });
   for (const auto& [process, link] : links)
-    if (std::shared_ptr<Link> alive = link.lock()) out.push_back(std::move(alive));
+    if (std::shared_ptr<Link> alive = link.lock(); alive != nullptr && !ended_processes.contains(process))
+      out.push_back(std::move(alive));
   return out;
 }
 
@@ -229,31 +242,37 @@ void HostService::State::answer(int client) {
 }
 
 // Links are watched for their end only: what comes over them belongs to whoever asked.
-void HostService::State::look_around(std::vector<std::string>* ended_before) {
+void HostService::State::look_around() {
   const std::vector<std::shared_ptr<Link>> alive = watched();
   std::vector<pollfd> fds = {{listener, POLLIN, 0}, {wake, POLLIN, 0}};
   for (const int client : clients) fds.push_back({client, POLLIN, 0});
   const size_t first_link = fds.size();
-  for (const auto& link : alive) {
-    const bool told = std::ranges::find(*ended_before, link->process_) != ended_before->end();
-    fds.push_back({told ? -1 : link->fd_, POLLRDHUP, 0});
-  }
+  for (const auto& link : alive) fds.push_back({link->fd_, POLLRDHUP, 0});
   poll(fds.data(), fds.size(), kBeatMs);
   if (fds[0].revents != 0) take_client();
   if (uint64_t count; fds[1].revents != 0 && read(wake, &count, sizeof(count)) < 0) fds[1].revents = 0;
   for (size_t i = 2; i < first_link; ++i)
     if (fds[i].revents != 0) answer(fds[i].fd);
-  for (size_t i = first_link; i < fds.size(); ++i) {
-    if ((fds[i].revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0) continue;
-    ended_before->push_back(alive[i - first_link]->process_);
-    if (auto* hook = ended.load()) hook(ended_before->back());
-  }
+  for (size_t i = first_link; i < fds.size(); ++i)
+    if ((fds[i].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) tell_end(alive[i - first_link]->process_);
   if (auto* hook = beat.load()) hook();
 }
 
+void HostService::State::tell_end(const std::string& process) {
+  {
+    const std::lock_guard lock(mutex);
+    ended_processes.insert(process);
+  }
+  if (auto* hook = ended.load()) hook(process);
+}
+
+bool HostService::has_ended(const std::string& process) {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ended_processes.contains(process);
+}
+
 void HostService::run() {
-  std::vector<std::string> ended_before;
-  for (;;) state_->look_around(&ended_before);
+  for (;;) state_->look_around();
 }
 
 std::shared_ptr<Link> Link::to(const Peer& peer) {
@@ -289,16 +308,20 @@ int Link::ask(What what, uint64_t number, const std::string& uid, size_t* bytes)
   request.what = static_cast<uint32_t>(what);
   request.number = number;
   uid.copy(request.uid, sizeof(request.uid) - 1);
-  Answer answer;
-  int fd = -1;
   const std::lock_guard lock(mutex_);
-  if (!send_packet(fd_, &request, sizeof(request), -1) || !receive_packet(fd_, &answer, sizeof(answer), &fd) ||
-      answer.found == 0) {
+  request.question = ++questions_;
+  if (!send_packet(fd_, &request, sizeof(request), -1)) return -1;
+  for (;;) {
+    Answer answer;
+    int fd = -1;
+    const bool got = receive_packet(fd_, &answer, sizeof(answer), &fd);
+    if (got && answer.question == request.question && answer.found != 0) {
+      if (bytes != nullptr) *bytes = answer.bytes;
+      return fd;
+    }
     if (fd >= 0) close(fd);
-    return -1;
+    if (!got || answer.question == request.question) return -1;
   }
-  if (bytes != nullptr) *bytes = answer.bytes;
-  return fd;
 }
 
 int Link::fetch_segment(uint64_t segment, size_t* bytes) {

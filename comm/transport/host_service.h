@@ -37,6 +37,7 @@ class Link {
   int ask(What what, uint64_t number, const std::string& uid, size_t* bytes);
 
   std::mutex mutex_;  // one question at a time
+  uint64_t questions_ = 0;
   const int fd_;
   const std::string process_;
 };
@@ -55,6 +56,9 @@ class HostService {
   void withdraw_board(const std::string& uid);
   /// A descriptor of it for this process itself, the caller's own; -1 when it is not there.
   int board(const std::string& uid);
+
+  /// Whether a process that this one was linked with has ended.
+  bool has_ended(const std::string& process);
 
   /// Called in the service's thread twice a second, and with its identity when a linked process has ended.
   void set_hooks(void (*beat)(), void (*ended)(const std::string& process));

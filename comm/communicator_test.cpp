@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes on beside the collectives: threads, ends, and arguments at the edge.
+#include "comm/communicator.h"
+
+#include <algorithm>
+#include <array>
+
+#include "comm/collective/collective.h"
+#include "comm/rendezvous/join.h"
+#include "comm/testing.h"
+#include "device/testing.h"
+
+namespace npu::comm {
+namespace {
+
+constexpr Element kFloat{DType::kFloat, 4};
+constexpr Element kByte{DType::kInt8, 1};
+
+Deadline soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+
+TEST(Communicator, CallsAfterItsEndAreRefused) {
+  Ranks ranks(1);
+  barrier(ranks[0], ranks.stream(0));
+  ranks.expect_fine();
+  ranks[0].leave();
+  EXPECT_ERROR(barrier(ranks[0], ranks.stream(0)), Code::kRtInternal, "was destroyed");
+  EXPECT_ERROR(exchange(ranks[0], ranks.stream(0), {{false, nullptr, 0, kFloat, 0}}), Code::kRtInternal,
+               "was destroyed");
+  ranks.expect_fine();
+}
+
+TEST(Communicator, EndsWhileAnotherThreadCalls) {
+  for (int round = 0; round < 50; ++round) {
+    auto made = join_all(std::array{0});
+    device::set_device(0);
+    void* const stream = device::create_stream();
+    std::jthread caller([ours = made[0], stream] {
+      try {
+        for (;;) barrier(*ours, device::stream_from_handle(stream));
+      } catch (const Error& error) {
+        EXPECT_NE(error.message().find("was destroyed"), std::string::npos) << error.message();
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    made[0]->leave();
+    made.clear();  // the caller's may be the last
+    caller.join();
+    device::stream_from_handle(stream).synchronize();
+    device::destroy_stream(stream);
+  }
+}
+
+TEST(Communicator, ThreadsShareOneStream) {
+  Ranks ranks(2);
+  std::vector<std::jthread> callers;
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    for (int thread = 0; thread < 2; ++thread)
+      callers.emplace_back([&, rank] {
+        for (int i = 0; i < 300; ++i) {
+          barrier(ranks[rank], ranks.stream(rank));
+          exchange(ranks[rank], ranks.stream(rank),
+                   {{false, nullptr, 0, kFloat, 1 - rank}, {true, nullptr, 0, kFloat, 1 - rank}});
+        }
+      });
+  callers.clear();
+  ranks.expect_fine();
+}
+
+TEST(Communicator, StreamsShareOneCommunicator) {
+  Ranks ranks(2);
+  std::vector<void*> second;
+  for (int rank = 0; rank < 2; ++rank) {
+    device::set_device(rank);
+    second.push_back(device::create_stream());
+  }
+  for (int i = 0; i < 200; ++i)
+    for (uint32_t rank = 0; rank < 2; ++rank)
+      barrier(ranks[rank], i % 2 == 0 ? ranks.stream(rank) : device::stream_from_handle(second[rank]));
+  ranks.expect_fine();
+  for (void* stream : second) {
+    device::stream_from_handle(stream).synchronize();
+    device::destroy_stream(stream);
+  }
+  device::set_device(0);
+}
+
+TEST(Communicator, CountersWrap) {
+  Ranks ranks(2);
+  for (uint32_t rank = 0; rank < 2; ++rank) ranks[rank].board().row(rank).phase.value = UINT32_MAX - 4;
+  constexpr uint64_t kCount = 5000;  // two phases each
+  Memory<float> first(ranks[0], kCount), second(ranks[1], kCount);
+  for (uint64_t i = 0; i < kCount; ++i) first[i] = second[i] = 1;
+  for (int round = 0; round < 10; ++round) {
+    all_reduce(ranks[0], ranks.stream(0), first.address(), first.address(), kCount, kFloat, ReduceOp::kSum);
+    all_reduce(ranks[1], ranks.stream(1), second.address(), second.address(), kCount, kFloat, ReduceOp::kSum);
+  }
+  ranks.expect_fine();
+  EXPECT_EQ(first[kCount - 1], 1024);
+  EXPECT_EQ(second[0], 1024);
+}
+
+TEST(Communicator, NothingNeedsNoMemory) {
+  Ranks ranks(3);
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    Communicator& comm = ranks[rank];
+    device::Stream& stream = ranks.stream(rank);
+    const std::vector<Extent> none(3);
+    all_reduce(comm, stream, nullptr, nullptr, 0, kFloat, ReduceOp::kSum);
+    reduce(comm, stream, nullptr, nullptr, 0, kFloat, ReduceOp::kMax, 1);
+    broadcast(comm, stream, nullptr, 0, kFloat, 2);
+    reduce_scatter(comm, stream, nullptr, nullptr, 0, kFloat, ReduceOp::kSum);
+    reduce_scatter_v(comm, stream, nullptr, none, nullptr, 0, kFloat, ReduceOp::kSum);
+    all_gather(comm, stream, nullptr, nullptr, 0, kFloat);
+    all_gather_v(comm, stream, nullptr, 0, nullptr, none, kFloat);
+    scatter(comm, stream, nullptr, nullptr, 0, kFloat, 0);
+    all_to_all(comm, stream, nullptr, nullptr, 0, kFloat);
+    all_to_all_v(comm, stream, nullptr, none, nullptr, none, kFloat);
+    all_to_all_vc(comm, stream, nullptr, std::vector<uint64_t>(9), nullptr, kFloat);
+    exchange(comm, stream, {{false, nullptr, 0, kFloat, (rank + 1) % 3}, {true, nullptr, 0, kFloat, (rank + 2) % 3}});
+    exchange(comm, stream, {});
+  }
+  ranks.expect_fine();
+}
+
+TEST(Communicator, SizesBeyondAllMemoryAreRefused) {
+  Ranks ranks(2);
+  Communicator& comm = ranks[0];
+  device::Stream& stream = ranks.stream(0);
+  Memory<float> block(comm, 16);
+  void* const at = block.address();
+  constexpr uint64_t kHuge = uint64_t{1} << 63;
+  EXPECT_ERROR(all_reduce(comm, stream, at, at, UINT64_MAX / 2, kFloat, ReduceOp::kSum), Code::kInvalidParam, "memory");
+  EXPECT_ANY_THROW(all_gather(comm, stream, at, at, kHuge, kByte));
+  EXPECT_ANY_THROW(reduce_scatter(comm, stream, at, at, kHuge, kByte, ReduceOp::kSum));
+  EXPECT_ANY_THROW(scatter(comm, stream, at, at, kHuge, kByte, 0));
+  EXPECT_ANY_THROW(broadcast(comm, stream, at, UINT64_MAX, kByte, 0));
+  EXPECT_ANY_THROW(all_to_all(comm, stream, at, block.data() + 1, kHuge, kByte));
+  EXPECT_ANY_THROW(
+      all_to_all_vc(comm, stream, at, std::array{kHuge, kHuge, uint64_t{4}, uint64_t{4}}, block.data() + 1, kByte));
+  const std::vector<Extent> wraps = {{UINT64_MAX - 1, 4}, {0, 4}};
+  EXPECT_ERROR(all_gather_v(comm, stream, at, 4, at, wraps, kByte), Code::kInvalidParam, "a part of recvBuf");
+  EXPECT_ERROR(reduce_scatter_v(comm, stream, at, wraps, at, 4, kByte, ReduceOp::kSum), Code::kInvalidParam,
+               "a part of sendBuf");
+  EXPECT_EQ(comm.async_error(), 0);
+}
+
+TEST(Join, DevicesOfOneProcessAreDifferent) {
+  EXPECT_ERROR(join_all(std::array{0, 1, 0}), Code::kInvalidParam, "devices[0] is 0, which stands there twice");
+  EXPECT_ERROR(join_all(std::array{0, 1000}), Code::kRtInvalidDevice, "1000");
+  EXPECT_ERROR(join_all(std::array{-1}), Code::kRtInvalidDevice, "-1");
+  EXPECT_ERROR(join_all({}), Code::kInvalidParam, "nRanks is 0");
+}
+
+TEST(Join, APartMayBeMadeAgainAndOfAPart) {
+  const auto parents = join_all(std::array{0, 1});
+  std::vector<std::string> names[2];
+  const auto make = [&](uint32_t rank) {
+    std::shared_ptr<Communicator> parent = parents[rank];
+    for (int depth = 0; depth < 12; ++depth) {
+      const auto first = join_part(*parent, std::array{0u, 1u}, UINT64_MAX, rank, {});
+      const auto again = join_part(*parent, std::array{0u, 1u}, UINT64_MAX, rank, {});
+      names[rank].push_back(first->group().uid);
+      names[rank].push_back(again->group().uid);
+      parent = again;
+    }
+  };
+  {
+    std::jthread other(make, 1);
+    make(0);
+  }
+  EXPECT_EQ(names[0], names[1]);
+  std::ranges::sort(names[0]);
+  EXPECT_EQ(std::ranges::adjacent_find(names[0]), names[0].end());
+}
+
+TEST(Join, StrangersAtTheDoorDoNoHarm) {
+  const Place place = start_registrar("strangers", "127.0.0.1", 0, 0, soon());
+  for (const char* text : {"5", "[]", "{}", "\"x\"", "{\"uid\":7}", "{\"uid\":\"strangers\"}",
+                           "{\"uid\":\"strangers\",\"peer\":3,\"size\":-1,\"protocol\":\"x\"}", "no json", ""}) {
+    const Socket socket = Socket::connected(place.address, place.port, soon());
+    std::string answer;
+    ASSERT_TRUE(socket && socket.send(text));
+    EXPECT_TRUE(socket.receive(&answer, soon())) << text;
+  }
+  const Group group = register_rank(place, 1, {0, 0, getpid(), "here", "process", "socket"}, soon());
+  EXPECT_EQ(group.peers.size(), 1u);
+}
+
+TEST(Join, ARegistrarWhomNobodyAsksEndsAtItsDeadline) {
+  const Deadline limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  const Place place = start_registrar("alone", "127.0.0.1", 0, 0, limit);
+  for (const Deadline until = soon(); Socket::connected(place.address, place.port, until);) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace
+}  // namespace npu::comm
