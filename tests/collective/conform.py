@@ -16,8 +16,8 @@ from hccl_c import DTYPES, MAX, MIN, PROD, SUM, Device, HcclError, Item, Library
 # 0, 1, odd, both sides of what fits into a post (4096 bytes) and a channel (1024), of a cache line's slices, of 4 MB.
 COUNTS = [0, 1, 3, 127, 128, 129, 511, 513, 1024, 4097, 70001, 1048577]
 OPS = {SUM: numpy.add, PROD: numpy.multiply, MAX: numpy.maximum, MIN: numpy.minimum}
-REDUCING = ("all_reduce", "reduce", "reduce_scatter")
-MOVING = ("broadcast", "all_gather", "scatter", "all_to_all", "send_recv")
+REDUCING = ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_v")
+MOVING = ("broadcast", "all_gather", "all_gather_v", "scatter", "all_to_all", "all_to_all_v", "send_recv")
 
 
 def data(seed, rank, count, dtype):
@@ -128,6 +128,49 @@ class Rank:
         got = self.finish(recv, count * self.size, dtype, send)
         part = slice(self.rank * count, (self.rank + 1) * count)
         return got, numpy.concatenate([each[part] for each in self.all(count * self.size, dtype)])
+
+    def parts(self, counts):
+        """Counts of unequal parts and where they stand, one after the other, as C takes them."""
+        offsets = [sum(counts[:i]) for i in range(len(counts))]
+        return (c_uint64 * len(counts))(*counts), (c_uint64 * len(counts))(*offsets)
+
+    def reduce_scatter_v(self, dtype, count, op, in_place, tail):
+        counts = [count + rank % 2 for rank in range(self.size)]
+        send = self.device.put(data(self.seed, self.rank, sum(counts), dtype))
+        mine = counts[self.rank]
+        recv = self.device.put(numpy.zeros(mine, dtype))
+        self.library.HcclReduceScatterV(
+            send, *self.parts(counts), recv, c_uint64(mine), tail[0], c_int32(op), *tail[1:]
+        )
+        begin = sum(counts[: self.rank])
+        wanted = reduced(op, self.all(sum(counts), dtype))[begin : begin + mine]
+        return self.finish(recv, mine, dtype, send), wanted
+
+    def all_gather_v(self, dtype, count, op, in_place, tail):
+        counts = [count + rank % 2 for rank in range(self.size)]
+        mine = counts[self.rank]
+        send = self.device.put(data(self.seed, self.rank, mine, dtype))
+        recv = self.device.put(numpy.zeros(sum(counts), dtype))
+        self.library.HcclAllGatherV(send, c_uint64(mine), recv, *self.parts(counts), *tail)
+        got = self.finish(recv, sum(counts), dtype, send)
+        return got, numpy.concatenate([data(self.seed, rank, each, dtype) for rank, each in enumerate(counts)])
+
+    def all_to_all_v(self, dtype, count, op, in_place, tail):
+        def sent(rank):
+            return [count + (rank + to) % 2 for to in range(self.size)]
+
+        def part(rank):
+            begin = sum(sent(rank)[: self.rank])
+            return data(self.seed, rank, sum(sent(rank)), dtype)[begin : begin + sent(rank)[self.rank]]
+
+        outgoing, incoming = sent(self.rank), [sent(rank)[self.rank] for rank in range(self.size)]
+        send = self.device.put(data(self.seed, self.rank, sum(outgoing), dtype))
+        recv = self.device.put(numpy.zeros(sum(incoming), dtype))
+        self.library.HcclAlltoAllV(
+            send, *self.parts(outgoing), tail[0], recv, *self.parts(incoming), tail[0], *tail[1:]
+        )
+        got = self.finish(recv, sum(incoming), dtype, send)
+        return got, numpy.concatenate([part(rank) for rank in range(self.size)])
 
     def send_recv(self, dtype, count, op, in_place, tail):
         to, source = (self.rank + 1) % self.size, (self.rank - 1) % self.size
