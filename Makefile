@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench corpus lint format docs sanitize wheel
+.PHONY: help demo test bench corpus lint format docs sanitize conformance wheel
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
@@ -11,6 +11,7 @@ help:
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"
 	@echo "make docs      write the generated pages of docs/ again"
 	@echo "make sanitize  tests under ASan+UBSan and TSan"
+	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
 	@echo "make wheel     build dist/anynpu-*.whl"
 
 demo:
@@ -37,6 +38,9 @@ docs:
 
 sanitize:
 	@tests/run sanitize
+
+conformance:
+	@tests/run core install conformance
 
 wheel:
 	@tests/run core wheel
