@@ -166,7 +166,7 @@ def train_tensorflow(check):
 
 
 def train_ranks(check):
-    print(f"PyTorch on two NPUs: anynpu launch -n 2 {RANKS.name}, {EPOCHS[RANKS]} epochs, against one process on the CPU")
+    print(f"PyTorch on two NPUs: anynpu launch -n 2 {RANKS.name}, {EPOCHS[RANKS]} epochs, against one CPU process")
     npu, cpu = (train(RANKS, where, "ranks", "--epochs", str(EPOCHS[RANKS])) for where in ("npu", "cpu"))
     check.losses("PyTorch on two NPUs", npu, cpu)
     check.accuracy("PyTorch on two NPUs", npu, cpu)

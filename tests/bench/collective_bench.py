@@ -104,9 +104,10 @@ def main():
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "ANYNPU_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     for size in options.ranks:
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, __file__, "--pairs", str(options.pairs), "--rank-of", f"{folder}/root", str(size)]
+            command = [sys.executable, __file__, "--pairs", str(options.pairs), "--rank-of", f"{folder}/r", str(size)]
             processes = [subprocess.Popen([*command, str(rank)], env=environment) for rank in range(size)]
-            if any([process.wait() for process in processes]):
+            codes = [process.wait() for process in processes]
+            if any(codes):
                 sys.exit(f"the benchmark of {size} ranks failed")
 
 
