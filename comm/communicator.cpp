@@ -180,8 +180,10 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
   check();
   const Row& row = board_->row(whose);
   if (whose != rank_ && row.left.load() != 0)
-    end(Result::kRemote, fmt::format("EI0002: {} waits for {}, which has left the communicator (HcclCommDestroy); {}",
-                                     what, describe(peer(whose)), last_call_of(whose)));
+    end(Result::kRemote,
+        fmt::format(
+            "EI0002: {} waits for {}, which has left the communicator (HcclCommDestroy, or its process has ended); {}",
+            what, describe(peer(whose)), last_call_of(whose)));
   if (left_) end(Result::kUnavailable, fmt::format("{} was still waiting when its communicator was destroyed", what));
   const int64_t beat = row.beat_ns.load(std::memory_order_relaxed);  // 0: it has not begun
   const int64_t silent_s = (now_ns() - beat) / 1'000'000'000;
@@ -203,8 +205,8 @@ void Communicator::process_ended(const std::string& process) {
   for (const Peer& peer : group_.peers) {
     if (peer.process != process || board_->row(peer.rank).left.load() != 0) continue;
     board_->abort(static_cast<int32_t>(Result::kRemote),
-                  fmt::format("[{}] EI0002: {} has ended (killed, crashed or exited without HcclCommDestroy); {}",
-                              group_.name, describe(peer), last_call_of(peer.rank)));
+                  fmt::format("[{}] EI0002: {} has ended (killed or crashed); {}", group_.name, describe(peer),
+                              last_call_of(peer.rank)));
     return;
   }
 }
@@ -221,24 +223,29 @@ void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
   }
 }
 
+void Communicator::depart() {
+  left_ = true;
+  board_->row(rank_).left.store(1);
+  board_->row(rank_).phase.wake();
+}
+
 void Communicator::leave() {
   closed_ = true;
   const auto start = std::chrono::steady_clock::now();
   const auto patience = std::chrono::seconds(exec_timeout_s_ > 0 ? exec_timeout_s_ : INT32_MAX);
   while (running_ != 0 && !left_ && !board_->aborted() && std::chrono::steady_clock::now() - start < patience)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-  left_ = true;
-  board_->row(rank_).left.store(1);
-  board_->row(rank_).phase.wake();
+  depart();
   // Tasks look around and end.
   while (running_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
 
 // A process that ends waits for the calls it has queued for a moment only: nobody wants a job that hangs at its end.
+// Without such calls it leaves in peace: others may have work of their own to finish, and hear of it only if they call.
 void Communicator::process_exits(std::chrono::steady_clock::time_point limit) {
   while (running_ != 0 && !board_->aborted() && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-  if (running_ == 0) return;
+  if (running_ == 0) return depart();
   board_->abort(static_cast<int32_t>(Result::kRemote),
                 fmt::format("[{}] EI0002: {} exits while {} of its calls wait for other ranks; {}", group_.name,
                             describe(peer(rank_)), running_.load(), last_call_of(rank_)));

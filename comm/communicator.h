@@ -73,6 +73,7 @@ class Communicator {
  private:
   friend struct CommunicatorRegistry;
   friend struct Ticket;
+  void depart();
   void process_ended(const std::string& process);
   void process_exits(std::chrono::steady_clock::time_point limit);
   void queue(device::Stream& stream, const char* name, std::function<void()> body);

@@ -54,7 +54,7 @@ def misbehave(me, what):
         os.kill(os.getpid(), signal.SIGKILL)
     elif what == "exited":
         os._exit(3)
-    elif what == "returned":
+    elif what in ("returned", "done"):
         sys.exit(0)  # without HcclCommDestroy
     elif what == "left":
         me.library.HcclCommDestroy(me.comm)
@@ -91,6 +91,10 @@ def main():
             misbehave(me, what)
         elif what == "other_root":
             me.broadcast(0)
+        elif what == "done":
+            time.sleep(1)
+            print(f"DISTURBED {me.async_error()}")
+            time.sleep(1)
         elif what == "killed_in_receive":
             me.receive(size - 1)
         else:
