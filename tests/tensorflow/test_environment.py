@@ -162,8 +162,8 @@ def test_without_variables_it_is_quiet(tmp_path):
 
 def test_tensorflows_level_hides_the_lines_and_the_report_is_text(tmp_path):
     _, lines, err = run(tmp_path, TF_CPP_MIN_LOG_LEVEL="1", ANYNPU_REPORT="1", DUMP_GE_GRAPH="3", DUMP_GRAPH_LEVEL="3",
-                        NPU_DUMP_GRAPH="false", JOB_ID="7")  # fmt: skip
-    assert [line.split(" is ")[0] for line in lines] == ["W JOB_ID"]
+                        NPU_DUMP_GRAPH="false", SKT_ENABLE="1")  # fmt: skip
+    assert [line.split(" is ")[0] for line in lines] == ["W SKT_ENABLE"]
     assert re.search(r"^__inference_step_\d+ +\d+ +0 +\d+ ", err, re.M) and "NPU 0: " in err
     assert "on the host: StringLength, 3 runs" in err
     written = {p.name.split("_", 3)[3] for p in tmp_path.glob("ge_*")}
@@ -182,7 +182,7 @@ def test_every_variable_of_the_guide_is_known():
     listed = set()
     visit = environment.C.CFUNCTYPE(None, environment.C.POINTER(environment._Variable), environment.C.c_void_p)
     library.load().anynpu_each_client_variable(visit(lambda one, _: listed.add(one.contents.name.decode())), None)
-    guide = """JOB_ID ASCEND_DEVICE_ID ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_ENABLE_PERF NPU_LOOP_SIZE
+    guide = """ASCEND_DEVICE_ID ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_ENABLE_PERF NPU_LOOP_SIZE
         ENABLE_NETWORK_ANALYSIS_DEBUG GE_USE_STATIC_MEMORY SKT_ENABLE HELPER_CLUSTER MAX_COMPILE_CORE_NUMBER
         MAX_RUNTIME_CORE_NUMBER TE_PARALLEL_COMPILER ASCEND_MAX_OP_CACHE_SIZE ASCEND_REMAIN_CACHE_SIZE_RATIO"""
     assert set(guide.split()) <= listed
