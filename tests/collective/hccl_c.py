@@ -79,14 +79,21 @@ class Device:
         self.stream = c_void_p()
         library.aclrtCreateStream(byref(self.stream))
 
-    def put(self, array):
+    def allocate(self, size):
         pointer = c_void_p()
-        self.library.aclrtMalloc(byref(pointer), c_size_t(max(array.nbytes, 1)), c_int32(0))
+        self.library.aclrtMalloc(byref(pointer), c_size_t(max(size, 1)), c_int32(0))
+        return pointer
+
+    def copy_in(self, pointer, array):
         array = numpy.ascontiguousarray(array)
         if array.nbytes:
             self.library.aclrtMemcpy(
                 pointer, c_size_t(array.nbytes), array.ctypes.data_as(c_void_p), c_size_t(array.nbytes), c_int32(H2D)
             )
+
+    def put(self, array):
+        pointer = self.allocate(array.nbytes)
+        self.copy_in(pointer, array)
         return pointer
 
     def get(self, pointer, count, dtype):
