@@ -3,35 +3,18 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from hccl_c import outputs
+from hccl_c import LIBRARIES, outputs
+from rank_tables import template_1, template_2
 
 HERE = Path(__file__).parent
 ADAPTER = HERE.parents[1] / "adapters/hccl"
 SIZE = 3
-
-
-def template_1(devices):
-    device = [{"device_id": str(d), "device_ip": f"192.168.1.{d}", "rank_id": str(r)} for r, d in enumerate(devices)]
-    servers = [{"server_id": "10.0.0.10", "host_nic_ip": "reserve", "device": device}]
-    return {"status": "completed", "version": "1.0", "server_count": "1", "server_list": servers}
-
-
-def template_2(devices):
-    instances = [
-        {
-            "pod_name": f"pod-{d}",
-            "server_id": "10.0.0.10",
-            "devices": [{"device_id": str(d), "device_ip": f"1.1.1.{d}"}],
-        }
-        for d in devices
-    ]
-    group = {"group_name": "w", "device_count": str(len(devices)), "instance_count": str(len(devices))}
-    return {"status": "completed", "group_count": "1", "group_list": [{**group, "instance_list": instances}]}
 
 
 def by_table(table, rank_ids):
@@ -156,3 +139,24 @@ def test_a_rank_that_comes_twice_is_told(tmp_path):
     results = run(twice, tmp_path)
     assert all(code != 0 for code, _ in results)
     assert any("come twice" in text or "in use" in text for _, text in results)
+
+
+ONE_CORE = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1])
+from hccl.manage import world
+world.library()
+with open("/proc/self/maps", encoding="utf-8") as maps:
+    print("CORES", sorted({line.split()[-1] for line in maps if line.rstrip().endswith("/libanynpu.so")}))
+"""
+
+
+def test_a_core_that_is_loaded_is_not_loaded_again(tmp_path):
+    for file in LIBRARIES.glob("*.so"):
+        (tmp_path / file.name).symlink_to(file)
+    core = tmp_path / "libanynpu.so"
+    core.unlink()
+    shutil.copy(LIBRARIES / core.name, core)
+    environment = {**os.environ, "PYTHONPATH": str(ADAPTER), "LD_LIBRARY_PATH": str(tmp_path), "LD_PRELOAD": ""}
+    command = [sys.executable, "-c", ONE_CORE, str(core)]
+    assert subprocess.check_output(command, env=environment, text=True) == f"CORES ['{core}']\n"

@@ -22,7 +22,10 @@ def path():
 
 @functools.cache
 def library():
-    core = ctypes.CDLL(str(path()))
+    try:  # that of a framework which is loaded: two in one process would not know of each other's devices
+        core = ctypes.CDLL(CORE, os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        core = ctypes.CDLL(str(path()))
     core.aclGetRecentErrMsg.restype = ctypes.c_char_p
     return core
 
