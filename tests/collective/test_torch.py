@@ -1,45 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.distributed through the vendor's plug-in, which none of us wrote."""
 
+import functools
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy
 import pytest
-from hccl_c import outputs
-
-HERE = Path(__file__).parent
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def ranks(size, *arguments, **environment):
-    """The program as `size` ranks, as torchrun would start it; their outputs."""
-    common = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(size)}
-    common |= {"OMP_NUM_THREADS": "1", "ANYNPU_THREADS": "1", **environment}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, HERE / arguments[0], *map(str, arguments[1:])],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-        )
-        for rank in range(size)
-    ]
-    results = outputs(processes, seconds=300)
-    for rank, (code, text) in enumerate(results):
-        assert code == 0, f"rank {rank}: {text[-3000:]}"
-    return [text for _, text in results]
+import torch_ranks
 
 
 def features(text):
@@ -49,8 +17,9 @@ def features(text):
 def test_features_give_what_gloo_gives():
     """The same program on both. float32 sums of two orders differ by a few last bits, which training carries on."""
     size = 3
-    npu = [features(text) for text in ranks(size, "torch_features.py", "hccl")]
-    cpu = [features(text) for text in ranks(size, "torch_features.py", "gloo", TORCH_DEVICE_BACKEND_AUTOLOAD="0")]
+    npu = [features(text) for text in torch_ranks.ranks(size, "torch_features.py", "hccl")]
+    without = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    cpu = [features(text) for text in torch_ranks.ranks(size, "torch_features.py", "gloo", **without)]
     for rank in range(size):
         assert npu[rank].keys() == cpu[rank].keys()
         for name, wanted in cpu[rank].items():
@@ -58,17 +27,18 @@ def test_features_give_what_gloo_gives():
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory):
-    path = tmp_path_factory.mktemp("digits") / "reference.pt"
-    subprocess.run([sys.executable, HERE / "torch_digits.py", "reference", path], check=True, timeout=120)
-    return path
+def digits(tmp_path_factory):
+    """What `size` ranks print; all ways of training share their processes."""
+    path = torch_ranks.reference(tmp_path_factory.mktemp("digits"))
+    arguments = ("torch_digits.py", path, "ddp", "fsdp", "fully_shard")
+    return functools.cache(lambda size: torch_ranks.worst("".join(torch_ranks.ranks(size, *arguments))))
 
 
+@pytest.mark.parametrize(
+    ("way", "net"), [("ddp", "cnn"), ("fsdp", "cnn"), ("fsdp", "mlp"), ("fully_shard", "cnn"), ("fully_shard", "mlp")]
+)
 @pytest.mark.parametrize("size", [1, 2, 4])
-def test_data_parallel_equals_the_joined_batch(size, reference):
-    """Loss within 1e-6 of one process on the whole batch; gradients within what two float32 sums differ by."""
-    for text in ranks(size, "torch_digits.py", reference):
-        loss, gradient = re.search(r"WORST loss (\S+) gradient (\S+)", text).groups()
-        print(size, "ranks: loss", loss, "gradient", gradient)
-        assert float(loss) <= 1e-6
-        assert float(gradient) <= 1e-5
+def test_training_equals_the_joined_batch(size, way, net, digits):
+    found = digits(size)[way, net]
+    print(f"{way} of the {net} on {size} ranks: loss", max(found)[0], "gradient", max(g for _, g in found))
+    torch_ranks.check(found, size)

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data-parallel training, step for step against a run in one process on the joined batch.
+"""Training on several ranks, step for step against a run in one process on the joined batch.
 
 torch_digits.py reference FILE: trains on the CPU and writes parameters, loss and gradients of every step.
-torch_digits.py FILE: as one rank on an NPU takes its share of each batch, with the parameters of the reference put back
-before each step; prints the largest differences.
+torch_digits.py FILE WAY…: as one rank on an NPU takes its share of each batch, with the parameters of the reference put
+back before each step; prints the largest differences of each way (ddp, fsdp, fully_shard) and net (ddp: cnn alone).
+torch_digits.py FILE spawn RANKS WAY…: the same, with torch.multiprocessing.spawn making the ranks.
 """
 
 import os
 import sys
 
 import torch
-from sklearn.datasets import load_digits
+import torch.distributed as dist
 from torch import nn
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 
 BATCH, STEPS = 64, 10
+LAYERS = (nn.Conv2d, nn.Linear)
 
 
-def model():
+def cnn():
     torch.manual_seed(0)
     return nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 32), nn.ReLU(),
@@ -24,7 +28,17 @@ def model():
     )  # fmt: skip
 
 
+def mlp():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 10))
+
+
+NETS = {"cnn": cnn, "mlp": mlp}
+
+
 def batches():
+    from sklearn.datasets import load_digits
+
     images, labels = load_digits(return_X_y=True)
     images = torch.tensor(images, dtype=torch.float32).reshape(-1, 1, 8, 8) / 16
     labels = torch.tensor(labels)
@@ -37,47 +51,150 @@ def loss_of(net, images, labels):
     return nn.functional.cross_entropy(net(images), labels)
 
 
-def reference(path):
-    torch.set_num_threads(1)
-    net = model()
+def trained(net):
+    """Of each step: the batch, and parameters, loss and gradients on it."""
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    steps = []
     for images, labels in batches():
-        state = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+        parameters = [parameter.detach().clone() for parameter in net.parameters()]
         loss = loss_of(net, images, labels)
         optimizer.zero_grad()
         loss.backward()
-        steps.append((state, loss.item(), [parameter.grad.clone() for parameter in net.parameters()]))
+        yield images, labels, parameters, loss.item(), [parameter.grad.clone() for parameter in net.parameters()]
         optimizer.step()
-    torch.save(steps, path)
 
 
-def rank(path):
-    import torch.distributed as dist
-    import torch_npu  # noqa: F401
+def reference(path):
+    torch.set_num_threads(1)
+    torch.save({name: list(trained(net())) for name, net in NETS.items()}, path)
 
-    number, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    device = torch.device("npu", number)
-    torch.npu.set_device(number)
-    dist.init_process_group("hccl")
-    net = model().to(device)
-    parallel = nn.parallel.DistributedDataParallel(net, device_ids=[number])
+
+class Whole:
+    """A net under DDP: every rank has all parameters and gradients."""
+
+    def __init__(self, net, device):
+        self.run = nn.parallel.DistributedDataParallel(net.to(device), device_ids=[device.index])
+
+    def put(self, parameters):
+        with torch.no_grad():
+            for own, wanted in zip(self.run.parameters(), parameters, strict=True):
+                own.copy_(wanted)
+
+    def gradients(self):
+        return [parameter.grad.cpu() for parameter in self.run.parameters()]
+
+
+class Flat(Whole):
+    """FSDP's first form, which shards flattened parameters."""
+
+    def __init__(self, net, device):
+        policy = ModuleWrapPolicy(LAYERS)
+        self.run = FullyShardedDataParallel(net, device_id=device, auto_wrap_policy=policy, use_orig_params=True)
+
+    def put(self, parameters):
+        with FullyShardedDataParallel.summon_full_params(self.run):
+            super().put(parameters)
+
+    def gradients(self):
+        with FullyShardedDataParallel.summon_full_params(self.run, with_grads=True, writeback=False):
+            return super().gradients()
+
+
+class Sharded(Whole):
+    """fully_shard, which shards each parameter."""
+
+    def __init__(self, net, device):
+        self.run = net.to(device)
+        for layer in filter(lambda layer: isinstance(layer, LAYERS), net):
+            fully_shard(layer)
+        fully_shard(net)
+
+    def put(self, parameters):
+        whole = zip(self.run.parameters(), parameters, strict=True)
+        shards = [
+            torch.distributed.tensor.distribute_tensor(
+                wanted.to(own.device), own.device_mesh, own.placements, src_data_rank=None
+            )
+            for own, wanted in whole
+        ]
+        super().put(shards)
+
+    def gradients(self):
+        return [parameter.grad.full_tensor().cpu() for parameter in self.run.parameters()]
+
+
+WAYS = {"ddp": Whole, "fsdp": Flat, "fully_shard": Sharded}
+
+
+def compare(parallel, steps, device):
+    """The largest differences of the mean loss and of the gradients."""
+    number, size = dist.get_rank(), dist.get_world_size()
+    share = slice(number * BATCH // size, (number + 1) * BATCH // size)
     worst_loss = worst_gradient = 0.0
-    for (images, labels), (state, loss, gradients) in zip(batches(), torch.load(path), strict=True):
-        net.load_state_dict(state)
-        share = slice(number * BATCH // size, (number + 1) * BATCH // size)
-        parallel.zero_grad()
-        own = loss_of(parallel, images[share].to(device), labels[share].to(device))
+    for images, labels, parameters, loss, gradients in steps:
+        parallel.put(parameters)
+        parallel.run.zero_grad()
+        own = loss_of(parallel.run, images[share].to(device), labels[share].to(device))
         own.backward()
         mean = own.detach().clone()
         dist.all_reduce(mean, op=dist.ReduceOp.AVG)
         worst_loss = max(worst_loss, abs(mean.item() - loss) / loss)
-        for parameter, wanted in zip(net.parameters(), gradients, strict=True):
-            difference = (parameter.grad.cpu() - wanted).norm() / wanted.norm()
-            worst_gradient = max(worst_gradient, difference.item())
+        for found, wanted in zip(parallel.gradients(), gradients, strict=True):
+            worst_gradient = max(worst_gradient, ((found - wanted).norm() / wanted.norm()).item())
+    return worst_loss, worst_gradient
+
+
+def join():
+    """As torch's own variables say. Without them the vendor's decide (a rank table, CM_*), which `hccl` reads."""
+    import torch_npu  # noqa: F401
+
+    number = int(os.environ.get("LOCAL_RANK") or os.environ.get("ASCEND_DEVICE_ID") or 0)
+    torch.npu.set_device(number)
+    if "RANK" in os.environ:
+        dist.init_process_group("hccl")
+    elif "LOCAL_RANK" in os.environ:  # the loops of the vendor's guide: as many processes as there are NPUs
+        dist.init_process_group("hccl", rank=number, world_size=torch.npu.device_count())
+    else:
+        import hccl
+        from hccl.manage import api
+
+        hccl.init()
+        dist.init_process_group("hccl", rank=api.get_rank_id(), world_size=api.get_rank_size())
+    return torch.device("npu", number)
+
+
+def other_groups(device):
+    """A group of a part, messages, and a group in another order: communicators besides that of all ranks."""
+    rank, last = dist.get_rank(), dist.get_world_size() - 1
+    alone = [dist.new_group([each]) for each in range(last + 1)][rank]
+    tensor = torch.full((3,), rank + 1.0, device=device)
+    dist.all_reduce(tensor, group=alone)
+    if rank == 0 and last > 0:
+        dist.send(tensor, last)
+    elif rank == last and last > 0:
+        dist.recv(tensor, 0)
+    assert tensor.tolist() == [1.0 if rank == last else rank + 1.0] * 3, tensor
+
+
+def rank(path, ways):
+    device = join()
+    reference = torch.load(path)
+    for way in ways:
+        for name in ["cnn"] if way == "ddp" else NETS:
+            loss, gradient = compare(WAYS[way](NETS[name](), device), reference[name], device)
+            print(f"WORST {way} {name} loss {loss:.2e} gradient {gradient:.2e}", flush=True)
+    other_groups(device)
     dist.destroy_process_group()
-    print(f"WORST loss {worst_loss:.2e} gradient {worst_gradient:.2e}", flush=True)
+
+
+def spawned(number, path, size, ways):
+    os.environ |= {"RANK": str(number), "LOCAL_RANK": str(number), "WORLD_SIZE": str(size)}
+    rank(path, ways)
 
 
 if __name__ == "__main__":
-    reference(sys.argv[2]) if sys.argv[1] == "reference" else rank(sys.argv[1])
+    if sys.argv[1] == "reference":
+        reference(sys.argv[2])
+    elif sys.argv[2] == "spawn":
+        torch.multiprocessing.spawn(spawned, (sys.argv[1], int(sys.argv[3]), sys.argv[4:]), nprocs=int(sys.argv[3]))
+    else:
+        rank(sys.argv[1], sys.argv[2:])
