@@ -95,9 +95,10 @@ void remove_dead_sockets(const std::string& folder) {
 /// A descriptor whose file holds the process's identity.
 int identity_file(const std::string& process) {
   const int fd = memfd_create("anynpu-identity", MFD_CLOEXEC);
-  if (fd < 0 || write(fd, process.data(), process.size()) != static_cast<ssize_t>(process.size()))
-    fault(Result::kMemory, "EI0007: the system gives no shared memory ({}); check `ulimit -a`", std::strerror(errno));
-  return fd;
+  if (fd >= 0 && write(fd, process.data(), process.size()) == static_cast<ssize_t>(process.size())) return fd;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  fault(Result::kMemory, "EI0007: the system gives no shared memory ({}); check `ulimit -a`", std::strerror(error));
 }
 
 bool holds(int fd, const std::string& process) {
@@ -109,6 +110,16 @@ bool holds(int fd, const std::string& process) {
 }  // namespace
 
 struct HostService::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  /// Of a service that could not start; others live as long as their process.
+  ~State() {
+    for (const int fd : {listener, wake, identity})
+      if (fd >= 0) close(fd);
+  }
+  void listen_at(const std::string& path);
+
   std::mutex mutex;
   int listener = -1, wake = -1, identity = -1;
   std::map<std::string, int> boards;
@@ -131,29 +142,38 @@ HostService& HostService::get() {
   return instance;
 }
 
-HostService::HostService() : process_(random_name()), state_(new State) {
+// Whoever tidies up takes a socket at which nobody listens for a dead one's: it gets its name when it listens.
+void HostService::State::listen_at(const std::string& path) {
+  sockaddr_un address, unnamed;
+  const std::string before_it_listens = path.substr(0, path.size() - 5) + ".new";
+  if (!address_of(path, &address) || !address_of(before_it_listens, &unnamed))
+    fault(Result::kUnavailable,
+          "the path of the socket {} is longer than a socket's may be ({}); set XDG_RUNTIME_DIR to "
+          "a shorter one",
+          path, sizeof(address.sun_path) - 1);
+  listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener >= 0 && bind(listener, reinterpret_cast<sockaddr*>(&unnamed), sizeof(unnamed)) == 0 &&
+      listen(listener, 512) == 0 && rename(before_it_listens.c_str(), path.c_str()) == 0)
+    return;
+  const int error = errno;
+  unlink(before_it_listens.c_str());
+  fault(Result::kUnavailable, "the socket {} cannot be made: {}", path, std::strerror(error));
+}
+
+HostService::HostService() : process_(random_name()) {
   const std::string folder = device::runtime_folder();
   if (folder.empty())
     fault(Result::kUnavailable,
           "no folder for sockets: XDG_RUNTIME_DIR and TMPDIR (/tmp) cannot be written; set one to a folder of yours");
   remove_dead_sockets(folder);
   path_ = fmt::format("{}/{}-{}.sock", folder, getpid(), process_.substr(0, 8));
-  sockaddr_un address;
-  if (!address_of(path_, &address))
-    fault(Result::kUnavailable,
-          "the path of the socket {} is longer than a socket's may be ({}); set XDG_RUNTIME_DIR to "
-          "a shorter one",
-          path_, sizeof(address.sun_path) - 1);
-  state_->listener = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  // Whoever tidies up takes a socket at which nobody listens for a dead one's: it gets its name when it listens.
-  sockaddr_un unnamed;
-  const std::string before_it_listens = path_.substr(0, path_.size() - 5) + ".new";
-  address_of(before_it_listens, &unnamed);
-  if (state_->listener < 0 || bind(state_->listener, reinterpret_cast<sockaddr*>(&unnamed), sizeof(unnamed)) != 0 ||
-      listen(state_->listener, 512) != 0 || rename(before_it_listens.c_str(), path_.c_str()) != 0)
-    fault(Result::kUnavailable, "the socket {} cannot be made: {}", path_, std::strerror(errno));
-  state_->identity = identity_file(process_);
-  state_->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  auto state = std::make_unique<State>();
+  state->identity = identity_file(process_);
+  state->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (state->wake < 0)
+    fault(Result::kSystemCall, "the system gives no descriptor ({}); check `ulimit -n`", std::strerror(errno));
+  state->listen_at(path_);  // last: from now on others can see it
+  state_ = state.release();
   static const std::string& path = *new std::string(path_);
   static const pid_t owner = getpid();
   std::atexit([] {

@@ -3,9 +3,11 @@
 
 import ctypes
 import os
+import resource
 import sys
 import time
 from ctypes import byref, c_int32, c_uint32, c_uint64, c_void_p
+from pathlib import Path
 
 import numpy
 from hccl_c import ROOT_INFO_BYTES, SUM, Device, HcclError, Library, join
@@ -145,6 +147,32 @@ class Rank:
             for each in wrong:
                 self.fails(each)
         print("DESCRIPTORS", len(os.listdir("/proc/self/fd")) - before)
+
+    def few_descriptors(self):
+        """The first communicator fails where descriptors run out, wherever that is, and keeps none, or the three of the
+        process's own socket; then it is made."""
+        self.device.put(numpy.ones(4, "float32"))
+        folder = Path(os.environ["XDG_RUNTIME_DIR"])
+        devices, comm = (c_int32 * 1)(0), c_void_p()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        open_now = [int(each) for each in os.listdir("/proc/self/fd")]
+        texts, kept = [], set()
+        for limit in range(max(open_now) + 1, max(open_now) + 20):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+            try:
+                self.library.HcclCommInitAll(c_uint32(1), devices, byref(comm))
+                break
+            except HcclError as error:
+                texts.append(error.text)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            kept.add(len(os.listdir("/proc/self/fd")) - len(open_now))
+            assert not list(folder.rglob("*.new")), texts
+        self.comm = comm
+        self.size = 1
+        self.check()
+        print("FAILED AT", len(texts), *texts, sep="\n")
+        assert kept == {0, 3} and len(texts) >= 3 and all("Too many open files" in text for text in texts)
 
 
 def main():

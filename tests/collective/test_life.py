@@ -52,3 +52,12 @@ def test_nobody_waits_for_ranks_that_never_come(tmp_path):
 def test_failed_joins_leave_no_descriptors(tmp_path):
     [(code, text)] = outputs(start("life.py", tmp_path, 1, "descriptors"), seconds=60)
     assert code == 0 and int(re.search(r"DESCRIPTORS (-?\d+)", text)[1]) <= 0, text
+
+
+def test_a_communicator_without_descriptors_keeps_none(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    [(code, text)] = outputs(
+        start("life.py", tmp_path, 1, "few_descriptors", environment={"XDG_RUNTIME_DIR": str(folder)}), seconds=60
+    )
+    assert code == 0, text
