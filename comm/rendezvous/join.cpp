@@ -156,6 +156,8 @@ std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& 
 
 }  // namespace
 
+PortBlock meeting_ports() { return {base_port() == 0 ? kTablePort : checked_base_port(), kPorts}; }
+
 void make_root_info(std::span<char, kRootInfoBytes> out) {
   const uint16_t first = checked_base_port();
   const uint16_t last = first == 0 ? 0 : static_cast<uint16_t>(first + kPorts - 1);
@@ -200,9 +202,9 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
           path, table.ranks[0].server, each.server);
   const Deadline until = deadline();
   // All ranks are on this host, so they meet at its own address, whatever the table says.
-  const uint16_t first = base_port() == 0 ? kTablePort : checked_base_port();
-  Place place{uid_of(words_of(table, options.name), rank), "127.0.0.1", first, kPorts};
-  if (rank == 0) start_registrar(place.uid, place.address, first, static_cast<uint16_t>(first + kPorts - 1), until);
+  const auto [first, count] = meeting_ports();
+  Place place{uid_of(words_of(table, options.name), rank), "127.0.0.1", first, count};
+  if (rank == 0) start_registrar(place.uid, place.address, first, static_cast<uint16_t>(first + count - 1), until);
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
   group.name = options.name.empty() ? fmt::format("table_{}", place.uid.substr(0, 8)) : options.name;
   return joined(std::move(group), rank, options, until);
@@ -213,7 +215,7 @@ namespace {
 /// Where the processes of a launcher on this host meet, or those that CM_CHIEF_IP names.
 Place place_of(const RankSource& source, uint32_t rank) {
   const std::string uid = uid_of(source.meeting, rank);
-  if (source.chief.empty()) return {uid, "127.0.0.1", base_port() == 0 ? kTablePort : checked_base_port(), kPorts};
+  if (source.chief.empty()) return {uid, "127.0.0.1", meeting_ports().first, meeting_ports().count};
   // The guide's addresses need not be this machine's: workers of the chief's host meet on it.
   const bool here = source.worker.empty() || source.worker == source.chief || is_own_address(source.chief);
   return {uid, here ? "127.0.0.1" : source.chief, source.port, 1};

@@ -26,6 +26,13 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
 /// Joins as the environment says (rank_source.h). Raises kNotFound when it says nothing.
 std::shared_ptr<Communicator> join_environment(const Options& options);
 
+/// Where ranks of a table, or of a launcher, meet on this host: the first free of these ports. Raises kParameter.
+struct PortBlock {
+  uint16_t first = 0;
+  uint16_t count = 0;
+};
+PortBlock meeting_ports();
+
 /// One communicator for each device, all in this process.
 std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices);
 

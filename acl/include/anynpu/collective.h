@@ -5,12 +5,42 @@
 #ifndef ANYNPU_ANYNPU_COLLECTIVE_H_
 #define ANYNPU_ANYNPU_COLLECTIVE_H_
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+
+/** One rank of a rank table. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  int32_t rank;
+  int32_t device;     /**< its NPU's number on its server */
+  const char* server; /**< server_id */
+  const char* pod;    /**< template 2: pod_name, which RANK_ID is then; else "" */
+} anynpu_table_rank;
+
+/** Calls `visit` for every rank of the table in the file at `path`, in order. Texts live during the call only. */
+int32_t anynpu_each_table_rank(const char* path, void (*visit)(const anynpu_table_rank* rank, void* context),
+                               void* context);
+
+/** Who this process would be, as its environment says. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  const char* source; /**< the variable that decides: "RANK_TABLE_FILE", "CM_CHIEF_IP", "RANK" …; "" when none does */
+  const char* table;  /**< the file of the rank table; "" without one */
+  int32_t rank;       /**< -1: not known before the ranks have met */
+  uint32_t size;      /**< number of ranks */
+  int32_t device;     /**< the table's for this rank; -1 where the source names none */
+  uint16_t first_port; /**< where ranks of this source meet, which need not be one of a root info: the first free of */
+  uint16_t ports;      /**< this many; 0 with a problem */
+  const char* problem; /**< what is wrong with the variables; "" when nothing is */
+} anynpu_rank_source;
+
+/** Calls `visit` once. Texts live during the call only. */
+void anynpu_who_am_i(void (*visit)(const anynpu_rank_source* source, void* context), void* context);
 
 /** Joins the ranks that the environment names, with the thread's device: RANK_TABLE_FILE and RANK_ID, else CM_CHIEF_IP
  * and what belongs to it, else the variables of torchrun, mpirun or srun. Done before: nothing happens. */
