@@ -26,6 +26,11 @@ CONFIGURATION = _struct(
     "configuration", soc=TEXT, device_count=NUMBER, capacity=SIZE, machine_memory=SIZE, problem=TEXT
 )
 UNFINISHED = _struct("unfinished", name=TEXT, feature=TEXT, text=TEXT)
+TABLE_RANK = _struct("table_rank", rank=NUMBER, device=NUMBER, server=TEXT, pod=TEXT)
+RANK_SOURCE = _struct(
+    "rank_source", source=TEXT, table=TEXT, rank=NUMBER, size=C.c_uint32, device=NUMBER, first_port=C.c_uint16,
+    ports=C.c_uint16, problem=TEXT,
+)  # fmt: skip
 
 
 @cache
@@ -41,10 +46,14 @@ def _copy(pointer, kind):
     return out
 
 
-def _each(function, kind):
+def _each(function, kind, *arguments):
+    """All items. A function that can refuse raises ValueError with its text."""
     found = []
     visit = C.CFUNCTYPE(None, C.POINTER(kind), C.c_void_p)(lambda item, _: found.append(_copy(item, kind)))
-    getattr(library(), function)(visit, None)
+    code = getattr(library(), function)(*arguments, visit, None)
+    if arguments and code != 0:
+        library().aclGetRecentErrMsg.restype = C.c_char_p
+        raise ValueError((library().aclGetRecentErrMsg() or b"").decode().removeprefix(f"[{function}] "))
     return found
 
 
@@ -80,3 +89,13 @@ def version():
 def configured():
     """What a program started now would see: SoC, number of NPUs, memory."""
     return _each("anynpu_configured", CONFIGURATION)[0]
+
+
+def table_ranks(path):
+    """The ranks of a rank table, in order. ValueError says what is wrong with it."""
+    return _each("anynpu_each_table_rank", TABLE_RANK, str(path).encode())
+
+
+def who_am_i():
+    """Which rank a program started now would be."""
+    return _each("anynpu_who_am_i", RANK_SOURCE)[0]
