@@ -182,12 +182,30 @@ TEST(Join, StrangersAtTheDoorDoNoHarm) {
   for (const char* text : {"5", "[]", "{}", "\"x\"", "{\"uid\":7}", "{\"uid\":\"strangers\"}",
                            "{\"uid\":\"strangers\",\"peer\":3,\"size\":-1,\"protocol\":\"x\"}", "no json", ""}) {
     const Socket socket = Socket::connected(place.address, place.port, soon());
-    std::string answer;
-    ASSERT_TRUE(socket && socket.send(text));
+    std::string greeting, answer;
+    ASSERT_TRUE(socket && socket.receive(&greeting, soon()) && socket.send(text));
     EXPECT_TRUE(socket.receive(&answer, soon())) << text;
   }
   const Group group = register_rank(place, 1, {0, 0, getpid(), "here", "process", "socket"}, soon());
   EXPECT_EQ(group.peers.size(), 1u);
+}
+
+/// Two ports, one after the other, of which a program that never says a word holds the first.
+std::pair<Socket, uint16_t> silent_port() {
+  for (uint16_t port = 20000;; port += 2)
+    if (Socket first = Socket::listener("127.0.0.1", port); first && Socket::listener("127.0.0.1", port + 1))
+      return {std::move(first), port};
+}
+
+TEST(Join, AProgramThatHoldsAPortAndIsSilentStopsNobody) {
+  const auto [silent, port] = silent_port();
+  const uint16_t last = port + 1;
+  start_registrar("behind", "127.0.0.1", port, last, soon());
+  const Peer own{0, 0, getpid(), "here", "process", "socket"};
+  EXPECT_EQ(register_rank({"behind", "127.0.0.1", port, 2}, 1, own, soon()).peers.size(), 1u);
+  const Deadline limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  EXPECT_ERROR(register_rank({"nobody", "127.0.0.1", port, 1}, 1, own, limit), Code::kRtInternal,
+               "is held by another program");
 }
 
 TEST(Join, ARegistrarWhomNobodyAsksEndsAtItsDeadline) {

@@ -22,6 +22,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kProtocol = 1;
+/// A registrar says at once who it is. Some other program at one of the ports may never say a word.
+constexpr std::chrono::seconds kGreeting{2};
 
 json to_json(const Peer& peer) {
   return {{"rank", peer.rank}, {"device", peer.device},   {"pid", peer.pid},
@@ -78,7 +80,8 @@ class Registrar {
   bool take(Socket socket) {
     std::string text;
     const Deadline soon = std::min(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(5));
-    if (!socket || !socket.receive(&text, soon)) return true;  // a port scanner, or somebody who gave up
+    if (!socket || !socket.send(json{{"registrar", uid_}}.dump()) || !socket.receive(&text, soon))
+      return true;  // a port scanner, or somebody who gave up
     const json hello = json::parse(text, nullptr, false);
     if (!hello.is_object() || hello.value("uid", json()) != uid_) {
       socket.send(json{{"other", true}}.dump());
@@ -170,14 +173,18 @@ Place start_registrar(const std::string& uid, const std::string& address, uint16
 
 namespace {
 
-enum class Heard { kNobody, kOther, kTable };
+enum class Heard { kNobody, kStranger, kOther, kTable };
 
 /// Asks at one port.
 Heard ask(const Place& place, uint16_t port, const std::string& hello, Deadline deadline, Group* group) {
   const Socket socket = Socket::connected(place.address, port, deadline);
+  if (!socket) return Heard::kNobody;
   std::string text;
-  if (!socket || !socket.send(hello) || !socket.receive(&text, deadline + std::chrono::seconds(5)))
-    return Heard::kNobody;
+  if (!socket.receive(&text, std::min(deadline, std::chrono::steady_clock::now() + kGreeting))) return Heard::kStranger;
+  const json greeting = json::parse(text, nullptr, false);
+  if (!greeting.is_object() || !greeting.contains("registrar")) return Heard::kStranger;
+  if (greeting["registrar"] != place.uid) return Heard::kOther;
+  if (!socket.send(hello) || !socket.receive(&text, deadline + std::chrono::seconds(5))) return Heard::kNobody;
   const json answer = json::parse(text, nullptr, false);
   if (!answer.is_object()) return Heard::kNobody;
   try {
@@ -200,20 +207,25 @@ Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline
       json{{"protocol", kProtocol}, {"uid", place.uid}, {"size", size}, {"peer", to_json(own)}}.dump();
   Group group{place.uid, "", {}};
   bool others = false;
+  uint32_t stranger = 0;  // a port where no registrar answers
   while (std::chrono::steady_clock::now() < deadline) {
     for (uint16_t i = 0; i < place.ports; ++i) {
       const Heard heard = ask(place, static_cast<uint16_t>(place.port + i), hello, deadline, &group);
       if (heard == Heard::kTable) return group;
       others = others || heard == Heard::kOther;
+      if (heard == Heard::kStranger) stranger = static_cast<uint32_t>(place.port + i);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+  std::string hint;
+  if (others)
+    hint = " (another job gathers its ranks there; give each its own HCCL_IF_BASE_PORT)";
+  else if (stranger != 0)
+    hint = fmt::format(" (port {} is held by another program; HCCL_IF_BASE_PORT chooses others)", stranger);
   fault(Result::kTimeout,
         "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has not started, has "
-        "ended, "
-        "or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
-        own.rank, size, place.address, place.port,
-        others ? " (another job gathers its ranks there; give each its own HCCL_IF_BASE_PORT)" : "");
+        "ended, or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
+        own.rank, size, place.address, place.port, hint);
 }
 
 }  // namespace npu::comm
