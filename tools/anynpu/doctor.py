@@ -1,31 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks this machine and this installation: versions, CPU, memory, libraries and the order in which they are found,
-clashes with a real CANN, features that are not built. Every finding comes with its cure. The exit code is 1 if
-something must be mended, else 0."""
+"""Checks this machine and this installation: versions, CPU, memory, whether ranks can meet, libraries and the order in
+which they are found, clashes with a real CANN, features that are not built. Every finding comes with its cure. The exit
+code is 1 if something must be mended, else 0."""
 
 import os
 import platform
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from anynpu import door, place, version
-
-GIGA = 1 << 30
-MARKS = {"ok": "ok  ", "note": "note", "bad": "BAD "}
-
-
-@dataclass
-class Finding:
-    grade: str  # ok; note: works, but know this; bad: mend it
-    text: str
-    cure: str = ""
-
-    def __str__(self):
-        return f"{MARKS[self.grade]} {self.text}" + (f"\n     -> {self.cure}" if self.cure else "")
+from anynpu import doctor_ranks, door, place, version
+from anynpu.finding import GIGA, Finding
 
 
 def check_core():
@@ -226,6 +213,7 @@ CHECKS = (
     check_cpu,
     check_memory,
     check_device,
+    *doctor_ranks.CHECKS,
     check_rpath,
     check_order,
     check_toolkit,
