@@ -5,7 +5,7 @@
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
 	@echo "make test      build, check and test everything; prints the minutes of each part"
-	@echo "make bench     time operators and models against CPU torch"
+	@echo "make bench     time operators, models and collectives against CPU torch, OpenMPI and gloo"
 	@echo "make corpus    migrate 6,000 files of installed packages in all modes and check what is promised of each"
 	@echo "make lint      clang-tidy over all C++ sources"
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"

@@ -145,28 +145,21 @@ void Communicator::queue(device::Stream& stream, const char* name, std::function
                  }});
 }
 
-void Communicator::launch(device::Stream& stream, const char* name,
-                          const std::function<std::function<void()>()>& number) {
-  check();
-  const std::lock_guard lock(calling_);
-  queue(stream, name, number());
+Communicator::Entered::Entered(Communicator& communicator, const char* name) : communicator_(communicator) {
+  communicator.running_.fetch_add(1);
+  if (!communicator.closed_) return;
+  communicator.running_.fetch_sub(1);
+  fault(Result::kUnavailable, "{} comes after its communicator was destroyed", name);
 }
 
-void Communicator::launch_in_order(device::Stream& stream, const char* name, std::function<void()> body) {
+void Communicator::launch(Lane lane, const char* name, const std::function<std::function<void()>()>& number) {
   check();
-  const std::lock_guard lock(calling_);
-  const uint32_t number = launched_++;
-  queue(stream, name, [this, number, name, body = std::move(body)] {
-    wait(turn_, number, rank_, name);
-    check();
-    board_->row(rank_).calls.store(number + 1, std::memory_order_relaxed);
-    body();
-    turn_.set(number + 1);  // after a failure nobody comes next
-  });
-}
-
-void Communicator::wait(Counter& counter, uint32_t target, uint32_t whose, const std::string& what) {
-  wait_until(counter, target, spin_, [&](int64_t waited_ms) { look_around(waited_ms, whose, what); });
+  std::unique_lock lock(calling_);
+  if (lane.stream() != nullptr) return queue(*lane.stream(), name, number());
+  const std::function<void()> body = number();
+  lock.unlock();
+  const Entered entered(*this, name);
+  body();
 }
 
 std::string Communicator::last_call_of(uint32_t rank) const {

@@ -28,6 +28,20 @@ struct Options {
   int64_t exec_timeout_s = -1;  ///< -1: HCCL_EXEC_TIMEOUT
 };
 
+/// Where a call runs: as a task of a stream of the communicator's device, or in the calling thread.
+class Lane {
+ public:
+  Lane(device::Stream& stream) : stream_(&stream) {}  // NOLINT: a stream is a lane
+  /// The thread waits for its peers there; the call has been done when it returns, or raises what went wrong.
+  static Lane calling_thread() { return {}; }
+  /// Null: the calling thread.
+  device::Stream* stream() const { return stream_; }
+
+ private:
+  Lane() = default;
+  device::Stream* stream_ = nullptr;
+};
+
 class Communicator {
  public:
   /// `board` is shared by all ranks of `group`; `rank` is this one's.
@@ -45,15 +59,20 @@ class Communicator {
   Board& board() const { return *board_; }
   const Spin& spin() const { return spin_; }
 
-  /// Queues `body` on `stream` as the next collective of this communicator; it runs when those before it have.
-  void launch_in_order(device::Stream& stream, const char* name, std::function<void()> body);
+  /// Queues `body` on `lane` as the next collective of this communicator; it runs when those before it have.
+  template <class F>
+  void launch_in_order(Lane lane, const char* name, F&& body);
   /// Queues the body that `number` makes, without an order among the communicator's calls. Messages take their numbers
   /// there: no other call of this communicator is queued meanwhile.
-  void launch(device::Stream& stream, const char* name, const std::function<std::function<void()>()>& number);
+  void launch(Lane lane, const char* name, const std::function<std::function<void()>()>& number);
 
-  /// Waits until `counter`, which `whose` moves on, has reached `target`. `what` is for texts: "all_reduce of 4
-  /// float32". Raises the communicator's fault.
-  void wait(Counter& counter, uint32_t target, uint32_t whose, const std::string& what);
+  /// Waits until `counter`, which `whose` moves on, has reached `target`. `what()` is asked for texts only: "all_reduce
+  /// of 4 float32". Raises the communicator's fault.
+  template <class F>
+  void wait(Counter& counter, uint32_t target, uint32_t whose, F&& what) {
+    if (counter.reached(target)) return;
+    wait_until(counter, target, spin_, [&](int64_t waited_ms) { look_around(waited_ms, whose, what()); });
+  }
   /// Raises the fault if there is one.
   void check() const;
   /// Ends the communicator for all ranks and raises.
@@ -77,6 +96,10 @@ class Communicator {
   void process_ended(const std::string& process);
   void process_exits(std::chrono::steady_clock::time_point limit);
   void queue(device::Stream& stream, const char* name, std::function<void()> body);
+  /// Counts a call that runs in its caller's thread. Raises after the end.
+  class Entered;
+  template <class F>
+  void take_turn(uint32_t number, const char* name, F&& body);
   void look_around(int64_t waited_ms, uint32_t whose, const std::string& what);
   std::string last_call_of(uint32_t rank) const;
 
@@ -93,6 +116,42 @@ class Communicator {
   std::vector<uint32_t> sent_, received_;
   std::atomic<bool> closed_{false}, left_{false}, warned_{false};
 };
+
+// leave() waits for it, as for those that are queued.
+class Communicator::Entered {
+ public:
+  Entered(Communicator& communicator, const char* name);
+  ~Entered() { communicator_.running_.fetch_sub(1); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  Communicator& communicator_;
+};
+
+template <class F>
+void Communicator::take_turn(uint32_t number, const char* name, F&& body) {
+  wait(turn_, number, rank_, [&] { return std::string(name); });
+  check();
+  board_->row(rank_).calls.store(number + 1, std::memory_order_relaxed);
+  body();
+  turn_.set(number + 1);  // after a failure nobody comes next
+}
+
+template <class F>
+void Communicator::launch_in_order(Lane lane, const char* name, F&& body) {
+  check();
+  if (lane.stream() == nullptr) {
+    const Entered entered(*this, name);
+    calling_.lock();
+    const uint32_t number = launched_++;
+    calling_.unlock();
+    return take_turn(number, name, body);
+  }
+  const std::lock_guard lock(calling_);
+  const uint32_t number = launched_++;
+  queue(*lane.stream(), name, [this, number, name, body = std::forward<F>(body)] { take_turn(number, name, body); });
+}
 
 namespace detail {
 /// Seconds of a call before it fails: HCCL_EXEC_TIMEOUT.

@@ -88,6 +88,35 @@ TEST(Communicator, StreamsShareOneCommunicator) {
   device::set_device(0);
 }
 
+TEST(Communicator, CallsInTheCallersThreadTakeTurnsWithThoseOfStreams) {
+  Ranks ranks(2);
+  constexpr uint64_t kCounts[] = {3, 5000};
+  std::vector<std::jthread> threads;
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      Memory<float> data(ranks[rank], kCounts[1]);
+      std::fill_n(data.data(), data.size(), 1.0F);
+      for (int i = 0; i < 20; ++i) {
+        const Lane lane = i % 3 == 0 ? Lane(ranks.stream(rank)) : Lane::calling_thread();
+        all_reduce(ranks[rank], lane, data.address(), data.address(), kCounts[i % 2], kFloat, ReduceOp::kSum);
+      }
+      // The last was in this thread: it has been done, behind those of the stream.
+      EXPECT_EQ(data[0], 1 << 20);
+      EXPECT_EQ(data[kCounts[1] - 1], 1 << 10);
+      ranks.wait(rank);
+    });
+  threads.clear();
+  ranks[0].leave();
+  EXPECT_ERROR(barrier(ranks[0], Lane::calling_thread()), Code::kRtInternal, "was destroyed");
+}
+
+TEST(Communicator, AFaultIsRaisedInTheCallersThread) {
+  Ranks ranks(2);
+  std::jthread other([&] { EXPECT_ANY_THROW(broadcast(ranks[1], Lane::calling_thread(), nullptr, 0, kFloat, 1)); });
+  EXPECT_ERROR(broadcast(ranks[0], Lane::calling_thread(), nullptr, 0, kFloat, 0), Code::kInvalidParam,
+               "root is 0 and 1");
+}
+
 TEST(Communicator, CountersWrap) {
   Ranks ranks(2);
   for (uint32_t rank = 0; rank < 2; ++rank) ranks[rank].board().row(rank).phase.value = UINT32_MAX - 4;

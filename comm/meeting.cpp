@@ -47,8 +47,7 @@ Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& bu
       buffers_(buffers),
       small_(is_small(call)),
       target_(communicator.board().row(communicator.rank()).phase.value.load(std::memory_order_relaxed) + 1),
-      parity_((communicator.board().row(communicator.rank()).calls.load(std::memory_order_relaxed) + 1) & 1),
-      what_(describe(call)) {
+      parity_((communicator.board().row(communicator.rank()).calls.load(std::memory_order_relaxed) + 1) & 1) {
   show(buffers, extents);
   come();
   compare();
@@ -85,7 +84,7 @@ void Meeting::come() {
   for (uint32_t i = 1; i < size(); ++i) {
     const uint32_t other = (rank() + i) % size();
     try {
-      communicator_.wait(board.row(other).phase, target_, other, what_);
+      communicator_.wait(board.row(other).phase, target_, other, [this] { return describe(call_); });
     } catch (...) {
       await_writers();  // others may have seen that all have come
       throw;
@@ -113,7 +112,7 @@ void Meeting::compare() {
 
 void Meeting::refuse(uint32_t other, const std::string& what) {
   communicator_.end(Result::kParameter,
-                    fmt::format("EI0005: {} does not fit between {} and {}: {}", what_,
+                    fmt::format("EI0005: {} does not fit between {} and {}: {}", describe(call_),
                                 describe(communicator_.peer(rank())), describe(communicator_.peer(other)), what));
 }
 
@@ -149,7 +148,7 @@ void Meeting::leave() {
   for (uint32_t i = 1; i < size(); ++i) {
     const uint32_t other = (rank() + i) % size();
     try {
-      communicator_.wait(board.row(other).phase, target_ + 1, other, what_);
+      communicator_.wait(board.row(other).phase, target_ + 1, other, [this] { return describe(call_); });
     } catch (...) {
       await_writers();
       throw;

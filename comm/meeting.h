@@ -59,7 +59,6 @@ class Meeting {
   const Buffers buffers_;
   const bool small_;
   const uint32_t target_, parity_;  // of the phase in which all have come
-  const std::string what_;
   StandIn send_, recv_;
 };
 

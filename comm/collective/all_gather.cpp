@@ -15,13 +15,12 @@ void each_rank(Meeting& meeting, F&& body) {
 
 }  // namespace
 
-void all_gather(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-                Element element) {
+void all_gather(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element) {
   check_buffer(communicator, send, count, element, "sendBuf");
   const uint64_t all = count * communicator.size();
   check_buffer(communicator, recv, all, element, "recvBuf");
   const Call call{Kind::kAllGather, element.dtype, element.bytes, ReduceOp::kSum, 0, count};
-  meet(communicator, stream, call, {send, call.bytes(), recv, all * element.bytes}, {}, [](Meeting& meeting) {
+  meet(communicator, lane, call, {send, call.bytes(), recv, all * element.bytes}, {}, [](Meeting& meeting) {
     std::byte* const output = meeting.output(meeting.rank());
     const uint64_t bytes = meeting.call().bytes();
     if (bytes == 0) return;
@@ -29,12 +28,12 @@ void all_gather(Communicator& communicator, device::Stream& stream, const void* 
   });
 }
 
-void all_gather_v(Communicator& communicator, device::Stream& stream, const void* send, uint64_t count, void* recv,
+void all_gather_v(Communicator& communicator, Lane lane, const void* send, uint64_t count, void* recv,
                   std::vector<Extent> parts, Element element) {
   check_buffer(communicator, send, count, element, "sendBuf");
   const uint64_t all = check_parts(communicator, recv, parts, element, "recvBuf");
   const Call call{Kind::kAllGatherV, element.dtype, element.bytes, ReduceOp::kSum, 0, count};
-  meet(communicator, stream, call, {send, call.bytes(), recv, all * element.bytes}, {},
+  meet(communicator, lane, call, {send, call.bytes(), recv, all * element.bytes}, {},
        [parts = std::move(parts)](Meeting& meeting) {
          std::byte* const output = meeting.output(meeting.rank());
          const uint64_t unit = meeting.call().element_bytes;

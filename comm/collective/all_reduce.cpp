@@ -33,13 +33,13 @@ void reduce_all(Meeting& meeting) {
 
 }  // namespace
 
-void all_reduce(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-                Element element, ReduceOp op) {
+void all_reduce(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element,
+                ReduceOp op) {
   check_reduce(element, op);
   check_buffer(communicator, send, count, element, "sendBuf");
   check_buffer(communicator, recv, count, element, "recvBuf");
   const Call call{Kind::kAllReduce, element.dtype, element.bytes, op, 0, count};
-  meet(communicator, stream, call, {send, call.bytes(), recv, call.bytes()}, {},
+  meet(communicator, lane, call, {send, call.bytes(), recv, call.bytes()}, {},
        [](Meeting& meeting) { meeting.small() ? reduce_all(meeting) : reduce_slice(meeting); });
 }
 

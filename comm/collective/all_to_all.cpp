@@ -27,32 +27,31 @@ std::vector<Extent> equal_parts(uint32_t size, uint64_t count) {
   return out;
 }
 
-void queue(Communicator& communicator, device::Stream& stream, Kind kind, uint64_t count, const void* send,
-           std::vector<Extent> sent, void* recv, std::vector<Extent> received, Element element) {
+void queue(Communicator& communicator, Lane lane, Kind kind, uint64_t count, const void* send, std::vector<Extent> sent,
+           void* recv, std::vector<Extent> received, Element element) {
   if (send == recv && send != nullptr)
     fault(Result::kParameter, "EI0003: sendBuf and recvBuf are the same; {} needs two buffers", name_of(kind));
   const uint64_t outgoing = check_parts(communicator, send, sent, element, "sendBuf");
   const uint64_t incoming = check_parts(communicator, recv, received, element, "recvBuf");
   const Call call{kind, element.dtype, element.bytes, ReduceOp::kSum, 0, count};
-  meet(communicator, stream, call, {send, outgoing * element.bytes, recv, incoming * element.bytes}, std::move(sent),
+  meet(communicator, lane, call, {send, outgoing * element.bytes, recv, incoming * element.bytes}, std::move(sent),
        [received = std::move(received)](Meeting& meeting) { take_parts(meeting, received); });
 }
 
 }  // namespace
 
-void all_to_all(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-                Element element) {
+void all_to_all(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element) {
   const std::vector<Extent> parts = equal_parts(communicator.size(), count);
-  queue(communicator, stream, Kind::kAllToAll, count, send, parts, recv, parts, element);
+  queue(communicator, lane, Kind::kAllToAll, count, send, parts, recv, parts, element);
 }
 
-void all_to_all_v(Communicator& communicator, device::Stream& stream, const void* send, std::vector<Extent> sent,
-                  void* recv, std::vector<Extent> received, Element element) {
-  queue(communicator, stream, Kind::kAllToAllV, 0, send, std::move(sent), recv, std::move(received), element);
+void all_to_all_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> sent, void* recv,
+                  std::vector<Extent> received, Element element) {
+  queue(communicator, lane, Kind::kAllToAllV, 0, send, std::move(sent), recv, std::move(received), element);
 }
 
-void all_to_all_vc(Communicator& communicator, device::Stream& stream, const void* send,
-                   std::span<const uint64_t> matrix, void* recv, Element element) {
+void all_to_all_vc(Communicator& communicator, Lane lane, const void* send, std::span<const uint64_t> matrix,
+                   void* recv, Element element) {
   const uint32_t size = communicator.size(), rank = communicator.rank();
   std::vector<Extent> sent(size), received(size);
   uint64_t sent_before = 0, received_before = 0;
@@ -62,7 +61,7 @@ void all_to_all_vc(Communicator& communicator, device::Stream& stream, const voi
     sent_before += sent[i].count;
     received_before += received[i].count;
   }
-  queue(communicator, stream, Kind::kAllToAllVC, 0, send, std::move(sent), recv, std::move(received), element);
+  queue(communicator, lane, Kind::kAllToAllVC, 0, send, std::move(sent), recv, std::move(received), element);
 }
 
 }  // namespace npu::comm

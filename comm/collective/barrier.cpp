@@ -3,8 +3,8 @@
 
 namespace npu::comm {
 
-void barrier(Communicator& communicator, device::Stream& stream) {
-  meet(communicator, stream, {Kind::kBarrier, DType::kUndefined, 1, ReduceOp::kSum, 0, 0}, {}, {}, [](Meeting&) {});
+void barrier(Communicator& communicator, Lane lane) {
+  meet(communicator, lane, {Kind::kBarrier, DType::kUndefined, 1, ReduceOp::kSum, 0, 0}, {}, {}, [](Meeting&) {});
 }
 
 }  // namespace npu::comm

@@ -53,9 +53,9 @@ Slice slice_of(uint64_t count, uint32_t size, uint32_t rank) {
   return {edge(rank), edge(rank + 1)};
 }
 
-void meet(Communicator& communicator, device::Stream& stream, const Call& call, const Buffers& buffers,
-          std::vector<Extent> extents, std::function<void(Meeting&)> body) {
-  communicator.launch_in_order(stream, name_of(call.kind), [=, &communicator, extents = std::move(extents)] {
+void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,
+          std::function<void(Meeting&)> body) {
+  communicator.launch_in_order(lane, name_of(call.kind), [=, &communicator, extents = std::move(extents)] {
     Meeting meeting(communicator, call, buffers, extents);
     body(meeting);
     meeting.leave();

@@ -25,8 +25,8 @@ struct Slice {
 Slice slice_of(uint64_t count, uint32_t size, uint32_t rank);
 
 /// Queues a collective whose ranks meet, do `body`, and leave.
-void meet(Communicator& communicator, device::Stream& stream, const Call& call, const Buffers& buffers,
-          std::vector<Extent> extents, std::function<void(Meeting&)> body);
+void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,
+          std::function<void(Meeting&)> body);
 
 /// Buffers from this size on are written past the cache.
 inline constexpr uint64_t kPastCache = uint64_t{4} << 20;

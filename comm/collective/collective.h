@@ -21,40 +21,37 @@ struct Element {
 };
 
 /// recv = send of rank 0 op send of rank 1 op …, on every rank.
-void all_reduce(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-                Element element, ReduceOp op);
+void all_reduce(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element,
+                ReduceOp op);
 /// The same on rank `root` only; `recv` of others is not touched and may be null.
-void reduce(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-            Element element, ReduceOp op, uint32_t root);
+void reduce(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element,
+            ReduceOp op, uint32_t root);
 /// `buffer` of rank `root` goes to all.
-void broadcast(Communicator& communicator, device::Stream& stream, void* buffer, uint64_t count, Element element,
-               uint32_t root);
+void broadcast(Communicator& communicator, Lane lane, void* buffer, uint64_t count, Element element, uint32_t root);
 /// send holds size() * count elements; rank r gets the reduced part r.
-void reduce_scatter(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
+void reduce_scatter(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count,
                     Element element, ReduceOp op);
 /// The same with parts of unequal size, `parts[r]` for rank r, equal on all ranks.
-void reduce_scatter_v(Communicator& communicator, device::Stream& stream, const void* send, std::vector<Extent> parts,
-                      void* recv, uint64_t count, Element element, ReduceOp op);
+void reduce_scatter_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> parts, void* recv,
+                      uint64_t count, Element element, ReduceOp op);
 /// recv holds size() * count elements: those of rank 0, of rank 1 …
-void all_gather(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-                Element element);
+void all_gather(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element);
 /// The same with parts of unequal size, `parts[r]` of recv for what rank r sends.
-void all_gather_v(Communicator& communicator, device::Stream& stream, const void* send, uint64_t count, void* recv,
+void all_gather_v(Communicator& communicator, Lane lane, const void* send, uint64_t count, void* recv,
                   std::vector<Extent> parts, Element element);
 /// send of rank `root` holds size() * count elements; rank r gets part r. `send` of others may be null.
-void scatter(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-             Element element, uint32_t root);
+void scatter(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element,
+             uint32_t root);
 /// Part r of send goes to rank r; part r of recv comes from it. `count` elements each.
-void all_to_all(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-                Element element);
+void all_to_all(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element);
 /// The same with parts of unequal size.
-void all_to_all_v(Communicator& communicator, device::Stream& stream, const void* send, std::vector<Extent> sent,
-                  void* recv, std::vector<Extent> received, Element element);
+void all_to_all_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> sent, void* recv,
+                  std::vector<Extent> received, Element element);
 /// The same, packed, from a matrix equal on all ranks: row r holds what rank r sends to each.
-void all_to_all_vc(Communicator& communicator, device::Stream& stream, const void* send,
-                   std::span<const uint64_t> matrix, void* recv, Element element);
+void all_to_all_vc(Communicator& communicator, Lane lane, const void* send, std::span<const uint64_t> matrix,
+                   void* recv, Element element);
 /// Returns on the stream when all ranks have come.
-void barrier(Communicator& communicator, device::Stream& stream);
+void barrier(Communicator& communicator, Lane lane);
 
 /// One message of a pair.
 struct Message {
@@ -65,6 +62,6 @@ struct Message {
   uint32_t peer = 0;
 };
 /// Sends and receives that progress together; each meets its counterpart in the order of calls between the two ranks.
-void exchange(Communicator& communicator, device::Stream& stream, std::vector<Message> messages);
+void exchange(Communicator& communicator, Lane lane, std::vector<Message> messages);
 
 }  // namespace npu::comm

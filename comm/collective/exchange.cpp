@@ -59,7 +59,7 @@ class Exchange {
         if (waiting == nullptr && item.state != Item::State::kDone) waiting = &item;
       }
       if (waiting == nullptr) return;
-      if (!moved) communicator_.wait(bell, heard + 1, waiting->message.peer, waiting->describe());
+      if (!moved) communicator_.wait(bell, heard + 1, waiting->message.peer, [&] { return waiting->describe(); });
     }
   }
 
@@ -129,14 +129,14 @@ class Exchange {
 
 }  // namespace
 
-void exchange(Communicator& communicator, device::Stream& stream, std::vector<Message> messages) {
+void exchange(Communicator& communicator, Lane lane, std::vector<Message> messages) {
   for (const Message& message : messages) {
     check_rank(communicator, message.peer, message.receives ? "srcRank" : "destRank");
     check_buffer(communicator, message.buffer, message.count, message.element,
                  message.receives ? "recvBuf" : "sendBuf");
   }
   const char* const name = messages.size() == 1 ? (messages[0].receives ? "recv" : "send") : "batch_send_recv";
-  communicator.launch(stream, name, [&] {
+  communicator.launch(lane, name, [&] {
     auto items = std::make_shared<std::vector<Item>>();
     for (const Message& message : messages) {
       Item& item = items->emplace_back();

@@ -28,15 +28,15 @@ void reduce_all(Meeting& meeting) {
 
 }  // namespace
 
-void reduce(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
-            Element element, ReduceOp op, uint32_t root) {
+void reduce(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element,
+            ReduceOp op, uint32_t root) {
   check_reduce(element, op);
   check_rank(communicator, root, "root");
   check_buffer(communicator, send, count, element, "sendBuf");
   const bool receives = communicator.rank() == root;
   if (receives) check_buffer(communicator, recv, count, element, "recvBuf");
   const Call call{Kind::kReduce, element.dtype, element.bytes, op, root, count};
-  meet(communicator, stream, call, {send, call.bytes(), receives ? recv : nullptr, receives ? call.bytes() : 0}, {},
+  meet(communicator, lane, call, {send, call.bytes(), receives ? recv : nullptr, receives ? call.bytes() : 0}, {},
        [](Meeting& meeting) { meeting.small() ? reduce_all(meeting) : reduce_slice(meeting); });
 }
 

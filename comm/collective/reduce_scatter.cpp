@@ -28,19 +28,19 @@ void compare_parts(Meeting& meeting) {
 
 }  // namespace
 
-void reduce_scatter(Communicator& communicator, device::Stream& stream, const void* send, void* recv, uint64_t count,
+void reduce_scatter(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count,
                     Element element, ReduceOp op) {
   check_reduce(element, op);
   check_buffer(communicator, recv, count, element, "recvBuf");
   const uint64_t all = count * communicator.size();
   check_buffer(communicator, send, all, element, "sendBuf");
   const Call call{Kind::kReduceScatter, element.dtype, element.bytes, op, 0, count};
-  meet(communicator, stream, call, {send, all * element.bytes, recv, call.bytes()}, {},
+  meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, {},
        [](Meeting& meeting) { reduce_part(meeting, {meeting.rank() * meeting.call().count, meeting.call().count}); });
 }
 
-void reduce_scatter_v(Communicator& communicator, device::Stream& stream, const void* send, std::vector<Extent> parts,
-                      void* recv, uint64_t count, Element element, ReduceOp op) {
+void reduce_scatter_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> parts, void* recv,
+                      uint64_t count, Element element, ReduceOp op) {
   check_reduce(element, op);
   const uint64_t all = check_parts(communicator, send, parts, element, "sendBuf");
   check_buffer(communicator, recv, count, element, "recvBuf");
@@ -49,7 +49,7 @@ void reduce_scatter_v(Communicator& communicator, device::Stream& stream, const 
     fault(Result::kParameter, "EI0003: recvCount is {}, but sendCounts[{}], this rank's, is {}", count, rank,
           parts[rank].count);
   const Call call{Kind::kReduceScatterV, element.dtype, element.bytes, op, 0, count};
-  meet(communicator, stream, call, {send, all * element.bytes, recv, call.bytes()}, std::move(parts),
+  meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, std::move(parts),
        [](Meeting& meeting) {
          compare_parts(meeting);
          // Ranks may place the parts differently: each input has its own offset.

@@ -1,114 +1,196 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast all_reduce is between processes of this host, against torch's gloo in the same processes, alternating.
+"""Collectives between processes of this host against OpenMPI and torch's gloo, in the same run.
 
-Prints for each size the median time of a call, the median ratio of the pairs with quartiles, and the share of the
-limit: every byte of every rank is read once and written once, at the rate at which this machine copies.
+Rank r of each implementation is bound to processor r (modulo their number); all start at once and wait in read() while
+others are measured. Pairs alternate; the median ratio stands there with its quartiles. The limit is memcpy: every rank
+copies, all at once, the bytes that the operation reads and writes for it.
 
-python tests/bench/collective_bench.py [--ranks 2 4] [--pairs 7]
+    python tests/bench/collective_bench.py [--ranks 2 4 8] [--pairs 7] [--only all_reduce]
+
+Sizes are those of the larger of a rank's two buffers. OpenMPI takes part where mpicxx and mpirun are installed.
 """
 
 import argparse
 import os
+import select
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SIZES = {"4 B": 1, "64 KB": 16384, "1 MB": 262144, "64 MB": 16777216}
-TARGETS = {2: (0.4, 5, 100, 10_000), 4: (3, 15, 300, 20_000), 8: (8, 30, 550, 35_000)}  # microseconds
+COMM_BENCH = ROOT / "build/comm_bench"
+SIZES = {"4 B": 1, "64 KB": 16384, "1 MB": 262144, "64 MB": 16777216}  # float32
+OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
+# How many times faster than OpenMPI and gloo all_reduce shall be, by size; the others are never slower than OpenMPI.
+MPI_TARGETS = {2: (1.4, 5, 2.5, 2.5), 4: (1.5,) * 4, 8: (1.5,) * 4}
+GLOO_TARGET = 7
+SHARE_TARGET = 0.8  # of the limit, for the others
+SECONDS = 0.06  # that a measurement takes, about
+PATIENCE = 120  # seconds for one answer
 
 
-def seconds(call, wait, calls):
-    start = time.perf_counter()
-    for _ in range(calls):
-        call()
-    wait()
-    return (time.perf_counter() - start) / calls
+class Team:
+    """The ranks of one implementation: a pipe of questions for each, one pipe for all their answers."""
+
+    def __init__(self, name, size, folder, commands):
+        self.name = name
+        self.size = size
+        paths = [f"{folder}/{name}.{rank}" for rank in range(size)]
+        for path in paths:
+            os.mkfifo(path)
+        # Opened for both ways, a pipe waits for nobody.
+        self.questions = [os.fdopen(os.open(path, os.O_RDWR | os.O_CLOEXEC), "w") for path in paths]
+        self.answers, writer = os.pipe()
+        self.heard = b""
+        self.processes = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=writer) for command in commands]
+        os.close(writer)
+        self.calls = {}
+
+    def answer(self):
+        """The next "rank seconds"; what else a program says goes to stderr."""
+        while True:
+            line, end, rest = self.heard.partition(b"\n")
+            if end:
+                self.heard = rest
+                words = line.split()
+                if len(words) == 2 and words[0].isdigit():
+                    return float(words[1])
+                sys.stderr.write(f"{self.name}: {line.decode(errors='replace')}\n" if line else "")
+            elif not select.select([self.answers], [], [], PATIENCE)[0]:
+                sys.exit(f"{self.name}: no answer within {PATIENCE} s")
+            elif more := os.read(self.answers, 4096):
+                self.heard += more
+            else:
+                sys.exit(f"{self.name}: a rank has ended")
+
+    def run(self, operation, count, calls):
+        for pipe in self.questions:
+            pipe.write(f"{operation} {count} {calls}\n")
+            pipe.flush()
+        return max(self.answer() for _ in range(self.size)) / calls
+
+    def seconds(self, operation, count):
+        """Of one call; how many calls make a measurement is found at the first."""
+        key = operation, count
+        if key not in self.calls:
+            calls = 3
+            while (took := self.run(operation, count, calls) * calls) < SECONDS / 4 and calls < 1 << 20:
+                calls *= 4
+            self.calls[key] = max(3, int(calls * SECONDS / took))
+        return self.run(operation, count, self.calls[key])
+
+    def end(self):
+        for pipe in self.questions:
+            pipe.close()
+        for process in self.processes:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
-def copy_rate():
-    """Bytes read and written a second by one thread that copies 64 MB."""
-    import numpy
+def mpi_command(folder, size):
+    """None where there is no MPI."""
+    if not shutil.which("mpicxx") or not shutil.which("mpirun"):
+        return None
+    program = f"{folder}/mpi_rank"
+    subprocess.run(["mpicxx", "-std=c++20", "-O2", f"-I{ROOT}", HERE / "mpi_rank.cpp", "-o", program], check=True)
+    options = ["--bind-to", "none", "--oversubscribe"]
+    if os.geteuid() == 0:
+        options.append("--allow-run-as-root")
+    if size > 2:
+        options += ["--mca", "mpi_yield_when_idle", "1"]
+    return ["mpirun", "-n", str(size), *options, program, folder]
 
-    source = numpy.ones(1 << 26, "uint8")
-    target = numpy.empty_like(source)
-    best = min(seconds(lambda: numpy.copyto(target, source), lambda: None, 1) for _ in range(5))
-    return 2 * source.nbytes / best
+
+def teams(folder, size):
+    ours = [[COMM_BENCH, folder, str(size), str(rank)] for rank in range(size)]
+    gloo = [[sys.executable, HERE / "gloo_rank.py", folder, str(size), str(rank)] for rank in range(size)]
+    mpi = mpi_command(folder, size)
+    return (
+        Team("comm", size, folder, ours),
+        Team("mpi", size, folder, [mpi]) if mpi else None,
+        Team("gloo", size, folder, gloo),
+    )
 
 
-def rank_main(root, size, rank, pairs):
-    os.environ["ANYNPU_LIBRARY"] = os.environ.get("ANYNPU_LIBRARY", str(ROOT / "build/lib/libanynpu.so"))
-    sys.path.insert(0, str(ROOT / "tests/collective"))
-    from ctypes import c_int32, c_uint64
+def verdict(met):
+    return "met" if met else "MISSED"
 
-    import numpy
-    import torch
-    import torch.distributed as dist
-    from hccl_c import Device, Library, join
 
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{root}.gloo", rank=rank, world_size=size)
-    library = Library()
-    device = Device(library, rank)
-    comm = join(library, root, size, rank)
-    rate = copy_rate()
-    for index, (name, count) in enumerate(SIZES.items()):
-        send, recv = (device.put(numpy.ones(count, "float32")) for _ in range(2))
-        tensor = torch.ones(count)
-        calls = max(3, min(2000, (1 << 22) // count))
+class Line:
+    """One operation at one size: times and ratios of alternating pairs."""
 
-        def ours(send=send, recv=recv, count=count):
-            library.HcclAllReduce(send, recv, c_uint64(count), c_int32(4), c_int32(0), comm, device.stream)
-
-        def gloo(tensor=tensor):
-            dist.all_reduce(tensor, op=dist.ReduceOp.MAX)
-
-        ratios, times = [], []
+    def __init__(self, operation, count, ours, mpi, gloo, pairs):
+        self.times, self.copies = [], []
+        self.ratios = {"OpenMPI": [], "gloo": []}
+        others = {"OpenMPI": mpi, "gloo": gloo if operation == "all_reduce" else None}
         for pair in range(pairs + 1):
-            dist.barrier()
-            mine = seconds(ours, device.synchronize, calls)
-            dist.barrier()
-            theirs = seconds(gloo, lambda: None, max(3, calls // 10))
-            if pair > 0:  # the first is a rehearsal
-                ratios.append(theirs / mine)
-                times.append(mine)
-        if rank == 0:
-            low, middle, high = statistics.quantiles(ratios, n=4)
-            mine = statistics.median(times) * 1e6
-            limit = 2 * size * count * 4 / (rate * min(size, os.cpu_count() or 1)) * 1e6
-            target = TARGETS[size][index] if size in TARGETS else None
-            met = "" if target is None else f"   target {target} us {'met' if mine <= target else 'MISSED'}"
-            print(
-                f"all_reduce {size} ranks {name:>6}: {mine:10.1f} us, {middle:6.1f}x gloo ({low:.1f} to {high:.1f}), "
-                f"{min(1.0, limit / mine):4.0%} of the copying limit{met}",
-                flush=True,
-            )
-        device.free(send, recv)
-    library.HcclCommDestroy(comm)
-    dist.destroy_process_group()
+            mine = ours.seconds(operation, count)
+            theirs = {name: team.seconds(operation, count) for name, team in others.items() if team}
+            copy = ours.seconds("copy", count)
+            if pair == 0:  # a rehearsal
+                continue
+            self.times.append(mine)
+            self.copies.append(copy)
+            for name, other in theirs.items():
+                self.ratios[name].append(other / mine)
+
+    def share(self, operation, size):
+        """Of the limit. reduce_scatter writes 1/size of what it reads."""
+        part = (1 + 1 / size) / 2 if operation == "reduce_scatter" else 1
+        return part * statistics.median(copy / mine for copy, mine in zip(self.copies, self.times, strict=True))
+
+    def ratio(self, name, target):
+        if not self.ratios[name]:
+            return ""
+        low, middle, high = statistics.quantiles(self.ratios[name], n=4)
+        return f", {middle:6.2f}x {name} ({low:.2f} to {high:.2f}; target {target}: {verdict(middle >= target)})"
+
+
+def measure(operation, size, index, lines, pairs):
+    name, count = list(SIZES.items())[index]
+    count = count if operation == "all_reduce" else max(count, size)
+    line = Line(operation, count, *lines, pairs)
+    text = f"{operation:<14} {size} ranks {name if count > size else f'{4 * count} B':>6}: "
+    text += f"{statistics.median(line.times) * 1e6:9.2f} us"
+    reduces_all = operation == "all_reduce"
+    text += line.ratio("OpenMPI", MPI_TARGETS.get(size, (1.5,) * 4)[index] if reduces_all else 1)
+    text += line.ratio("gloo", GLOO_TARGET)
+    if count * 4 >= 65536:
+        share = line.share(operation, size)
+        text += f", {share:.2f} of memcpy"
+        if not reduces_all:
+            text += f" (target {SHARE_TARGET}: {verdict(share >= SHARE_TARGET)})"
+    print(text, flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--pairs", type=int, default=7)
-    parser.add_argument("--rank-of", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--only", nargs="+", choices=OPERATIONS, default=OPERATIONS)
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES)
     options = parser.parse_args()
-    if options.rank_of:
-        root, size, rank = options.rank_of
-        return rank_main(root, int(size), int(rank), options.pairs)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ANYNPU_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    if not COMM_BENCH.exists():
+        sys.exit(f"{COMM_BENCH} is not there; configure with -DANYNPU_BENCHES=ON and build comm_bench")
+    if not shutil.which("mpicxx"):
+        print("OpenMPI is not compared: as root, apt-get install -y openmpi-bin libopenmpi-dev")
     for size in options.ranks:
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, __file__, "--pairs", str(options.pairs), "--rank-of", f"{folder}/r", str(size)]
-            processes = [subprocess.Popen([*command, str(rank)], env=environment) for rank in range(size)]
-            codes = [process.wait() for process in processes]
-            if any(codes):
-                sys.exit(f"the benchmark of {size} ranks failed")
+            lines = teams(folder, size)
+            try:
+                for operation in options.only:
+                    for index, name in enumerate(SIZES):
+                        if name in options.sizes:
+                            measure(operation, size, index, lines, options.pairs)
+            finally:
+                for team in filter(None, lines):
+                    team.end()
 
 
 if __name__ == "__main__":
