@@ -4,6 +4,7 @@
 torch_digits.py reference FILE: trains on the CPU and writes parameters, loss and gradients of every step.
 torch_digits.py FILE WAY…: as one rank on an NPU takes its share of each batch, with the parameters of the reference put
 back before each step; prints the largest differences of each way (ddp, fsdp, fully_shard) and net (ddp: cnn alone).
+Then trains on its own from the first parameters; prints the largest difference of a loss, divided by its step's number.
 torch_digits.py FILE spawn RANKS WAY…: the same, with torch.multiprocessing.spawn making the ranks.
 """
 
@@ -51,9 +52,13 @@ def loss_of(net, images, labels):
     return nn.functional.cross_entropy(net(images), labels)
 
 
+def optimizer_of(net):
+    return torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+
 def trained(net):
     """Of each step: the batch, and parameters, loss and gradients on it."""
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    optimizer = optimizer_of(net)
     for images, labels in batches():
         parameters = [parameter.detach().clone() for parameter in net.parameters()]
         loss = loss_of(net, images, labels)
@@ -125,22 +130,38 @@ class Sharded(Whole):
 WAYS = {"ddp": Whole, "fsdp": Flat, "fully_shard": Sharded}
 
 
-def compare(parallel, steps, device):
-    """The largest differences of the mean loss and of the gradients."""
+def step(parallel, images, labels, device):
+    """The mean loss of all ranks; each has done its share."""
     number, size = dist.get_rank(), dist.get_world_size()
     share = slice(number * BATCH // size, (number + 1) * BATCH // size)
+    parallel.run.zero_grad()
+    own = loss_of(parallel.run, images[share].to(device), labels[share].to(device))
+    own.backward()
+    mean = own.detach().clone()
+    dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+    return mean.item()
+
+
+def compare(parallel, steps, device):
+    """The largest differences of the mean loss and of the gradients."""
     worst_loss = worst_gradient = 0.0
     for images, labels, parameters, loss, gradients in steps:
         parallel.put(parameters)
-        parallel.run.zero_grad()
-        own = loss_of(parallel.run, images[share].to(device), labels[share].to(device))
-        own.backward()
-        mean = own.detach().clone()
-        dist.all_reduce(mean, op=dist.ReduceOp.AVG)
-        worst_loss = max(worst_loss, abs(mean.item() - loss) / loss)
+        worst_loss = max(worst_loss, abs(step(parallel, images, labels, device) - loss) / loss)
         for found, wanted in zip(parallel.gradients(), gradients, strict=True):
             worst_gradient = max(worst_gradient, ((found - wanted).norm() / wanted.norm()).item())
     return worst_loss, worst_gradient
+
+
+def train(parallel, steps, device):
+    """Without putting anything back: the optimizer's state is of the parts that a rank has."""
+    parallel.put(steps[0][2])
+    optimizer = optimizer_of(parallel.run)
+    worst = 0.0
+    for number, (images, labels, _, loss, _) in enumerate(steps, start=1):
+        worst = max(worst, abs(step(parallel, images, labels, device) - loss) / loss / number)
+        optimizer.step()
+    return worst
 
 
 def join():
@@ -180,8 +201,10 @@ def rank(path, ways):
     reference = torch.load(path)
     for way in ways:
         for name in ["cnn"] if way == "ddp" else NETS:
-            loss, gradient = compare(WAYS[way](NETS[name](), device), reference[name], device)
-            print(f"WORST {way} {name} loss {loss:.2e} gradient {gradient:.2e}", flush=True)
+            parallel = WAYS[way](NETS[name](), device)
+            loss, gradient = compare(parallel, reference[name], device)
+            free = train(parallel, reference[name], device)
+            print(f"WORST {way} {name} loss {loss:.2e} gradient {gradient:.2e} free {free:.2e}", flush=True)
     other_groups(device)
     dist.destroy_process_group()
 
