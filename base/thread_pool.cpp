@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,12 +11,15 @@
 #include <thread>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/setting.h"
 
 namespace npu {
 namespace {
 
-NPU_SETTING(int64_t, threads, "ANYNPU_THREADS", 0, "Threads for kernels, shared by all devices; 0 takes every core.");
+NPU_SETTING(int64_t, threads, "ANYNPU_THREADS", 0,
+            "Threads for kernels, shared by all devices; 0: one for each core, of ranks on this host that have none of "
+            "their own a part of them.");
 
 // One call of parallel_run. It lives in the caller's frame; `users` keeps helpers from outliving it.
 struct Job {
@@ -32,12 +33,6 @@ struct Job {
     for (int64_t i = next.fetch_add(1); i < parts; i = next.fetch_add(1)) body(context, i);
   }
 };
-
-size_t usable_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 // Kernels of one step follow each other within microseconds, and waking a sleeping thread takes several: who has
 // nothing to do looks around for this long before it sleeps. It keeps its core meanwhile: a thread that yields on a
@@ -121,7 +116,7 @@ class Pool {
 
 // Never destroyed: threads may still be inside when the process exits.
 Pool& pool() {
-  static Pool& instance = *new Pool(threads() > 0 ? static_cast<size_t>(threads()) : usable_cores());
+  static Pool& instance = *new Pool(threads() > 0 ? static_cast<size_t>(threads()) : core_share());
   return instance;
 }
 

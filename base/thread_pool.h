@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one pool of the process, shared by devices and streams. ANYNPU_THREADS sets its size (default: the cores this
-// process may run on). The caller always takes part, so nested and concurrent calls make progress.
+// The one pool of the process, shared by devices and streams. ANYNPU_THREADS sets its size (default: cores.h's share of
+// this process). The caller always takes part, so nested and concurrent calls make progress.
 #pragma once
 
 #include <cstddef>
