@@ -18,12 +18,11 @@ namespace npu::comm {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x3142434c434e594e;  // changes with the layout
+constexpr uint64_t kMagic = 0x3242434c434e594e;  // changes with the layout
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
-size_t rows_at() { return 4096; }
-size_t extents_at(size_t ranks) { return rows_at() + round_up(ranks * sizeof(Row)); }
+size_t extents_at(size_t ranks) { return kBoardRowsAt + round_up(ranks * sizeof(Row)); }
 size_t channels_at(size_t ranks) { return extents_at(ranks) + round_up(2 * ranks * ranks * sizeof(Extent)); }
 size_t total(size_t ranks) { return channels_at(ranks) + round_up(ranks * ranks * sizeof(Channel)); }
 
@@ -38,6 +37,11 @@ struct Board::Head {
   int32_t result;
   char text[2048];
 };
+
+void Row::wake() {
+  phase.wake();
+  for (Post& post : posts) post.come.wake();
+}
 
 // Pages of a memfd read as zeros until they are written, and zeros are the first state of everything here.
 Board::Board(uint32_t ranks, std::string_view uid) : ranks_(ranks), bytes_(total(ranks)) {
@@ -88,8 +92,6 @@ void Board::map() {
   memory_ = static_cast<std::byte*>(memory);
 }
 
-Row& Board::row(uint32_t rank) const { return reinterpret_cast<Row*>(memory_ + rows_at())[rank]; }
-
 Extent* Board::extents(uint32_t rank, uint32_t parity) const {
   return reinterpret_cast<Extent*>(memory_ + extents_at(ranks_)) + (size_t{parity} * ranks_ + rank) * ranks_;
 }
@@ -121,7 +123,7 @@ Board::Reason Board::reason() const {
 
 void Board::wake_all() {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    row(rank).phase.wake();
+    row(rank).wake();
     row(rank).bell.wake();
   }
 }

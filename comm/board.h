@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory in which the ranks of one communicator on one host meet: a memfd made by one of them and mapped by all.
-// Each rank has a row: how far it is (phase), what it asks and where its buffers are (two posts, used in turn, so that
-// a rank may go on while others still read the last one), and small data itself. A channel for each ordered pair holds
+// Each rank has a row: what it asks and where its buffers are (two posts, used in turn, so that a rank may go on while
+// others still read the last one), small data itself, and how far it is (phase). A channel for each ordered pair holds
 // what one sends to the other.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace npu::comm {
 
 /// Data up to this many bytes lies in the post itself; larger data is read where it is.
 inline constexpr size_t kInlineBytes = 4096;
+inline constexpr size_t kTinyBytes = 24;        ///< up to this many in the line in which the rank says that it has come
 inline constexpr size_t kInlineMessage = 1024;  ///< the same for a message between two ranks
 inline constexpr uint32_t kMostRanks = 1024;    // of one host
 
@@ -25,21 +27,29 @@ struct BufferName {
   uint64_t segment = 0, offset = 0;
 };
 
-struct Post {
+/// Whoever waits for `come` has fetched its line: what a small call needs stands there, too.
+struct alignas(64) Post {
+  Counter come;  ///< the phase in which this rank has come with it
   Call call;
+  std::byte tiny[kTinyBytes];
   BufferName send, recv;
   alignas(64) std::byte data[kInlineBytes];
 };
+static_assert(offsetof(Post, send) == 64);
 
 struct Row {
-  Counter phase;                    ///< meetings this rank has come to
-  Counter writing;                  ///< odd while it writes to memory of others
-  Counter bell;                     ///< rung when a message to this rank was posted, or one from it was taken
-  std::atomic<uint32_t> calls{0};   ///< collectives begun
-  std::atomic<uint32_t> here{0};    ///< 1: it has joined
-  std::atomic<uint32_t> left{0};    ///< 1: it has left the communicator in peace
-  std::atomic<int64_t> beat_ns{0};  ///< CLOCK_MONOTONIC of the last sign of life
+  // Two cache lines each: neighbours are fetched together.
+  alignas(128) Counter phase;    ///< meetings this rank has come to, and those it has left
+  alignas(128) Counter writing;  ///< odd while it writes to memory of others
+  alignas(128) Counter bell;     ///< rung when a message to this rank was posted, or one from it was taken
+  alignas(128) std::atomic<uint32_t> calls{0};  ///< collectives begun
+  std::atomic<uint32_t> here{0};                ///< 1: it has joined
+  std::atomic<uint32_t> left{0};                ///< 1: it has left the communicator in peace
+  std::atomic<int64_t> beat_ns{0};              ///< CLOCK_MONOTONIC of the last sign of life
   Post posts[2];
+
+  /// Wakes all that wait for this rank's collectives, so that they look around.
+  void wake();
 };
 
 /// One direction between two ranks. The receiver takes messages in the order they were posted.
@@ -55,6 +65,8 @@ struct Extent {
   uint64_t offset = 0, count = 0;
 };
 
+inline constexpr size_t kBoardRowsAt = 4096;
+
 class Board {
  public:
   /// A new one. `uid` tells it from all others. Raises kMemory.
@@ -67,7 +79,7 @@ class Board {
 
   uint32_t ranks() const { return ranks_; }
   int file() const { return fd_; }
-  Row& row(uint32_t rank) const;
+  Row& row(uint32_t rank) const { return reinterpret_cast<Row*>(memory_ + kBoardRowsAt)[rank]; }
   Channel& channel(uint32_t from, uint32_t to) const;
   /// The parts of its buffer that `rank` gives to each rank, of the post of that parity.
   Extent* extents(uint32_t rank, uint32_t parity) const;

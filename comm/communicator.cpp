@@ -219,7 +219,7 @@ void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
 void Communicator::depart() {
   left_ = true;
   board_->row(rank_).left.store(1);
-  board_->row(rank_).phase.wake();
+  board_->row(rank_).wake();
 }
 
 void Communicator::leave() {

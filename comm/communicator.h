@@ -109,9 +109,9 @@ class Communicator {
   const std::vector<std::shared_ptr<Link>> links_;
   const Spin spin_;
   const int64_t exec_timeout_s_;
-  Counter turn_;        // collectives that have run
-  std::mutex calling_;  // numbers are taken in the order in which calls are queued
-  uint32_t launched_ = 0;
+  alignas(64) Counter turn_;  // collectives that have run
+  std::mutex calling_;        // numbers of a stream are taken in the order in which its calls are queued
+  std::atomic<uint32_t> launched_{0};
   std::atomic<uint32_t> running_{0};  // tasks queued and not ended, of any kind
   std::vector<uint32_t> sent_, received_;
   std::atomic<bool> closed_{false}, left_{false}, warned_{false};
@@ -143,13 +143,10 @@ void Communicator::launch_in_order(Lane lane, const char* name, F&& body) {
   check();
   if (lane.stream() == nullptr) {
     const Entered entered(*this, name);
-    calling_.lock();
-    const uint32_t number = launched_++;
-    calling_.unlock();
-    return take_turn(number, name, body);
+    return take_turn(launched_.fetch_add(1), name, body);
   }
   const std::lock_guard lock(calling_);
-  const uint32_t number = launched_++;
+  const uint32_t number = launched_.fetch_add(1);
   queue(*lane.stream(), name, [this, number, name, body = std::forward<F>(body)] { take_turn(number, name, body); });
 }
 

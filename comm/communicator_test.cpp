@@ -119,7 +119,10 @@ TEST(Communicator, AFaultIsRaisedInTheCallersThread) {
 
 TEST(Communicator, CountersWrap) {
   Ranks ranks(2);
-  for (uint32_t rank = 0; rank < 2; ++rank) ranks[rank].board().row(rank).phase.value = UINT32_MAX - 4;
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    Row& row = ranks[rank].board().row(rank);
+    row.phase.value = row.posts[0].come.value = row.posts[1].come.value = UINT32_MAX - 4;
+  }
   constexpr uint64_t kCount = 5000;  // two phases each
   Memory<float> first(ranks[0], kCount), second(ranks[1], kCount);
   for (uint64_t i = 0; i < kCount; ++i) first[i] = second[i] = 1;

@@ -39,6 +39,12 @@ void Counter::advance() {
   if (sleepers.load(std::memory_order_seq_cst) != 0) wake();
 }
 
+// The fence is for the same reason. It is cheap when the value has long left the processor.
+void Counter::wake_sleepers() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (sleepers.load(std::memory_order_relaxed) != 0) wake();
+}
+
 void Counter::wake() { futex(value, FUTEX_WAKE, INT_MAX, nullptr); }
 
 Spin Spin::for_ranks(uint32_t ranks_on_host) {

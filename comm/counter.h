@@ -8,13 +8,15 @@
 
 namespace npu::comm {
 
-/// Two cache lines: neighbours are fetched together.
-struct alignas(128) Counter {
+struct Counter {
   std::atomic<uint32_t> value{0};
   std::atomic<uint32_t> sleepers{0};
 
   /// Everything the owner wrote before is seen by whoever sees the new value.
   void set(uint32_t to);
+  /// The first half of set(): those who sleep do not hear it before wake_sleepers().
+  void publish(uint32_t to) { value.store(to, std::memory_order_release); }
+  void wake_sleepers();
   /// The same, by one, from any of several ranks.
   void advance();
   /// Wakes all that sleep on it, so that they look around.

@@ -2,6 +2,7 @@
 #include "comm/meeting.h"
 
 #include <fmt/format.h>
+#include <hwy/cache_control.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +21,9 @@ bool may_be_small(Kind kind) {
   return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kBroadcast || kind == Kind::kAllGather ||
          kind == Kind::kBarrier;
 }
+
+// Looks at the others' counters before the first pause, which lasts as long as a line needs to come.
+constexpr int kAtOnce = 100;
 
 /// The call that most ranks make; of several, that of the lowest rank.
 uint32_t typical(const std::vector<const Call*>& calls) {
@@ -53,15 +57,15 @@ Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& bu
   compare();
 }
 
-const Post& Meeting::post(uint32_t rank) const { return communicator_.board().row(rank).posts[parity_]; }
+Post& Meeting::post(uint32_t rank) const { return communicator_.board().row(rank).posts[parity_]; }
 
 void Meeting::show(const Buffers& buffers, const std::vector<Extent>& extents) {
   Post& own = communicator_.board().row(rank()).posts[parity_];
   own.call = call_;
   std::ranges::copy(extents, communicator_.board().extents(rank(), parity_));
   if (small_) {
-    own.send = own.recv = {};
-    if (buffers.send != nullptr) std::memcpy(own.data, device::resolve(buffers.send, call_.bytes()), call_.bytes());
+    std::byte* const place = call_.bytes() <= kTinyBytes ? own.tiny : own.data;
+    if (buffers.send != nullptr) std::memcpy(place, device::resolve(buffers.send, call_.bytes()), call_.bytes());
     return;
   }
   own.send = named(buffers.send, buffers.send_bytes, send_);
@@ -77,14 +81,28 @@ BufferName Meeting::named(const void* buffer, uint64_t bytes, StandIn& stand_in)
   return name_of(stand_in.memory, bytes);
 }
 
+// Those who come together find each other within a moment, and then nobody sleeps who must be woken.
 void Meeting::come() {
-  Board& board = communicator_.board();
-  board.row(rank()).phase.set(target_);
-  // Each rank begins with its neighbour, so that they do not all look at the same line.
+  Row& own = communicator_.board().row(rank());
+  own.phase.value.store(target_, std::memory_order_relaxed);  // nobody waits for this phase there
+  Counter& come = own.posts[parity_].come;
+  come.publish(target_);
+  uint32_t others = 1;
+  for (int i = 0; i < communicator_.spin().pauses; ++i) {
+    while (others < size() && post(next(others)).come.reached(target_)) ++others;
+    if (others == size()) return come.wake_sleepers();
+    if (i >= kAtOnce) hwy::Pause();
+  }
+  come.wake_sleepers();
+  await_others([](Row& row, uint32_t parity) -> Counter& { return row.posts[parity].come; }, target_);
+}
+
+void Meeting::await_others(Counter& (*counter)(Row&, uint32_t parity), uint32_t target) {
   for (uint32_t i = 1; i < size(); ++i) {
-    const uint32_t other = (rank() + i) % size();
+    const uint32_t other = next(i);
     try {
-      communicator_.wait(board.row(other).phase, target_, other, [this] { return describe(call_); });
+      communicator_.wait(counter(communicator_.board().row(other), parity_), target, other,
+                         [this] { return describe(call_); });
     } catch (...) {
       await_writers();  // others may have seen that all have come
       throw;
@@ -93,11 +111,12 @@ void Meeting::come() {
 }
 
 void Meeting::compare() {
+  bool same = true;
+  for (uint32_t i = 1; i < size(); ++i) same = same && fits(post(next(i)).call, call_);
+  if (same) [[likely]]
+    return;
   std::vector<const Call*> calls(size());
   for (uint32_t i = 0; i < size(); ++i) calls[i] = &post(i).call;
-  const auto odd = std::ranges::find_if(calls, [&](const Call* each) { return !fits(*each, call_); });
-  if (odd == calls.end()) [[likely]]
-    return;
   const uint32_t most = typical(calls);
   const auto other = std::ranges::find_if(calls, [&](const Call* each) { return !fits(*each, *calls[most]); });
   const auto culprit = static_cast<uint32_t>(other - calls.begin());
@@ -117,7 +136,7 @@ void Meeting::refuse(uint32_t other, const std::string& what) {
 }
 
 const std::byte* Meeting::input(uint32_t rank) const {
-  if (small_) return post(rank).data;
+  if (small_) return call_.bytes() <= kTinyBytes ? post(rank).tiny : post(rank).data;
   return address_in(communicator_.peer(rank), post(rank).send);
 }
 
@@ -145,15 +164,7 @@ void Meeting::leave() {
   if ((own.writing.value.load(std::memory_order_relaxed) & 1) != 0)
     own.writing.set(own.writing.value.load(std::memory_order_relaxed) + 1);
   own.phase.set(target_ + 1);
-  for (uint32_t i = 1; i < size(); ++i) {
-    const uint32_t other = (rank() + i) % size();
-    try {
-      communicator_.wait(board.row(other).phase, target_ + 1, other, [this] { return describe(call_); });
-    } catch (...) {
-      await_writers();
-      throw;
-    }
-  }
+  await_others([](Row& row, uint32_t) -> Counter& { return row.phase; }, target_ + 1);
   if (recv_.memory != nullptr)
     copy(static_cast<std::byte*>(device::resolve(buffers_.recv, buffers_.recv_bytes)),
          static_cast<const std::byte*>(device::resolve(recv_.memory, buffers_.recv_bytes)), buffers_.recv_bytes);

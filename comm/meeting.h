@@ -3,6 +3,7 @@
 // everybody is done. Small data is shown in the posts themselves; then nobody needs to wait at the end.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "comm/communicator.h"
@@ -49,10 +50,13 @@ class Meeting {
   };
   void show(const Buffers& buffers, const std::vector<Extent>& extents);
   BufferName named(const void* buffer, uint64_t bytes, StandIn& stand_in);
+  /// Each rank begins with its neighbour, so that they do not all look at the same line.
+  uint32_t next(uint32_t i) const { return rank() + i < size() ? rank() + i : rank() + i - size(); }
   void come();
+  void await_others(Counter& (*counter)(Row&, uint32_t parity), uint32_t target);
   void compare();
   void await_writers() const;
-  const Post& post(uint32_t rank) const;
+  Post& post(uint32_t rank) const;
 
   Communicator& communicator_;
   const Call call_;
@@ -61,6 +65,10 @@ class Meeting {
   const uint32_t target_, parity_;  // of the phase in which all have come
   StandIn send_, recv_;
 };
+
+/// One place a rank, without asking for memory.
+template <class T>
+using PerRank = std::array<T, kMostRanks>;
 
 /// Whether a call's data lies in the posts.
 bool is_small(const Call& call);

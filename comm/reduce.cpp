@@ -43,18 +43,20 @@ HWY_INLINE T combine(T a, T b) {
   }
 }
 
+// `a` may be the sum itself.
 template <ReduceOp op, class T>
-void fold(T* HWY_RESTRICT sum, const T* HWY_RESTRICT next, uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i) sum[i] = combine<op>(sum[i], next[i]);
+void fold(T* sum, const T* a, const T* HWY_RESTRICT b, uint64_t count) {
+#pragma GCC ivdep
+  for (uint64_t i = 0; i < count; ++i) sum[i] = combine<op>(a[i], b[i]);
 }
 
 template <class T>
-void fold_any(ReduceOp op, T* sum, const T* next, uint64_t count) {
+void fold_any(ReduceOp op, T* sum, const T* a, const T* b, uint64_t count) {
   switch (op) {
-    case ReduceOp::kSum: return fold<ReduceOp::kSum>(sum, next, count);
-    case ReduceOp::kProd: return fold<ReduceOp::kProd>(sum, next, count);
-    case ReduceOp::kMax: return fold<ReduceOp::kMax>(sum, next, count);
-    case ReduceOp::kMin: return fold<ReduceOp::kMin>(sum, next, count);
+    case ReduceOp::kSum: return fold<ReduceOp::kSum>(sum, a, b, count);
+    case ReduceOp::kProd: return fold<ReduceOp::kProd>(sum, a, b, count);
+    case ReduceOp::kMax: return fold<ReduceOp::kMax>(sum, a, b, count);
+    case ReduceOp::kMin: return fold<ReduceOp::kMin>(sum, a, b, count);
   }
 }
 
@@ -98,11 +100,11 @@ void reduce_as(ReduceOp op, std::span<const std::byte* const> inputs, std::span<
         return place;
       }
     };
-    std::memcpy(sum, slots(0, wide), part * sizeof(S));
-    for (size_t rank = 1; rank < inputs.size(); ++rank) fold_any<S>(op, sum, slots(rank, wide), part);
-    const auto* out = reinterpret_cast<const std::byte*>(sum);
+    const S* all = slots(0, sum);
+    for (size_t rank = 1; rank < inputs.size(); ++rank, all = sum) fold_any<S>(op, sum, all, slots(rank, wide), part);
+    const auto* out = reinterpret_cast<const std::byte*>(all);
     if constexpr (!kSame) {
-      narrow(sum, 1, result, 1, static_cast<int64_t>(part));
+      narrow(all, 1, result, 1, static_cast<int64_t>(part));
       out = reinterpret_cast<const std::byte*>(result);
     }
     for (std::byte* to : outputs) put(to + begin * sizeof(T), out, part * sizeof(T), past_cache);

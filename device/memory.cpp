@@ -39,7 +39,7 @@ size_t used_by_process() {
 }
 
 // Blocks this thread met lately, so that the usual question costs no lock. A slot is a megabyte of addresses: tensors
-// of one call seldom push each other out. Valid while no live range has ended since.
+// of one call seldom push each other out, also those a power of two apart. Valid while no live range has ended since.
 struct Met {
   Block block;
   size_t padded = 0;
@@ -49,7 +49,10 @@ constexpr size_t kMetSlots = 64;
 constinit thread_local std::array<Met, kMetSlots> met{};
 constinit std::atomic<uint64_t> generation{0};
 
-Met& met_slot(const void* ptr) { return met[reinterpret_cast<uintptr_t>(ptr) >> 20 & (kMetSlots - 1)]; }
+Met& met_slot(const void* ptr) {
+  const uintptr_t megabyte = reinterpret_cast<uintptr_t>(ptr) >> 20;
+  return met[(megabyte ^ megabyte / kMetSlots) & (kMetSlots - 1)];
+}
 
 Block look_up(const void* ptr, size_t* padded) {
   const Arena* arena = arena_of(ptr);

@@ -12,23 +12,24 @@ namespace {
 void reduce_slice(Meeting& meeting) {
   const Call& call = meeting.call();
   const Slice slice = slice_of(call.count, meeting.size(), meeting.rank());
-  std::vector<const std::byte*> inputs(meeting.size());
-  std::vector<std::byte*> outputs(meeting.size());
+  PerRank<const std::byte*> inputs;
+  PerRank<std::byte*> outputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) {
     inputs[i] = meeting.input(i) + slice.begin * call.element_bytes;
     outputs[i] = meeting.output((meeting.rank() + i) % meeting.size()) + slice.begin * call.element_bytes;
   }
   meeting.write_elsewhere();
-  reduce(call.dtype, call.reduce, inputs, outputs, slice.count(), call.bytes() >= kPastCache);
+  reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {outputs.data(), meeting.size()}, slice.count(),
+         call.bytes() >= kPastCache);
 }
 
 // Small data: everybody reduces everything for itself.
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
-  std::vector<const std::byte*> inputs(meeting.size());
+  PerRank<const std::byte*> inputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i);
   std::byte* const output = meeting.output(meeting.rank());
-  reduce(call.dtype, call.reduce, inputs, {&output, 1}, call.count, false);
+  reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 
 }  // namespace
