@@ -10,17 +10,22 @@ stopped, and its exit code is the command's. Calls to CUDA are sent to the NPU a
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from argparse import REMAINDER
+from collections import Counter
 from pathlib import Path
 
 from anynpu import progress, ranks, run
 
 PATIENCE = 5.0  # seconds that ranks have to end after a signal
 OTHERS = 0.5  # seconds that others have to say what they heard of a failure
+LAST_WORDS = 3.0  # seconds that a rank whom others name has to end by itself
+# The library tells whom a rank has waited for in vain. Ranks are numbered anew in each group; processes are not.
+NAMED = re.compile(rb"EI0002: [^\n]*? \(host [^\n()]*, process (\d+)\)")
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
@@ -149,18 +154,33 @@ class Launch:
     def failed(self):
         return [rank for rank in self.ranks if rank.code]
 
-    def culprit(self, first):
-        """A rank that a signal ended, for the others may have heard of that and failed; else the first to fail."""
-        return next((rank for rank in self.failed() if rank.code < 0), next(iter(first), None))
+    def named(self):
+        """The rank that most of the failed ones say they have waited for; None where they say nothing."""
+        by_process = {rank.process.pid: rank for rank in self.ranks}
+        names = Counter()
+        for rank in self.failed():
+            found = {by_process.get(int(each)) for each in NAMED.findall(rank.tail.end())}
+            names.update(found - {rank, None})
+        return names.most_common(1)[0][0] if names else None
+
+    def culprit(self):
+        """One that was killed or has crashed; else whom the others name; else the first to end. Not one that has
+        aborted: that is how torch ends a rank that has heard of another's fault."""
+        failed = sorted(self.failed(), key=lambda rank: rank.seconds)
+        crashed = [rank for rank in failed if rank.code < 0 and -rank.code not in (signal.SIGABRT, signal.SIGTERM)]
+        return next(rank for rank in [*crashed, self.named(), *failed] if rank in failed)
 
     def wait(self):
         """The rank that failed, or None."""
         while self.look() and not self.failed() and not self.signals:
             time.sleep(0.02)
-        first = self.failed()
-        if first and not self.signals:
-            self.look_for(OTHERS)
-        return None if self.signals else self.culprit(first)
+        if self.signals or not self.failed():
+            return None
+        self.look_for(OTHERS)
+        until = time.monotonic() + LAST_WORDS
+        while (named := self.named()) and named.code is None and time.monotonic() < until and not self.signals:
+            self.look_for(0.05, signals=1)
+        return self.culprit()
 
     def stop(self):
         """Ends what still runs, also what ended ranks have left behind: asked first, then (or at a second signal)
@@ -197,9 +217,11 @@ def last_lines(path, count=15):
     return "\n".join(path.read_text(encoding="utf-8", errors="replace").splitlines()[-count:])
 
 
-def tell_failure(rank, others):
+def tell_failure(rank, named, others):
     stopped = "; the others were stopped" if others else ""
     print(f"rank {rank.number} has failed: {rank.end()}{stopped}", file=sys.stderr)
+    if named not in (None, rank):
+        print(f"it has waited for rank {named.number}: see {named.log}", file=sys.stderr)
     if rank.number == 0:
         print(f"its output is above and in {rank.log}", file=sys.stderr)
     else:
@@ -218,6 +240,7 @@ def execute(options):
         try:
             launch.begin()
             failed = launch.wait()
+            named = launch.named()
         finally:
             launch.stop()
     print(f"{len(launch.ranks)} ranks, {time.monotonic() - start:.1f} s; logs in {launch.folder}", file=sys.stderr)
@@ -225,5 +248,5 @@ def execute(options):
         return 128 + launch.signals[0]
     if failed is None:
         return 0
-    tell_failure(failed, len(launch.ranks) > 1)
+    tell_failure(failed, named, len(launch.ranks) > 1)
     return failed.code if failed.code > 0 else 128 - failed.code

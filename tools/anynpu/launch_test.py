@@ -98,6 +98,41 @@ def test_a_killed_rank_is_told(tmp_path, capfd):
     assert "rank 0: ended by SIGKILL" in capfd.readouterr().err
 
 
+TALE = """
+import os, signal, sys, time
+from pathlib import Path
+rank, pid = int(os.environ["RANK"]), Path(sys.argv[1], "pid")
+if rank == 1:
+    pid.with_suffix(".part").write_text(str(os.getpid()))
+    pid.with_suffix(".part").rename(pid)
+    if sys.argv[2] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    print("the reason", flush=True)
+    time.sleep(600 if sys.argv[2] == "hangs" else 1)
+    sys.exit(4)
+while not pid.exists():
+    time.sleep(0.01)
+print(f"EI0002: all_reduce waits for rank 0 (host vm, device 1, process {pid.read_text()}), which has left")
+sys.stdout.flush()
+os.abort()
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "told"),
+    [
+        ("fails", 4, "rank 1 has failed: exit code 4"),
+        ("killed", 128 + signal.SIGKILL, "rank 1 has failed: ended by SIGKILL"),
+        ("hangs", 128 + signal.SIGABRT, "it has waited for rank 1: see "),
+    ],
+)
+def test_the_rank_that_others_wait_for_is_named(what, code, told, tmp_path, capfd):
+    """The others end first, for they hear of it while the interpreter of the culprit still cleans up."""
+    assert launched(tmp_path, write(tmp_path, TALE), "-n", "3", arguments=(str(tmp_path), what)) == code
+    err = capfd.readouterr().err
+    assert told in err and ("the reason" in err) == (what == "fails")
+
+
 CHILDREN = """
 import os, subprocess, sys, time
 child = subprocess.Popen(["sleep", "600"])

@@ -35,6 +35,12 @@ class Tail:
             self.part = re.split(rb"[\r\n]", self.part)[-1]
         return new
 
+    def end(self, most=1 << 16):
+        """The last bytes of the log."""
+        with open(self.file.name, "rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - most))
+            return log.read()
+
     def quiet(self):
         return time.monotonic() - self.changed
 
