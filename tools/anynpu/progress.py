@@ -89,6 +89,7 @@ class Screen(Lines):
     def __init__(self, ranks, stream=None):
         self.ranks, self.stream = ranks, stream or sys.stderr
         self.drawn = 0  # lines
+        self.shown = []
         self.when = 0.0
         self.part = b""
         self.draw()
@@ -116,11 +117,14 @@ class Screen(Lines):
             self.drawn = 0
 
     def draw(self):
+        self.when = time.monotonic()
         lines = self.lines()
+        if self.drawn and lines == self.shown:
+            return
         self.erase()
         self.stream.write("".join(line + "\n" for line in lines))
         self.stream.flush()
-        self.drawn, self.when = len(lines), time.monotonic()
+        self.drawn, self.shown = len(lines), lines
 
     def show(self, new):
         """Whole lines go above ours; the last one is in our line until it is whole."""
