@@ -53,7 +53,7 @@ struct CommunicatorRegistry {
     const std::lock_guard lock(mutex);
     all.insert(one);
     for (const Peer& peer : one->group_.peers)
-      if (HostService::get().has_ended(peer.process)) one->process_ended(peer.process);
+      if (HostService::get().has_ended(peer.process)) one->process_ended(peer.process, false);
   }
   void remove(Communicator* one) {
     const std::lock_guard lock(mutex);
@@ -64,9 +64,9 @@ struct CommunicatorRegistry {
     for (const Communicator* each : get().all)
       each->board_->row(each->rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
   }
-  static void process_ended(const std::string& process) {
+  static void process_ended(const std::string& process, bool alive) {
     const std::lock_guard lock(get().mutex);
-    for (Communicator* each : get().all) each->process_ended(process);
+    for (Communicator* each : get().all) each->process_ended(process, alive);
   }
   static void process_exits() {
     if ((device::detail::process_flags & device::detail::kForked) != 0) return;
@@ -82,10 +82,14 @@ Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> bo
       rank_(rank),
       board_(std::move(board)),
       links_(std::move(links)),
+      link_of_(board_->ranks()),
       spin_(Spin::for_ranks(board_->ranks())),
       exec_timeout_s_(exec_timeout_s >= 0 ? exec_timeout_s : detail::exec_timeout()),
       sent_(board_->ranks()),
       received_(board_->ranks()) {
+  for (const Peer& peer : group_.peers)
+    for (const std::shared_ptr<Link>& link : links_)
+      if (link->process() == peer.process) link_of_[peer.rank] = link.get();
   board_->row(rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
   CommunicatorRegistry::get().add(this);
   board_->row(rank_).here.store(1);
@@ -94,6 +98,9 @@ Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> bo
 Communicator::~Communicator() {
   leave();
   CommunicatorRegistry::get().remove(this);
+  if (links_.empty()) return;
+  links_.clear();
+  HostService::get().look_again();  // its thread holds links while it watches them
 }
 
 void Communicator::check() const {
@@ -141,7 +148,7 @@ void Communicator::queue(device::Stream& stream, const char* name, std::function
   }
   stream.launch({name, 0, device::kTaskMayWait, [ticket = std::move(ticket), body = std::move(body)] {
                    ticket->ran = true;
-                   body();
+                   ticket->communicator.guarded(ticket->name, body);
                  }});
 }
 
@@ -152,14 +159,31 @@ Communicator::Entered::Entered(Communicator& communicator, const char* name) : c
   fault(Result::kUnavailable, "{} comes after its communicator was destroyed", name);
 }
 
-void Communicator::launch(Lane lane, const char* name, const std::function<std::function<void()>()>& number) {
+void Communicator::fail(const char* name, const Error& error) {
   check();
+  const auto* known = dynamic_cast<const Fault*>(&error);
+  end(known != nullptr ? known->result() : Result::kInternal,
+      fmt::format("{} has failed in {}: {}; {}", describe(peer(rank_)), name, error.message(), last_call_of(rank_)));
+}
+
+void Communicator::admit(const Lane& lane) const {
+  check();
+  if (lane.stream() == nullptr || lane.stream()->device() == device()) [[likely]]
+    return;
+  fault(Result::kParameter,
+        "EI0003: stream {} belongs to device {}, but the communicator is of device {}; make the stream while "
+        "aclrtSetDevice({}) is in force",
+        lane.stream()->id(), lane.stream()->device(), device(), device());
+}
+
+void Communicator::launch(Lane lane, const char* name, const std::function<std::function<void()>()>& number) {
+  admit(lane);
   std::unique_lock lock(calling_);
   if (lane.stream() != nullptr) return queue(*lane.stream(), name, number());
   const std::function<void()> body = number();
   lock.unlock();
   const Entered entered(*this, name);
-  body();
+  guarded(name, body);
 }
 
 std::string Communicator::last_call_of(uint32_t rank) const {
@@ -194,12 +218,15 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
           describe(peer(whose)), last_call_of(whose));
 }
 
-void Communicator::process_ended(const std::string& process) {
+void Communicator::process_ended(const std::string& process, bool alive) {
   for (const Peer& peer : group_.peers) {
     if (peer.process != process || board_->row(peer.rank).left.load() != 0) continue;
+    const std::string what =
+        alive ? fmt::format("the connection between {} and {} was reset: one of them has closed its sockets",
+                            describe(peer), describe(this->peer(rank_)))
+              : fmt::format("{} has ended (killed or crashed)", describe(peer));
     board_->abort(static_cast<int32_t>(Result::kRemote),
-                  fmt::format("[{}] EI0002: {} has ended (killed or crashed); {}", group_.name, describe(peer),
-                              last_call_of(peer.rank)));
+                  fmt::format("[{}] EI0002: {}; {}", group_.name, what, last_call_of(peer.rank)));
     return;
   }
 }

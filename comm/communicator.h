@@ -56,6 +56,8 @@ class Communicator {
   int device() const { return group_.peers[rank_].device; }
   const Group& group() const { return group_; }
   const Peer& peer(uint32_t rank) const { return group_.peers[rank]; }
+  /// To the process of `rank`; null for this process.
+  Link* link(uint32_t rank) const { return link_of_[rank]; }
   Board& board() const { return *board_; }
   const Spin& spin() const { return spin_; }
 
@@ -92,8 +94,13 @@ class Communicator {
  private:
   friend struct CommunicatorRegistry;
   friend struct Ticket;
+  void admit(const Lane& lane) const;
+  /// What goes wrong in one rank's call, such as memory that runs out, must not leave the others waiting.
+  template <class F>
+  void guarded(const char* name, F&& body);
+  [[noreturn]] void fail(const char* name, const Error& error);
   void depart();
-  void process_ended(const std::string& process);
+  void process_ended(const std::string& process, bool alive);
   void process_exits(std::chrono::steady_clock::time_point limit);
   void queue(device::Stream& stream, const char* name, std::function<void()> body);
   /// Counts a call that runs in its caller's thread. Raises after the end.
@@ -106,7 +113,8 @@ class Communicator {
   const Group group_;
   const uint32_t rank_;
   const std::shared_ptr<Board> board_;
-  const std::vector<std::shared_ptr<Link>> links_;
+  std::vector<std::shared_ptr<Link>> links_;
+  std::vector<Link*> link_of_;  // by rank
   const Spin spin_;
   const int64_t exec_timeout_s_;
   alignas(64) Counter turn_;  // collectives that have run
@@ -139,11 +147,20 @@ void Communicator::take_turn(uint32_t number, const char* name, F&& body) {
 }
 
 template <class F>
+void Communicator::guarded(const char* name, F&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    fail(name, error);
+  }
+}
+
+template <class F>
 void Communicator::launch_in_order(Lane lane, const char* name, F&& body) {
-  check();
+  admit(lane);
   if (lane.stream() == nullptr) {
     const Entered entered(*this, name);
-    return take_turn(launched_.fetch_add(1), name, body);
+    return guarded(name, [&] { take_turn(launched_.fetch_add(1), name, body); });
   }
   const std::lock_guard lock(calling_);
   const uint32_t number = launched_.fetch_add(1);

@@ -137,12 +137,12 @@ void Meeting::refuse(uint32_t other, const std::string& what) {
 
 const std::byte* Meeting::input(uint32_t rank) const {
   if (small_) return call_.bytes() <= kTinyBytes ? post(rank).tiny : post(rank).data;
-  return address_in(communicator_.peer(rank), post(rank).send);
+  return address_in(communicator_.peer(rank), communicator_.link(rank), post(rank).send);
 }
 
 std::byte* Meeting::output(uint32_t rank) const {
   if (small_) return static_cast<std::byte*>(device::resolve(buffers_.recv, buffers_.recv_bytes));
-  return address_in(communicator_.peer(rank), post(rank).recv);
+  return address_in(communicator_.peer(rank), communicator_.link(rank), post(rank).recv);
 }
 
 const Extent* Meeting::extents(uint32_t rank) const { return communicator_.board().extents(rank, parity_); }

@@ -108,7 +108,9 @@ class Exchange {
     if (!(channel.call == item.call())) refuse(item, channel.call);
     const uint64_t bytes = item.bytes();
     const std::byte* const from =
-        bytes <= kInlineMessage ? channel.data : address_in(communicator_.peer(item.message.peer), channel.buffer);
+        bytes <= kInlineMessage
+            ? channel.data
+            : address_in(communicator_.peer(item.message.peer), communicator_.link(item.message.peer), channel.buffer);
     if (bytes > 0) copy(static_cast<std::byte*>(device::resolve(item.message.buffer, bytes)), from, bytes);
     channel.taken.store(item.number, std::memory_order_seq_cst);
     communicator_.board().row(item.message.peer).bell.advance();

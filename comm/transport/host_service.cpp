@@ -20,9 +20,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
-#include <set>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -36,7 +37,7 @@ namespace {
 
 constexpr int kBeatMs = 500;
 constexpr int kAnswerMs = 10'000;
-constexpr uint32_t kMagic = 0x324e414e;  // changes with the form of the packets
+constexpr uint32_t kMagic = 0x334e414e;  // changes with the form of the packets
 
 struct Request {
   uint32_t magic = kMagic;
@@ -49,6 +50,7 @@ struct Answer {
   uint64_t question = 0;
   uint64_t found = 0;
   uint64_t bytes = 0;
+  char failure[1024] = {};
 };
 
 std::string random_name() {
@@ -101,6 +103,20 @@ int identity_file(const std::string& process) {
   fault(Result::kMemory, "EI0007: the system gives no shared memory ({}); check `ulimit -a`", std::strerror(error));
 }
 
+/// Whether a process whose connection broke goes on. Asking it would not do: it may be asking this one.
+bool is_alive(const Peer& peer) {
+  std::ifstream file(fmt::format("/proc/{}/stat", peer.pid));
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  char state = 'X';
+  int64_t parent, group, session, terminal, foreground;
+  uint64_t flags = 0;
+  fields >> state >> parent >> group >> session >> terminal >> foreground >> flags;
+  constexpr uint64_t kExiting = 4;  // PF_EXITING; set before descriptors are closed
+  return fields && state != 'Z' && state != 'X' && (flags & kExiting) == 0;
+}
+
 bool holds(int fd, const std::string& process) {
   std::array<char, 64> text{};
   const ssize_t got = pread(fd, text.data(), text.size(), 0);
@@ -123,18 +139,19 @@ struct HostService::State {
   std::mutex mutex;
   int listener = -1, wake = -1, identity = -1;
   std::map<std::string, int> boards;
+  std::map<std::string, std::string> failures;       // of boards that were not made
   std::map<std::string, std::weak_ptr<Link>> links;  // by process
-  std::set<std::string> ended_processes;             // of those that were linked
+  std::map<std::string, bool> ended_links;           // by process: whether it is alive
   std::vector<int> clients;                          // the thread's own
   std::atomic<void (*)()> beat = nullptr;
-  std::atomic<void (*)(const std::string&)> ended = nullptr;
+  std::atomic<void (*)(const std::string&, bool)> ended = nullptr;
 
   void serve(int client, bool* gone);
   void take_client();
   void answer(int client);
   void look_around();
   std::vector<std::shared_ptr<Link>> watched();
-  void tell_end(const std::string& process);
+  void tell_end(const Peer& peer);
 };
 
 HostService& HostService::get() {
@@ -199,13 +216,20 @@ void HostService::withdraw_board(const std::string& uid) {
   state_->boards.erase(uid);
 }
 
+void HostService::publish_failure(const std::string& uid, const std::string& text) {
+  const std::lock_guard lock(state_->mutex);
+  state_->failures[uid] = text;
+}
+
 int HostService::board(const std::string& uid) {
   const std::lock_guard lock(state_->mutex);
+  if (const auto why = state_->failures.find(uid); why != state_->failures.end())
+    fault(Result::kRemote, "{}", why->second);
   const auto found = state_->boards.find(uid);
   return found == state_->boards.end() ? -1 : fcntl(found->second, F_DUPFD_CLOEXEC, 0);
 }
 
-void HostService::set_hooks(void (*beat)(), void (*ended)(const std::string&)) {
+void HostService::set_hooks(void (*beat)(), void (*ended)(const std::string&, bool)) {
   state_->beat = beat;
   state_->ended = ended;
 }
@@ -228,8 +252,10 @@ void HostService::State::serve(int client, bool* gone) {
       break;
     }
     case static_cast<uint32_t>(Link::What::kBoard): {
-      const auto found = boards.find(std::string(request.uid, strnlen(request.uid, sizeof(request.uid))));
-      if (found != boards.end()) fd = found->second;
+      const std::string uid(request.uid, strnlen(request.uid, sizeof(request.uid)));
+      if (const auto found = boards.find(uid); found != boards.end()) fd = found->second;
+      if (const auto why = failures.find(uid); why != failures.end())
+        why->second.copy(answer.failure, sizeof(answer.failure) - 1);
       break;
     }
     default: break;
@@ -243,14 +269,16 @@ std::vector<std::shared_ptr<Link>> HostService::State::watched() {
   std::vector<std::shared_ptr<Link>> out;
   std::erase_if(links, [](const auto& each) { return each.second.expired(); });
   for (const auto& [process, link] : links)
-    if (std::shared_ptr<Link> alive = link.lock(); alive != nullptr && !ended_processes.contains(process))
+    if (std::shared_ptr<Link> alive = link.lock(); alive != nullptr && !ended_links.contains(process))
       out.push_back(std::move(alive));
   return out;
 }
 
 void HostService::State::take_client() {
   const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-  if (client >= 0) clients.push_back(client);
+  if (client >= 0) return clients.push_back(client);
+  // Somebody has closed all descriptors of this process, as daemons do: no new links, and no thread that runs hot.
+  if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK) listener = -1;
 }
 
 void HostService::State::answer(int client) {
@@ -274,21 +302,27 @@ void HostService::State::look_around() {
   for (size_t i = 2; i < first_link; ++i)
     if (fds[i].revents != 0) answer(fds[i].fd);
   for (size_t i = first_link; i < fds.size(); ++i)
-    if ((fds[i].revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) tell_end(alive[i - first_link]->process_);
+    if (fds[i].revents != 0) tell_end(alive[i - first_link]->peer_);
   if (auto* hook = beat.load()) hook();
 }
 
-void HostService::State::tell_end(const std::string& process) {
+void HostService::State::tell_end(const Peer& peer) {
+  const bool alive = is_alive(peer);
   {
     const std::lock_guard lock(mutex);
-    ended_processes.insert(process);
+    ended_links.emplace(peer.process, alive);
   }
-  if (auto* hook = ended.load()) hook(process);
+  if (auto* hook = ended.load()) hook(peer.process, alive);
 }
 
 bool HostService::has_ended(const std::string& process) {
   const std::lock_guard lock(state_->mutex);
-  return state_->ended_processes.contains(process);
+  return state_->ended_links.contains(process);
+}
+
+void HostService::look_again() {
+  const uint64_t one = 1;
+  if (write(state_->wake, &one, sizeof(one)) < 0) return;  // the thread looks twice a second anyway
 }
 
 void HostService::run() {
@@ -307,8 +341,8 @@ std::shared_ptr<Link> Link::to(const Peer& peer) {
   if (fd < 0) return nullptr;
   const timeval patience{kAnswerMs / 1000, 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  std::shared_ptr<Link> link(new Link(fd, peer.process));
-  const int identity = link->ask(What::kIdentity, 0, "", nullptr);
+  std::shared_ptr<Link> link(new Link(fd, peer));
+  const int identity = link->ask(What::kIdentity, 0, "").fd;
   const bool proven = identity >= 0 && holds(identity, peer.process);
   if (identity >= 0) close(identity);
   if (!proven) return nullptr;
@@ -316,41 +350,66 @@ std::shared_ptr<Link> Link::to(const Peer& peer) {
   std::weak_ptr<Link>& place = state.links[peer.process];
   if (std::shared_ptr<Link> other = place.lock()) return other;  // another thread was faster
   place = link;
-  const uint64_t one = 1;
-  if (write(state.wake, &one, sizeof(one)) < 0) return link;  // the thread looks twice a second anyway
+  service.look_again();
   return link;
 }
 
-Link::~Link() { close(fd_); }
+Link::~Link() {
+  for (const auto& [number, memory] : segments_) munmap(memory.data(), memory.size());
+  close(fd_);
+}
 
-int Link::ask(What what, uint64_t number, const std::string& uid, size_t* bytes) {
+Link::Reply Link::ask(What what, uint64_t number, const std::string& uid) {
   Request request;
   request.what = static_cast<uint32_t>(what);
   request.number = number;
   uid.copy(request.uid, sizeof(request.uid) - 1);
   const std::lock_guard lock(mutex_);
   request.question = ++questions_;
-  if (!send_packet(fd_, &request, sizeof(request), -1)) return -1;
+  if (!send_packet(fd_, &request, sizeof(request), -1)) return {};
   for (;;) {
     Answer answer;
-    int fd = -1;
-    const bool got = receive_packet(fd_, &answer, sizeof(answer), &fd);
+    Reply reply;
+    const bool got = receive_packet(fd_, &answer, sizeof(answer), &reply.fd);
     if (got && answer.question == request.question && answer.found != 0) {
-      if (bytes != nullptr) *bytes = answer.bytes;
-      return fd;
+      reply.bytes = answer.bytes;
+      return reply;
     }
-    if (fd >= 0) close(fd);
-    if (!got || answer.question == request.question) return -1;
+    if (reply.fd >= 0) close(reply.fd);
+    if (!got) return {};
+    if (answer.question == request.question)
+      return {-1, 0, std::string(answer.failure, strnlen(answer.failure, sizeof(answer.failure)))};
   }
 }
 
-int Link::fetch_segment(uint64_t segment, size_t* bytes) {
-  const int fd = ask(What::kSegment, segment, "", bytes);
-  if (fd < 0)
-    fault(Result::kRemote, "EI0007: a peer process does not give its memory (segment {}); it has ended", segment);
-  return fd;
+std::span<std::byte> Link::map_segment(uint64_t number) {
+  const Reply reply = ask(What::kSegment, number, "");
+  if (reply.fd < 0)
+    fault(Result::kRemote, "EI0007: {} does not give its memory (segment {}); its process has ended", describe(peer_),
+          number);
+  void* base = mmap(nullptr, reply.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, reply.fd, 0);
+  const int error = errno;
+  close(reply.fd);
+  if (base == MAP_FAILED)
+    fault(Result::kMemory,
+          "EI0007: the memory of {} ({} bytes) cannot be mapped ({}); lower ANYNPU_MEMORY, or check "
+          "`ulimit -v`",
+          describe(peer_), reply.bytes, std::strerror(error));
+  madvise(base, reply.bytes, MADV_DONTFORK);
+  madvise(base, reply.bytes, MADV_DONTDUMP);
+  return {static_cast<std::byte*>(base), reply.bytes};
 }
 
-int Link::fetch_board(const std::string& uid) { return ask(What::kBoard, 0, uid, nullptr); }
+std::span<std::byte> Link::segment(uint64_t number) {
+  const std::lock_guard lock(mapping_);
+  const auto found = segments_.find(number);
+  return found != segments_.end() ? found->second : segments_.emplace(number, map_segment(number)).first->second;
+}
+
+int Link::fetch_board(const std::string& uid) {
+  const Reply reply = ask(What::kBoard, 0, uid);
+  if (!reply.failure.empty()) fault(Result::kRemote, "{}", reply.failure);
+  return reply.fd;
+}
 
 }  // namespace npu::comm

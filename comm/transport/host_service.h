@@ -5,10 +5,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "comm/group.h"
@@ -24,22 +26,31 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// A descriptor of the process's segment (device/share.h) and its size; the caller owns it. Raises kRemote.
-  int fetch_segment(uint64_t segment, size_t* bytes);
-  /// A descriptor of a board it made; -1 when it has not made it yet.
+  /// Where a segment of the process's device memory (device/share.h) lies for this one: mapped when it is first asked
+  /// for, as long as the link lives. Raises kRemote when the process has ended, kMemory when there are no addresses.
+  std::span<std::byte> segment(uint64_t number);
+  /// A descriptor of a board it made, the caller's own; -1 when it has not made it yet. Raises kRemote when it cannot.
   int fetch_board(const std::string& uid);
-  const std::string& process() const { return process_; }
+  const std::string& process() const { return peer_.process; }
 
  private:
   friend class HostService;
-  Link(int fd, std::string process) : fd_(fd), process_(std::move(process)) {}
+  Link(int fd, Peer peer) : fd_(fd), peer_(std::move(peer)) {}
   enum class What : uint32_t { kIdentity = 1, kSegment = 2, kBoard = 3 };
-  int ask(What what, uint64_t number, const std::string& uid, size_t* bytes);
+  struct Reply {
+    int fd = -1;  ///< the caller's own
+    size_t bytes = 0;
+    std::string failure;
+  };
+  Reply ask(What what, uint64_t number, const std::string& uid);
+  std::span<std::byte> map_segment(uint64_t number);
 
   std::mutex mutex_;  // one question at a time
   uint64_t questions_ = 0;
   const int fd_;
-  const std::string process_;
+  const Peer peer_;  // one of the process's
+  std::mutex mapping_;
+  std::map<uint64_t, std::span<std::byte>> segments_;
 };
 
 /// This process's side.
@@ -54,14 +65,20 @@ class HostService {
   /// Gives copies of `fd` to those that ask for the board of `uid`, until it is withdrawn.
   void publish_board(const std::string& uid, int fd);
   void withdraw_board(const std::string& uid);
+  /// From now on those that ask for the board hear why there is none.
+  void publish_failure(const std::string& uid, const std::string& text);
   /// A descriptor of it for this process itself, the caller's own; -1 when it is not there.
   int board(const std::string& uid);
 
-  /// Whether a process that this one was linked with has ended.
+  /// Whether the link to a process has ended: most often with the process.
   bool has_ended(const std::string& process);
 
-  /// Called in the service's thread twice a second, and with its identity when a linked process has ended.
-  void set_hooks(void (*beat)(), void (*ended)(const std::string& process));
+  /// Called in the service's thread twice a second, and with its identity when the link to a process has ended;
+  /// `alive` where the process goes on.
+  void set_hooks(void (*beat)(), void (*ended)(const std::string& process, bool alive));
+
+  /// Its thread looks at the links anew: at those made since, and no longer at those that nobody else holds.
+  void look_again();
 
   struct State;
 

@@ -9,9 +9,12 @@
 
 namespace npu::comm {
 
-/// Where `buffer` of `peer` lies for this process; null for a buffer without a name. A segment is mapped when it is
-/// first met and stays mapped. Raises kRemote when its owner has ended, kMemory when there are no addresses left.
-std::byte* address_in(const Peer& peer, const BufferName& buffer);
+class Link;
+
+/// Where `buffer` of `peer` lies for this process; null for a buffer without a name. `link` leads to the peer's
+/// process, null for this one. A segment is mapped when it is first met, as long as the link lives. Raises kRemote when
+/// its owner has ended, kMemory when there are no addresses left.
+std::byte* address_in(const Peer& peer, Link* link, const BufferName& buffer);
 
 /// The name of this process's own buffer; without one where its memory cannot be shared in one piece.
 BufferName name_of(const void* buffer, size_t bytes);
