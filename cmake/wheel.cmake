@@ -45,5 +45,5 @@ foreach(folder runtime compiler opp)
 endforeach()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/registry.cpp PROPERTIES COMPILE_DEFINITIONS
-                                                                            ANYNPU_VERSION="${PROJECT_VERSION}")
+set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp
+                            PROPERTIES COMPILE_DEFINITIONS ANYNPU_VERSION="${PROJECT_VERSION}")

@@ -117,6 +117,25 @@ TEST(Communicator, AFaultIsRaisedInTheCallersThread) {
                "root is 0 and 1");
 }
 
+TEST(Communicator, AStreamOfAnotherDeviceIsRefusedAndHarmsNobody) {
+  Ranks ranks(2);
+  EXPECT_ERROR(barrier(ranks[0], ranks.stream(1)), Code::kInvalidParam,
+               "belongs to device 1, but the communicator is of device 0");
+  EXPECT_ERROR(exchange(ranks[0], ranks.stream(1), {{false, nullptr, 0, kFloat, 1}}), Code::kInvalidParam,
+               "belongs to device 1, but the communicator is of device 0");
+  for (uint32_t rank = 0; rank < 2; ++rank) barrier(ranks[rank], ranks.stream(rank));
+  ranks.expect_fine();
+}
+
+TEST(Communicator, WhatFailsOnOneRankIsHeardByAll) {
+  Ranks ranks(2);
+  ranks[0].launch_in_order(ranks.stream(0), "all_reduce", [] { fail(Code::kRtInternal, "no memory"); });
+  barrier(ranks[1], ranks.stream(1));
+  for (const std::string& text : ranks.wait())
+    EXPECT_NE(text.find("rank 0 (host here, device 0"), std::string::npos) << text;
+  EXPECT_ERROR(barrier(ranks[1], ranks.stream(1)), Code::kRtInternal, "has failed in all_reduce: no memory");
+}
+
 TEST(Communicator, CountersWrap) {
   Ranks ranks(2);
   for (uint32_t rank = 0; rank < 2; ++rank) {
@@ -210,7 +229,7 @@ TEST(Join, APartMayBeMadeAgainAndOfAPart) {
 }
 
 TEST(Join, StrangersAtTheDoorDoNoHarm) {
-  const Place place = start_registrar("strangers", "127.0.0.1", 0, 0, soon());
+  const Place place = start_registrar({"strangers", "127.0.0.1"}, soon());
   for (const char* text : {"5", "[]", "{}", "\"x\"", "{\"uid\":7}", "{\"uid\":\"strangers\"}",
                            "{\"uid\":\"strangers\",\"peer\":3,\"size\":-1,\"protocol\":\"x\"}", "no json", ""}) {
     const Socket socket = Socket::connected(place.address, place.port, soon());
@@ -231,8 +250,7 @@ std::pair<Socket, uint16_t> silent_port() {
 
 TEST(Join, AProgramThatHoldsAPortAndIsSilentStopsNobody) {
   const auto [silent, port] = silent_port();
-  const uint16_t last = port + 1;
-  start_registrar("behind", "127.0.0.1", port, last, soon());
+  start_registrar({"behind", "127.0.0.1", port, 2}, soon());
   const Peer own{0, 0, getpid(), "here", "process", "socket"};
   EXPECT_EQ(register_rank({"behind", "127.0.0.1", port, 2}, 1, own, soon()).peers.size(), 1u);
   const Deadline limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
@@ -242,7 +260,7 @@ TEST(Join, AProgramThatHoldsAPortAndIsSilentStopsNobody) {
 
 TEST(Join, ARegistrarWhomNobodyAsksEndsAtItsDeadline) {
   const Deadline limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-  const Place place = start_registrar("alone", "127.0.0.1", 0, 0, limit);
+  const Place place = start_registrar({"alone", "127.0.0.1"}, limit);
   for (const Deadline until = soon(); Socket::connected(place.address, place.port, until);) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -76,10 +78,9 @@ std::string words_of(const RankTable& table, const std::string& name) {
   return out;
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
+/// Tables that differ are a mistake among processes of one job: those of one JOB_ID, or of one launcher.
+std::string job_of(const std::string& name) {
+  return fmt::format("table {} of {}", name, job().empty() ? fmt::format("process {}", getppid()) : job());
 }
 
 Peer this_rank(uint32_t rank, int device) {
@@ -93,6 +94,15 @@ void check_size(uint32_t size, uint32_t rank) {
   if (rank >= size) fault(Result::kParameter, "EI0003: rank is {} of {} ranks", rank, size);
 }
 
+bool has_ended(const Peer& peer) {
+  return HostService::get().has_ended(peer.process) ||
+         (peer.host == host_name() && kill(peer.pid, 0) != 0 && errno == ESRCH);
+}
+
+[[noreturn]] void ended_while_joining(const Peer& peer) {
+  fault(Result::kRemote, "EI0006: {} has ended while the ranks were joining", describe(peer));
+}
+
 /// Links to all other processes of the group; they also tell when one ends.
 std::vector<std::shared_ptr<Link>> linked(const Group& group) {
   std::vector<std::shared_ptr<Link>> out;
@@ -100,9 +110,9 @@ std::vector<std::shared_ptr<Link>> linked(const Group& group) {
   for (const Peer& peer : group.peers) {
     if (!met.insert(peer.process).second) continue;
     out.push_back(Link::to(peer));
-    if (out.back() == nullptr)
-      fault(
-          Result::kUnsupported,
+    if (out.back() != nullptr) continue;
+    if (has_ended(peer)) ended_while_joining(peer);
+    fault(Result::kUnsupported,
           "EI0006: {} cannot be reached at {}: it is on another host, in another container, or has ended. Collectives "
           "between hosts are not built yet; run all ranks on one, with one XDG_RUNTIME_DIR (or TMPDIR)",
           describe(peer), peer.socket);
@@ -110,27 +120,43 @@ std::vector<std::shared_ptr<Link>> linked(const Group& group) {
   return out;
 }
 
-std::shared_ptr<Board> fetched_board(const Group& group, const std::vector<std::shared_ptr<Link>>& links,
-                                     Deadline until) {
+/// The board that rank 0's process has made; none when it has not yet. Raises what it has failed with.
+std::shared_ptr<Board> find_board(const Group& group) {
   const Peer& first = group.peers[0];
+  int fd = -1;
+  if (first.process == HostService::get().process())
+    fd = HostService::get().board(group.uid);
+  else if (const std::shared_ptr<Link> link = Link::to(first))
+    fd = link->fetch_board(group.uid);
+  if (fd < 0) return nullptr;
+  return std::make_shared<Board>(fd, static_cast<uint32_t>(group.peers.size()), group.uid);
+}
+
+std::shared_ptr<Board> fetched_board(const Group& group, Deadline until) {
   while (std::chrono::steady_clock::now() < until) {
-    int fd = -1;
-    if (first.process == HostService::get().process())
-      fd = HostService::get().board(group.uid);
-    else
-      for (const auto& link : links)
-        if (link->process() == first.process) fd = link->fetch_board(group.uid);
-    if (fd >= 0) return std::make_shared<Board>(fd, static_cast<uint32_t>(group.peers.size()), group.uid);
-    if (HostService::get().has_ended(first.process))
-      fault(Result::kRemote, "EI0006: {} has ended while the ranks were joining", describe(first));
+    if (std::shared_ptr<Board> board = find_board(group)) return board;
+    for (const Peer& peer : group.peers)
+      if (has_ended(peer)) ended_while_joining(peer);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   fault(Result::kTimeout, "EI0006: {} has not made the group's memory; HCCL_CONNECT_TIMEOUT sets the limit",
-        describe(first));
+        describe(group.peers[0]));
+}
+
+/// This rank cannot join: the others, which wait for it, hear why.
+void tell_others(const Group& group, uint32_t rank, const Fault& reason) {
+  const std::string text = fmt::format("{} could not join: {}", describe(group.peers[rank]), reason.message());
+  if (rank == 0) return HostService::get().publish_failure(group.uid, text);
+  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  try {
+    fetched_board(group, soon)->abort(static_cast<int32_t>(reason.result()), text);
+  } catch (const Fault&) {
+    // Rank 0 has failed or ended, too, and who waits for it hears that.
+  }
 }
 
 /// Rank 0's process makes the board, the others fetch it.
-std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& options, Deadline until) {
+std::shared_ptr<Communicator> joined_here(const Group& group, uint32_t rank, const Options& options, Deadline until) {
   std::vector<std::shared_ptr<Link>> links = linked(group);
   const std::string uid = group.uid;
   std::shared_ptr<Board> board;
@@ -138,7 +164,7 @@ std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& 
     board = std::make_shared<Board>(static_cast<uint32_t>(group.peers.size()), uid);
     HostService::get().publish_board(uid, board->file());
   } else {
-    board = fetched_board(group, links, until);
+    board = fetched_board(group, until);
   }
   // Before the board's descriptor is closed: peers would get another file by its number.
   struct Withdraw {
@@ -148,10 +174,18 @@ std::shared_ptr<Communicator> joined(Group group, uint32_t rank, const Options& 
       if (published != nullptr) HostService::get().withdraw_board(uid);
     }
   } withdraw{uid, rank == 0 ? board : nullptr};
-  auto out = std::make_shared<Communicator>(std::move(group), rank, std::move(board), std::move(links),
-                                            options.exec_timeout_s);
+  auto out = std::make_shared<Communicator>(group, rank, std::move(board), std::move(links), options.exec_timeout_s);
   out->await_all(until);
   return out;
+}
+
+std::shared_ptr<Communicator> joined(const Group& group, uint32_t rank, const Options& options, Deadline until) {
+  try {
+    return joined_here(group, rank, options, until);
+  } catch (const Fault& reason) {
+    tell_others(group, rank, reason);
+    throw;
+  }
 }
 
 }  // namespace
@@ -160,8 +194,8 @@ PortBlock meeting_ports() { return {base_port() == 0 ? kTablePort : checked_base
 
 void make_root_info(std::span<char, kRootInfoBytes> out) {
   const uint16_t first = checked_base_port();
-  const uint16_t last = first == 0 ? 0 : static_cast<uint16_t>(first + kPorts - 1);
-  const Place place = start_registrar(random_uid(), own_address(), first, last, deadline());
+  const uint16_t ports = first == 0 ? uint16_t{1} : kPorts;
+  const Place place = start_registrar({random_uid(), own_address(), first, ports}, deadline());
   RootInfo info{};
   std::memcpy(info.magic, kMagic, sizeof(kMagic));
   place.uid.copy(info.uid, sizeof(info.uid) - 1);
@@ -181,12 +215,13 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
           "EI0003: rootInfo is not what HcclGetRootInfo of this version made; pass its 4108 bytes to all ranks "
           "unchanged");
   const Deadline until = deadline();
-  const Place place{info.uid, info.address, info.port};
+  Place place{info.uid, info.address, info.port};
+  place.listens = true;
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
   group.name = options.name.empty()
                    ? fmt::format("{}:{}_{}", info.address, info.port, std::string(info.uid).substr(0, 8))
                    : options.name;
-  return joined(std::move(group), rank, options, until);
+  return joined(group, rank, options, until);
 }
 
 std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options) {
@@ -204,10 +239,12 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
   // All ranks are on this host, so they meet at its own address, whatever the table says.
   const auto [first, count] = meeting_ports();
   Place place{uid_of(words_of(table, options.name), rank), "127.0.0.1", first, count};
-  if (rank == 0) start_registrar(place.uid, place.address, first, static_cast<uint16_t>(first + count - 1), until);
+  place.job = job_of(options.name);
+  place.told = fmt::format("{} ({} ranks)", path, size);
+  if (rank == 0) start_registrar(place, until);
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
   group.name = options.name.empty() ? fmt::format("table_{}", place.uid.substr(0, 8)) : options.name;
-  return joined(std::move(group), rank, options, until);
+  return joined(group, rank, options, until);
 }
 
 namespace {
@@ -227,14 +264,13 @@ std::shared_ptr<Communicator> join_launched(const RankSource& source, const Opti
   const Deadline until = deadline();
   const Place place = place_of(source, source.rank);
   const bool gathers = source.chief.empty() ? source.rank == 0 : device == source.chief_device;
-  if (gathers)
-    start_registrar(place.uid, place.address, place.port, static_cast<uint16_t>(place.port + place.ports - 1), until);
+  if (gathers) start_registrar(place, until);
   Group group = register_rank(place, source.size, this_rank(source.rank, device), until);
   group.name = options.name;
   const auto own = std::ranges::find_if(group.peers, [&](const Peer& each) {
     return each.process == HostService::get().process() && each.device == device;
   });
-  return joined(std::move(group), own->rank, options, until);
+  return joined(group, own->rank, options, until);
 }
 
 }  // namespace
@@ -277,6 +313,7 @@ std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> dev
 
 std::shared_ptr<Communicator> join_part(const Communicator& parent, std::span<const uint32_t> ranks, uint64_t id,
                                         uint32_t rank, const Options& options) {
+  parent.check();
   check_size(static_cast<uint32_t>(ranks.size()), rank);
   Group group;
   group.name = options.name.empty() ? fmt::format("{}_sub_{}", parent.group().name, id) : options.name;
@@ -294,7 +331,7 @@ std::shared_ptr<Communicator> join_part(const Communicator& parent, std::span<co
           ranks[rank], parent.rank());
   // The same part may be made again, while the first one's board can still be had: each time has a name of its own.
   group.uid = uid_of(fmt::format("{}/{}/{}", parent.group().uid, id, fmt::join(ranks, ",")), parent.rank());
-  return joined(std::move(group), rank, options, deadline());
+  return joined(group, rank, options, deadline());
 }
 
 }  // namespace npu::comm

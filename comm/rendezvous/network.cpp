@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -147,6 +148,12 @@ std::string own_address() {
     return std::tuple(wanted_cards().empty() ? card_class(each.card) : 0, each.card, each.family != family);
   };
   return std::ranges::min_element(cards, {}, rank)->text;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
 bool is_own_address(const std::string& address) {

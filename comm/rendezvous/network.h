@@ -16,6 +16,9 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// kNotFound where no card fits.
 std::string own_address();
 
+/// This machine's name.
+std::string host_name();
+
 /// Whether `address` is one of this machine's.
 bool is_own_address(const std::string& address);
 

@@ -21,6 +21,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr auto kTorn = std::chrono::seconds(1);  // so long half a table is read again
+
 /// A place in the table, for texts: "server_list[0].device[2]".
 class Reader {
  public:
@@ -174,17 +176,20 @@ uint32_t rank_in(const RankTable& table, const std::string& rank_id, int32_t dev
 }
 
 RankTable read_rank_table(const std::string& path, int64_t seconds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now(), deadline = start + std::chrono::seconds(seconds);
   for (;;) {
     std::ifstream file(path);
     if (!file) fault(Result::kOpenFile, "EI0004: the rank table {} cannot be opened; check RANK_TABLE_FILE", path);
     const std::string text((std::istreambuf_iterator<char>(file)), {});
-    RankTable table = parse_rank_table(text, path);
+    // Half a file may be one that is being written in place.
+    const bool torn = !json::accept(text) && steady_clock::now() < std::min(start + kTorn, deadline);
+    RankTable table = torn ? RankTable{false, {}} : parse_rank_table(text, path);
     if (table.complete) return table;
-    if (std::chrono::steady_clock::now() >= deadline)
+    if (!torn && steady_clock::now() >= deadline)
       fault(Result::kTimeout, "EI0004: {}: status is not \"completed\" after {} s; who writes it has not ended", path,
             seconds);
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
 

@@ -89,6 +89,14 @@ TEST(RankTable, ATableThatIsBeingWrittenIsReadAgain) {
     rename((path + ".new").c_str(), path.c_str());
   });
   EXPECT_EQ(read_rank_table(path, 20).ranks.size(), 4u);
+  later.join();
+  std::ofstream(path) << std::string(kServers).substr(0, 100);
+  EXPECT_ERROR(read_rank_table(path, 0), Code::kInvalidParam, "no JSON");
+  later = std::jthread([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::ofstream(path) << kServers;
+  });
+  EXPECT_EQ(read_rank_table(path, 20).ranks.size(), 4u);
   remove(path.c_str());
   EXPECT_ERROR(read_rank_table("/nowhere/t.json", 0), Code::kRtInternal, "cannot be opened");
 }

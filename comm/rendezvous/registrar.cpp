@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -21,9 +23,17 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kProtocol = 1;
+constexpr int kProtocol = 2;
+constexpr int kLookMs = 100;
 /// A registrar says at once who it is. Some other program at one of the ports may never say a word.
 constexpr std::chrono::seconds kGreeting{2};
+// So long a rank looks for its own group beside one of the same job that differs, before it calls that a mistake.
+constexpr auto kGrace = std::chrono::milliseconds(1200);
+// So long a rank tries to reach a registrar that must be there.
+constexpr auto kPatience = std::chrono::milliseconds(1000);
+
+/// Counts registrars: one that has failed makes room for the next.
+std::atomic<uint32_t> registrars{0};
 
 json to_json(const Peer& peer) {
   return {{"rank", peer.rank}, {"device", peer.device},   {"pid", peer.pid},
@@ -41,25 +51,23 @@ std::string refusal(Result result, const std::string& text) {
 /// One group being gathered.
 class Registrar {
  public:
-  Registrar(Socket listener, std::string uid, Deadline deadline)
-      : listener_(std::move(listener)), uid_(std::move(uid)), deadline_(deadline) {}
+  Registrar(Socket listener, Place place, Deadline deadline)
+      : listener_(std::move(listener)), place_(std::move(place)), deadline_(deadline), number_(++registrars) {}
 
   void run() {
     while (size_ == 0 || peers_.size() < size_) {
       std::vector<pollfd> fds = {{listener_.fd(), POLLIN, 0}};
       for (const auto& [rank, socket] : sockets_) fds.push_back({socket.fd(), POLLRDHUP, 0});
-      const auto left = deadline_ - std::chrono::steady_clock::now();
-      const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
-      if (left_ms <= 0) return tell_all(refusal(Result::kTimeout, missing()));
-      poll(fds.data(), fds.size(), static_cast<int>(std::min<int64_t>(left_ms, 1000)));
-      if (fds[0].revents != 0 && !take(listener_.accepted(deadline_))) return;
+      if (std::chrono::steady_clock::now() >= deadline_) return fail(Result::kTimeout, missing());
+      poll(fds.data(), fds.size(), kLookMs);
+      // Ends first: who has lost a rank must not hear that a table is complete.
       size_t i = 1;
-      for (const auto& [rank, socket] : sockets_) {
-        if (i >= fds.size() || fds[i].fd != socket.fd()) break;  // one has come since
-        if (fds[i++].revents == 0) continue;
-        return tell_all(refusal(Result::kRemote, fmt::format("EI0006: {} has ended while the ranks were gathering",
-                                                             describe(peers_.at(rank)))));
-      }
+      for (const auto& [rank, socket] : sockets_)
+        if (fds[i++].revents != 0)
+          return fail(Result::kRemote, fmt::format("EI0006: {} has ended, or its connection was reset, while the ranks "
+                                                   "were gathering",
+                                                   describe(peers_.at(rank))));
+      if (fds[0].revents != 0 && !take(listener_.accepted(deadline_))) return;
     }
     json table = json::array();
     for (const Peer& peer : numbered()) table.push_back(to_json(peer));
@@ -76,27 +84,29 @@ class Registrar {
     for (uint32_t rank = 0; rank < out.size(); ++rank) out[rank].rank = rank;
     return out;
   }
-  /// False when the group has failed.
-  bool take(Socket socket) {
+  /// What a process that has come says; nothing for a port scanner, or somebody who gave up.
+  json hello_of(const Socket& socket) const {
     std::string text;
     const Deadline soon = std::min(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(5));
-    if (!socket || !socket.send(json{{"registrar", uid_}}.dump()) || !socket.receive(&text, soon))
-      return true;  // a port scanner, or somebody who gave up
-    const json hello = json::parse(text, nullptr, false);
-    if (!hello.is_object() || hello.value("uid", json()) != uid_) {
-      socket.send(json{{"other", true}}.dump());
-      return true;
-    }
+    const json greeting = {{"registrar", place_.uid}, {"job", place_.job}, {"gatherer", describe_gatherer()}};
+    if (!socket || !socket.send(greeting.dump()) || !socket.receive(&text, soon)) return nullptr;
+    json hello = json::parse(text, nullptr, false);
+    if (!hello.is_object()) socket.send(json{{"other", true}}.dump());
+    return hello.is_object() ? hello : json();
+  }
+  /// False when the group has failed.
+  bool take(Socket socket) {
+    const json hello = hello_of(socket);
+    if (hello.is_null()) return true;
     try {
+      if (hello.value("uid", json()) != place_.uid) return answer_other(socket, hello);
+      const std::string other_version = check_version(hello);
+      if (!other_version.empty()) return refuse(socket, Result::kInternal, other_version);
       const Peer peer = to_peer(hello.at("peer"));
       const uint32_t size = hello.at("size");
       const uint32_t place = peer.rank == kAnyRank ? static_cast<uint32_t>(peers_.size()) : peer.rank;
-      const std::string wrong = check(hello.at("protocol"), size, peer, place);
-      if (!wrong.empty()) {
-        socket.send(refusal(Result::kParameter, wrong));
-        tell_all(refusal(Result::kParameter, wrong));
-        return false;
-      }
+      const std::string wrong = check(size, peer, place);
+      if (!wrong.empty()) return refuse(socket, Result::kParameter, wrong);
       size_ = size;
       peers_.emplace(place, peer);
       sockets_.emplace(place, std::move(socket));
@@ -105,12 +115,41 @@ class Registrar {
     }
     return true;
   }
+  /// One of another group, which has found none of its own. Of the same job, it has the wrong rank table.
+  bool answer_other(const Socket& socket, const json& hello) {
+    if (place_.job.empty() || hello.value("job", "") != place_.job) {
+      socket.send(json{{"other", true}}.dump());
+      return true;
+    }
+    const Peer peer = to_peer(hello.at("peer"));
+    for (const auto& [rank, known] : peers_)
+      if (known.process == peer.process) {  // of two groups that are made at once
+        socket.send(json{{"other", true}}.dump());
+        return true;
+      }
+    return refuse(socket, Result::kParameter,
+                  fmt::format("EI0004: ranks have different rank tables: {} has {}, {} has {}; give all ranks the same "
+                              "one, or their jobs different JOB_IDs",
+                              describe(peer), hello.value("told", ""), describe_gatherer(), place_.told));
+  }
+  std::string describe_gatherer() const {
+    for (const auto& [rank, peer] : peers_)
+      if (peer.pid == getpid() && peer.host == host_name()) return describe(peer);
+    return fmt::format("the process that gathers the ranks (host {}, process {})", host_name(), getpid());
+  }
 
-  std::string check(int protocol, uint32_t size, const Peer& peer, uint32_t place) const {
-    if (protocol != kProtocol)
-      return fmt::format(
-          "EI0008: {} speaks version {}, the registrar {}; all ranks must run the same version of AnyNPU",
-          describe(peer), protocol, kProtocol);
+  static std::string check_version(const json& hello) {
+    const int protocol = hello.at("protocol");
+    const std::string library = hello.value("library", "unknown");
+    if (protocol == kProtocol && library == ANYNPU_VERSION) return "";
+    const json peer = hello.value("peer", json::object());
+    return fmt::format(
+        "EI0008: rank {} (host {}, process {}) runs version {} (protocol {}), the process that gathers the ranks {} "
+        "({}); all ranks must run the same version of AnyNPU",
+        peer.value("rank", json()).dump(), peer.value("host", ""), peer.value("pid", 0), library, protocol,
+        ANYNPU_VERSION, kProtocol);
+  }
+  std::string check(uint32_t size, const Peer& peer, uint32_t place) const {
     if (size_ != 0 && size != size_)
       return fmt::format("EI0005: nRanks is {} for {}, and {} for {}", size, describe(peer), size_,
                          describe(peers_.begin()->second));
@@ -137,29 +176,59 @@ class Registrar {
   void tell_all(const std::string& text) {
     for (const auto& [rank, socket] : sockets_) socket.send(text);
   }
+  bool refuse(const Socket& socket, Result result, const std::string& text) {
+    socket.send(refusal(result, text));
+    fail(result, text);
+    return false;
+  }
+  /// Tells all that have come, then those that still come.
+  void fail(Result result, const std::string& text) {
+    const std::string said = refusal(result, text);
+    tell_all(said);
+    sockets_.clear();
+    while (std::chrono::steady_clock::now() < deadline_ && number_ == registrars) {
+      pollfd door{listener_.fd(), POLLIN, 0};
+      if (poll(&door, 1, kLookMs) <= 0) continue;
+      const Socket socket = listener_.accepted(deadline_);
+      const json hello = hello_of(socket);
+      if (hello.is_object())
+        socket.send(hello.value("uid", json()) == place_.uid ? said : json{{"other", true}}.dump());
+    }
+  }
 
   Socket listener_;
-  const std::string uid_;
+  const Place place_;
   const Deadline deadline_;
+  const uint32_t number_;
   uint32_t size_ = 0;  // known when the first has come
   std::map<uint32_t, Peer> peers_;
   std::map<uint32_t, Socket> sockets_;
 };
 
+Socket listener_at(const Place& place) {
+  for (uint32_t i = 0; i < place.ports; ++i)
+    if (Socket out = Socket::listener(place.address, static_cast<uint16_t>(place.port + i))) return out;
+  return Socket();
+}
+
 }  // namespace
 
-Place start_registrar(const std::string& uid, const std::string& address, uint16_t first, uint16_t last,
-                      Deadline deadline) {
-  Socket listener;
-  for (uint32_t port = first; port <= last && !listener; ++port)
-    listener = Socket::listener(address, static_cast<uint16_t>(port));
+Place start_registrar(Place place, Deadline deadline) {
+  Socket listener = listener_at(place);
+  if (!listener) {
+    ++registrars;  // one of this process that has failed goes
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * kLookMs));
+    listener = listener_at(place);
+  }
   if (!listener)
     fault(Result::kNetwork,
           "EI0019: ports {} to {} of {} are all in use; end the process that holds them (`ss -ltnp`), or "
-          "set HCCL_IF_BASE_PORT",
-          first, last, address);
-  Place place{uid, address, listener.port()};
-  auto registrar = std::make_shared<Registrar>(std::move(listener), uid, deadline);
+          "set {}",
+          place.port, place.port + place.ports - 1, place.address,
+          place.ports > 1 ? "HCCL_IF_BASE_PORT" : "another CM_CHIEF_PORT");
+  place.port = listener.port();
+  place.ports = 1;
+  auto registrar = std::make_shared<Registrar>(std::move(listener), place, deadline);
   sigset_t all, before;  // signals are for the client's threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -173,18 +242,25 @@ Place start_registrar(const std::string& uid, const std::string& address, uint16
 
 namespace {
 
-enum class Heard { kNobody, kStranger, kOther, kTable };
+enum class Heard { kNobody, kStranger, kOther, kOtherOfJob, kTable };
 
-/// Asks at one port.
-Heard ask(const Place& place, uint16_t port, const std::string& hello, Deadline deadline, Group* group) {
+/// Asks at one port; with hello["insists"] also another group of the same job.
+Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadline, Group* group) {
   const Socket socket = Socket::connected(place.address, port, deadline);
   if (!socket) return Heard::kNobody;
   std::string text;
   if (!socket.receive(&text, std::min(deadline, std::chrono::steady_clock::now() + kGreeting))) return Heard::kStranger;
   const json greeting = json::parse(text, nullptr, false);
   if (!greeting.is_object() || !greeting.contains("registrar")) return Heard::kStranger;
-  if (greeting["registrar"] != place.uid) return Heard::kOther;
-  if (!socket.send(hello) || !socket.receive(&text, deadline + std::chrono::seconds(5))) return Heard::kNobody;
+  const bool other = greeting["registrar"] != place.uid;
+  if (other && (place.job.empty() || greeting.value("job", json()) != place.job)) return Heard::kOther;
+  if (other && !hello["insists"].get<bool>()) return Heard::kOtherOfJob;
+  if (!socket.send(hello.dump()) || !socket.receive(&text, deadline + std::chrono::seconds(5))) {
+    if (other || std::chrono::steady_clock::now() >= deadline) return Heard::kNobody;
+    fault(Result::kRemote,
+          "EI0006: {} has ended, or the connection to it ({} port {}) was reset, while it gathered the ranks",
+          greeting.value("gatherer", ""), place.address, port);
+  }
   const json answer = json::parse(text, nullptr, false);
   if (!answer.is_object()) return Heard::kNobody;
   try {
@@ -200,32 +276,41 @@ Heard ask(const Place& place, uint16_t port, const std::string& hello, Deadline 
   }
 }
 
-}  // namespace
-
-Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline) {
-  const std::string hello =
-      json{{"protocol", kProtocol}, {"uid", place.uid}, {"size", size}, {"peer", to_json(own)}}.dump();
-  Group group{place.uid, "", {}};
-  bool others = false;
-  uint32_t stranger = 0;  // a port where no registrar answers
-  while (std::chrono::steady_clock::now() < deadline) {
-    for (uint16_t i = 0; i < place.ports; ++i) {
-      const Heard heard = ask(place, static_cast<uint16_t>(place.port + i), hello, deadline, &group);
-      if (heard == Heard::kTable) return group;
-      others = others || heard == Heard::kOther;
-      if (heard == Heard::kStranger) stranger = static_cast<uint32_t>(place.port + i);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+[[noreturn]] void nobody_answers(const Place& place, uint32_t size, const Peer& own, bool others, uint32_t stranger) {
   std::string hint;
   if (others)
     hint = " (another job gathers its ranks there; give each its own HCCL_IF_BASE_PORT)";
-  else if (stranger != 0)
+  else if (stranger != 0 && !place.listens)
     hint = fmt::format(" (port {} is held by another program; HCCL_IF_BASE_PORT chooses others)", stranger);
   fault(Result::kTimeout,
-        "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has not started, has "
-        "ended, or cannot be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
-        own.rank, size, place.address, place.port, hint);
+        "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has {}ended, or cannot "
+        "be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
+        own.rank, size, place.address, place.port, hint, place.listens ? "" : "not started, has ");
+}
+
+}  // namespace
+
+Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline) {
+  json hello = {{"protocol", kProtocol}, {"library", ANYNPU_VERSION}, {"uid", place.uid},  {"size", size},
+                {"peer", to_json(own)},  {"job", place.job},          {"told", place.told}};
+  Group group{place.uid, "", {}};
+  const Deadline start = std::chrono::steady_clock::now();
+  bool others = false, same_job = false;
+  uint32_t stranger = 0;  // a port where no registrar answers
+  while (std::chrono::steady_clock::now() < deadline) {
+    hello["insists"] = same_job && std::chrono::steady_clock::now() - start > kGrace;
+    for (uint16_t i = 0; i < place.ports; ++i) {
+      const auto port = static_cast<uint16_t>(place.port + i);
+      const Heard heard = ask(place, port, hello, deadline, &group);
+      if (heard == Heard::kTable) return group;
+      others = others || heard == Heard::kOther || heard == Heard::kOtherOfJob;
+      same_job = same_job || heard == Heard::kOtherOfJob;
+      if (heard == Heard::kStranger) stranger = port;
+    }
+    if (place.listens && std::chrono::steady_clock::now() - start > kPatience) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  nobody_answers(place, size, own, others, stranger);
 }
 
 }  // namespace npu::comm

@@ -15,17 +15,20 @@ namespace npu::comm {
 struct Place {
   std::string uid;  ///< of the group
   std::string address;
-  uint16_t port = 0;   ///< the first of those where it may listen
-  uint16_t ports = 1;  ///< how many
+  uint16_t port = 0;      ///< the first of those where it may listen; 0: any
+  uint16_t ports = 1;     ///< how many
+  bool listens = false;   ///< it does already: nobody waits for one that may still start
+  std::string job = {};   ///< what ranks of one job share even where their groups differ by mistake; "" for nothing
+  std::string told = {};  ///< how this rank knows its group, for texts: "the rank table a.json (4 ranks)"
 };
 
-/// Starts a registrar for the group `uid` at `address`; it ends when all ranks have their table, or at the deadline.
-/// Ports `first` to `last` are tried in turn; 0 to 0: any free one. Raises kNetwork when all are in use.
-Place start_registrar(const std::string& uid, const std::string& address, uint16_t first, uint16_t last,
-                      Deadline deadline);
+/// Starts a registrar at the first free port of `place`, and returns that one; it ends when all ranks have their table,
+/// or at the deadline. One whose group has failed tells so to those that come later. Raises kNetwork when all ports are
+/// in use.
+Place start_registrar(Place place, Deadline deadline);
 
 /// Tells the registrar at `place` who `own` is, of `size` ranks, and waits for the table. Tries until the deadline,
-/// since the registrar may start later. Raises kTimeout, or what the registrar refuses.
+/// since the registrar may start later. Raises kTimeout, kRemote when the registrar ends, or what it refuses.
 Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline);
 
 }  // namespace npu::comm

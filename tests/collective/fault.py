@@ -3,9 +3,10 @@
 
 import os
 import signal
+import socket
 import sys
 import time
-from ctypes import byref, c_int32, c_uint32, c_uint64
+from ctypes import byref, c_int32, c_uint32, c_uint64, c_void_p
 
 import numpy
 from hccl_c import DTYPES, SUM, Device, HcclError, Item, Library, join
@@ -39,6 +40,34 @@ class Rank:
         item = Item(1, self.recv, COUNT, 4, source)
         self.library.HcclBatchSendRecv(byref(item), c_uint32(1), self.comm, self.device.stream)
 
+    def busy(self):
+        for _ in range(1_000_000):
+            self.all_reduce(1000)
+            self.all_reduce()
+            self.wait()
+
+    def every_call(self):
+        """After a fault each one gives its text: none of them waits for ranks that have gone."""
+        tail = (self.comm, self.device.stream)
+        count, kind, other = c_uint64(8), c_int32(4), c_uint32((self.rank + 1) % self.size)
+        matrix = (c_uint64 * self.size**2)(*[1] * self.size**2)
+        members, sub = (c_uint32 * self.size)(*range(self.size)), c_void_p()
+        call = self.library
+        yield lambda: call.HcclAllReduce(self.send, self.recv, count, kind, c_int32(SUM), *tail)
+        yield lambda: call.HcclReduce(self.send, self.recv, count, kind, c_int32(SUM), c_uint32(0), *tail)
+        yield lambda: call.HcclBroadcast(self.send, count, kind, c_uint32(0), *tail)
+        yield lambda: call.HcclReduceScatter(self.send, self.recv, count, kind, c_int32(SUM), *tail)
+        yield lambda: call.HcclAllGather(self.send, self.recv, count, kind, *tail)
+        yield lambda: call.HcclScatter(self.send, self.recv, count, kind, c_uint32(0), *tail)
+        yield lambda: call.HcclAlltoAll(self.send, count, kind, self.recv, count, kind, *tail)
+        yield lambda: call.HcclAlltoAllVC(self.send, matrix, kind, self.recv, kind, *tail)
+        yield lambda: call.HcclBarrier(*tail)
+        yield lambda: call.HcclSend(self.send, count, kind, other, *tail)
+        yield lambda: call.HcclRecv(self.recv, count, kind, other, *tail)
+        yield lambda: call.HcclCreateSubCommConfig(
+            byref(self.comm), c_uint32(self.size), members, c_uint64(1), c_uint32(self.rank), None, byref(sub)
+        )
+
     def wait(self):
         self.device.synchronize()
 
@@ -46,6 +75,18 @@ class Rank:
         out = c_int32()
         self.library.HcclGetCommAsyncError(self.comm, byref(out))
         return out.value
+
+
+def tear_connections():
+    """Ends all connections of this process to others."""
+    for descriptor in os.listdir("/proc/self/fd"):
+        try:
+            connection = socket.socket(fileno=os.dup(int(descriptor)))
+            connection.getpeername()
+            connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+        except OSError:
+            pass  # no socket, or one that listens
 
 
 def misbehave(me, what):
@@ -60,6 +101,12 @@ def misbehave(me, what):
         me.library.HcclCommDestroy(me.comm)
         time.sleep(4)
         sys.exit(0)
+    elif what == "killed_busy":
+        signal.setitimer(signal.ITIMER_REAL, 0.3)  # its signal ends the process, wherever it is
+        me.busy()
+    elif what == "reset":
+        tear_connections()
+        me.busy()
     elif what == "stopped":
         os.kill(os.getpid(), signal.SIGSTOP)
     elif what == "late":
@@ -84,6 +131,9 @@ def main():
     for _ in range(3):
         me.all_reduce()
     me.wait()
+    if what == "all_busy":
+        print("BUSY", flush=True)
+        me.busy()
     time.sleep(0.2)
     start = time.monotonic()
     try:
@@ -97,6 +147,8 @@ def main():
             time.sleep(1)
         elif what == "killed_in_receive":
             me.receive(size - 1)
+        elif what in ("killed_busy", "reset"):
+            me.busy()
         else:
             me.all_reduce()
         if rank == size - 1 and what == "killed_in_receive":
@@ -105,11 +157,14 @@ def main():
         print("HEARD nothing")
     except HcclError as error:
         print(f"HEARD after {time.monotonic() - start:.3f} s, async {me.async_error()}: {error}")
-    try:
-        me.all_reduce()
-        print("AGAIN nothing")
-    except HcclError as error:
-        print(f"AGAIN {error}")
+    for call in me.every_call():
+        begin = time.monotonic()
+        try:
+            call()
+            print("AGAIN nothing")
+        except HcclError as error:
+            print(f"AGAIN {error.text.split('] ', 1)[1]}")  # without the function's name
+        assert time.monotonic() - begin < 1
     me.library.HcclCommDestroy(me.comm)
     me.device.free(me.send, me.recv)
     print("DONE")

@@ -2,8 +2,11 @@
 """One rank of the tests of beginnings and ends: life.py ROOT_FILE SIZE RANK WHAT. Prints what it saw."""
 
 import ctypes
+import gc
 import os
 import resource
+import signal
+import subprocess
 import sys
 import time
 from ctypes import byref, c_int32, c_uint32, c_uint64, c_void_p
@@ -147,6 +150,56 @@ class Rank:
             for each in wrong:
                 self.fails(each)
         print("DESCRIPTORS", len(os.listdir("/proc/self/fd")) - before)
+
+    def mapped(self):
+        """Memory of the library's in this process: arenas, boards, and those of peers."""
+        gc.collect()
+        lines = Path("/proc/self/maps").read_text(encoding="ascii").splitlines()
+        return sum("memfd:anynpu" in line for line in lines)
+
+    def mapped_soon(self, wanted):
+        """The service's thread lets go a moment later."""
+        until = time.monotonic() + 0.4  # before it looks by itself
+        while self.mapped() != wanted and time.monotonic() < until:
+            time.sleep(0.005)
+        return self.mapped()
+
+    def meet_once(self, suffix, both):
+        self.join(suffix)
+        tail = (self.comm, self.device.stream)
+        self.library.HcclAllReduce(both, both, c_uint64(COUNT), c_int32(FLOAT32), c_int32(SUM), *tail)
+        self.device.synchronize()
+
+    def mappings(self):
+        """A hundred communicators, one after the other: what they have mapped goes with them."""
+        both = self.device.put(numpy.ones(COUNT, "float32"))
+        before, within, after = self.mapped(), set(), set()
+        for each in range(100):
+            self.meet_once(str(each), both)
+            within.add(self.mapped() - before)
+            self.library.HcclCommDestroy(self.comm)
+            after.add(self.mapped_soon(before) - before)
+        print("MAPPED", within, after)
+        assert after == {0} and len(within) == 1 and min(within) >= 2  # a board and the peer's memory
+
+    def outlives(self):
+        """Peers that come and are killed: their memory goes with the communicator."""
+        both = self.device.put(numpy.ones(COUNT, "float32"))
+        before, after = self.mapped(), set()
+        self.size = 2
+        for each in range(5):
+            peer = subprocess.Popen([sys.executable, __file__, f"{self.root}{each}", "2", "1", "is_killed"])
+            self.meet_once(str(each), both)
+            assert self.mapped() > before
+            assert "has ended" in self.fails(self.check).text
+            assert peer.wait(10) == -signal.SIGKILL
+            self.library.HcclCommDestroy(self.comm)
+            after.add(self.mapped_soon(before) - before)
+        assert after == {0}, after
+
+    def is_killed(self):
+        self.meet_once("", self.device.put(numpy.ones(COUNT, "float32")))
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def few_descriptors(self):
         """The first communicator fails where descriptors run out, wherever that is, and keeps none, or the three of the

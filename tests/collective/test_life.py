@@ -30,6 +30,8 @@ def test_a_process_that_exits_in_a_collective_ends_and_is_heard(tmp_path):
         ("group_with_a_wrong_call", 2),
         ("group_over_a_destroyed", 1),
         ("small_config", 1),
+        ("mappings", 2),
+        ("outlives", 1),
     ],
 )
 def test_life(what, size, tmp_path):
