@@ -78,6 +78,7 @@ class Registrar {
   /// Ranks that came without a number get theirs by host and device.
   std::vector<Peer> numbered() const {
     std::vector<Peer> out;
+    out.reserve(peers_.size());
     for (const auto& [rank, peer] : peers_) out.push_back(peer);
     if (std::ranges::any_of(out, [](const Peer& peer) { return peer.rank == kAnyRank; }))
       std::ranges::sort(out, {}, [](const Peer& peer) { return std::pair(peer.host, peer.device); });
