@@ -100,6 +100,11 @@ def test_variables_without_effect_are_noted(tmp_path):
     assert grade == "note" and "RANK_ID and RANK_SIZE set beside it count for nothing" in text
 
 
+def test_a_table_may_name_npus_that_are_chosen_from(tmp_path):
+    chosen = {"ANYNPU_DEVICES": "4", "ASCEND_RT_VISIBLE_DEVICES": "2,3"}
+    assert one("check_variables", **written(tmp_path, 2, 3), **chosen)[0] == "ok"
+
+
 def test_a_table_of_several_servers_is_found(tmp_path):
     (grade, text, _), _ = findings("check_variables", **written(tmp_path, 0, 1, servers=2))
     assert grade == "bad" and "has ranks on 2 servers (s0, s1)" in text

@@ -331,6 +331,7 @@ def test_the_variables_of_a_chief_say_how_many_ranks(tmp_path, monkeypatch, capf
     [
         ([], "how many ranks?"),
         (["-n", "0"], "how many ranks?"),
+        (["-n", "65"], "-n is 65, but there are 8 NPUs"),
         (["--rank-table", "TABLE"], "server_list[0]: 'server_id' is missing"),
         (["--rank-table", "NOWHERE"], "cannot be opened"),
         (["-n", "3", "--rank-table", "GOOD"], "-n is 3, but"),

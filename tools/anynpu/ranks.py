@@ -47,7 +47,20 @@ def common(size):
     }
 
 
+def check_npus(size, source):
+    """A rank table names NPUs of the server, of which ASCEND_RT_VISIBLE_DEVICES may choose; these count ours."""
+    now = door.configured()
+    if now.problem:
+        raise ValueError(now.problem)
+    if size > now.device_count:
+        raise ValueError(
+            f"{source} is {size}, but there are {now.device_count} NPUs, one a rank; ANYNPU_DEVICES={size} makes "
+            "more (ASCEND_RT_VISIBLE_DEVICES hides some)"
+        )
+
+
 def of_number(size):
+    check_npus(size, "-n")
     own = [{"RANK_ID": str(rank)} for rank in range(size)]
     ignored = [name for name in ("RANK_TABLE_FILE", "CM_CHIEF_IP") if os.environ.get(name)]
     source = "-n" + (f"; {' and '.join(ignored)} of the environment left out" if ignored else "")
@@ -72,6 +85,7 @@ def of_chief():
     found = door.who_am_i()
     if found.problem:
         raise ValueError(found.problem)
+    check_npus(found.size, "CM_WORKER_SIZE")
     device = int(os.environ["CM_CHIEF_DEVICE"])
     if device >= found.size:
         raise ValueError(f"CM_CHIEF_DEVICE is {device}, but CM_WORKER_SIZE is {found.size}: NPUs 0 to {found.size - 1}")
