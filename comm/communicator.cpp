@@ -25,6 +25,7 @@ namespace {
 
 constexpr int64_t kWarnMs = 30'000;
 constexpr auto kExitPatience = std::chrono::seconds(2);
+constexpr auto kLeavePatience = std::chrono::seconds(5);
 
 int64_t now_ns() {
   timespec time{};
@@ -201,7 +202,9 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
         fmt::format(
             "EI0002: {} waits for {}, which has left the communicator (HcclCommDestroy, or its process has ended); {}",
             what, describe(peer(whose)), last_call_of(whose)));
-  if (left_) end(Result::kUnavailable, fmt::format("{} was still waiting when its communicator was destroyed", what));
+  if (left_)
+    end(Result::kUnavailable, fmt::format("{} on {} was still waiting for {} when its communicator was destroyed", what,
+                                          describe(peer(rank_)), describe(peer(whose))));
   const int64_t beat = row.beat_ns.load(std::memory_order_relaxed);  // 0: it has not begun
   const int64_t silent_s = (now_ns() - beat) / 1'000'000'000;
   if (const int64_t limit = detail::stopped_after(); limit > 0 && beat != 0 && silent_s >= limit)
@@ -249,11 +252,12 @@ void Communicator::depart() {
   board_->row(rank_).wake();
 }
 
+// Clients give up a call by destroying its communicator (PyTorch's plug-in does when a wait of its own has timed out):
+// a call that others do not answer holds up its destruction for a moment, not for as long as it may wait.
 void Communicator::leave() {
   closed_ = true;
-  const auto start = std::chrono::steady_clock::now();
-  const auto patience = std::chrono::seconds(exec_timeout_s_ > 0 ? exec_timeout_s_ : INT32_MAX);
-  while (running_ != 0 && !left_ && !board_->aborted() && std::chrono::steady_clock::now() - start < patience)
+  const auto limit = std::chrono::steady_clock::now() + kLeavePatience;
+  while (running_ != 0 && !left_ && !board_->aborted() && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   depart();
   // Tasks look around and end.

@@ -84,7 +84,8 @@ class Communicator {
 
   /// Waits until all ranks have joined. Raises kTimeout, naming one that has not, or the communicator's fault.
   void await_all(std::chrono::steady_clock::time_point deadline);
-  /// Leaves in peace, after the calls made so far have run; with a fault, at once.
+  /// Leaves in peace, after the calls made so far have run; with a fault, at once. Calls that others have not answered
+  /// within 5 s are given up.
   void leave();
 
   /// Numbers of the next message to and from each rank; within launch() only.

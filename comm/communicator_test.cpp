@@ -50,6 +50,17 @@ TEST(Communicator, EndsWhileAnotherThreadCalls) {
   }
 }
 
+TEST(Communicator, LeavesUnderACallThatNobodyAnswers) {
+  Ranks ranks(2);
+  barrier(ranks[0], ranks.stream(0));
+  const auto start = std::chrono::steady_clock::now();
+  ranks[0].leave();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  const std::string text = ranks.wait(0);
+  EXPECT_NE(text.find("still waiting for rank 1"), std::string::npos) << text;
+  EXPECT_ERROR(barrier(ranks[1], ranks.stream(1)), Code::kRtInternal, "when its communicator was destroyed");
+}
+
 // The threads of a rank take turns as they like, so each kind of call has its own time: two ranks that called a barrier
 // and a message in different orders would wait for each other.
 TEST(Communicator, ThreadsShareOneStream) {

@@ -42,7 +42,8 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms);
  * `subCommId` not used before under `comm`. Others may pass null and 0xFFFFFFFF; they get no communicator. */
 HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* rankIds, uint64_t subCommId,
                                    uint32_t subCommRankId, HcclCommConfig* config, HcclComm* subComm);
-/** Leaves after the calls queued so far have run, at once after a fault. */
+/** Leaves after the calls queued so far have run, at once after a fault. Calls that others have not answered within 5 s
+ * are given up: their streams tell it, and the others hear that this rank has left. */
 HcclResult HcclCommDestroy(HcclComm comm);
 
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
