@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "comm/rendezvous/rank_source.h"
 #include "comm/rendezvous/rank_table.h"
+#include "comm/rendezvous/variable.h"
 #include "comm/transport/host_service.h"
 #include "device/context.h"
 #include "device/soc.h"
@@ -193,6 +194,7 @@ std::shared_ptr<Communicator> joined(const Group& group, uint32_t rank, const Op
 PortBlock meeting_ports() { return {base_port() == 0 ? kTablePort : checked_base_port(), kPorts}; }
 
 void make_root_info(std::span<char, kRootInfoBytes> out) {
+  check_variables();
   const uint16_t first = checked_base_port();
   const uint16_t ports = first == 0 ? uint16_t{1} : kPorts;
   const Place place = start_registrar({random_uid(), own_address(), first, ports}, deadline());
@@ -207,6 +209,7 @@ void make_root_info(std::span<char, kRootInfoBytes> out) {
 
 std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> root, uint32_t size, uint32_t rank,
                                         const Options& options) {
+  check_variables();
   check_size(size, rank);
   RootInfo info;
   std::memcpy(&info, root.data(), sizeof(info));
@@ -225,6 +228,7 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
 }
 
 std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options) {
+  check_variables();
   const RankTable table = read_rank_table(path, connect_timeout());
   const auto size = static_cast<uint32_t>(table.ranks.size());
   check_size(size, rank);
@@ -276,6 +280,7 @@ std::shared_ptr<Communicator> join_launched(const RankSource& source, const Opti
 }  // namespace
 
 std::shared_ptr<Communicator> join_environment(const Options& options) {
+  check_variables();
   const std::optional<RankSource> source = find_rank_source();
   if (!source)
     fault(Result::kNotFound,
@@ -286,6 +291,10 @@ std::shared_ptr<Communicator> join_environment(const Options& options) {
     out = join_launched(*source, options);
   } else {
     const RankTable table = read_rank_table(source->table, connect_timeout());
+    if (source->rank_size != 0 && source->rank_size != table.ranks.size())
+      fault(Result::kParameter,
+            "EI0001: RANK_SIZE is {}, but the rank table {} has {} ranks; correct one of them, or unset RANK_SIZE",
+            source->rank_size, source->table, table.ranks.size());
     out = join_table(source->table, rank_in(table, source->rank_id, device::current_device(), source->table), options);
   }
   NPU_LOG(kInfo, "HCCL", "rank {} of {} on device {}, from {}", out->rank(), out->size(), out->device(), source->name);
@@ -293,6 +302,7 @@ std::shared_ptr<Communicator> join_environment(const Options& options) {
 }
 
 std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> devices) {
+  check_variables();
   const auto size = static_cast<uint32_t>(devices.size());
   check_size(size, 0);
   for (uint32_t i = 0; i < size; ++i) {

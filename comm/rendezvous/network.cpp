@@ -156,6 +156,11 @@ std::string host_name() {
   return name.data();
 }
 
+bool is_address(const std::string& text) {
+  in6_addr unused;
+  return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
+}
+
 bool is_own_address(const std::string& address) {
   return std::ranges::any_of(card_addresses(), [&](const CardAddress& each) { return each.text == address; });
 }

@@ -19,6 +19,9 @@ std::string own_address();
 /// This machine's name.
 std::string host_name();
 
+/// Whether `text` is an IPv4 or IPv6 address.
+bool is_address(const std::string& text);
+
 /// Whether `address` is one of this machine's.
 bool is_own_address(const std::string& address);
 

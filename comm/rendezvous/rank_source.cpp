@@ -70,6 +70,7 @@ std::optional<RankSource> find_rank_source(const Get& get) {
     if (!get("CM_CHIEF_IP").empty())
       fault(Result::kParameter, "EI0001: RANK_TABLE_FILE and CM_CHIEF_IP are both set; unset one of them");
     out.name = "RANK_TABLE_FILE";
+    if (!get("RANK_SIZE").empty()) out.rank_size = number(get, "RANK_SIZE", 4096);
     out.table = table;
     out.rank_id = get("RANK_ID");
     if (out.rank_id.empty())

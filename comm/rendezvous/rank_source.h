@@ -18,9 +18,10 @@ namespace npu::comm {
 inline constexpr uint32_t kAnyRank = 0xFFFFFFFF;  ///< whoever gathers the ranks numbers them
 
 struct RankSource {
-  std::string name;     ///< of the variable that decided
-  std::string table;    ///< RANK_TABLE_FILE
-  std::string rank_id;  ///< RANK_ID, with a table
+  std::string name;        ///< of the variable that decided
+  std::string table;       ///< RANK_TABLE_FILE
+  std::string rank_id;     ///< RANK_ID, with a table
+  uint32_t rank_size = 0;  ///< RANK_SIZE, with a table; 0 where it is not set
   uint32_t rank = kAnyRank, size = 0;
   std::string meeting;  ///< what tells this group of processes from others
   std::string chief;    ///< CM_CHIEF_IP

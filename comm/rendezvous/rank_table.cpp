@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/rendezvous/rank_table.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "base/log.h"
 #include "comm/fault.h"
+#include "comm/rendezvous/network.h"
 
 namespace npu::comm {
 namespace {
@@ -71,10 +71,8 @@ class Reader {
 };
 
 std::string address_among(const std::string& host_ip, const std::string& server) {
-  for (const std::string& each : {host_ip, server}) {
-    in6_addr unused;
-    if (inet_pton(AF_INET, each.c_str(), &unused) == 1 || inet_pton(AF_INET6, each.c_str(), &unused) == 1) return each;
-  }
+  for (const std::string& each : {host_ip, server})
+    if (is_address(each)) return each;
   return "";
 }
 

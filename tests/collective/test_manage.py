@@ -117,6 +117,24 @@ def test_a_wrong_table_is_told(table, rank_id, text, tmp_path):
     assert code != 0 and "EI0004" in output and text in output
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "text"),
+    [
+        ("RANK_SIZE", "4", "RANK_SIZE is 4, but the rank table"),
+        ("RANK_SIZE", "x", "RANK_SIZE is 'x'; it is a number from 0 to 4096"),
+        ("HCCL_RDMA_TC", "5", "HCCL_RDMA_TC is '5'; it is a multiple of 4 from 0 to 255"),
+        ("HCCL_CONNECT_TIMEOUT", "soon", "HCCL_CONNECT_TIMEOUT is 'soon'; it is a number from 1 to 7200"),
+    ],
+)
+def test_a_wrong_variable_is_told(variable, value, text, tmp_path):
+    def environments(folder):
+        for own in by_table(template_1([0]), [(0, "0")])(folder):
+            yield own | {variable: value}
+
+    [(code, output)] = run(environments, tmp_path)
+    assert code != 0 and f"EI0001: {text}" in output, output
+
+
 def test_ranks_of_two_servers_are_refused(tmp_path):
     table = template_1([0, 1])
     second = {"server_id": "10.0.0.11", "device": [table["server_list"][0]["device"].pop()]}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vendor's HCCL_* variables: each has values that make sense, also where nothing comes of it here. A typing error
+// is told when a communicator is made, not after a run on cards.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace npu::comm {
+
+/// Looks at variables through `get`, "" for one that is not set. Raises kParameter, "EI0001: <variable> is …; it is …",
+/// for a value outside of its range. `strict`: the vendor's own ranges, on `soc`, where ours are wider.
+void check_variables(const std::function<std::string(std::string_view)>& get, bool strict, std::string_view soc);
+
+/// The same for this process's environment and SoC; ANYNPU_HCCL_STRICT sets `strict`.
+void check_variables();
+
+}  // namespace npu::comm
