@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstring>
 
+#include "acl/collective/config.h"
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
 #include "comm/rendezvous/join.h"
@@ -14,36 +13,19 @@ namespace {
 
 // The client of the wheel asks this before it sets fields up to number 11; all of them are known here.
 constexpr uint32_t kFieldsKnown = 12;
-constexpr uint32_t kConfigMagic = 0xf0f0f0f0;
 constexpr uint64_t kNoPart = 0xFFFFFFFF;
-
-comm::Options options_of(const HcclCommConfig* config) {
-  comm::Options out;
-  if (config == nullptr) return out;
-  if (config->magic != kConfigMagic)
-    comm::fault(comm::Result::kParameter, "EI0003: config was not filled; call HcclCommConfigInit on it first");
-  // Older clients know fewer fields: those behind their size are not theirs.
-  const auto has = [&](size_t end) { return config->size >= end; };
-  if (has(offsetof(HcclCommConfig, hcclDeterministic)) && config->hcclBufferSize == 0)
-    comm::fault(comm::Result::kParameter, "EI0003: hcclBufferSize is 0; it is at least 1 (megabyte)");
-  if (has(offsetof(HcclCommConfig, hcclUdi)))
-    out.name.assign(config->hcclCommName, strnlen(config->hcclCommName, sizeof(config->hcclCommName) - 1));
-  if (has(offsetof(HcclCommConfig, hcclAlgo)) && config->hcclExecTimeOut >= 0)
-    out.exec_timeout_s = config->hcclExecTimeOut;
-  return out;
-}
 
 void join(uint32_t size, const HcclRootInfo* root, uint32_t rank, const HcclCommConfig* config, HcclComm* comm) {
   acl::pointer(root, "rootInfo");
   *acl::pointer(comm, "comm") = nullptr;
   const std::span<const char, comm::kRootInfoBytes> bytes(root->internal);
-  *comm = acl::add_communicator(comm::join_root(bytes, size, rank, options_of(config)));
+  *comm = acl::add_communicator(comm::join_root(bytes, size, rank, acl::options_of(config)));
 }
 
 void join_table(const char* table, uint32_t rank, const HcclCommConfig* config, HcclComm* comm) {
   acl::pointer(table, "clusterInfo");
   *acl::pointer(comm, "comm") = nullptr;
-  *comm = acl::add_communicator(comm::join_table(table, rank, options_of(config)));
+  *comm = acl::add_communicator(comm::join_table(table, rank, acl::options_of(config)));
 }
 
 const std::array<const char*, 23> kNames = {
@@ -119,7 +101,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* r
     if (rankIds == nullptr && subCommId == kNoPart) return;  // no member
     acl::pointer(rankIds, "rankIds");
     *subComm = acl::add_communicator(
-        comm::join_part(*parent, {rankIds, rankNum}, subCommId, subCommRankId, options_of(config)));
+        comm::join_part(*parent, {rankIds, rankNum}, subCommId, subCommRankId, acl::options_of(config)));
   });
 }
 

@@ -84,23 +84,23 @@ typedef struct {
 
 /** Settings of one communicator. HcclCommConfigInit fills it with "unset"; fields beyond the size that the caller's
  * header knew are not looked at. Acted on: hcclCommName, hcclExecTimeOut. The others, which choose links, buffers and
- * algorithms of hardware, are accepted without effect. */
+ * algorithms of hardware, are accepted without effect, if they have values of theirs: others are refused by name. */
 typedef struct {
   uint64_t size; /**< of this structure, as the caller knew it */
   uint32_t magic;
   uint32_t version;
   uint64_t reserved;
-  uint32_t hcclBufferSize; /**< megabytes, at least 1; 0xffffffff: unset */
-  uint32_t hcclDeterministic;
+  uint32_t hcclBufferSize;                 /**< megabytes, at least 1; 0xffffffff: unset */
+  uint32_t hcclDeterministic;              /**< 0 to 2; sums always have one order */
   char hcclCommName[COMM_NAME_MAX_LENGTH]; /**< "" : one is made */
   char hcclUdi[128];
-  uint32_t hcclOpExpansionMode;
-  uint32_t hcclRdmaTrafficClass;
-  uint32_t hcclRdmaServiceLevel;
+  uint32_t hcclOpExpansionMode;  /**< 0 to 3 */
+  uint32_t hcclRdmaTrafficClass; /**< 0 to 255, a multiple of 4 */
+  uint32_t hcclRdmaServiceLevel; /**< 0 to 7 */
   uint32_t hcclWorldRankID;
   uint64_t hcclJobID;
-  uint8_t aclGraphZeroCopyEnable;
-  int32_t hcclExecTimeOut; /**< seconds; -1: HCCL_EXEC_TIMEOUT */
+  uint8_t aclGraphZeroCopyEnable; /**< 0 or 1 */
+  int32_t hcclExecTimeOut;        /**< seconds, 0 for ever; -1: HCCL_EXEC_TIMEOUT */
   char hcclAlgo[1600];
   char hcclRetryEnable[50];
   char hcclRetryParams[128];
