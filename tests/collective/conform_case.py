@@ -33,11 +33,13 @@ MOVING = (
 IN_PLACE = {*REDUCING, "all_gather", "all_gather_v", "scatter"}  # may be; broadcast always is
 MB = 1 << 20
 
-# Elements for elements of so many bytes, on so many ranks. The limits are those of comm/: kInlineMessage, kInlineBytes,
-# kPart of comm/reduce.cpp, slices of 64 elements, kPastCache and kLarge.
+# Elements for elements of so many bytes, on so many ranks. The limits are those of comm/: kTinyBytes, kInlineMessage,
+# kInlineBytes, kPart of comm/reduce.cpp, slices of 64 elements, kPastCache and kLarge.
 SIZES = {
     "0": lambda unit, ranks: 0,
     "1": lambda unit, ranks: 1,
+    "24 bytes": lambda unit, ranks: 24 // unit,
+    "24 bytes and 1": lambda unit, ranks: 24 // unit + 1,
     "odd, fewer slices than ranks": lambda unit, ranks: 127,
     "1024 bytes": lambda unit, ranks: 1024 // unit,
     "1024 bytes and 1": lambda unit, ranks: 1024 // unit + 1,
