@@ -18,7 +18,7 @@ namespace npu::comm {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x3242434c434e594e;  // changes with the layout
+constexpr uint64_t kMagic = 0x3342434c434e594e;  // changes with the layout
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
@@ -31,7 +31,7 @@ size_t total(size_t ranks) { return channels_at(ranks) + round_up(ranks * ranks 
 struct Board::Head {
   enum State : uint32_t { kRuns = 0, kEnding = 1, kEnded = 2 };
   uint64_t magic;
-  uint32_t ranks;
+  uint32_t ranks, processors;
   char uid[128];
   std::atomic<uint32_t> state;
   int32_t result;
@@ -54,6 +54,7 @@ Board::Board(uint32_t ranks, std::string_view uid) : ranks_(ranks), bytes_(total
   }
   map();
   head().ranks = ranks;
+  head().processors = std::max(1u, std::thread::hardware_concurrency());
   uid.copy(head().uid, sizeof(head().uid) - 1);
   head().magic = kMagic;
 }
@@ -91,6 +92,8 @@ void Board::map() {
   madvise(memory, bytes_, MADV_DONTFORK);
   memory_ = static_cast<std::byte*>(memory);
 }
+
+uint32_t Board::processors() const { return head().processors; }
 
 Extent* Board::extents(uint32_t rank, uint32_t parity) const {
   return reinterpret_cast<Extent*>(memory_ + extents_at(ranks_)) + (size_t{parity} * ranks_ + rank) * ranks_;

@@ -78,6 +78,8 @@ class Board {
   Board& operator=(const Board&) = delete;
 
   uint32_t ranks() const { return ranks_; }
+  /// Of this host, as the rank that made the board counts them: all ranks must choose alike.
+  uint32_t processors() const;
   int file() const { return fd_; }
   Row& row(uint32_t rank) const { return reinterpret_cast<Row*>(memory_ + kBoardRowsAt)[rank]; }
   Channel& channel(uint32_t from, uint32_t to) const;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "comm/algorithm.h"
+
 namespace npu::comm {
 namespace {
 
@@ -65,7 +67,8 @@ bool counts_agree(Kind kind) {
 
 bool fits(const Call& a, const Call& b) {
   return a.kind == b.kind && a.element_bytes == b.element_bytes && a.dtype == b.dtype && a.root == b.root &&
-         (!reduces(a.kind) || a.reduce == b.reduce) && (!counts_agree(a.kind) || a.count == b.count);
+         a.algorithm == b.algorithm && (!reduces(a.kind) || a.reduce == b.reduce) &&
+         (!counts_agree(a.kind) || a.count == b.count);
 }
 
 std::string difference(const Call& a, const Call& b) {
@@ -75,6 +78,8 @@ std::string difference(const Call& a, const Call& b) {
   if (reduces(a.kind) && a.reduce != b.reduce)
     return fmt::format("op is {} and {}", name_of(a.reduce), name_of(b.reduce));
   if (a.root != b.root) return fmt::format("root is {} and {}", a.root, b.root);
+  if (a.count == b.count)
+    return fmt::format("HCCL_ALGO (or hcclAlgo) makes it {} and {}", name_of(a.algorithm), name_of(b.algorithm));
   return fmt::format("count is {} and {}", a.count, b.count);
 }
 

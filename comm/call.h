@@ -28,6 +28,16 @@ enum class Kind : uint32_t {
   kSend,
 };
 
+inline constexpr size_t kKinds = 14;
+
+/// How the ranks of a reduction share the work (algorithm.h chooses).
+enum class Algorithm : uint32_t {
+  kNone,      ///< calls that have one way only
+  kFullMesh,  ///< each shows all of its data, and takes what it needs of everybody's
+  kMesh,      ///< each reduces a slice of everybody's data and writes it to those who get it
+  kStar,      ///< one reduces everything and writes it to those who get it; the others wait for that one only
+};
+
 enum class ReduceOp : uint32_t { kSum = 0, kProd = 1, kMax = 2, kMin = 3 };
 
 /// Plain data: it lies in memory that ranks share.
@@ -37,6 +47,7 @@ struct Call {
   uint32_t element_bytes = 0;  ///< decides for calls that only move data
   ReduceOp reduce = ReduceOp::kSum;
   uint32_t root = 0;
+  Algorithm algorithm = Algorithm::kNone;
   uint64_t count = 0;  ///< elements, as the function of that kind counts them
   uint64_t bytes() const { return count * element_bytes; }
   bool operator==(const Call&) const = default;

@@ -78,14 +78,15 @@ struct CommunicatorRegistry {
 };
 
 Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board,
-                           std::vector<std::shared_ptr<Link>> links, int64_t exec_timeout_s)
+                           std::vector<std::shared_ptr<Link>> links, const Options& options)
     : group_(std::move(group)),
       rank_(rank),
       board_(std::move(board)),
       links_(std::move(links)),
       link_of_(board_->ranks()),
-      spin_(Spin::for_ranks(board_->ranks())),
-      exec_timeout_s_(exec_timeout_s >= 0 ? exec_timeout_s : detail::exec_timeout()),
+      spin_(Spin::for_ranks(board_->ranks(), board_->processors())),
+      exec_timeout_s_(options.exec_timeout_s >= 0 ? options.exec_timeout_s : detail::exec_timeout()),
+      algorithms_(options.algorithms),
       sent_(board_->ranks()),
       received_(board_->ranks()) {
   for (const Peer& peer : group_.peers)

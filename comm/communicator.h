@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/setting.h"
+#include "comm/algorithm.h"
 #include "comm/board.h"
 #include "comm/fault.h"
 #include "comm/group.h"
@@ -26,6 +27,7 @@ class Link;
 struct Options {
   std::string name;             ///< "" for one made of the group
   int64_t exec_timeout_s = -1;  ///< -1: HCCL_EXEC_TIMEOUT
+  AlgorithmChoice algorithms = AlgorithmChoice::of_environment();
 };
 
 /// Where a call runs: as a task of a stream of the communicator's device, or in the calling thread.
@@ -46,7 +48,7 @@ class Communicator {
  public:
   /// `board` is shared by all ranks of `group`; `rank` is this one's.
   Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board, std::vector<std::shared_ptr<Link>> links,
-               int64_t exec_timeout_s = -1);
+               const Options& options = {});
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -60,6 +62,10 @@ class Communicator {
   Link* link(uint32_t rank) const { return link_of_[rank]; }
   Board& board() const { return *board_; }
   const Spin& spin() const { return spin_; }
+  /// How a call of so many bytes is done; the same on all ranks.
+  Algorithm algorithm(Kind kind, uint64_t bytes) const {
+    return algorithms_.of(kind, bytes, board_->ranks(), board_->processors());
+  }
 
   /// Queues `body` on `lane` as the next collective of this communicator; it runs when those before it have.
   template <class F>
@@ -118,6 +124,7 @@ class Communicator {
   std::vector<Link*> link_of_;  // by rank
   const Spin spin_;
   const int64_t exec_timeout_s_;
+  const AlgorithmChoice algorithms_;
   alignas(64) Counter turn_;  // collectives that have run
   std::mutex calling_;        // numbers of a stream are taken in the order in which its calls are queued
   std::atomic<uint32_t> launched_{0};

@@ -7,11 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <ctime>
-#include <thread>
 
 namespace npu::comm {
 namespace {
@@ -47,8 +45,7 @@ void Counter::wake_sleepers() {
 
 void Counter::wake() { futex(value, FUTEX_WAKE, INT_MAX, nullptr); }
 
-Spin Spin::for_ranks(uint32_t ranks_on_host) {
-  const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+Spin Spin::for_ranks(uint32_t ranks_on_host, uint32_t processors) {
   return processors >= ranks_on_host ? Spin{2000, 50} : Spin{20, 200};
 }
 

@@ -30,7 +30,7 @@ struct Counter {
 /// Whether spinning makes sense: as many processors as ranks on this host.
 struct Spin {
   int pauses = 0, yields = 0;
-  static Spin for_ranks(uint32_t ranks_on_host);
+  static Spin for_ranks(uint32_t ranks_on_host, uint32_t processors);
 };
 
 /// Waits until `counter` has reached `target`. `look_around(context, milliseconds)` is called before the thread sleeps

@@ -17,9 +17,9 @@ namespace npu::comm {
 namespace {
 
 /// A reduction shows all of a rank's data, a broadcast the root's; others move too much, or parts of unequal size.
-bool may_be_small(Kind kind) {
-  return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kBroadcast || kind == Kind::kAllGather ||
-         kind == Kind::kBarrier;
+bool may_be_small(const Call& call) {
+  return call.algorithm == Algorithm::kFullMesh || call.kind == Kind::kBroadcast || call.kind == Kind::kAllGather ||
+         call.kind == Kind::kBarrier;
 }
 
 // Looks at the others' counters before the first pause, which lasts as long as a line needs to come.
@@ -38,7 +38,7 @@ uint32_t typical(const std::vector<const Call*>& calls) {
 
 }  // namespace
 
-bool is_small(const Call& call) { return may_be_small(call.kind) && call.bytes() <= kInlineBytes; }
+bool is_small(const Call& call) { return may_be_small(call) && call.bytes() <= kInlineBytes; }
 
 Meeting::StandIn::~StandIn() {
   if (memory != nullptr) device::deallocate(memory);
@@ -54,7 +54,7 @@ Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& bu
       parity_((communicator.board().row(communicator.rank()).calls.load(std::memory_order_relaxed) + 1) & 1) {
   show(buffers, extents);
   come();
-  compare();
+  if (!idle()) compare();
 }
 
 Post& Meeting::post(uint32_t rank) const { return communicator_.board().row(rank).posts[parity_]; }
@@ -86,6 +86,7 @@ void Meeting::come() {
   Row& own = communicator_.board().row(rank());
   own.phase.value.store(target_, std::memory_order_relaxed);  // nobody waits for this phase there
   Counter& come = own.posts[parity_].come;
+  if (idle()) return come.set(target_);
   come.publish(target_);
   uint32_t others = 1;
   for (int i = 0; i < communicator_.spin().pauses; ++i) {
@@ -97,17 +98,17 @@ void Meeting::come() {
   await_others([](Row& row, uint32_t parity) -> Counter& { return row.posts[parity].come; }, target_);
 }
 
-void Meeting::await_others(Counter& (*counter)(Row&, uint32_t parity), uint32_t target) {
-  for (uint32_t i = 1; i < size(); ++i) {
-    const uint32_t other = next(i);
-    try {
-      communicator_.wait(counter(communicator_.board().row(other), parity_), target, other,
-                         [this] { return describe(call_); });
-    } catch (...) {
-      await_writers();  // others may have seen that all have come
-      throw;
-    }
+void Meeting::await(uint32_t other, Counter& counter, uint32_t target) {
+  try {
+    communicator_.wait(counter, target, other, [this] { return describe(call_); });
+  } catch (...) {
+    await_writers();  // others may have seen that all have come
+    throw;
   }
+}
+
+void Meeting::await_others(Counter& (*counter)(Row&, uint32_t parity), uint32_t target) {
+  for (uint32_t i = 1; i < size(); ++i) await(next(i), counter(communicator_.board().row(next(i)), parity_), target);
 }
 
 void Meeting::compare() {
@@ -164,7 +165,10 @@ void Meeting::leave() {
   if ((own.writing.value.load(std::memory_order_relaxed) & 1) != 0)
     own.writing.set(own.writing.value.load(std::memory_order_relaxed) + 1);
   own.phase.set(target_ + 1);
-  await_others([](Row& row, uint32_t) -> Counter& { return row.phase; }, target_ + 1);
+  if (idle())
+    await(call_.root, board.row(call_.root).phase, target_ + 1);
+  else if (call_.algorithm != Algorithm::kStar)  // nobody but this rank touches buffers of a star
+    await_others([](Row& row, uint32_t) -> Counter& { return row.phase; }, target_ + 1);
   if (recv_.memory != nullptr)
     copy(static_cast<std::byte*>(device::resolve(buffers_.recv, buffers_.recv_bytes)),
          static_cast<const std::byte*>(device::resolve(recv_.memory, buffers_.recv_bytes)), buffers_.recv_bytes);

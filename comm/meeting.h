@@ -20,8 +20,8 @@ struct Buffers {
 
 class Meeting {
  public:
-  /// Comes to the meeting: returns when all ranks have. Raises EI0005 when their calls do not fit. `extents`: how this
-  /// rank parts a buffer, shown to the others; empty for none.
+  /// Comes to the meeting: returns when all ranks have (in a star: at once, except for its centre). Raises EI0005 when
+  /// their calls do not fit. `extents`: how this rank parts a buffer, shown to the others; empty for none.
   Meeting(Communicator& communicator, const Call& call, const Buffers& buffers, const std::vector<Extent>& extents);
   /// Waits until the others are done with this rank's buffers. To be called last.
   void leave();
@@ -31,6 +31,8 @@ class Meeting {
   const Call& call() const { return call_; }
   /// Whether the data lies in the posts: then input() of others is there and output() only of this rank.
   bool small() const { return small_; }
+  /// Whether this rank has nothing to do: the centre of the star works.
+  bool idle() const { return call_.algorithm == Algorithm::kStar && rank() != call_.root; }
   /// What `rank` sends. Null if it has nothing to send.
   const std::byte* input(uint32_t rank) const;
   /// Where `rank` receives. Whoever writes to another rank's output says so before with write_elsewhere().
@@ -53,6 +55,7 @@ class Meeting {
   /// Each rank begins with its neighbour, so that they do not all look at the same line.
   uint32_t next(uint32_t i) const { return rank() + i < size() ? rank() + i : rank() + i - size(); }
   void come();
+  void await(uint32_t other, Counter& counter, uint32_t target);
   void await_others(Counter& (*counter)(Row&, uint32_t parity), uint32_t target);
   void compare();
   void await_writers() const;

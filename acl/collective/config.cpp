@@ -63,7 +63,7 @@ void check_form(const HcclCommConfig& config) {
                 config.size, kLeastBytes, kMostBytes);
 }
 
-/// Without effect: hardware's buffers, links and schedules. What is no value of theirs is a mistake all the same.
+/// Without effect: hardware's buffers and links. What is no value of theirs is a mistake all the same.
 void check_without_effect(const HcclCommConfig& config, const Fields& fields) {
   fields.number(&HcclCommConfig::hcclBufferSize, "hcclBufferSize", 1, INT32_MAX);
   fields.number(&HcclCommConfig::hcclDeterministic, "hcclDeterministic", 0, 2);
@@ -75,7 +75,6 @@ void check_without_effect(const HcclCommConfig& config, const Fields& fields) {
     comm::fault(comm::Result::kParameter,
                 "EI0001: aclGraphZeroCopyEnable of the communicator's config is {}; it is 0 or 1",
                 config.aclGraphZeroCopyEnable);
-  fields.text(&HcclCommConfig::hcclAlgo, "hcclAlgo");
   fields.text(&HcclCommConfig::hcclRetryEnable, "hcclRetryEnable");
   fields.text(&HcclCommConfig::hcclRetryParams, "hcclRetryParams");
   fields.text(&HcclCommConfig::hcclBufferName, "hcclBufferName");
@@ -90,6 +89,8 @@ comm::Options options_of(const HcclCommConfig* config) {
   const Fields fields(*config);
   check_without_effect(*config, fields);
   out.name = fields.text(&HcclCommConfig::hcclCommName, "hcclCommName");
+  if (const std::string asked = fields.text(&HcclCommConfig::hcclAlgo, "hcclAlgo"); !asked.empty())
+    out.algorithms = comm::AlgorithmChoice(asked, "hcclAlgo of the communicator's config");
   if (!fields.has(&HcclCommConfig::hcclExecTimeOut) || config->hcclExecTimeOut == -1) return out;
   if (config->hcclExecTimeOut < 0)
     comm::fault(comm::Result::kParameter,

@@ -110,6 +110,14 @@ TEST(HcclConfig, ValuesAtTheEdgesAreTaken) {
   EXPECT_EQ(name, std::string(COMM_NAME_MAX_LENGTH - 1, 'n'));
 }
 
+TEST(HcclConfig, AlgorithmsAreTaken) {
+  HcclCommConfig config = config_of(sizeof(config));
+  std::strcpy(config.hcclAlgo, "level0:star;level1:NA");
+  const npu::comm::AlgorithmChoice choice = npu::acl::options_of(&config).algorithms;
+  EXPECT_EQ(choice.of(npu::comm::Kind::kAllReduce, 1 << 20, 2, 2), npu::comm::Algorithm::kStar);
+  EXPECT_EQ(make(config), "");
+}
+
 TEST(HcclConfig, ValuesOutsideOfTheirRangesAreRefusedByName) {
   refused([](auto& c) { c.size = 8; }, "size of the communicator's config is 8; it is 28 to 65536");
   refused([](auto& c) { c.size = ~uint64_t{0}; }, "size of the communicator's config");
@@ -125,6 +133,8 @@ TEST(HcclConfig, ValuesOutsideOfTheirRangesAreRefusedByName) {
           "hcclCommName of the communicator's config has no end; it is a text of at most 127 bytes");
   refused([](auto& c) { std::memset(c.hcclUdi, 'n', sizeof(c.hcclUdi)); }, "hcclUdi of the");
   refused([](auto& c) { std::memset(c.hcclAlgo, 'n', sizeof(c.hcclAlgo)); }, "hcclAlgo of the");
+  refused([](auto& c) { std::strcpy(c.hcclAlgo, "level0:tree"); },
+          "EI0001: hcclAlgo of the communicator's config is 'level0:tree'");
   refused([](auto& c) { std::memset(c.hcclRetryEnable, 'n', sizeof(c.hcclRetryEnable)); }, "hcclRetryEnable of the");
   refused([](auto& c) { std::memset(c.hcclRetryParams, 'n', sizeof(c.hcclRetryParams)); }, "hcclRetryParams of the");
   refused([](auto& c) { std::memset(c.hcclBufferName, 'n', sizeof(c.hcclBufferName)); }, "hcclBufferName of the");

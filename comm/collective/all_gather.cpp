@@ -19,7 +19,7 @@ void all_gather(Communicator& communicator, Lane lane, const void* send, void* r
   check_buffer(communicator, send, count, element, "sendBuf");
   const uint64_t all = count * communicator.size();
   check_buffer(communicator, recv, all, element, "recvBuf");
-  const Call call{Kind::kAllGather, element.dtype, element.bytes, ReduceOp::kSum, 0, count};
+  const Call call{Kind::kAllGather, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
   meet(communicator, lane, call, {send, call.bytes(), recv, all * element.bytes}, {}, [](Meeting& meeting) {
     std::byte* const output = meeting.output(meeting.rank());
     const uint64_t bytes = meeting.call().bytes();
@@ -32,7 +32,7 @@ void all_gather_v(Communicator& communicator, Lane lane, const void* send, uint6
                   std::vector<Extent> parts, Element element) {
   check_buffer(communicator, send, count, element, "sendBuf");
   const uint64_t all = check_parts(communicator, recv, parts, element, "recvBuf");
-  const Call call{Kind::kAllGatherV, element.dtype, element.bytes, ReduceOp::kSum, 0, count};
+  const Call call{Kind::kAllGatherV, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
   meet(communicator, lane, call, {send, call.bytes(), recv, all * element.bytes}, {},
        [parts = std::move(parts)](Meeting& meeting) {
          std::byte* const output = meeting.output(meeting.rank());

@@ -7,11 +7,10 @@
 namespace npu::comm {
 namespace {
 
-// Each rank reduces one slice of everybody's data and writes it to everybody. Nobody else touches that slice, so the
-// buffers may be the same.
-void reduce_slice(Meeting& meeting) {
+/// Reduces a slice of everybody's data and writes it to everybody. Nobody else touches that slice, so the buffers may
+/// be the same.
+void reduce_slice(Meeting& meeting, const Slice& slice) {
   const Call& call = meeting.call();
-  const Slice slice = slice_of(call.count, meeting.size(), meeting.rank());
   PerRank<const std::byte*> inputs;
   PerRank<std::byte*> outputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) {
@@ -20,16 +19,25 @@ void reduce_slice(Meeting& meeting) {
   }
   meeting.write_elsewhere();
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {outputs.data(), meeting.size()}, slice.count(),
-         call.bytes() >= kPastCache);
+         past_cache(meeting));
 }
 
-// Small data: everybody reduces everything for itself.
+// Everybody reduces everything for itself.
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
   PerRank<const std::byte*> inputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i);
   std::byte* const output = meeting.output(meeting.rank());
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
+}
+
+void work(Meeting& meeting) {
+  const uint64_t count = meeting.call().count;
+  switch (meeting.call().algorithm) {
+    case Algorithm::kFullMesh: return reduce_all(meeting);
+    case Algorithm::kStar: return meeting.idle() ? void() : reduce_slice(meeting, {0, count});
+    default: return reduce_slice(meeting, slice_of(count, meeting.size(), meeting.rank()));
+  }
 }
 
 }  // namespace
@@ -39,9 +47,9 @@ void all_reduce(Communicator& communicator, Lane lane, const void* send, void* r
   check_reduce(element, op);
   check_buffer(communicator, send, count, element, "sendBuf");
   check_buffer(communicator, recv, count, element, "recvBuf");
-  const Call call{Kind::kAllReduce, element.dtype, element.bytes, op, 0, count};
-  meet(communicator, lane, call, {send, call.bytes(), recv, call.bytes()}, {},
-       [](Meeting& meeting) { meeting.small() ? reduce_all(meeting) : reduce_slice(meeting); });
+  Call call{Kind::kAllReduce, element.dtype, element.bytes, op, 0, Algorithm::kNone, count};
+  call.algorithm = communicator.algorithm(call.kind, call.bytes());
+  meet(communicator, lane, call, {send, call.bytes(), recv, call.bytes()}, {}, work);
 }
 
 }  // namespace npu::comm

@@ -33,7 +33,7 @@ void queue(Communicator& communicator, Lane lane, Kind kind, uint64_t count, con
     fault(Result::kParameter, "EI0003: sendBuf and recvBuf are the same; {} needs two buffers", name_of(kind));
   const uint64_t outgoing = check_parts(communicator, send, sent, element, "sendBuf");
   const uint64_t incoming = check_parts(communicator, recv, received, element, "recvBuf");
-  const Call call{kind, element.dtype, element.bytes, ReduceOp::kSum, 0, count};
+  const Call call{kind, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
   meet(communicator, lane, call, {send, outgoing * element.bytes, recv, incoming * element.bytes}, std::move(sent),
        [received = std::move(received)](Meeting& meeting) { take_parts(meeting, received); });
 }

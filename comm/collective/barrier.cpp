@@ -4,7 +4,7 @@
 namespace npu::comm {
 
 void barrier(Communicator& communicator, Lane lane) {
-  meet(communicator, lane, {Kind::kBarrier, DType::kUndefined, 1, ReduceOp::kSum, 0, 0}, {}, {}, [](Meeting&) {});
+  meet(communicator, lane, {Kind::kBarrier, DType::kUndefined, 1, ReduceOp::kSum, 0, {}, 0}, {}, {}, [](Meeting&) {});
 }
 
 }  // namespace npu::comm

@@ -53,6 +53,12 @@ Slice slice_of(uint64_t count, uint32_t size, uint32_t rank) {
   return {edge(rank), edge(rank + 1)};
 }
 
+bool past_cache(const Meeting& meeting) {
+  const Call& call = meeting.call();
+  const Kind kind = call.kind == Kind::kReduceScatterV ? Kind::kReduceScatter : call.kind;
+  return footprint(kind, call.bytes(), meeting.size()) >= kCacheBytes;
+}
+
 void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,
           std::function<void(Meeting&)> body) {
   communicator.launch_in_order(lane, name_of(call.kind), [=, &communicator, extents = std::move(extents)] {

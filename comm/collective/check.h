@@ -28,7 +28,7 @@ Slice slice_of(uint64_t count, uint32_t size, uint32_t rank);
 void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,
           std::function<void(Meeting&)> body);
 
-/// Buffers from this size on are written past the cache.
-inline constexpr uint64_t kPastCache = uint64_t{4} << 20;
+/// Whether results are written past the cache: there is no room for them.
+bool past_cache(const Meeting& meeting);
 
 }  // namespace npu::comm

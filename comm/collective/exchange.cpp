@@ -36,7 +36,7 @@ struct Item {
 
   uint64_t bytes() const { return message.count * message.element.bytes; }
   Call call() const {
-    return {Kind::kSend, message.element.dtype, message.element.bytes, ReduceOp::kSum, 0, message.count};
+    return {Kind::kSend, message.element.dtype, message.element.bytes, ReduceOp::kSum, 0, {}, message.count};
   }
   std::string describe() const {
     return fmt::format("{} of {} elements of {} bytes", message.receives ? "recv" : "send", message.count,

@@ -6,24 +6,32 @@
 namespace npu::comm {
 namespace {
 
-// All ranks work for the root, each on a slice.
-void reduce_slice(Meeting& meeting) {
+/// Works for the root, which may be this rank.
+void reduce_slice(Meeting& meeting, const Slice& slice) {
   const Call& call = meeting.call();
-  const Slice slice = slice_of(call.count, meeting.size(), meeting.rank());
-  std::vector<const std::byte*> inputs(meeting.size());
+  PerRank<const std::byte*> inputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i) + slice.begin * call.element_bytes;
   std::byte* const output = meeting.output(call.root) + slice.begin * call.element_bytes;
   meeting.write_elsewhere();
-  reduce(call.dtype, call.reduce, inputs, {&output, 1}, slice.count(), call.bytes() >= kPastCache);
+  reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, slice.count(), past_cache(meeting));
 }
 
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
   if (meeting.rank() != call.root) return;
-  std::vector<const std::byte*> inputs(meeting.size());
+  PerRank<const std::byte*> inputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i);
   std::byte* const output = meeting.output(call.root);
-  reduce(call.dtype, call.reduce, inputs, {&output, 1}, call.count, false);
+  reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
+}
+
+void work(Meeting& meeting) {
+  const uint64_t count = meeting.call().count;
+  switch (meeting.call().algorithm) {
+    case Algorithm::kFullMesh: return reduce_all(meeting);
+    case Algorithm::kStar: return meeting.idle() ? void() : reduce_slice(meeting, {0, count});
+    default: return reduce_slice(meeting, slice_of(count, meeting.size(), meeting.rank()));
+  }
 }
 
 }  // namespace
@@ -35,9 +43,10 @@ void reduce(Communicator& communicator, Lane lane, const void* send, void* recv,
   check_buffer(communicator, send, count, element, "sendBuf");
   const bool receives = communicator.rank() == root;
   if (receives) check_buffer(communicator, recv, count, element, "recvBuf");
-  const Call call{Kind::kReduce, element.dtype, element.bytes, op, root, count};
+  Call call{Kind::kReduce, element.dtype, element.bytes, op, root, Algorithm::kNone, count};
+  call.algorithm = communicator.algorithm(call.kind, call.bytes());
   meet(communicator, lane, call, {send, call.bytes(), receives ? recv : nullptr, receives ? call.bytes() : 0}, {},
-       [](Meeting& meeting) { meeting.small() ? reduce_all(meeting) : reduce_slice(meeting); });
+       work);
 }
 
 }  // namespace npu::comm

@@ -10,11 +10,10 @@ namespace {
 void reduce_part(Meeting& meeting, const Extent& part) {
   if (part.count == 0) return;
   const Call& call = meeting.call();
-  std::vector<const std::byte*> inputs(meeting.size());
+  PerRank<const std::byte*> inputs;
   for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i) + part.offset * call.element_bytes;
   std::byte* const output = meeting.output(meeting.rank());
-  const uint64_t bytes = part.count * call.element_bytes;
-  reduce(call.dtype, call.reduce, inputs, {&output, 1}, part.count, bytes >= kPastCache);
+  reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, part.count, past_cache(meeting));
 }
 
 void compare_parts(Meeting& meeting) {
@@ -34,7 +33,7 @@ void reduce_scatter(Communicator& communicator, Lane lane, const void* send, voi
   check_buffer(communicator, recv, count, element, "recvBuf");
   const uint64_t all = count * communicator.size();
   check_buffer(communicator, send, all, element, "sendBuf");
-  const Call call{Kind::kReduceScatter, element.dtype, element.bytes, op, 0, count};
+  const Call call{Kind::kReduceScatter, element.dtype, element.bytes, op, 0, {}, count};
   meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, {},
        [](Meeting& meeting) { reduce_part(meeting, {meeting.rank() * meeting.call().count, meeting.call().count}); });
 }
@@ -48,18 +47,19 @@ void reduce_scatter_v(Communicator& communicator, Lane lane, const void* send, s
   if (parts[rank].count != count)
     fault(Result::kParameter, "EI0003: recvCount is {}, but sendCounts[{}], this rank's, is {}", count, rank,
           parts[rank].count);
-  const Call call{Kind::kReduceScatterV, element.dtype, element.bytes, op, 0, count};
+  const Call call{Kind::kReduceScatterV, element.dtype, element.bytes, op, 0, {}, count};
   meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, std::move(parts),
        [](Meeting& meeting) {
          compare_parts(meeting);
          // Ranks may place the parts differently: each input has its own offset.
          const Call& asked = meeting.call();
          if (asked.count == 0) return;
-         std::vector<const std::byte*> inputs(meeting.size());
+         PerRank<const std::byte*> inputs;
          for (uint32_t i = 0; i < meeting.size(); ++i)
            inputs[i] = meeting.input(i) + meeting.extents(i)[meeting.rank()].offset * asked.element_bytes;
          std::byte* const output = meeting.output(meeting.rank());
-         reduce(asked.dtype, asked.reduce, inputs, {&output, 1}, asked.count, asked.bytes() >= kPastCache);
+         reduce(asked.dtype, asked.reduce, {inputs.data(), meeting.size()}, {&output, 1}, asked.count,
+                past_cache(meeting));
        });
 }
 

@@ -11,7 +11,7 @@ void scatter(Communicator& communicator, Lane lane, const void* send, void* recv
   const bool sends = communicator.rank() == root;
   const uint64_t all = count * communicator.size();
   if (sends) check_buffer(communicator, send, all, element, "sendBuf");
-  const Call call{Kind::kScatter, element.dtype, element.bytes, ReduceOp::kSum, root, count};
+  const Call call{Kind::kScatter, element.dtype, element.bytes, ReduceOp::kSum, root, {}, count};
   meet(communicator, lane, call, {sends ? send : nullptr, sends ? all * element.bytes : 0, recv, call.bytes()}, {},
        [](Meeting& meeting) {
          const Call& asked = meeting.call();

@@ -175,7 +175,7 @@ std::shared_ptr<Communicator> joined_here(const Group& group, uint32_t rank, con
       if (published != nullptr) HostService::get().withdraw_board(uid);
     }
   } withdraw{uid, rank == 0 ? board : nullptr};
-  auto out = std::make_shared<Communicator>(group, rank, std::move(board), std::move(links), options.exec_timeout_s);
+  auto out = std::make_shared<Communicator>(group, rank, std::move(board), std::move(links), options);
   out->await_all(until);
   return out;
 }

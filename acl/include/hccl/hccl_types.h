@@ -83,8 +83,8 @@ typedef struct {
 #define COMM_NAME_MAX_LENGTH 128
 
 /** Settings of one communicator. HcclCommConfigInit fills it with "unset"; fields beyond the size that the caller's
- * header knew are not looked at. Acted on: hcclCommName, hcclExecTimeOut. The others, which choose links, buffers and
- * algorithms of hardware, are accepted without effect, if they have values of theirs: others are refused by name. */
+ * header knew are not looked at. Acted on: hcclCommName, hcclExecTimeOut, hcclAlgo. The others, which choose links and
+ * buffers of hardware, are accepted without effect, if they have values of theirs: others are refused by name. */
 typedef struct {
   uint64_t size; /**< of this structure, as the caller knew it */
   uint32_t magic;
@@ -101,7 +101,7 @@ typedef struct {
   uint64_t hcclJobID;
   uint8_t aclGraphZeroCopyEnable; /**< 0 or 1 */
   int32_t hcclExecTimeOut;        /**< seconds, 0 for ever; -1: HCCL_EXEC_TIMEOUT */
-  char hcclAlgo[1600];
+  char hcclAlgo[1600];            /**< as HCCL_ALGO, which it overrides; "": unset */
   char hcclRetryEnable[50];
   char hcclRetryParams[128];
   char hcclBufferName[128];

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ranks share the work of a reduction. All ways take the ranks' elements in the same order, so results have the
+// same bits; they differ in who reads and writes what, and in how often ranks wait for each other. The cheapest by a
+// model is taken, unless HCCL_ALGO names one.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "base/setting.h"
+#include "comm/call.h"
+
+namespace npu::comm {
+
+/// "fullmesh", as HCCL_ALGO writes it; "" for kNone.
+const char* name_of(Algorithm algorithm);
+/// Whether a call of `bytes` (those of its count) has a choice, and this is one of it.
+bool can(Algorithm algorithm, Kind kind, uint64_t bytes);
+
+/// Calls whose buffers have more bytes than this together do not find them in the cache.
+inline constexpr uint64_t kCacheBytes = uint64_t{24} << 20;
+/// Bytes of all buffers of all ranks.
+uint64_t footprint(Kind kind, uint64_t bytes, uint32_t ranks);
+
+/// The model: microseconds that `ranks` on one host with `processors` need, and those of copying as many bytes as each
+/// rank must read and write. `algorithm` is kNone for calls without a choice.
+struct Expected {
+  double us, limit_us;
+};
+Expected expected(Kind kind, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors);
+/// kNone for calls without a choice.
+Algorithm cheapest(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors);
+
+/// What a user asked for.
+class AlgorithmChoice {
+ public:
+  /// Nothing: the model chooses.
+  AlgorithmChoice() = default;
+  /// `text` as HCCL_ALGO has it: "level0:mesh;level1:NA" for all, or "allreduce=level0:mesh;level1:NA/reduce=…". Raises
+  /// EI0001, which names `source`, for anything else.
+  AlgorithmChoice(std::string_view text, std::string_view source);
+  static AlgorithmChoice of_environment();
+
+  /// The one asked for, where the call can be done so, else the cheapest.
+  Algorithm of(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors) const;
+
+ private:
+  void read_entry(std::string_view entry, bool alone);
+  std::array<Algorithm, kKinds> asked_{};
+};
+
+namespace detail {
+extern Setting<std::string> algorithms;  // HCCL_ALGO
+}  // namespace detail
+
+}  // namespace npu::comm
