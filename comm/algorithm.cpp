@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -153,6 +154,25 @@ Algorithm cheapest(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processor
     if (best == Algorithm::kNone || us < least) best = each, least = us;
   }
   return best;
+}
+
+std::vector<Plan> plans(uint32_t ranks) {
+  if (ranks == 0 || ranks > kMostRanks)
+    fault(Result::kParameter, "EI0003: there are plans for 1 to {} ranks, not for {}", kMostRanks, ranks);
+  const AlgorithmChoice choice = AlgorithmChoice::of_environment();
+  const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<Plan> out;
+  for (const Name& operation : kOperations) {
+    for (uint64_t bytes = 4; bytes <= uint64_t{64} << 20; bytes *= 8) {
+      const Kind kind = operation.kind;
+      const bool parts =
+          kind == Kind::kAllGather || kind == Kind::kReduceScatter || kind == Kind::kAllToAll || kind == Kind::kScatter;
+      const uint64_t counted = parts ? std::max<uint64_t>(bytes / ranks, 1) : bytes;
+      const Algorithm how = choice.of(kind, counted, ranks, processors);
+      out.push_back({operation.text, bytes, how, expected(kind, how, counted, ranks, processors)});
+    }
+  }
+  return out;
 }
 
 AlgorithmChoice::AlgorithmChoice(std::string_view text, std::string_view source) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "base/setting.h"
 #include "comm/call.h"
@@ -30,6 +31,17 @@ struct Expected {
 Expected expected(Kind kind, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors);
 /// kNone for calls without a choice.
 Algorithm cheapest(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors);
+
+/// What a call of an operation on buffers of `bytes` (a rank's larger one) will be.
+struct Plan {
+  const char* operation;  ///< "allreduce", as HCCL_ALGO writes it
+  uint64_t bytes;
+  Algorithm algorithm;
+  Expected expected;
+};
+/// For each operation at sizes from 4 bytes to 64 MB on `ranks` ranks of this host. Raises kParameter for 0 ranks, and
+/// for more than a board holds; EI0001.
+std::vector<Plan> plans(uint32_t ranks);
 
 /// What a user asked for.
 class AlgorithmChoice {

@@ -5,6 +5,7 @@
 
 #include "acl/collective/handle.h"
 #include "acl/include/anynpu/collective.h"
+#include "comm/algorithm.h"
 
 using namespace npu;  // NOLINT: the C functions below are the door itself
 
@@ -57,5 +58,17 @@ int32_t anynpu_group_from_world(const char* name, uint32_t world_rank, uint32_t*
     if (at == found.world_ranks.end())
       comm::fault(comm::Result::kParameter, "EI0003: rank {} of the world is not in group '{}'", world_rank, name);
     *acl::pointer(group_rank, "group_rank") = static_cast<uint32_t>(at - found.world_ranks.begin());
+  });
+}
+
+int32_t anynpu_each_collective_plan(uint32_t ranks, void (*visit)(const anynpu_collective_plan* plan, void* context),
+                                    void* context) {
+  return acl::hccl("anynpu_each_collective_plan", [&] {
+    for (const comm::Plan& plan : comm::plans(ranks)) {
+      const anynpu_collective_plan out{sizeof(out),      plan.operation,
+                                       plan.bytes,       comm::name_of(plan.algorithm),
+                                       plan.expected.us, plan.expected.limit_us};
+      visit(&out, context);
+    }
   });
 }

@@ -15,6 +15,7 @@ COMMANDS = {
     "doctor": "check this machine and installation; every finding comes with its cure",
     "ops": "list the operators and the aclnn functions that reach them",
     "settings": "list every environment variable with its default and the value in force",
+    "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
 }
 EXAMPLES = """examples:

@@ -34,7 +34,7 @@ def test_help_lists_every_command_with_a_sentence():
     code, out, _ = anynpu("--help")
     assert code == 0
     for name in COMMANDS:
-        assert re.search(rf"^    {name} +\w", out, re.MULTILINE), name
+        assert re.search(rf"^    {name}\s+\w", out, re.MULTILINE), name
 
 
 @pytest.mark.parametrize("name", COMMANDS)

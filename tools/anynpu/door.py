@@ -32,6 +32,10 @@ RANK_SOURCE = _struct(
     ports=C.c_uint16, problem=TEXT,
 )  # fmt: skip
 
+COLLECTIVE_PLAN = _struct(
+    "collective_plan", operation=TEXT, bytes=SIZE, algorithm=TEXT, us=C.c_double, limit_us=C.c_double
+)
+
 
 @cache
 def library():
@@ -99,3 +103,8 @@ def table_ranks(path):
 def who_am_i():
     """Which rank a program started now would be."""
     return _each("anynpu_who_am_i", RANK_SOURCE)[0]
+
+
+def collective_plans(ranks):
+    """How collectives on so many ranks will be done. Raises ValueError for a number or an HCCL_ALGO without sense."""
+    return _each("anynpu_each_collective_plan", COLLECTIVE_PLAN, C.c_uint32(ranks))

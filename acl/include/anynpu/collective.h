@@ -60,6 +60,22 @@ int32_t anynpu_group_rank(const char* name, int32_t local, uint32_t* rank);
 int32_t anynpu_group_to_world(const char* name, uint32_t group_rank, uint32_t* world_rank);
 int32_t anynpu_group_from_world(const char* name, uint32_t world_rank, uint32_t* group_rank);
 
+/** How one collective is done, and how long the model of its cost says that it takes. Members are only ever added at
+ * the end. */
+typedef struct {
+  size_t struct_size;
+  const char* operation; /**< "allreduce", as HCCL_ALGO writes it */
+  uint64_t bytes;        /**< of the larger of a rank's two buffers */
+  const char* algorithm; /**< "fullmesh", "mesh" or "star"; "" where there is one way only */
+  double us;             /**< microseconds expected */
+  double limit_us;       /**< those of copying what a rank reads and writes */
+} anynpu_collective_plan;
+
+/** Calls `visit` for each operation and size on `ranks` ranks of this host, 1 to 1024, with HCCL_ALGO as it is now. All
+ * texts live for ever. HCCL_E_PARA for another number, or an HCCL_ALGO that makes no sense. */
+int32_t anynpu_each_collective_plan(uint32_t ranks, void (*visit)(const anynpu_collective_plan* plan, void* context),
+                                    void* context);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
