@@ -134,7 +134,7 @@ TEST(HcclConfig, ValuesOutsideOfTheirRangesAreRefusedByName) {
   refused([](auto& c) { std::memset(c.hcclUdi, 'n', sizeof(c.hcclUdi)); }, "hcclUdi of the");
   refused([](auto& c) { std::memset(c.hcclAlgo, 'n', sizeof(c.hcclAlgo)); }, "hcclAlgo of the");
   refused([](auto& c) { std::strcpy(c.hcclAlgo, "level0:tree"); },
-          "EI0001: hcclAlgo of the communicator's config is 'level0:tree'");
+          "hcclAlgo of the communicator's config is 'level0:tree'");
   refused([](auto& c) { std::memset(c.hcclRetryEnable, 'n', sizeof(c.hcclRetryEnable)); }, "hcclRetryEnable of the");
   refused([](auto& c) { std::memset(c.hcclRetryParams, 'n', sizeof(c.hcclRetryParams)); }, "hcclRetryParams of the");
   refused([](auto& c) { std::memset(c.hcclBufferName, 'n', sizeof(c.hcclBufferName)); }, "hcclBufferName of the");
