@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -22,6 +23,19 @@ inline void pin(int rank) {
   CPU_ZERO(&one);
   CPU_SET(static_cast<size_t>(rank % sysconf(_SC_NPROCESSORS_ONLN)), &one);
   sched_setaffinity(0, sizeof(one), &one);
+}
+
+/// Rank 0 makes the root info and leaves it in a file, whose name appears with all its bytes; the others read it.
+template <class F>
+void share_root(const std::string& path, int rank, char* root, size_t bytes, F&& make) {
+  if (rank == 0) {
+    make();
+    std::ofstream(path + ".new", std::ios::binary).write(root, static_cast<std::streamsize>(bytes));
+    if (std::rename((path + ".new").c_str(), path.c_str()) != 0) throw std::runtime_error("cannot write " + path);
+  }
+  std::ifstream file;
+  while (file.open(path, std::ios::binary), !file) usleep(10'000);
+  file.read(root, static_cast<std::streamsize>(bytes));
 }
 
 /// What is asked: an operation over `count` float32, of which each rank has one part (all_reduce: all of them).

@@ -3,8 +3,6 @@
 // (`comm_bench FOLDER SIZE RANK`); without them it times the arithmetic of reductions by itself.
 #include <benchmark/benchmark.h>
 
-#include <fstream>
-#include <thread>
 #include <vector>
 
 #include "comm/bench_rank.h"
@@ -20,24 +18,13 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 constexpr Element kFloat{DType::kFloat, 4};
 
-/// Rank 0 leaves the root info in a file; a name appears there with all its bytes.
-void exchange_root(const std::string& path, int rank, std::span<char, kRootInfoBytes> root) {
-  if (rank == 0) {
-    make_root_info(root);
-    std::ofstream(path + ".new", std::ios::binary).write(root.data(), kRootInfoBytes);
-    if (std::rename((path + ".new").c_str(), path.c_str()) != 0) throw std::runtime_error("cannot write " + path);
-  }
-  std::ifstream file;
-  while (file.open(path, std::ios::binary), !file) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  file.read(root.data(), kRootInfoBytes);
-}
-
 class Rank {
  public:
   Rank(const std::string& root_file, int size, int rank) {
     device::set_device(rank);
     char root[kRootInfoBytes];
-    exchange_root(root_file, rank, std::span<char, kRootInfoBytes>(root));
+    bench::share_root(root_file, rank, root, sizeof(root),
+                      [&] { make_root_info(std::span<char, kRootInfoBytes>(root)); });
     communicator_ = join_root(std::span<const char, kRootInfoBytes>(root), static_cast<uint32_t>(size),
                               static_cast<uint32_t>(rank), {});
     send_ = device::allocate(rank, kMostBytes);
