@@ -40,7 +40,8 @@ struct Work {
 };
 
 Work work(Kind kind, Algorithm algorithm, double bytes, double ranks) {
-  const bool posted = bytes <= kInlineBytes;
+  const bool parts = kind == Kind::kReduceScatter || kind == Kind::kAllToAll || kind == Kind::kScatter;
+  const bool posted = (parts ? bytes * ranks : bytes) <= kInlineBytes;
   switch (kind) {
     case Kind::kAllReduce:
       if (algorithm == Algorithm::kFullMesh) return {bytes * (ranks + 3), 0, 1};
@@ -48,11 +49,11 @@ Work work(Kind kind, Algorithm algorithm, double bytes, double ranks) {
     case Kind::kReduce:
       if (algorithm == Algorithm::kFullMesh) return {bytes * (ranks + 3), 0, 1};
       return algorithm == Algorithm::kMesh ? Work{0, bytes * (1 + 1 / ranks), 2} : Work{0, bytes * (ranks + 1), 1};
-    case Kind::kReduceScatter: return {0, bytes * (ranks + 1), 2};
+    case Kind::kReduceScatter: return posted ? Work{bytes * (3 * ranks + 1), 0, 1} : Work{0, bytes * (ranks + 1), 2};
     case Kind::kAllGather: return posted ? Work{2 * bytes * (ranks + 1), 0, 1} : Work{0, 2 * bytes * ranks, 2};
-    case Kind::kAllToAll: return {0, 2 * bytes * ranks, 2};
+    case Kind::kAllToAll: return posted ? Work{4 * bytes * ranks, 0, 1} : Work{0, 2 * bytes * ranks, 2};
     case Kind::kBroadcast: return posted ? Work{4 * bytes, 0, 1} : Work{0, 2 * bytes, 2};
-    case Kind::kScatter: return {0, 2 * bytes, 2};
+    case Kind::kScatter: return posted ? Work{2 * bytes * (ranks + 1), 0, 1} : Work{0, 2 * bytes, 2};
     default: return {0, 0, 1};
   }
 }

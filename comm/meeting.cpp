@@ -16,10 +16,25 @@
 namespace npu::comm {
 namespace {
 
-/// A reduction shows all of a rank's data, a broadcast the root's; others move too much, or parts of unequal size.
+/// A rank shows all that it sends. Where parts are of unequal size, the others do not know how much that is.
 bool may_be_small(const Call& call) {
-  return call.algorithm == Algorithm::kFullMesh || call.kind == Kind::kBroadcast || call.kind == Kind::kAllGather ||
-         call.kind == Kind::kBarrier;
+  switch (call.kind) {
+    case Kind::kAllReduce:
+    case Kind::kReduce: return call.algorithm == Algorithm::kFullMesh;
+    case Kind::kBroadcast:
+    case Kind::kAllGather:
+    case Kind::kReduceScatter:
+    case Kind::kScatter:
+    case Kind::kAllToAll:
+    case Kind::kBarrier: return true;
+    default: return false;
+  }
+}
+
+/// What a rank sends in all, if it sends anything.
+uint64_t sent_bytes(const Call& call, uint32_t ranks) {
+  const bool parts = call.kind == Kind::kReduceScatter || call.kind == Kind::kScatter || call.kind == Kind::kAllToAll;
+  return parts ? call.bytes() * ranks : call.bytes();
 }
 
 // Looks at the others' counters before the first pause, which lasts as long as a line needs to come.
@@ -38,7 +53,9 @@ uint32_t typical(const std::vector<const Call*>& calls) {
 
 }  // namespace
 
-bool is_small(const Call& call) { return may_be_small(call) && call.bytes() <= kInlineBytes; }
+bool is_small(const Call& call, uint32_t ranks) {
+  return may_be_small(call) && sent_bytes(call, ranks) <= kInlineBytes;
+}
 
 Meeting::StandIn::~StandIn() {
   if (memory != nullptr) device::deallocate(memory);
@@ -49,7 +66,8 @@ Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& bu
     : communicator_(communicator),
       call_(call),
       buffers_(buffers),
-      small_(is_small(call)),
+      small_(is_small(call, communicator.size())),
+      tiny_(small_ && sent_bytes(call, communicator.size()) <= kTinyBytes),
       target_(communicator.board().row(communicator.rank()).phase.value.load(std::memory_order_relaxed) + 1),
       parity_((communicator.board().row(communicator.rank()).calls.load(std::memory_order_relaxed) + 1) & 1) {
   show(buffers, extents);
@@ -64,8 +82,8 @@ void Meeting::show(const Buffers& buffers, const std::vector<Extent>& extents) {
   own.call = call_;
   std::ranges::copy(extents, communicator_.board().extents(rank(), parity_));
   if (small_) {
-    std::byte* const place = call_.bytes() <= kTinyBytes ? own.tiny : own.data;
-    if (buffers.send != nullptr) std::memcpy(place, device::resolve(buffers.send, call_.bytes()), call_.bytes());
+    if (buffers.send != nullptr)
+      std::memcpy(tiny_ ? own.tiny : own.data, device::resolve(buffers.send, buffers.send_bytes), buffers.send_bytes);
     return;
   }
   own.send = named(buffers.send, buffers.send_bytes, send_);
@@ -137,7 +155,7 @@ void Meeting::refuse(uint32_t other, const std::string& what) {
 }
 
 const std::byte* Meeting::input(uint32_t rank) const {
-  if (small_) return call_.bytes() <= kTinyBytes ? post(rank).tiny : post(rank).data;
+  if (small_) return tiny_ ? post(rank).tiny : post(rank).data;
   return address_in(communicator_.peer(rank), communicator_.link(rank), post(rank).send);
 }
 

@@ -64,7 +64,7 @@ class Meeting {
   Communicator& communicator_;
   const Call call_;
   const Buffers buffers_;
-  const bool small_;
+  const bool small_, tiny_;
   const uint32_t target_, parity_;  // of the phase in which all have come
   StandIn send_, recv_;
 };
@@ -74,6 +74,6 @@ template <class T>
 using PerRank = std::array<T, kMostRanks>;
 
 /// Whether a call's data lies in the posts.
-bool is_small(const Call& call);
+bool is_small(const Call& call, uint32_t ranks);
 
 }  // namespace npu::comm
