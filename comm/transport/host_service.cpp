@@ -334,7 +334,8 @@ std::shared_ptr<Link> Link::to(const Peer& peer) {
   HostService::State& state = *service.state_;
   {
     const std::lock_guard lock(state.mutex);
-    if (const auto found = state.links.find(peer.process); found != state.links.end())
+    if (const auto found = state.links.find(peer.process);
+        found != state.links.end() && !state.ended_links.contains(peer.process))
       if (std::shared_ptr<Link> alive = found->second.lock()) return alive;
   }
   const int fd = connect_to(peer.socket);
@@ -348,7 +349,9 @@ std::shared_ptr<Link> Link::to(const Peer& peer) {
   if (!proven) return nullptr;
   const std::lock_guard lock(state.mutex);
   std::weak_ptr<Link>& place = state.links[peer.process];
-  if (std::shared_ptr<Link> other = place.lock()) return other;  // another thread was faster
+  // After a reset the process is there again.
+  const bool again = state.ended_links.erase(peer.process) != 0;
+  if (std::shared_ptr<Link> other = place.lock(); other != nullptr && !again) return other;  // a faster thread's
   place = link;
   service.look_again();
   return link;

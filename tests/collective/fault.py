@@ -166,6 +166,12 @@ def main():
             print(f"AGAIN {error.text.split('] ', 1)[1]}")  # without the function's name
         assert time.monotonic() - begin < 1
     me.library.HcclCommDestroy(me.comm)
+    if what == "reset":  # the processes are there, and can join again
+        me.comm = join(me.library, root + "-again", size, rank)
+        me.all_reduce()
+        me.wait()
+        me.library.HcclCommDestroy(me.comm)
+        print("TOGETHER AGAIN")
     me.device.free(me.send, me.recv)
     print("DONE")
 
