@@ -245,6 +245,7 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
   Place place{uid_of(words_of(table, options.name), rank), "127.0.0.1", first, count};
   place.job = job_of(options.name);
   place.told = fmt::format("{} ({} ranks)", path, size);
+  for (const TableRank& each : table.ranks) place.devices.push_back(fmt::format("{}/{}", each.server, each.device));
   if (rank == 0) start_registrar(place, until);
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
   group.name = options.name.empty() ? fmt::format("table_{}", place.uid.substr(0, 8)) : options.name;

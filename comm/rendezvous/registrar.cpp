@@ -116,9 +116,16 @@ class Registrar {
     }
     return true;
   }
-  /// One of another group, which has found none of its own. Of the same job, it has the wrong rank table.
+  bool shares_device(const json& hello) const {
+    const json devices = hello.value("devices", json::array());
+    return std::any_of(devices.begin(), devices.end(), [&](const json& each) {
+      return std::ranges::any_of(place_.devices, [&](const std::string& own) { return each == own; });
+    });
+  }
+  /// One of another group, which has found none of its own. Of the same job and with the same devices, it has the wrong
+  /// rank table.
   bool answer_other(const Socket& socket, const json& hello) {
-    if (place_.job.empty() || hello.value("job", "") != place_.job) {
+    if (place_.job.empty() || hello.value("job", "") != place_.job || !shares_device(hello)) {
       socket.send(json{{"other", true}}.dump());
       return true;
     }
@@ -292,8 +299,8 @@ Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadlin
 }  // namespace
 
 Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline) {
-  json hello = {{"protocol", kProtocol}, {"library", ANYNPU_VERSION}, {"uid", place.uid},  {"size", size},
-                {"peer", to_json(own)},  {"job", place.job},          {"told", place.told}};
+  json hello = {{"protocol", kProtocol}, {"library", ANYNPU_VERSION}, {"uid", place.uid},   {"size", size},
+                {"peer", to_json(own)},  {"job", place.job},          {"told", place.told}, {"devices", place.devices}};
   Group group{place.uid, "", {}};
   const Deadline start = std::chrono::steady_clock::now();
   bool others = false, same_job = false;

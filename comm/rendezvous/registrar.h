@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "comm/group.h"
 #include "comm/rendezvous/network.h"
@@ -19,7 +20,8 @@ struct Place {
   uint16_t ports = 1;     ///< how many
   bool listens = false;   ///< it does already: nobody waits for one that may still start
   std::string job = {};   ///< what ranks of one job share even where their groups differ by mistake; "" for nothing
-  std::string told = {};  ///< how this rank knows its group, for texts: "the rank table a.json (4 ranks)"
+  std::string told = {};  ///< how this rank knows its group, for texts: "a.json (4 ranks)"
+  std::vector<std::string> devices = {};  ///< of the group; two groups of a job that share one are a mistake
 };
 
 /// Starts a registrar at the first free port of `place`, and returns that one; it ends when all ranks have their table,

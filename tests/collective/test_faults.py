@@ -47,6 +47,7 @@ def test_a_rank_that_goes_is_named(what, tmp_path, record_property):
         again = re.findall("AGAIN (.*)", text)
         assert len(again) == 12 and len(set(again)) == 1 and again[0] in message, text
         assert text.rstrip().endswith("DONE") and code == 0
+        assert ("TOGETHER AGAIN" in text) == (what == "reset")
 
 
 def test_a_rank_that_is_done_disturbs_nobody(tmp_path):
@@ -178,6 +179,18 @@ def test_rank_tables_that_differ_are_named(tmp_path):
     for text in texts:
         assert "EI0004: ranks have different rank tables: rank 2 (host" in text, text
         assert f"has {other} (4 ranks), rank 0 (host" in text and f"has {mine} (3 ranks)" in text
+
+
+def test_jobs_with_tables_of_their_own_devices_leave_each_other_alone(tmp_path):
+    """Of one launcher, without JOB_ID, and each waits for a rank that comes late."""
+    tables = [table_file(tmp_path, f"{d}.json", template_1([d, d + 1])) for d in (0, 2)]
+    environment = {"HCCL_CONNECT_TIMEOUT": "20", "JOB_ID": ""}
+    jobs = [
+        start("gather.py", tmp_path, 2, f"late_table_{late}", table, environment=environment)
+        for late, table in zip((1, 0), tables, strict=True)
+    ]
+    for code, text in outputs([process for job in jobs for process in job], seconds=60):
+        assert code == 0 and "HEARD nothing" in text, text
 
 
 @pytest.mark.parametrize(
