@@ -21,16 +21,25 @@ void take_parts(Meeting& meeting, const std::vector<Extent>& received) {
   }
 }
 
-std::vector<Extent> equal_parts(uint32_t size, uint64_t count) {
-  std::vector<Extent> out(size);
-  for (uint32_t i = 0; i < size; ++i) out[i] = {i * count, count};
-  return out;
+void check_different(const void* send, const void* recv, Kind kind) {
+  if (send == recv && send != nullptr)
+    fault(Result::kParameter, "EI0003: sendBuf and recvBuf are the same; {} needs two buffers", name_of(kind));
+}
+
+// Equal parts need not be shown.
+void take_equal_parts(Meeting& meeting) {
+  const uint64_t bytes = meeting.call().bytes();
+  if (bytes == 0) return;
+  std::byte* const output = meeting.output(meeting.rank());
+  for (uint32_t i = 0; i < meeting.size(); ++i) {
+    const uint32_t from = (meeting.rank() + i) % meeting.size();
+    copy(output + from * bytes, meeting.input(from) + meeting.rank() * bytes, bytes);
+  }
 }
 
 void queue(Communicator& communicator, Lane lane, Kind kind, uint64_t count, const void* send, std::vector<Extent> sent,
            void* recv, std::vector<Extent> received, Element element) {
-  if (send == recv && send != nullptr)
-    fault(Result::kParameter, "EI0003: sendBuf and recvBuf are the same; {} needs two buffers", name_of(kind));
+  check_different(send, recv, kind);
   const uint64_t outgoing = check_parts(communicator, send, sent, element, "sendBuf");
   const uint64_t incoming = check_parts(communicator, recv, received, element, "recvBuf");
   const Call call{kind, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
@@ -41,8 +50,14 @@ void queue(Communicator& communicator, Lane lane, Kind kind, uint64_t count, con
 }  // namespace
 
 void all_to_all(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element) {
-  const std::vector<Extent> parts = equal_parts(communicator.size(), count);
-  queue(communicator, lane, Kind::kAllToAll, count, send, parts, recv, parts, element);
+  check_different(send, recv, Kind::kAllToAll);
+  if (count > UINT64_MAX / communicator.size())
+    fault(Result::kParameter, "EI0003: a part has {} elements, more than memory can hold", count);
+  const uint64_t all = count * communicator.size();
+  check_buffer(communicator, send, all, element, "sendBuf");
+  check_buffer(communicator, recv, all, element, "recvBuf");
+  const Call call{Kind::kAllToAll, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
+  meet(communicator, lane, call, {send, all * element.bytes, recv, all * element.bytes}, {}, take_equal_parts);
 }
 
 void all_to_all_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> sent, void* recv,
