@@ -3,9 +3,10 @@
 
 python tests/collective/torch_own.py [--only TEST …] [--ranks N] [--write]
 
-torch_own.tsv holds the result of each test that is expected, with the number of ranks and, where it does not pass, the
-cause; the tests are held to it. --write renews it (causes of new failures are left open: find them) and
-docs/torch_distributed.md. --ranks runs with another number than that of the file; differences are only printed.
+torch_own.tsv holds the result of each test that is expected, with the back end for which hccl stands in it, the number
+of ranks and, where it does not pass, the cause; the tests are held to it. --write renews it (causes of new failures are
+left open: find them) and docs/torch_distributed.md. --ranks runs with another number than that of the file; differences
+are only printed.
 """
 
 import argparse
@@ -22,7 +23,7 @@ FILE = HERE / "torch_own.tsv"
 PAGE = HERE.parents[1] / "docs/torch_distributed.md"
 AT_ONCE = 4
 OPEN = "?"
-FIELDS = ("test", "ranks", "result", "cause")
+FIELDS = ("test", "as", "ranks", "result", "cause")
 GROUPS = {  # the first that fits a test's name
     "profiler, traces": "profil|trace",
     "send and receive": "send|recv",
@@ -56,18 +57,18 @@ def expected():
     return {row["test"]: row | {"ranks": int(row["ranks"])} for row in rows}
 
 
-def run(tests, at_once=AT_ONCE, report=lambda outcome: None):
-    """{test: outcome} of [(test, ranks)]; of no tests, the list of all names."""
+def run(rows, at_once=AT_ONCE, report=lambda outcome: None):
+    """{test: outcome} of rows of the file; of none, the list of all names."""
     command = [sys.executable, str(HERE / "torch_own_ranks.py"), str(at_once)]
     pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     outcomes = {}
     with tempfile.TemporaryDirectory(prefix="torch_own_") as folder:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "ANYNPU_THREADS": "1", "TMPDIR": folder}
         with subprocess.Popen(command, **pipe, text=True, env=environment) as process:
-            process.stdin.write(json.dumps(tests))
+            process.stdin.write(json.dumps([(row["test"], row["as"], row["ranks"]) for row in rows]))
             process.stdin.close()
             for line in process.stdout:
-                if line.startswith("["):
+                if line.startswith('["'):
                     return json.loads(line)
                 if line.startswith("{"):
                     outcome = json.loads(line)
@@ -83,11 +84,11 @@ def differences(outcomes, wanted):
 def run_held(wanted, report=lambda outcome: None):
     """The outcomes of all rows. What differs runs once more, alone: torch's own limits, such as 10 s for all ranks to
     come to a barrier, are made for machines with a core for each rank."""
-    outcomes = run([(row["test"], row["ranks"]) for row in wanted.values()], report=report)
+    outcomes = run(wanted.values(), report=report)
     again = differences(outcomes, wanted)
     if again:
         print("once more, alone:", *sorted(again))
-        outcomes |= run([(test, wanted[test]["ranks"]) for test in sorted(again)], at_once=1, report=report)
+        outcomes |= run([wanted[test] for test in sorted(again)], at_once=1, report=report)
     return outcomes
 
 
@@ -120,7 +121,7 @@ def renewed(outcomes, wanted):
         kept = old["cause"] if old.get("result") == result else OPEN
         skipped = re.sub("^(?=https:)", "torch has switched it off: ", reason.split("\n")[0])
         cause = {"passed": "", "skipped": skipped, "failed": kept}[result]
-        rows.append({"test": test, "ranks": outcome["ranks"], "result": result, "cause": cause})
+        rows.append({**{field: outcome[field] for field in FIELDS[:-1]}, "cause": cause})
     return rows
 
 

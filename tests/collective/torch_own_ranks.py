@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tests of torch's own distributed_test.py on back end hccl; started by torch_own.py.
 
-torch_own_ranks.py AT_ONCE reads a JSON list of [test, ranks] and prints a JSON line for each as it ends; an empty list
-asks for the names of all. torch is imported once: each test is a forked process, the leader of a session, which forks
-its ranks as torch's MultiProcessTestCase spawns them. All that a test started is killed when it ends or hangs.
+torch_own_ranks.py AT_ONCE reads a JSON list of [test, stands_for, ranks] and prints a JSON line for each as it ends; an
+empty list asks for the names of all. torch is imported once: each test is a forked process, the leader of a session,
+which forks its ranks as torch's MultiProcessTestCase spawns them. All that a test started is killed when it ends or
+hangs, and when this process ends.
 docs/torch_distributed.md says what is adapted.
 """
 
 import ast
 import contextlib
 import ctypes
+import functools
 import importlib.util
 import json
 import os
@@ -21,11 +23,9 @@ import sys
 import tempfile
 import time
 import traceback
-import types
 import unittest
 
-WORDS = {
-    "nccl": "hccl",
+WORDS = {  # beside the back end for which hccl stands: nccl, or mpi with tensors made on the device
     "NCCL": "HCCL",
     "ProcessGroupNCCL": "ProcessGroupHCCL",
     "is_nccl_available": "is_hccl_available",
@@ -41,10 +41,13 @@ SECONDS = 120  # for one test
 
 
 class Port(ast.NodeTransformer):
-    """WORDS in attributes, in imports, and where they are a whole string or the type of a device."""
+    """Words in attributes, in imports, and where they are a whole string or the type of a device."""
+
+    def __init__(self, stands_for):
+        self.words = {**WORDS, stands_for: "hccl"}
 
     def visit_Attribute(self, node):
-        node.attr = WORDS.get(node.attr, node.attr)
+        node.attr = self.words.get(node.attr, node.attr)
         return self.generic_visit(node)
 
     def visit_FunctionDef(self, node):
@@ -53,27 +56,27 @@ class Port(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_ImportFrom(self, node):
-        node.module = WORDS.get(node.module, node.module)
+        node.module = self.words.get(node.module, node.module)
         return node
 
     def visit_Constant(self, node):
         if isinstance(node.value, str):
-            value = re.sub(r"^cuda:", "npu:", WORDS.get(node.value, node.value))
+            value = re.sub(r"^cuda:", "npu:", self.words.get(node.value, node.value))
             return ast.copy_location(ast.Constant(value), node)
         return node
 
 
-def compiled(name):
-    """A module's name and its ported text."""
-    origin = importlib.util.find_spec(name).origin
-    with open(origin, encoding="utf-8") as source:
-        return name, compile(Port().visit(ast.parse(source.read())), origin, "exec")
+@functools.cache
+def compiled(name, stands_for):
+    """A module's spec and its ported text."""
+    spec = importlib.util.find_spec(name)
+    with open(spec.origin, encoding="utf-8") as source:
+        return spec, compile(Port(stands_for).visit(ast.parse(source.read())), spec.origin, "exec")
 
 
-def load(name, code):
-    module = types.ModuleType(name)
-    module.__file__ = code.co_filename
-    sys.modules[name] = module
+def load(spec, code):
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     exec(code, module.__dict__)
     return module
 
@@ -82,21 +85,46 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def suite(tests, helpers):
-    """A class like that of torch's test_distributed_spawn.py, which the wheel does not ship."""
+class Kit:
+    """The tests for that many ranks: what their decorators skip depends on WORLD_SIZE when the classes are made."""
 
-    class Suite(tests.TestDistBackend, tests.DistributedTest._DistTestBase):
-        def setUp(self):
-            super().setUp()
-            self._start_processes(helpers.torch.multiprocessing.get_context("fork").Process)
+    def __init__(self, stands_for, ranks):
+        self.stands_for, self.ranks = stands_for, ranks
+        os.environ["WORLD_SIZE"] = str(ranks)
+        self.helpers = load(*compiled(HELPERS, stands_for))
+        self.helpers.TIMEOUT_OVERRIDE.clear()
+        self.helpers.TIMEOUT_DEFAULT = SECONDS
+        self.tests = load(*compiled(TESTS, stands_for))
+        self.helpers.TEST_CUDA = True
 
-        @classmethod
-        def _run(cls, rank, *arguments, **options):
-            die_with_parent()
-            helpers.torch.npu.set_device(rank)
-            super()._run(rank, *arguments, **options)
+    def prepare(self, test):
+        os.environ["WORLD_SIZE"] = str(self.ranks)
+        sys.modules[TESTS] = self.tests  # pickles name it
+        if not re.search("profil|trace", test):
+            for backends in (
+                self.tests.PROFILING_SUPPORTED_BACKENDS,
+                self.tests.SEND_RECV_PROFILING_SUPPORTED_BACKENDS,
+            ):
+                backends.remove("hccl")
 
-    return Suite
+    def suite(self):
+        """A class like that of torch's test_distributed_spawn.py, which the wheel does not ship."""
+        torch, stands_for = self.helpers.torch, self.stands_for
+
+        class Suite(self.tests.TestDistBackend, self.tests.DistributedTest._DistTestBase):
+            def setUp(self):
+                super().setUp()
+                self._start_processes(torch.multiprocessing.get_context("fork").Process)
+
+            @classmethod
+            def _run(cls, rank, *arguments, **options):
+                die_with_parent()
+                torch.npu.set_device(rank)
+                if stands_for == "mpi":
+                    torch.set_default_device(f"npu:{rank}")
+                super()._run(rank, *arguments, **options)
+
+        return Suite
 
 
 def outcome(result, log):
@@ -107,16 +135,7 @@ def outcome(result, log):
     return {"result": "failed", "reason": problems[0][1]} if problems else {"result": "passed", "reason": ""}
 
 
-def prepare(helpers, tests, test, ranks):
-    os.environ["WORLD_SIZE"] = str(ranks)
-    sys.modules[TESTS] = tests  # pickles name it
-    helpers.TEST_CUDA = True
-    if not re.search("profil|trace", test):
-        for backends in (tests.PROFILING_SUPPORTED_BACKENDS, tests.SEND_RECV_PROFILING_SUPPORTED_BACKENDS):
-            backends.remove("hccl")
-
-
-def lead(helpers, tests, test, ranks, folder):
+def lead(kit, test, folder):
     """The process of one test, up to its end."""
     die_with_parent()
     os.setsid()
@@ -126,8 +145,8 @@ def lead(helpers, tests, test, ranks, folder):
     os.dup2(log, 2)
     record = {"result": "failed"}
     try:
-        prepare(helpers, tests, test, ranks)
-        kind = suite(tests, helpers)
+        kit.prepare(test)
+        kind = kit.suite()
         kind.setUpClass()
         result = unittest.TestResult()
         kind(test).run(result)
@@ -141,12 +160,12 @@ def lead(helpers, tests, test, ranks, folder):
 
 
 class Running:
-    def __init__(self, helpers, tests, test, ranks):
-        self.test, self.ranks, self.start = test, ranks, time.time()
+    def __init__(self, kit, test):
+        self.kit, self.test, self.start = kit, test, time.time()
         self.folder = tempfile.mkdtemp(prefix="torch_own_")
         self.process = os.fork()
         if self.process == 0:
-            lead(helpers, tests, test, ranks, self.folder)
+            lead(kit, test, self.folder)
 
     def ended(self):
         late = time.time() - self.start > SECONDS + 20  # torch's own limit comes first, with stacks in the log
@@ -163,38 +182,29 @@ class Running:
             os.waitpid(self.process, 0)
         lost = {"result": "failed", "reason": f"the test's process died, or hung for {SECONDS + 20} s"}
         record = json.loads(self.read("outcome") or json.dumps(lost))
-        record |= {"test": self.test, "ranks": self.ranks, "seconds": round(time.time() - self.start, 1)}
+        record |= {"test": self.test, "as": self.kit.stands_for, "ranks": self.kit.ranks}
+        record["seconds"] = round(time.time() - self.start, 1)
         record["log"] = self.read("log")[-20000:]
         shutil.rmtree(self.folder, ignore_errors=True)
         print(json.dumps(record), flush=True)
 
 
-def load_for(code, ranks):
-    """The tests; what their decorators skip depends on WORLD_SIZE when the classes are made."""
-    os.environ["WORLD_SIZE"] = str(ranks)
-    return load(*code)
-
-
 def main():
     die_with_parent()
     at_once, asked = int(sys.argv[1]), json.load(sys.stdin)
-    os.environ |= {"BACKEND": "hccl", "WORLD_SIZE": "2"}
+    os.environ["BACKEND"] = "hccl"
     import torch_npu
 
-    helpers = load(*compiled(HELPERS))
-    helpers.torch.distributed.ProcessGroupHCCL = torch_npu._C._distributed_c10d.ProcessGroupHCCL
-    helpers.TIMEOUT_OVERRIDE.clear()
-    helpers.TIMEOUT_DEFAULT = SECONDS
-    code = compiled(TESTS)
+    sys.modules["torch"].distributed.ProcessGroupHCCL = torch_npu._C._distributed_c10d.ProcessGroupHCCL
+    kits = {key: Kit(*key) for key in dict.fromkeys((stands_for, ranks) for _, stands_for, ranks in asked)}
     if not asked:
-        all_tests = load_for(code, 2).DistributedTest._DistTestBase
-        print(json.dumps([name for name in dir(all_tests) if name.startswith("test_")]))
-    tests = {ranks: load_for(code, ranks) for ranks in {ranks for _, ranks in asked}}
+        everything = Kit("nccl", 2).tests.DistributedTest._DistTestBase
+        print(json.dumps([name for name in dir(everything) if name.startswith("test_")]))
     running = []
     while asked or running:
         while asked and len(running) < at_once:
-            test, ranks = asked.pop(0)
-            running.append(Running(helpers, tests[ranks], test, ranks))
+            test, *key = asked.pop(0)
+            running.append(Running(kits[tuple(key)], test))
         time.sleep(0.02)
         ended = [each for each in running if each.ended()]
         running = [each for each in running if each not in ended]
