@@ -92,8 +92,10 @@ bool feed_enabled() {
 }
 
 bool asks_for_next(std::string_view op) {
-  return op == "IteratorGetNext" || op == "IteratorGetNextSync" || op == kAsOptional;
+  return op == "IteratorGetNext" || op == "IteratorGetNextSync" || asks_as_optional(op);
 }
+
+bool asks_as_optional(std::string_view op) { return op == kAsOptional; }
 
 Feed::Feed(TFE_Context* context, TFE_TensorHandle* iterator, std::string name)
     : context_(context), iterator_(checked(TFE_TensorHandleCopySharingTensor, iterator)), name_(std::move(name)) {}

@@ -50,5 +50,7 @@ class Feed {
 /// Whether iterators are read ahead in this process: unless ANYNPU_FEED is 0.
 bool feed_enabled();
 bool asks_for_next(std::string_view op);
+/// Of these, the one that answers with an optional.
+bool asks_as_optional(std::string_view op);
 
 }  // namespace npu::tensorflow

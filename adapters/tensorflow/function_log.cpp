@@ -6,8 +6,9 @@
 namespace npu::tensorflow {
 namespace {
 
-/// What the user says his loops are: the log repeats it, every loop runs to its own end.
+/// The log repeats it; every loop runs to its own end.
 std::atomic<int> loop_size{1};
+std::atomic<bool> loop_size_told{false};
 
 constexpr int64_t kToldPlans = 8;  // of one function; more are told with NPU_DEBUG only
 
@@ -17,6 +18,8 @@ bool timed() {
 }
 
 }  // namespace
+
+int told_loop_size() { return loop_size_told ? loop_size.load() : 0; }
 
 bool FunctionLog::tells() {
   static const bool on = timed() || log_shown(Level::kDebug);
@@ -85,9 +88,10 @@ void FunctionLog::ended(const std::string& function, std::chrono::duration<doubl
 
 extern "C" {
 
-/// What npu.set_npu_loop_size and NPU_LOOP_SIZE say.
-__attribute__((visibility("default"))) void anynpu_tensorflow_loop_size(int size) {
+/// What npu.set_npu_loop_size and NPU_LOOP_SIZE say; `told` is 0 for the default.
+__attribute__((visibility("default"))) void anynpu_tensorflow_loop_size(int size, int told) {
   npu::tensorflow::loop_size = size;
+  npu::tensorflow::loop_size_told = told != 0;
   NPU_TF_LOG(kInfo, "Set npu loop size to ", size);
 }
 }

@@ -12,6 +12,9 @@
 
 namespace npu::tensorflow {
 
+/// How many steps the program says a loop has (npu.set_npu_loop_size, NPU_LOOP_SIZE); 0 when it does not say.
+int told_loop_size();
+
 class FunctionLog {
  public:
   /// anynpu_library_watch calls this; `self` is a FunctionLog.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "adapters/tensorflow/feed.h"
+#include "adapters/tensorflow/function_log.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/log.h"
 #include "adapters/tensorflow/message.h"
@@ -50,12 +51,23 @@ void log_made(const std::string& device, const std::string& name, bool fed) {
   if (fed) NPU_TF_LOG(kInfo, "Hdc channel for iterator resource ", name, " to device [", number, "] created.");
 }
 
-/// Whether this function has not looped over an iterator before.
-bool is_first_loop(const char* function) {
+/// Whether this is asked for the first time; `what` names a function and what is to be said of it.
+bool is_first(const std::string& what) {
   static auto* const mutex = new std::mutex;
   static auto* const seen = new std::set<std::string>;
   const std::lock_guard lock(*mutex);
-  return seen->insert(function).second;
+  return seen->insert(what).second;
+}
+
+/// A program written for a card says how many steps its loops have. There another number hangs or shifts the data.
+void compare_with_loop_size(TFE_Context* context, const char* function, const Consumption::Count& count) {
+  const auto told = static_cast<size_t>(told_loop_size());
+  if (told == 0 || count.times < 2 || !count.counted || count.times == told) return;
+  if (!is_first(std::string(function) + " loop size " + std::to_string(told))) return;
+  NPU_TF_LOG(kWarning, function, " took ", count.times, " elements of ", name_of(context, count.iterator.get()),
+             " in one run, and npu loop size is ", told,
+             ". The loop ran to its own end; on a card it would hang or go ", "wrong. Set npu.set_npu_loop_size(",
+             count.times, ") or NPU_LOOP_SIZE=", count.times, " for this loop");
 }
 
 /// What becomes of data sets and iterators that TensorFlow made.
@@ -99,7 +111,8 @@ std::vector<Value> run_call(const HostCall& call) {
       if (at != counts.end())
         ++at->times;
       else
-        counts.push_back({TensorHandle(checked(TFE_TensorHandleCopySharingTensor, first->handle.get())), first, 1});
+        counts.push_back({TensorHandle(checked(TFE_TensorHandleCopySharingTensor, first->handle.get())), first, 1,
+                          !asks_as_optional(call.op)});
     }
     if (first->feed != nullptr) return first->feed->next(call.op, call.attributes, call.output_count);
   }
@@ -119,13 +132,15 @@ std::vector<Value> run_call(const HostCall& call) {
 
 Consumption::Consumption(TFE_Context* context, const char* function)
     : context_(context), function_(function), outer_(consumption) {
-  consumption = log_shown(Level::kInfo) ? this : nullptr;
+  consumption = log_shown(Level::kInfo) || (told_loop_size() > 0 && log_shown(Level::kWarning)) ? this : nullptr;
 }
 
 Consumption::~Consumption() {
   consumption = outer_;
   const bool looped = std::ranges::any_of(counts_, [](const Count& count) { return count.times > 1; });
-  const bool news = looped && is_first_loop(function_);
+  if (status_ == "OK")
+    for (const Count& count : counts_) compare_with_loop_size(context_, function_, count);
+  const bool news = looped && is_first(function_);
   if (!news && !log_shown(Level::kDebug)) return;
   for (const Count& count : counts_) {
     const std::string name = name_of(context_, count.iterator.get());

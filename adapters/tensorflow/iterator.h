@@ -42,6 +42,7 @@ class Consumption {
     TensorHandle iterator;
     const void* object;
     size_t times;
+    bool counted;  ///< a loop that asks whether there is an element ends by itself, however often the program says
   };
 
  private:

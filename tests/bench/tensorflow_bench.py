@@ -113,6 +113,50 @@ def cases():
     yield "LSTM step", train_step(lstm, rng.normal(size=(64, 32, 32)).astype("float32"), labels)
 
 
+LOOP = 50
+
+
+def sunk_loop(count):
+    """Milliseconds of a step that Python calls, and of the same step in a loop of a function, both on the NPU."""
+    rng = np.random.default_rng(0)
+    images, labels = rng.normal(size=(64, 8, 8, 3)).astype("float32"), rng.integers(0, 10, 64)
+    with tf.device(PLACES["npu"]):
+        model, optimizer = models.cnn(), tf.keras.optimizers.Adam(1e-3)
+        optimizer.build(model.trainable_variables)
+        data = tf.data.Dataset.from_tensors((images, labels)).repeat()
+
+        def train(x, y):
+            with tf.GradientTape() as tape:
+                loss = LOSS(y, model(x, training=True))
+            found = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(found, model.trainable_variables, strict=True))
+
+        one = tf.function(train)
+
+        @tf.function
+        def loop(iterator, steps):
+            for _ in tf.range(steps):
+                train(*next(iterator))
+
+        single, many = iter(data), iter(data)
+
+        def per_step():
+            for _ in range(LOOP):
+                one(*next(single))
+
+        functions = {"calls": per_step, "loop": lambda: loop(many, tf.constant(LOOP))}
+        taken = {name: [] for name in functions}
+        for function in functions.values():
+            timed(function, 1)
+        for _ in range(count):
+            for name, function in functions.items():
+                taken[name].append(timed(function, 1) / LOOP)
+    low, middle, high = statistics.quantiles([c / n for c, n in zip(*taken.values(), strict=True)], n=4)
+    calls, sunk = (statistics.median(times) * 1e3 for times in taken.values())
+    print(f"loop of {LOOP} CNN steps      {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {sunk:8.2f} ms a step, "
+          f"{calls:.2f} called one by one", flush=True)  # fmt: skip
+
+
 def small_calls(count):
     """Microseconds of one operator, and of a function with one."""
 
@@ -142,6 +186,8 @@ def main():
         low, middle, high = statistics.quantiles([c / n for c, n in times], n=4)
         step = statistics.median(n for _, n in times)
         print(f"{name:25s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {step * 1e3:8.2f} ms", flush=True)
+    if options.only in "loop":
+        sunk_loop(options.pairs)
     small_calls(options.pairs)
     compiled = [f for f in npu.open().report() if f["nodes"] > 1000]
     for f in compiled:

@@ -167,6 +167,28 @@ def test_a_loop_size_leaves_loops_as_long_as_they_are():
         assert loop(tf.constant(5)).numpy() == 10
 
 
+@pytest.mark.parametrize("feed", ["read ahead", "on its way"])
+def test_a_sunk_loop_ends_at_the_step_whose_element_fails(feed):
+    total = tf.Variable(0, dtype=tf.int64)
+    ds = tf.data.Dataset.range(6).map(lambda x: 12 // (3 - x))  # 4, 6, 12, and a division by zero
+    if feed == "on its way":
+        ds = ds.map(lambda x: tf.py_function(lambda y: y, [x], tf.int64))
+
+    @tf.function
+    def loop(ds):
+        it = iter(ds)
+        for _ in tf.range(6):
+            total.assign_add(next(it))
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="zero"):
+        loop(ds)
+    assert total.numpy() == 22
+    total.assign(0)
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        loop(ds.take(2))
+    assert total.numpy() == 10
+
+
 def test_a_device_that_is_not_there_is_refused_with_the_reason():
     with pytest.raises(RuntimeError, match=r"Failed open npu device 99 : .*ANYNPU_DEVICES"):
         library.open_device(99, "/device:NPU:99")

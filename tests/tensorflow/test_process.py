@@ -247,6 +247,41 @@ def test_the_log_tells_of_iterators_as_the_vendors_does(run):
     assert "hdc channel" not in log and "consume 3 times done" in log
 
 
+LOOPS = """
+npu.open().as_default()
+elements = iter(tf.data.Dataset.range(1000))
+
+@tf.function
+def loop(n):
+    total = tf.constant(0, tf.int64)
+    for _ in tf.range(n):
+        total += next(elements)
+    return total
+
+@tf.function
+def by_itself(ds):
+    total = tf.constant(0, tf.int64)
+    for x in ds:
+        total += x
+    return total
+
+one = tf.function(lambda: next(elements))
+"""
+SAID = r"W .*__inference_loop_\d+ took 5 elements of AnonymousIterator\d+ in one run, and npu loop size is (\d+)\. .*" \
+       r"npu\.set_npu_loop_size\(5\) or NPU_LOOP_SIZE=5"  # fmt: skip
+
+
+def test_a_loop_of_another_size_is_told(run):
+    code = LOOPS + "loop(5); loop(5); one(); by_itself(tf.data.Dataset.range(7)); loop(32)"
+    for level in "01":
+        assert re.findall(SAID, run(code, NPU_LOOP_SIZE="32", TF_CPP_MIN_LOG_LEVEL=level)[1]) == ["32"]
+    assert " took " not in run(code, TF_CPP_MIN_LOG_LEVEL="0")[1], "the program says nothing of loops"
+    _, log = run(
+        LOOPS + "npu.set_npu_loop_size(5); loop(5); npu.set_npu_loop_size(6); loop(5)", TF_CPP_MIN_LOG_LEVEL="1"
+    )
+    assert re.findall(SAID, log) == ["6"]
+
+
 def test_an_ignored_learning_rate_is_told(run):
     run(
         """

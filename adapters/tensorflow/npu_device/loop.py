@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vendor's loop size: how many steps its graphs run before they come back to the host. Here every loop runs to its
-own end, so the number is kept and has no effect."""
+own end; a loop with another number of steps is told in the log, for on a card it would hang or train on wrong data."""
 
 import operator
 import os
@@ -19,17 +19,19 @@ def checked(size, source):
     return number
 
 
+_told = bool(os.environ.get("NPU_LOOP_SIZE"))
 _size = checked(os.environ.get("NPU_LOOP_SIZE") or "1", "NPU_LOOP_SIZE")
 
 
 def tell_size():
     """The log shows the number with every run of a graph."""
-    library.load().anynpu_tensorflow_loop_size(_size)
+    library.load().anynpu_tensorflow_loop_size(_size, _told)
 
 
 def set_npu_loop_size(loop_size):
     """ValueError unless `loop_size` is a whole number above 0."""
-    global _size
+    global _size, _told
+    _told = True
     _size = checked(loop_size, "set_npu_loop_size")
     library.log(f"Npu loop size is set to {_size}, it will take effect in the next training loop")
     tell_size()
