@@ -13,7 +13,6 @@ namespace {
 
 struct DeviceState {
   std::atomic<int32_t> overflow_mode{-1};  // -1: as the SoC does by default
-  std::atomic<uint32_t> overflow_word{0};
   std::array<std::atomic<int64_t>, kSystemOptions> options{};
   std::atomic<uint32_t> options_set{0};  // bit per option
 };
@@ -57,9 +56,12 @@ void set_overflow_mode(int device, int32_t mode) {
   state.overflow_mode.store(mode, std::memory_order_relaxed);
 }
 
-uint32_t overflow_word(int device) { return state_of(device).overflow_word.load(std::memory_order_relaxed); }
-void raise_overflow(int device) { state_of(device).overflow_word.store(1, std::memory_order_relaxed); }
-void clear_overflow(int device) { state_of(device).overflow_word.store(0, std::memory_order_relaxed); }
+bool saturates(int device) {
+  const int32_t mode = device_states[static_cast<size_t>(device)].overflow_mode.load(std::memory_order_relaxed);
+  if (mode >= 0) [[likely]]
+    return static_cast<OverflowMode>(mode) == OverflowMode::kSaturate;
+  return !soc().inf_nan;
+}
 
 int64_t system_option(int option) {
   const size_t index = checked_option(option);

@@ -14,10 +14,8 @@ OverflowMode overflow_mode(int device);
 /// Raises 107000 for other numbers, 207000 when the SoC only saturates.
 void set_overflow_mode(int device, int32_t mode);
 
-/// The overflow word: set by kernels that met an overflow in saturation mode, read and cleared by loss scaling.
-uint32_t overflow_word(int device);
-void raise_overflow(int device);
-void clear_overflow(int device);
+/// Whether results on `device`, one that exists, are brought into their type's range now; asked for every operator.
+bool saturates(int device);
 
 /// Options of aclrtSetSysParamOpt: determinism 0, debug kernel 1, strong consistency 2.
 inline constexpr int kSystemOptions = 16;

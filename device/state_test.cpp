@@ -11,17 +11,15 @@
 namespace npu::device {
 namespace {
 
-TEST(State, OverflowModeAndWord) {
+TEST(State, OverflowMode) {
   EXPECT_EQ(overflow_mode(0), OverflowMode::kInfNan);
   set_overflow_mode(0, 0);
   EXPECT_EQ(overflow_mode(0), OverflowMode::kSaturate);
+  EXPECT_TRUE(saturates(0));
+  EXPECT_FALSE(saturates(1));
   EXPECT_EQ(overflow_mode(1), OverflowMode::kInfNan);
   set_overflow_mode(0, 1);
   EXPECT_ERROR(set_overflow_mode(0, 2), Code::kRtParamInvalid, "overflow mode 2");
-  raise_overflow(0);
-  EXPECT_EQ(overflow_word(0), 1u);
-  clear_overflow(0);
-  EXPECT_EQ(overflow_word(0), 0u);
 }
 
 TEST(State, ContextOptionsGoBeforeThoseOfTheProcess) {

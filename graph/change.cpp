@@ -37,7 +37,7 @@ std::string change_between(const Function& function, const std::vector<std::stri
     else
       first = fmt::format("argument {} was {} and is {}", function.arguments[i].name, before[i], now[i]);
   }
-  if (first.empty()) return "a long value among its arguments changed";
+  if (first.empty()) return "a long value among its arguments changed, or the device treats overflow otherwise";
   return more == 0 ? first : fmt::format("{}, and {} more changed", first, more);
 }
 

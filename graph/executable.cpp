@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "device/state.h"
 #include "graph/change.h"
 #include "graph/dump/stage.h"
 #include "graph/node_error.h"
@@ -87,6 +88,7 @@ Executable::Executable(Function function, Library& library, bool continues)
 
 void Executable::find_key(std::span<const Value> arguments) {
   key_.clear();
+  if (device::saturates(library_.device())) key_ += 's';  // constants are computed as the device computes now
   for (size_t i = 0; i < arguments.size(); ++i) append(key_, arguments[i], by_value_[i]);
 }
 

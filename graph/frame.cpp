@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "device/state.h"
 #include "graph/binding.h"
 #include "graph/executable.h"
 #include "graph/node_error.h"
+#include "graph/saturation.h"
 
 namespace npu::graph {
 Frame::Frame(std::shared_ptr<const Plan> plan, Library& library)
@@ -103,17 +105,26 @@ void Frame::allocate(SlotId slot) {
   set(whole, make_value(library_.device(), DType::kUInt8, {plan_->slots[static_cast<size_t>(slot)].bytes}));
 }
 
+void Frame::run_step(size_t i) {
+  const Step& step = plan_->steps[i];
+  if (step.def == nullptr) {
+    step_ = &step;
+    at_node(*step.node, [&] { step.body(*this); });
+  } else {
+    if (outdated(i)) at_node(*step.node, [&] { bind(i); });
+    at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here
+  }
+}
+
 void Frame::run_steps() {
+  const bool saturating = device::saturates(library_.device());
   for (size_t i = 0; i < operators_.size(); ++i) {
     const Step& step = plan_->steps[i];
     for (const SlotId slot : step.fresh) allocate(slot);
-    if (step.def == nullptr) {
-      step_ = &step;
-      at_node(*step.node, [&] { step.body(*this); });
-    } else {
-      if (outdated(i)) at_node(*step.node, [&] { bind(i); });
-      at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here
-    }
+    if (saturating) [[unlikely]]
+      saturated(*plan_, step, library_.device(), operators_[i].get(), [&] { run_step(i); });
+    else
+      run_step(i);
     for (const SlotId slot : step.done) release(slot);
   }
 }

@@ -38,6 +38,7 @@ class Frame {
   void start(std::vector<Value> arguments);
   std::vector<Value> finish();
   void run_steps();
+  void run_step(size_t step);
   void bind(size_t step);
   bool outdated(size_t step) const { return state_[step] != Bound::kNow; }
   std::byte* address(const Slot& slot, SlotId id) const;

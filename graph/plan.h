@@ -71,6 +71,7 @@ struct Step {
 };
 
 struct Plan {
+  std::string function;  ///< the client's name of it
   std::vector<Slot> slots;
   std::vector<Step> steps;
   std::vector<std::vector<int32_t>> users;  ///< of each late slot: the operator steps that hold its address

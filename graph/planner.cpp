@@ -5,11 +5,13 @@
 #include <cstring>
 #include <set>
 
+#include "device/state.h"
 #include "graph/binding.h"
 #include "graph/executable.h"
 #include "graph/no_reuse.h"
 #include "graph/node_error.h"
 #include "graph/report.h"
+#include "graph/saturation.h"
 #include "graph/tensor_list.h"
 
 namespace npu::graph {
@@ -26,7 +28,9 @@ int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t
 }  // namespace
 
 Planner::Planner(const Function& function, Library& library, std::span<const ArgumentTraits> arguments)
-    : f_(function), library_(library), traits_(arguments) {}
+    : f_(function), library_(library), traits_(arguments) {
+  plan_.function = function.name;
+}
 
 std::shared_ptr<const Node> Planner::shared_node() {
   if (!shared_) {
@@ -162,6 +166,7 @@ void Planner::lower_on_host(const Node& node, const std::string& reason) {
     std::vector<Value> values;
     for (const Planned& input : inputs) values.push_back(frame.value(input));
     std::vector<Value> results = frame.library().host()(node, values);
+    saturate_from_host(frame.library().device(), values, results);
     frame.library().report().ran_on_host(function, node, reason, values, results);
     require(results.size() == outputs.size(), "the client gave {} values for {} outputs", results.size(),
             outputs.size());
@@ -182,7 +187,8 @@ bool Planner::foldable(const Node& node, size_t first_step) const {
                      [](const Step& step) { return step.def != nullptr; });
 }
 
-/// Runs the steps a node of constants was lowered to, and takes them out of the plan again.
+/// Runs the steps a node of constants was lowered to, and takes them out of the plan again. What overflows on a device
+/// that saturates stays, for the run to tell.
 void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
   const Node& node = f_[id];
   if (node.outputs.empty() || !foldable(node, first_step)) return;
@@ -198,6 +204,7 @@ void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
     bind_tensors(*op, plan_.steps[i], address);
     op->prepare();
     op->run();
+    if (device::saturates(library_.device()) && ops::results_overflow(*op)) return;
   }
   std::vector<Literal> results;
   for (size_t i = 0; i < node.outputs.size(); ++i) {

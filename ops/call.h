@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "ops/operator.h"
+#include "ops/overflow.h"
 
 namespace npu::ops {
 
@@ -35,7 +36,10 @@ class Call {
     op_->prepare();
     return *this;
   }
-  void compute() { op_->run(); }
+  void compute() {
+    op_->run();
+    saturate_results(*op_);
+  }
   int64_t cost() const { return op_->cost(); }
   void run() { prepare().compute(); }
   /// The text of the refusal, empty when prepare accepts the call.

@@ -12,4 +12,8 @@ namespace npu::acl {
 /// Queues `op` on `stream` (null: default stream of the thread's context). `name` must live as long as the process.
 void launch(aclrtStream stream, const char* name, std::unique_ptr<ops::Operator> op);
 
+/// What the task of a call does: computes and, while `device` saturates, brings results into range. `name` stands in
+/// reports of overflow.
+void run_on_device(int device, const char* name, ops::Operator& op);
+
 }  // namespace npu::acl

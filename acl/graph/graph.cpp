@@ -10,12 +10,15 @@
 #include "acl/graph/operator_cache.h"
 #include "acl/runtime/call.h"
 #include "device/soc.h"
+#include "device/state.h"
 #include "graph/executable.h"
+#include "graph/import/tensorflow/ir_type.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/library.h"
 #include "graph/lowering.h"
 #include "graph/node_error.h"
 #include "graph/report.h"
+#include "graph/saturation.h"
 #include "graph/tensor_list.h"
 #include "graph/value.h"
 
@@ -394,6 +397,30 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
 
 void anynpu_library_restart_random(anynpu_library* library) {
   if (library != nullptr) library->library.restart_states();
+}
+
+aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* inputs, size_t input_count,
+                         anynpu_value** results, size_t result_count) {
+  return call("anynpu_saturate", [&] {
+    npu::device::check_device(device);
+    given(type, "type");
+    if (!npu::device::saturates(device)) return;
+    const auto in = npu::acl::values_of(inputs, input_count, "inputs");
+    auto out = npu::acl::values_of(results, result_count, "results");
+    const npu::ops::OverflowScope scope(
+        device,
+        [](const void* op, npu::device::Overflow& overflow) {
+          overflow.node = static_cast<const char*>(op);
+          overflow.type = npu::graph::tensorflow::ir_type(overflow.node);
+        },
+        type);
+    npu::graph::saturate_from_host(device, in, out);
+    for (size_t i = 0; i < result_count; ++i) {
+      if (out[i].tensor.data == results[i]->value.tensor.data) continue;
+      anynpu_value_release(results[i]);
+      results[i] = wrapped(std::move(out[i]));
+    }
+  });
 }
 
 void anynpu_live(size_t* variables, size_t* values) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "acl/aclnn/launch.h"
 #include "acl/include/acl/acl_op_compiler.h"
 #include "acl/runtime/call.h"
 #include "acl/singleop/description.h"
@@ -109,6 +110,11 @@ void assign_numbers(const OperatorType& type, const ops::OperatorDef& def, const
   }
 }
 
+/// Operators on the state of a device are told which.
+void assign_device(const ops::OperatorDef& def, int device, Prepared& call) {
+  if (const ops::Field* field = def.field("device")) *static_cast<int64_t*>(field->locate(*call.op)) = device;
+}
+
 const OperatorType& operator_type(const char* name) {
   if (const OperatorType* type = find_operator_type(given(name, "opType"))) return *type;
   fail(Code::kOpNotFound,
@@ -117,11 +123,13 @@ const OperatorType& operator_type(const char* name) {
        name, known_operator_types());
 }
 
-void launch(const OperatorType& type, std::shared_ptr<Prepared> call, device::Stream& stream) {
+void enqueue(const OperatorType& type, std::shared_ptr<Prepared> call, device::Stream& stream) {
   device::Task task;
   task.name = type.type.data();  // a literal
   task.cost_ns = call->op->cost();
-  task.body = [call = std::move(call)] { call->op->run(); };
+  task.body = [call = std::move(call), name = task.name, device = stream.device()] {
+    run_on_device(device, name, *call->op);
+  };
   stream.launch(std::move(task));
 }
 
@@ -152,8 +160,10 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
                  type.outputs},
                 *prepared);
     assign_numbers(type, def, attr, *prepared);
+    device::Stream& queue = device::stream_from_handle(stream);
+    assign_device(def, queue.device(), *prepared);
     prepared->op->prepare();
-    acl::launch(type, std::move(prepared), device::stream_from_handle(stream));
+    enqueue(type, std::move(prepared), queue);
   });
 }
 

@@ -154,6 +154,11 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
  * "runs", "bytes"}]}]}. The text lives during the call. */
 void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
 
+/** What the client computed for `device` by itself, from `inputs`: puts a saturated copy in the place of each result
+ * that overflows, where the device saturates and an input is floating. `type` names the client's operator. */
+aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* inputs, size_t input_count,
+                         anynpu_value** results, size_t result_count);
+
 /** How many variables and how many values of all libraries are alive: counts that grow tell of handles kept. Either may
  * be null. */
 void anynpu_live(size_t* variables, size_t* values);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results on a device that saturates: what is infinite becomes the largest number of its type, what is no number 0, and
+// the device's overflow word is set. A kernel knows nothing of it; whoever runs operators opens a scope around them.
+// In INF/NAN mode there is no scope, and nothing is looked at.
+//
+// float16, bfloat16 and float32 saturate. float64 and complex numbers keep infinities: the device computes them on its
+// scalar processors, by IEEE's rules. Operators that only move elements, or choose between them, keep them as well.
+#pragma once
+
+#include <string_view>
+
+#include "device/overflow.h"
+#include "ops/operator.h"
+
+namespace npu::ops {
+
+/// While it lives, results of operators that this thread runs through ops::Call or hands to saturate_results saturate.
+class OverflowScope {
+ public:
+  /// Fills in whose results they are: function, node, type. Asked for the first overflow only.
+  using Describe = void (*)(const void* context, device::Overflow& overflow);
+
+  OverflowScope(int device, Describe describe, const void* context)
+      : device_(device), describe_(describe), context_(context), outer_(current_) {
+    current_ = this;
+  }
+  ~OverflowScope() { current_ = outer_; }
+  OverflowScope(const OverflowScope&) = delete;
+  OverflowScope& operator=(const OverflowScope&) = delete;
+
+  /// The innermost of this thread, or null.
+  static const OverflowScope* current() { return current_; }
+  /// Sets the device's word and, for the first overflow, tells where it happened. `result` is still as computed.
+  void found(const Tensor& result, std::string_view output) const;
+
+ private:
+  const int device_;
+  const Describe describe_;
+  const void* const context_;
+  const OverflowScope* const outer_;
+  inline static thread_local constinit const OverflowScope* current_ = nullptr;
+};
+
+/// Whether `op` computes, so that a result of it may overflow; false for those that move elements.
+bool may_overflow(Operator& op);
+namespace detail {
+void saturate_results(Operator& op, const OverflowScope& scope);
+}
+/// Saturates what `op` has written. Does nothing outside a scope.
+inline void saturate_results(Operator& op) {
+  if (const OverflowScope* scope = OverflowScope::current()) [[unlikely]]
+    detail::saturate_results(op, *scope);
+}
+/// Whether something that `op` has written overflows, in whatever mode the device is.
+bool results_overflow(Operator& op);
+/// Whether an element of a floating tensor that saturates is infinite or no number.
+bool has_overflow(const Tensor& tensor);
+/// Brings every element into range; strides may be any.
+void saturate(const Tensor& tensor);
+
+}  // namespace npu::ops
