@@ -8,6 +8,8 @@
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/iterator.h"
 #include "adapters/tensorflow/lifetime.h"
+#include "adapters/tensorflow/log.h"
+#include "anynpu/overflow.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -34,14 +36,26 @@ Value new_variable(const Engine& engine) {
   return Value(value);
 }
 
+/// Overflows of what the host has computed count as the device's.
+void saturate(const Engine& engine, const char* op, std::span<anynpu_value* const> inputs,
+              std::vector<Value>& results) {
+  std::vector<anynpu_value*> raw;
+  for (Value& result : results) raw.push_back(result.release());
+  const aclError code = anynpu_saturate(engine.device(), op, inputs.data(), inputs.size(), raw.data(), raw.size());
+  for (size_t i = 0; i < raw.size(); ++i) results[i].reset(raw[i]);
+  check_engine(code);
+}
+
 /// Runs the operator by TensorFlow's own kernel: it has none here.
 std::vector<Value> by_host(const Engine& engine, TFE_Context* context, const TFE_Op* op,
                            const std::vector<Value>& inputs, size_t output_count) {
   const std::vector<anynpu_value*> raw = pointers(inputs);
   const char* name = checked(TFE_OpGetName, op);
-  return run_call({context, engine.name(), name, TFE_OpGetAttrs(op),
-                   needs_attributes(name, raw) ? attributes_of(op) : std::vector<Attribute>{}, raw, output_count,
-                   false});
+  std::vector<Value> results =
+      run_call({context, engine.name(), name, TFE_OpGetAttrs(op),
+                needs_attributes(name, raw) ? attributes_of(op) : std::vector<Attribute>{}, raw, output_count, false});
+  saturate(engine, name, raw, results);
+  return results;
 }
 
 std::vector<Value> run(Engine& engine, const TFE_Op* op, std::vector<Value> inputs, size_t output_count) {
@@ -94,6 +108,15 @@ TFE_TensorHandle* copy_from(TFE_Context* context, TFE_TensorHandle* tensor, cons
 /// The process ends with the device: other threads may still be inside.
 void delete_device(void*) {}
 
+/// One line of TensorFlow's log for the first overflow of a step.
+void tell_overflow(const anynpu_overflow* overflow, void*) noexcept {
+  try {
+    NPU_TF_LOG(kWarning, "device ", overflow->device, ": ", overflow->text);
+  } catch (const std::exception&) {
+    // No memory for a line: the step goes on.
+  }
+}
+
 TFE_TensorHandle* pack(TFE_Context*, TFE_TensorHandle**, int, TF_Status* status, void*) {
   TF_SetStatus(status, TF_UNIMPLEMENTED, "packed tensors are not supported on an NPU; use one tensor per device");
   return nullptr;
@@ -142,6 +165,7 @@ __attribute__((visibility("default"))) void* anynpu_tensorflow_device(int device
     npu::tensorflow::require_own_process();
     auto engine = std::make_unique<npu::tensorflow::Engine>(device, name);
     npu::tensorflow::add_device(name);
+    anynpu_watch_overflows(npu::tensorflow::tell_overflow, nullptr);
     return engine.release();
   } catch (const std::exception& e) {
     refused(e.what());

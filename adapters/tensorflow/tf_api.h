@@ -15,6 +15,12 @@ struct TFE_Op;
 struct TFE_OpAttrs;
 struct TFE_TensorHandle;
 struct TFE_Executor;
+struct TF_OpDefinitionBuilder;
+struct TF_ShapeInferenceContext;
+struct TF_ShapeHandle;
+struct TF_KernelBuilder;
+struct TF_OpKernelConstruction;
+struct TF_OpKernelContext;
 
 enum TF_Code {
   TF_OK = 0,
@@ -125,5 +131,20 @@ TFE_TensorHandle* TFE_NewTensorHandle(const TF_Tensor*, TF_Status*);
 void TFE_DeleteTensorHandle(TFE_TensorHandle*);
 TFE_TensorHandle* TFE_NewCustomDeviceTensorHandle(TFE_Context*, const char*, TF_DataType, void*,
                                                   TFE_CustomDeviceTensorHandle, TF_Status*);
+TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(const char*);
+void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder*, const char*);
+void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder*, const char*);
+void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder*, const char*);
+void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBuilder*, bool);
+void TF_OpDefinitionBuilderSetShapeInferenceFunction(TF_OpDefinitionBuilder*,
+                                                     void (*)(TF_ShapeInferenceContext*, TF_Status*));
+void TF_RegisterOpDefinition(TF_OpDefinitionBuilder*, TF_Status*);
+TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*, size_t);
+void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext*, int, TF_ShapeHandle*, TF_Status*);
+void TF_DeleteShapeHandle(TF_ShapeHandle*);
+TF_KernelBuilder* TF_NewKernelBuilder(const char*, const char*, void* (*)(TF_OpKernelConstruction*),
+                                      void (*)(void*, TF_OpKernelContext*), void (*)(void*));
+void TF_RegisterKernelBuilder(const char*, TF_KernelBuilder*, TF_Status*);
+TF_Tensor* TF_AllocateOutput(TF_OpKernelContext*, int, TF_DataType, const int64_t*, int, size_t, TF_Status*);
 
 }  // extern "C"

@@ -28,7 +28,6 @@ TRAINED = [name for name in CASES if name not in golden.OPTIONS]
 HALF = {"tensorflow/mixed_experimental", "tensorflow/mixed_float16_fit", "tensorflow/mixed_loss_scale",
         "torch/resnet_amp", "torch/small_gpt"}  # fmt: skip
 WRITTEN_FOR_2_6 = {"tensorflow/aliased_imports", "tensorflow/mixed_experimental"}
-UNTRAINED = {"tensorflow/mixed_loss_scale": "npu_device.train is not there yet"}
 # These keep the import of Horovod for what nothing stands for, which failed_report.txt lists.
 KEEPS_HOROVOD = {
     "distributed/hvd_custom_loop": {"horovod.tensorflow"},
@@ -145,10 +144,8 @@ def test_what_it_names_is_there(cases, name):
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_trains_like_the_script_on_the_cpu(cases, name, request):
+def test_trains_like_the_script_on_the_cpu(cases, name):
     case = cases[name]
-    if name in UNTRAINED:
-        request.applymarker(pytest.mark.xfail(reason=UNTRAINED[name], strict=True))
     assert case.migrated, f"{name} was not migrated"
     theirs, stock = case.losses("cpu")
     ours, tasks = case.losses("npu")

@@ -11,7 +11,7 @@ from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
-from npu_device import cluster, environment, library, loop, seed
+from npu_device import cluster, environment, library, loop, overflow, seed
 from npu_device.feed import feed_keras_loops
 from npu_device.optimizer import warn_about_lr
 from npu_device.options import global_options
@@ -51,6 +51,14 @@ class NpuDeviceHandle:
         """What became of each function: a list of {"name", "nodes", "host_nodes", "compile_ms", "peak_bytes", "host":
         [{"op", "reason", "runs", "bytes"}], …}; host are the nodes that ran on the CPU."""
         return library.report(self._info)
+
+    def overflows(self):
+        """Where results overflowed in saturation mode: for the last 64 times that the device's word was set, the first
+        result, as {"step", "function", "node", "type", "output", "dtype", "shape", "min", "max", "inf", "nan",
+        "saturated"}, oldest first. `step` is how often loss scaling had cleared the word before; `min` and `max` are of
+        the finite elements; "inf" and "nan" count elements before they were saturated, "saturated" those at the ends
+        of the range afterwards."""
+        return overflow.seen(self._id)
 
     def live(self):
         """How many variables and values of NPUs are alive, as (variables, values): counts that grow tell of handles
@@ -153,6 +161,11 @@ def _start(device_id):
                  f"Npu device instance {handle.name()} created"):  # fmt: skip
         library.log(line)
     return handle
+
+
+def is_open():
+    """Whether a device was opened."""
+    return bool(_opened)
 
 
 def close():

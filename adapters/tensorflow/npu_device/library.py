@@ -26,7 +26,28 @@ def load():
     library = C.CDLL(str(path()))
     library.anynpu_tensorflow_callbacks.restype = C.c_void_p
     library.anynpu_tensorflow_device.restype = C.c_void_p
+    _declare_operators(library)
     return library
+
+
+operators = []  # the names of the vendor's own, known to TensorFlow once the library is loaded
+
+
+def _declare_operators(library):
+    reasons = []
+    visit = C.CFUNCTYPE(None, C.c_char_p)
+    library.anynpu_tensorflow_operators(
+        visit(lambda name: operators.append(name.decode())), visit(lambda text: reasons.append(text.decode()))
+    )
+    if reasons:
+        raise ImportError(f"TensorFlow does not take the operators of the NPU: {reasons[0]}")
+
+
+def text_of(code):
+    """Why a function of the engine refused; "" for the code of success."""
+    text = load().aclGetRecentErrMsg
+    text.restype = C.c_char_p
+    return "" if code == 0 else text().decode()
 
 
 def open_device(device_id, name):

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/tensorflow/operators.h"
+
+#include <cstring>
+#include <string>
+
+#include "adapters/tensorflow/owned.h"
+
+namespace npu::tensorflow {
+namespace {
+
+using ShapePointer = std::unique_ptr<TF_ShapeHandle, Deleter<TF_DeleteShapeHandle>>;
+
+constexpr int64_t kStatusWords = 8;
+
+void status_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
+  const ShapePointer shape(TF_ShapeInferenceContextVectorFromSize(context, kStatusWords));
+  TF_ShapeInferenceContextSetOutput(context, 0, shape.get(), status);
+}
+
+void no_shape(TF_ShapeInferenceContext*, TF_Status*) {}
+
+/// The host has no overflow word: infinities stay to be seen.
+void no_overflow(void*, TF_OpKernelContext* context) {
+  Status status;
+  constexpr size_t kBytes = kStatusWords * sizeof(int32_t);
+  const TensorPointer out(TF_AllocateOutput(context, 0, TF_INT32, &kStatusWords, 1, kBytes, status));
+  if (out) std::memset(TF_TensorData(out.get()), 0, kBytes);
+}
+
+void nothing(void*, TF_OpKernelContext*) {}
+
+void declare(const Declaration& one) {
+  TF_OpDefinitionBuilder* const builder = TF_NewOpDefinitionBuilder(one.name);
+  for (const char* attribute : one.attributes) TF_OpDefinitionBuilderAddAttr(builder, attribute);
+  for (const char* input : one.inputs) TF_OpDefinitionBuilderAddInput(builder, input);
+  for (const char* output : one.outputs) TF_OpDefinitionBuilderAddOutput(builder, output);
+  TF_OpDefinitionBuilderSetIsStateful(builder, one.stateful);
+  TF_OpDefinitionBuilderSetShapeInferenceFunction(builder, one.shapes);
+  checked(TF_RegisterOpDefinition, builder);
+  TF_KernelBuilder* const kernel = TF_NewKernelBuilder(one.name, "CPU", nullptr, one.on_host, nullptr);
+  checked(TF_RegisterKernelBuilder, one.name, kernel);
+}
+
+}  // namespace
+
+const std::vector<Declaration>& declarations() {
+  static const auto& all = *new std::vector<Declaration>{
+      {"NpuGetFloatStatusV2", {}, {"data: int32"}, {}, true, status_shape, no_overflow},
+      {"NpuClearFloatStatusV2", {}, {}, {}, true, no_shape, nothing},
+  };
+  return all;
+}
+
+}  // namespace npu::tensorflow
+
+extern "C" {
+
+/// Tells TensorFlow of the operators and calls `visit` with the name of each; once a process, before the first device.
+/// The reason in `refused` when TensorFlow does not take one.
+__attribute__((visibility("default"))) void anynpu_tensorflow_operators(void (*visit)(const char* name),
+                                                                        void (*refused)(const char* reason)) {
+  try {
+    for (const auto& one : npu::tensorflow::declarations()) {
+      npu::tensorflow::declare(one);
+      visit(one.name);
+    }
+  } catch (const std::exception& e) {
+    refused(e.what());
+  }
+}
+}
