@@ -20,6 +20,13 @@ void status_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
 
 void no_shape(TF_ShapeInferenceContext*, TF_Status*) {}
 
+/// That of the first input.
+void same_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
+  const ShapePointer shape(TF_NewShapeHandle());
+  TF_ShapeInferenceContextGetInput(context, 0, shape.get(), status);
+  if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextSetOutput(context, 0, shape.get(), status);
+}
+
 /// The host has no overflow word: infinities stay to be seen.
 void no_overflow(void*, TF_OpKernelContext* context) {
   Status status;
@@ -38,6 +45,7 @@ void declare(const Declaration& one) {
   TF_OpDefinitionBuilderSetIsStateful(builder, one.stateful);
   TF_OpDefinitionBuilderSetShapeInferenceFunction(builder, one.shapes);
   checked(TF_RegisterOpDefinition, builder);
+  if (one.on_host == nullptr) return;
   TF_KernelBuilder* const kernel = TF_NewKernelBuilder(one.name, "CPU", nullptr, one.on_host, nullptr);
   checked(TF_RegisterKernelBuilder, one.name, kernel);
 }
@@ -48,6 +56,28 @@ const std::vector<Declaration>& declarations() {
   static const auto& all = *new std::vector<Declaration>{
       {"NpuGetFloatStatusV2", {}, {"data: int32"}, {}, true, status_shape, no_overflow},
       {"NpuClearFloatStatusV2", {}, {}, {}, true, no_shape, nothing},
+      {"FastGelu", {"features: T"}, {"activations: T"}, {"T: realnumbertype"}, false, same_shape, nullptr},
+      {"FastGeluGrad",
+       {"gradients: T", "features: T"},
+       {"backprops: T"},
+       {"T: realnumbertype"},
+       false,
+       same_shape,
+       nullptr},
+      {"DropOutGenMask",
+       {"shape: T", "prob: S"},
+       {"output: uint8"},
+       {"T: {int64, int32}", "S: {float, half}", "seed: int = 0", "seed2: int = 0"},
+       true,
+       TF_ShapeInferenceContextSetUnknownShape,
+       nullptr},
+      {"DropOutDoMask",
+       {"x: T", "mask: uint8", "keep_prob: T"},
+       {"y: T"},
+       {"T: {float16, float32}"},
+       true,
+       same_shape,
+       nullptr},
   };
   return all;
 }

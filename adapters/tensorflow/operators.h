@@ -16,7 +16,7 @@ struct Declaration {
   std::vector<const char*> inputs, outputs, attributes;
   bool stateful;
   void (*shapes)(TF_ShapeInferenceContext* context, TF_Status* status);
-  void (*on_host)(void* unused, TF_OpKernelContext* context);
+  void (*on_host)(void* unused, TF_OpKernelContext* context);  ///< null: the CPU has no kernel
 };
 
 /// All of them; a new operator is one entry here and its node in the engine.

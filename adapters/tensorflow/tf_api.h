@@ -139,6 +139,9 @@ void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBuilder*, bool);
 void TF_OpDefinitionBuilderSetShapeInferenceFunction(TF_OpDefinitionBuilder*,
                                                      void (*)(TF_ShapeInferenceContext*, TF_Status*));
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder*, TF_Status*);
+TF_ShapeHandle* TF_NewShapeHandle();
+void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext*, int, TF_ShapeHandle*, TF_Status*);
+void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext*, TF_Status*);
 TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext*, size_t);
 void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext*, int, TF_ShapeHandle*, TF_Status*);
 void TF_DeleteShapeHandle(TF_ShapeHandle*);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers with TensorFlow's own bits. What differs is where key and counter come from: inputs (stateless), two
 // seeds, a variable (generators), or the node itself, which goes on from run to run as TensorFlow's kernels do.
-#include <mutex>
 #include <random>
 
 #include "graph/frame.h"
 #include "graph/lowering.h"
 #include "graph/node/array.h"
-#include "ops/random/philox.h"
+#include "graph/node/generator.h"
 
 namespace npu::graph {
 namespace {
@@ -43,27 +42,6 @@ void check_algorithm(const Lowering& l, size_t input) {
 
 // Generators of nodes.
 
-/// Where the generator of a node stands; every run takes a stretch of its own.
-class NodeGenerator final : public NodeState {
- public:
-  explicit NodeGenerator(std::function<RandomCounter()> start) : start_(std::move(start)), next_(start_()) {}
-  void restart() override {
-    const std::lock_guard lock(mutex_);
-    next_ = start_();
-  }
-  RandomCounter reserve(uint64_t blocks) {
-    const std::lock_guard lock(mutex_);
-    const RandomCounter from = next_;
-    next_ = next_.after(blocks);
-    return from;
-  }
-
- private:
-  const std::function<RandomCounter()> start_;
-  std::mutex mutex_;
-  RandomCounter next_;
-};
-
 /// Where it begins. Seeds that are both 0 ask for numbers that differ every time.
 RandomCounter beginning(uint64_t seed, uint64_t seed2) {
   if (seed != 0 || seed2 != 0) return {0, seed2, seed};
@@ -80,7 +58,7 @@ std::shared_ptr<NodeGenerator> make_generator(const Attributes& attributes) {
 }
 
 Point drawn_by_node(Lowering& l, uint64_t blocks) {
-  const auto generator = l.state<NodeGenerator>([&] { return make_generator(l.attributes()); });
+  const auto generator = node_generator(l);
   const Planned three = l.scratch(DType::kUInt64, {3});
   l.run({three}, [=](Frame& frame) { write(frame, three, generator->reserve(blocks)); });
   return point_over(three);
@@ -289,4 +267,9 @@ NPU_NODE("StatefulUniformFullInt", from_variable, "counter_integers");
 NPU_NODE("StatefulUniformInt", from_variable_between);
 
 }  // namespace
+
+std::shared_ptr<NodeGenerator> node_generator(Lowering& l) {
+  return l.state<NodeGenerator>([&] { return make_generator(l.attributes()); });
+}
+
 }  // namespace npu::graph

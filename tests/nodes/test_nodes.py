@@ -27,6 +27,8 @@ IN_FUNCTIONS = {
     "Multinomial", "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "RngReadAndSkip",
     "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt",
     "StatefulUniformInt", "TruncatedNormal",
+    # The vendor's own, which TensorFlow knows once the adapter is loaded: tests/tensorflow.
+    "DropOutDoMask", "DropOutGenMask", "FastGelu", "FastGeluGrad", "NpuClearFloatStatusV2", "NpuGetFloatStatusV2",
 }  # fmt: skip
 
 

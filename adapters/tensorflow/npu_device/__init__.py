@@ -8,14 +8,16 @@ npu.open().as_default()
 import importlib
 
 from npu_device import npu_device
-from npu_device.device import NpuDeviceHandle, close, open
+from npu_device.device import NpuDeviceHandle, close, npu_compat_function, open
 from npu_device.loop import set_npu_loop_size
 from npu_device.options import global_options
 from npu_device.overflow import is_inf_nan_enabled, set_device_sat_mode
+from npu_device.scope import keep_dtype_scope, npu_recompute_scope, npu_run_context
 
-LATER = ("gen_npu_ops", "train")  # modules that load more of TensorFlow, or our library: at their first use
-__all__ = ["NpuDeviceHandle", "close", "gen_npu_ops", "global_options", "is_inf_nan_enabled", "npu_device", "open",
-           "set_device_sat_mode", "set_npu_loop_size", "train"]  # fmt: skip
+LATER = ("distribute", "gen_npu_ops", "ops", "train")  # load more of TensorFlow, or our library: at their first use
+__all__ = ["NpuDeviceHandle", "close", "distribute", "gen_npu_ops", "global_options", "is_inf_nan_enabled",
+           "keep_dtype_scope", "npu_compat_function", "npu_device", "npu_recompute_scope", "npu_run_context", "open",
+           "ops", "set_device_sat_mode", "set_npu_loop_size", "train"]  # fmt: skip
 
 
 def __getattr__(name):

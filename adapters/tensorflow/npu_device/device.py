@@ -19,6 +19,7 @@ from npu_device.options import global_options
 TENSORFLOW = "2.15.1"
 _lock = threading.Lock()
 _opened = {}  # in the order of opening
+_default = None
 
 
 class NpuDeviceHandle:
@@ -71,14 +72,29 @@ class NpuDeviceHandle:
 
     def as_default(self):
         """Makes the device the default of this thread and of every Python thread started later. Returns self."""
+        global _default
         scope = self.scope()
         scope.__enter__()
+        _default = self
         self._scopes.append(scope)  # leaving it would take the default back
         _start_threads_on(self._name)
         _loop_over_datasets_in_graphs()
         feed_keras_loops()
         warn_about_lr()
         return self
+
+
+def global_npu_ctx():
+    """The handle of the device that was made the default last; None before as_default()."""
+    return _default
+
+
+def npu_compat_function(func=None, *args, **kwargs):
+    """tf.function without compilation by XLA, which an NPU has no use for: a decorator, with or without arguments."""
+    for name in ("jit_compile", "experimental_compile"):
+        if kwargs.pop(name, None):
+            library.log(f"{name} is left out: functions are compiled for the NPU")
+    return tf.function(func, *args, **kwargs)
 
 
 def _start_threads_on(name):

@@ -3,7 +3,7 @@
 library. adapters/tensorflow/operators.cpp declares them."""
 
 from tensorflow.core.framework import op_def_pb2
-from tensorflow.python.framework import _pywrap_python_op_gen, op_def_registry
+from tensorflow.python.framework import _pywrap_python_op_gen, op_def_registry, ops
 
 from npu_device import library
 
@@ -14,3 +14,13 @@ exec(  # noqa: S102 - what tf.load_op_library does
     ),
     globals(),
 )
+
+
+@ops.RegisterGradient("FastGelu")
+def _fast_gelu_gradient(op, gradient):
+    return fast_gelu_grad(gradient, op.inputs[0])  # noqa: F821 - one of those above
+
+
+@ops.RegisterGradient("DropOutDoMask")
+def _drop_out_do_mask_gradient(op, gradient):
+    return [drop_out_do_mask(gradient, op.inputs[1], op.inputs[2]), None, None]  # noqa: F821
