@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import loss_scaled
@@ -189,6 +190,17 @@ def test_a_saved_model_comes_back_with_it(tmp_path):
     back = tf.keras.models.load_model(tmp_path / "net.keras").optimizer
     assert isinstance(back, Npu) and back.get_config() == net.optimizer.get_config()
     assert int(back.iterations) == 1
+
+
+def test_keras_s_own_says_that_it_sees_nothing_where_overflow_saturates(saturating):
+    variable = tf.Variable([1.0])
+    for mode, warned in ((0, 1), (1, 0)):
+        npu.set_device_sat_mode(mode)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            for kind in (Keras, Npu):
+                kind(tf.keras.optimizers.SGD(1.0)).apply_gradients([(tf.constant([1.0]), variable)])
+        assert len([w for w in seen if "NpuLossScaleOptimizer" in str(w.message)]) == warned
 
 
 def test_the_experimental_one():

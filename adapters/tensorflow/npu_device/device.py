@@ -13,7 +13,7 @@ from tensorflow.python.framework import device_spec
 
 from npu_device import cluster, environment, library, loop, overflow, seed
 from npu_device.feed import feed_keras_loops
-from npu_device.optimizer import warn_about_lr
+from npu_device.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.options import global_options
 
 TENSORFLOW = "2.15.1"
@@ -81,6 +81,7 @@ class NpuDeviceHandle:
         _loop_over_datasets_in_graphs()
         feed_keras_loops()
         warn_about_lr()
+        warn_about_scaling()
         return self
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts for TensorFlow 2.6 write Adam(lr=0.1). Since 2.11 Keras drops `lr` and trains with the default rate; legacy
-optimizers still take it."""
+"""Warnings for what Keras's optimizers do silently. Scripts for TensorFlow 2.6 write Adam(lr=0.1): since 2.11 Keras
+drops `lr` and trains with the default rate; legacy optimizers still take it. And Keras's own loss scaling, which a
+model of mixed_float16 puts around its optimizer by itself, sees no overflow where the device saturates."""
 
 import functools
 import warnings
+
+from npu_device import overflow
 
 
 def _effective(rate):
@@ -40,3 +43,26 @@ def warn_about_lr():
 
     noticed._npu_device = True
     base._process_kwargs, base._build_learning_rate = noticed, told
+
+
+def warn_about_scaling():
+    """Keras's LossScaleOptimizer says what to use instead of it on a device that saturates."""
+    from keras.src.mixed_precision import loss_scale_optimizer
+
+    state = loss_scale_optimizer._DynamicLossScaleState
+    update = state.update
+    if hasattr(update, "_npu_device"):
+        return
+
+    @functools.wraps(update)
+    def told(self, grads):
+        if not overflow.is_inf_nan_enabled():
+            warnings.warn(
+                "Keras's LossScaleOptimizer sees no overflow on this NPU, which saturates; put "
+                "npu.train.optimizer.NpuLossScaleOptimizer around the optimizer instead",
+                stacklevel=2,
+            )
+        return update(self, grads)
+
+    told._npu_device = True
+    state.update = told
