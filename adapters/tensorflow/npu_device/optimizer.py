@@ -6,6 +6,8 @@ model of mixed_float16 puts around its optimizer by itself, sees no overflow whe
 import functools
 import warnings
 
+from tensorflow.python.eager import context
+
 from npu_device import overflow
 
 
@@ -56,7 +58,7 @@ def warn_about_scaling():
 
     @functools.wraps(update)
     def told(self, grads):
-        if not overflow.is_inf_nan_enabled():
+        if ":NPU:" in (context.context().device_name or "") and not overflow.is_inf_nan_enabled():
             warnings.warn(
                 "Keras's LossScaleOptimizer sees no overflow on this NPU, which saturates; put "
                 "npu.train.optimizer.NpuLossScaleOptimizer around the optimizer instead",
