@@ -38,7 +38,9 @@ std::string line(const Function& f, NodeId id) {
   out += attributes_of(node);
   if (!node.after.empty())
     out += " after " + joined(node.after, [](NodeId before) { return fmt::format("%{}", before); });
-  return out + fmt::format(" : {}  \"{}\"\n", joined(node.outputs, typed), node.name);
+  out += fmt::format(" : {}  \"{}\"", joined(node.outputs, typed), node.name);
+  if (node.parts) out += " of " + joined(origins(node), [](const Node* part) { return part->op; });
+  return out + "\n";
 }
 
 std::string escaped(std::string_view text) {

@@ -126,6 +126,15 @@ const std::shared_ptr<Function>& Program::add(std::shared_ptr<Function> function
   return functions[function->name] = std::move(function);
 }
 
+std::vector<const Node*> origins(const Node& node) {
+  if (!node.parts) return {&node};
+  std::vector<const Node*> out;
+  for (const Node& part : node.parts->nodes)
+    if (part.op != kind::kArgument)
+      for (const Node* origin : origins(part)) out.push_back(origin);
+  return out;
+}
+
 std::vector<FunctionName> called_functions(const Node& node) {
   std::vector<FunctionName> out;
   for (const auto& [name, entry] : node.attributes.entries()) {

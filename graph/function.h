@@ -37,6 +37,8 @@ inline constexpr std::string_view kArgument = "_Argument";  ///< attribute index
 inline constexpr std::string_view kConstant = "Const";      ///< attribute value: a Literal
 }  // namespace kind
 
+class Function;
+
 struct Node {
   std::string name = {};           ///< unique in its function; the client's own
   std::string op = {};             ///< what it computes, e.g. "MatMul"
@@ -46,8 +48,11 @@ struct Node {
   Attributes attributes = {};
   std::string client_name = {};             ///< as the client called it in its own function
   std::vector<std::string> functions = {};  ///< of the calls this node was inlined from, outermost first
-  bool stateful = false;                    ///< may not be dropped, merged or moved over another stateful node
-  bool removed = false;                     ///< dead: kept as a hole so that ids stay, until Function::compact
+  /// What a node made by a fusion pass stands for: a function of the nodes it took the place of, whose arguments are
+  /// the node's inputs and whose results are its outputs. Null for all others.
+  std::shared_ptr<const Function> parts = {};
+  bool stateful = false;  ///< may not be dropped, merged or moved over another stateful node
+  bool removed = false;   ///< dead: kept as a hole so that ids stay, until Function::compact
 };
 
 struct Argument {
@@ -104,6 +109,9 @@ struct Program {
   Function& get(std::string_view name) const;
   const std::shared_ptr<Function>& add(std::shared_ptr<Function> function);
 };
+
+/// The nodes that `node` took the place of, in order; none but itself for most.
+std::vector<const Node*> origins(const Node& node);
 
 /// The functions `node` calls, in the order of its attributes' names.
 std::vector<FunctionName> called_functions(const Node& node);

@@ -32,6 +32,14 @@ void Library::remove(std::string_view name) {
   erase(program_.functions);
   erase(compiled_);
   erase(states_);
+  // And what passes made of it.
+  const std::string prefix = variant_name(name, "");
+  const auto erase_variants = [&](auto& map) {
+    std::erase_if(map, [&](const auto& entry) { return entry.first.starts_with(prefix); });
+  };
+  erase_variants(program_.functions);
+  erase_variants(compiled_);
+  erase_variants(states_);
 }
 
 std::shared_ptr<NodeState> Library::state(const std::string& function, const std::string& node,
@@ -40,6 +48,11 @@ std::shared_ptr<NodeState> Library::state(const std::string& function, const std
   std::shared_ptr<NodeState>& state = states_[function][node];
   if (!state) state = make();
   return state;
+}
+
+void Library::switch_off(std::vector<std::string> passes) {
+  const std::lock_guard lock(mutex_);
+  off_ = std::move(passes);
 }
 
 void Library::restart_states() {
@@ -55,12 +68,14 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   verify(function, program_);
   report_->met(function, role);
   PassOptions options;
+  options.skip = off_;
   if (dumps_wanted()) {
     options.watch = [&](std::string_view stage, const Function& f) {
       dump_stage(stage == "input" ? kFirstStage : stage, f, program_, role, device_);
     };
   }
-  run_passes(function, program_, options);
+  report_->fused(function.name, run_passes(function, program_, options));
+  if (dumps_wanted()) dump_fusions(report_->fusion_json(), device_);
   auto made = std::make_shared<Executable>(std::move(function), *this);
   compiled_.emplace(std::string(name), made);
   return made;

@@ -56,6 +56,9 @@ class Library {
   /// All nodes go on as if they had never run.
   void restart_states();
 
+  /// Fusion passes of these names do not run on functions compiled from now on; raises 161002 on an unknown name.
+  void switch_off(std::vector<std::string> passes);
+
   int device() const { return device_; }
   const HostNode& host() const { return host_; }
   Report& report() { return *report_; }
@@ -66,6 +69,7 @@ class Library {
   const std::shared_ptr<Report> report_;  ///< outlives the library where it is printed at the end of the process
   mutable std::mutex mutex_;
   Program program_;
+  std::vector<std::string> off_;  ///< fusion passes that do not run
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
   using StatesByNode = std::map<std::string, std::shared_ptr<NodeState>>;
   std::map<std::string, StatesByNode, std::less<>> states_;  ///< by function

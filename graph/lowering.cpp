@@ -95,7 +95,7 @@ OperatorCall& OperatorCall::set(std::string_view name, std::vector<Planned> tens
 
 Library& Lowering::library() const { return planner_.library_; }
 
-const std::string& Lowering::function() const { return planner_.f_.name; }
+const std::string& Lowering::function() const { return planner_.f_->name; }
 
 std::shared_ptr<NodeState> Lowering::kept_state(const std::function<std::shared_ptr<NodeState>()>& make) const {
   return library().state(function(), node_.name, make);

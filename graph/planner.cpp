@@ -13,6 +13,7 @@
 #include "graph/report.h"
 #include "graph/saturation.h"
 #include "graph/tensor_list.h"
+#include "graph/unfuse.h"
 
 namespace npu::graph {
 namespace {
@@ -28,14 +29,14 @@ int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t
 }  // namespace
 
 Planner::Planner(const Function& function, Library& library, std::span<const ArgumentTraits> arguments)
-    : f_(function), library_(library), traits_(arguments) {
-  plan_.function = function.name;
+    : f_(&function), library_(library), traits_(arguments) {
+  if (device::saturates(library.device())) unfuse(-1);  // what each node computes is brought into range
 }
 
 std::shared_ptr<const Node> Planner::shared_node() {
   if (!shared_) {
     auto node = std::make_shared<Node>();
-    const Node& from = f_[current_];
+    const Node& from = (*f_)[current_];
     node->name = from.name, node->op = from.op, node->client_name = from.client_name, node->functions = from.functions;
     shared_ = std::move(node);
   }
@@ -87,11 +88,32 @@ void Planner::add_argument(const Argument& argument, const ArgumentTraits& trait
   values_[{argument.node, 0}] = std::move(planned);
 }
 
+void Planner::unfuse(NodeId only) {
+  unfused_ = std::make_unique<Function>(unfused(*f_, only));
+  f_ = unfused_.get();
+}
+
+/// A fused node that cannot be lowered whole, for its shapes or because they do not fit, gives way to its parts, and
+/// what is wrong is told of the part.
 Plan Planner::make() {
-  require(traits_.size() == f_.arguments.size(), "function {} takes {} arguments; {} are given", f_.name,
-          f_.arguments.size(), traits_.size());
-  for (size_t i = 0; i < traits_.size(); ++i) add_argument(f_.arguments[i], traits_[i], i);
-  const std::vector<NodeId> order = f_.order();
+  while (true) {
+    try {
+      return make_once();
+    } catch (const Unfused& fused) {
+      library_.report().unfused(f_->name, (*f_)[current_], fused.reason);
+      unfuse(current_);
+      plan_ = {}, values_.clear();
+      shared_ = nullptr, ended_ = false;
+    }
+  }
+}
+
+Plan Planner::make_once() {
+  plan_.function = f_->name;
+  require(traits_.size() == f_->arguments.size(), "function {} takes {} arguments; {} are given", f_->name,
+          f_->arguments.size(), traits_.size());
+  for (size_t i = 0; i < traits_.size(); ++i) add_argument(f_->arguments[i], traits_[i], i);
+  const std::vector<NodeId> order = f_->order();
   size_t next = 0;
   while (!ended_ && next < order.size() && lower(order[next])) ++next;
   if (next < order.size())
@@ -106,7 +128,7 @@ Plan Planner::make() {
 }
 
 bool Planner::lower(NodeId id) {
-  const Node& node = f_[id];
+  const Node& node = (*f_)[id];
   if (node.op == kind::kArgument) return true;
   current_ = id;
   shared_ = nullptr;
@@ -128,10 +150,12 @@ bool Planner::lower(NodeId id) {
     at_node(node, [&] { lower_on_host(node, "its shapes depend on a value too long to make plans for"); });
     return true;
   } catch (const Declined& declined) {
+    if (node.parts) throw Unfused{declined.reason};
     undo();
     at_node(node, [&] { lower_on_host(node, declined.reason); });
     return true;
   } catch (const Error& e) {
+    if (node.parts) throw Unfused{e.message()};
     throw NodeError(e, node);
   }
 }
@@ -162,7 +186,7 @@ void Planner::lower_on_host(const Node& node, const std::string& reason) {
   const std::vector<Planned> inputs = l.inputs();
   std::vector<Planned> outputs;
   for (size_t i = 0; i < node.outputs.size(); ++i) outputs.push_back(l.unknown(i));
-  l.run(inputs, outputs, [node, inputs, outputs, reason, function = f_.name](Frame& frame) {
+  l.run(inputs, outputs, [node, inputs, outputs, reason, function = f_->name](Frame& frame) {
     std::vector<Value> values;
     for (const Planned& input : inputs) values.push_back(frame.value(input));
     std::vector<Value> results = frame.library().host()(node, values);
@@ -190,7 +214,7 @@ bool Planner::foldable(const Node& node, size_t first_step) const {
 /// Runs the steps a node of constants was lowered to, and takes them out of the plan again. What overflows on a device
 /// that saturates stays, for the run to tell.
 void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
-  const Node& node = f_[id];
+  const Node& node = (*f_)[id];
   if (node.outputs.empty() || !foldable(node, first_step)) return;
   std::vector<std::vector<std::byte>> memory(plan_.slots.size() - first_slot);
   for (size_t i = 0; i < memory.size(); ++i) memory[i].resize(static_cast<size_t>(plan_.slots[first_slot + i].bytes));
@@ -221,13 +245,13 @@ void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
 
 /// The nodes not lowered become a function of their own, called with what they need of those that were.
 void Planner::split(std::span<const NodeId> order) {
-  Function rest(f_.name);
+  Function rest(f_->name);
   std::map<Edge, Edge> edges;
   std::map<NodeId, NodeId> nodes;
   const auto mapped = [&](Edge edge) {
     if (const auto at = edges.find(edge); at != edges.end()) return at->second;
     const Planned& planned = values_.at(edge);
-    const std::string name = fmt::format("{}:{}", f_[edge.node].name, edge.output);
+    const std::string name = fmt::format("{}:{}", (*f_)[edge.node].name, edge.output);
     Edge to;
     if (planned.literal) {
       to = {rest.add_constant(name, *planned.literal), 0};
@@ -240,19 +264,19 @@ void Planner::split(std::span<const NodeId> order) {
     return to;
   };
   for (const NodeId id : order) {
-    if (f_[id].op == kind::kArgument) continue;
-    Node node = f_[id];
+    if ((*f_)[id].op == kind::kArgument) continue;
+    Node node = (*f_)[id];
     for (Edge& edge : node.inputs) edge = mapped(edge);
     node.after.clear();
-    for (const NodeId before : f_[id].after)
+    for (const NodeId before : (*f_)[id].after)
       if (const auto at = nodes.find(before); at != nodes.end()) node.after.push_back(at->second);
     const NodeId added = rest.add(std::move(node));
     nodes[id] = added;
-    for (size_t i = 0; i < f_[id].outputs.size(); ++i)
+    for (size_t i = 0; i < (*f_)[id].outputs.size(); ++i)
       edges[{id, static_cast<int32_t>(i)}] = {added, static_cast<int32_t>(i)};
   }
-  for (const Result& result : f_.results) rest.results.push_back({result.name, mapped(result.value)});
-  for (const NodeId id : f_.control_results)
+  for (const Result& result : f_->results) rest.results.push_back({result.name, mapped(result.value)});
+  for (const NodeId id : f_->control_results)
     if (const auto at = nodes.find(id); at != nodes.end()) rest.control_results.push_back(at->second);
   plan_.rest = std::make_shared<Executable>(std::move(rest), library_, true);
 }
@@ -267,7 +291,7 @@ void Planner::keep(const Planned& planned) {
 
 /// Results that fill memory of the frame get memory of their own instead, so that nothing is copied at the end.
 void Planner::finish_results() {
-  for (const Result& result : f_.results) {
+  for (const Result& result : f_->results) {
     Planned planned = values_.at(result.value);
     if (planned.slot >= 0) {
       Slot& slot = plan_.slots[static_cast<size_t>(planned.slot)];

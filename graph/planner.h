@@ -30,6 +30,11 @@ struct Declined {
   std::string reason;
 };
 
+/// Thrown by the lowering of a fused node that its parts are to be lowered one by one instead.
+struct Unfused {
+  std::string reason;
+};
+
 /// An argument as plans see it.
 struct ArgumentTraits {
   ValueType type;
@@ -49,6 +54,8 @@ class Planner {
  private:
   friend class Lowering;
   void add_argument(const Argument& argument, const ArgumentTraits& traits, size_t index);
+  Plan make_once();
+  void unfuse(NodeId only);
   /// False when the plan must end before this node.
   bool lower(NodeId id);
   void lower_by_kind(const Node& node);
@@ -68,7 +75,8 @@ class Planner {
   Planned constant(Literal literal);
   void set(size_t output, Planned planned);
 
-  const Function& f_;
+  const Function* f_;
+  std::unique_ptr<Function> unfused_;  ///< what f_ is, once a fused node had to give way to its parts
   Library& library_;
   std::span<const ArgumentTraits> traits_;
   Plan plan_;

@@ -85,6 +85,22 @@ void Report::ran_on_host(const std::string& function, const Node& node, std::str
   host.bytes += bytes_of(in) + bytes_of(out);
 }
 
+void Report::fused(const std::string& function, std::span<const PassReport> passes) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = functions_[function];
+  entry.fusions.clear();
+  entry.unfused.clear();
+  for (const PassReport& pass : passes)
+    if (pass.group != FusionGroup::kNone && pass.fusion.matched > 0)
+      entry.fusions.push_back({std::string(pass.name), pass.group, pass.fusion});
+}
+
+void Report::unfused(const std::string& function, const Node& node, const std::string& reason) {
+  NPU_LOG(kInfo, "GRAPH", "function {}: the parts of {} run one by one: {}", function, node.name, reason);
+  const std::lock_guard lock(mutex_);
+  ++functions_[function].unfused[reason];
+}
+
 void Report::retire(const std::string& function) {
   const std::lock_guard lock(mutex_);
   if (!functions_.contains(function)) return;
@@ -107,6 +123,10 @@ std::string Report::json() const {
     for (const auto& [op, one] : entry.host)
       host.push_back({{"op", op}, {"reason", one.reason}, {"runs", one.runs}, {"bytes", one.bytes}});
     const auto host_nodes = static_cast<int64_t>(entry.host_nodes.size());
+    auto fusions = nlohmann::json::array();
+    for (const auto& [pass, group, count] : entry.fusions)
+      fusions.push_back(
+          {{"pass", pass}, {"matched", count.matched}, {"effective", count.effective}, {"declined", count.declined}});
     functions.push_back({{"name", name},
                          {"device", device_},
                          {"plans", entry.plans},
@@ -118,9 +138,26 @@ std::string Report::json() const {
                          {"live_bytes", entry.live_bytes},
                          {"recompiles", entry.recompiles},
                          {"causes", entry.causes},
-                         {"host", host}});
+                         {"host", host},
+                         {"fusions", fusions},
+                         {"unfused", entry.unfused}});
   }
   return nlohmann::json{{"functions", functions}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string Report::fusion_json() const {
+  const std::lock_guard lock(mutex_);
+  auto out = nlohmann::json::array();
+  for (const auto& [name, entry] : functions_) {
+    if (entry.fusions.empty()) continue;
+    nlohmann::json graph{{"session_and_graph_id", fmt::format("{}_{}", device_, entry.graph)}, {"graph_name", name}};
+    for (const char* group : {"graph_fusion", "ub_fusion"}) graph[group] = nlohmann::json::object();
+    for (const auto& [pass, group, count] : entry.fusions)
+      graph[group == FusionGroup::kGraph ? "graph_fusion" : "ub_fusion"][pass] = {
+          {"match_times", std::to_string(count.matched)}, {"effect_times", std::to_string(count.effective)}};
+    out.push_back(std::move(graph));
+  }
+  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace npu::graph

@@ -16,6 +16,7 @@
 
 #include "graph/dump/stage.h"
 #include "graph/function.h"
+#include "graph/passes/pass.h"
 #include "graph/plan.h"
 #include "graph/value.h"
 
@@ -46,6 +47,10 @@ class Report {
   /// A node of `function` ran on the client's side; `in` and `out` crossed over.
   void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,
                    std::span<const Value> out);
+  /// What the fusion passes did to `function`.
+  void fused(const std::string& function, std::span<const PassReport> passes);
+  /// A fused node of `function` could not be lowered whole: its parts run one by one.
+  void unfused(const std::string& function, const Node& node, const std::string& reason);
   /// `watch` is called for every plan of a function that the client asked for, on the thread that made it; it must not
   /// run functions.
   void watch(std::function<void(const Compiled&)> watch);
@@ -56,16 +61,24 @@ class Report {
   void forget(const std::string& function);
 
   /// {"functions": [{"name", "device", "plans", "nodes", "native_nodes", "host_nodes", "compile_ms", "peak_bytes",
-  ///   "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason", "runs", "bytes"}]}]}, functions by name;
-  /// causes are the last few.
+  ///   "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason", "runs", "bytes"}], "fusions": [{"pass",
+  ///   "matched", "effective", "declined": {reason: count}}]}]}, functions by name; causes are the last few.
   std::string json() const;
   /// The same to read; operators that were run one by one in one line.
   std::string text() const;
+  /// What the fusion passes did, in the form of the vendor's fusion_result.json: [{"session_and_graph_id",
+  /// "graph_name", "graph_fusion": {pass: {"match_times", "effect_times"}}, "ub_fusion": {…}}], counts as texts.
+  std::string fusion_json() const;
 
  private:
   struct Host {
     std::string reason;
     int64_t runs = 0, bytes = 0;
+  };
+  struct Fusion {
+    std::string pass;
+    FusionGroup group;
+    FusionCount count;
   };
   struct Entry {
     Role role = Role::kBody;
@@ -74,6 +87,8 @@ class Report {
     std::deque<std::string> causes;
     std::map<std::string, Host> host;  ///< by operator
     std::set<std::string> host_nodes;  ///< by name
+    std::vector<Fusion> fusions;
+    std::map<std::string, int64_t> unfused;  ///< fused nodes that run part by part, by reason
   };
   static std::string text_of(const std::string& name, const Entry& entry);
   std::string text_of_operators() const;

@@ -46,6 +46,12 @@ std::string Report::text_of(const std::string& name, const Entry& entry) {
   for (const auto& [op, host] : entry.host)
     out += fmt::format("    on the host: {}, {}, {} in and out: {}\n", op, plural(host.runs, "run"), sized(host.bytes),
                        host.reason);
+  for (const auto& [pass, group, count] : entry.fusions) {
+    out += fmt::format("    fused by {}: {} of {} matches\n", pass, count.effective, count.matched);
+    for (const auto& [reason, times] : count.declined) out += fmt::format("      left {}: {}\n", times, reason);
+  }
+  for (const auto& [reason, times] : entry.unfused)
+    out += fmt::format("    fused in vain: {}: {}\n", plural(times, "node"), reason);
   if (entry.recompiles > 0) out += fmt::format("    compiled again {}, last:\n", plural(entry.recompiles, "time"));
   for (const std::string& cause : entry.causes) out += fmt::format("      {}\n", cause);
   return out;

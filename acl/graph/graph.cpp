@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "anynpu/graph.h"
 
+#include <fmt/ranges.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "graph/library.h"
 #include "graph/lowering.h"
 #include "graph/node_error.h"
+#include "graph/passes/fusion_switch.h"
 #include "graph/report.h"
 #include "graph/saturation.h"
 #include "graph/tensor_list.h"
@@ -395,6 +398,26 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
   });
 }
 
+aclError anynpu_library_switch_fusion(anynpu_library* library, const char* text, size_t size,
+                                      void (*unknown)(const char* name, void* context), void* context) {
+  return call("anynpu_library_switch_fusion", [&] {
+    auto& live = given(library, "library")->library;
+    npu::graph::FusionSwitch read = npu::graph::read_fusion_switch({given(text, "text"), size});
+    live.switch_off(std::move(read.off));
+    for (const std::string& name : read.unknown)
+      if (unknown != nullptr) unknown(name.c_str(), context);
+  });
+}
+
+void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, const char* aliases, void* context),
+                        void* context) {
+  for (const npu::graph::Pass& pass : npu::graph::all_passes()) {
+    if (pass.group == npu::graph::FusionGroup::kNone) continue;
+    const std::string aliases = fmt::format("{}", fmt::join(pass.aliases, ", "));
+    visit(std::string(pass.name).c_str(), std::string(pass.purpose).c_str(), aliases.c_str(), context);
+  }
+}
+
 void anynpu_library_restart_random(anynpu_library* library) {
   if (library != nullptr) library->library.restart_states();
 }
@@ -433,7 +456,8 @@ void anynpu_library_report(anynpu_library* library, void (*visit)(const char* js
 }
 
 void anynpu_each_node_kind(void (*visit)(const char* op, void* context), void* context) {
-  for (const std::string_view op : npu::graph::all_kinds()) visit(std::string(op).c_str(), context);
+  for (const std::string_view op : npu::graph::all_kinds())
+    if (!op.starts_with("_Fused")) visit(std::string(op).c_str(), context);  // those are no client's
 }
 
 void anynpu_each_failed(void (*visit)(const char* name, int is_node, const char* text, void* context), void* context) {

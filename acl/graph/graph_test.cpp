@@ -195,6 +195,26 @@ TEST_F(GraphDoor, WrongLists) {
   EXPECT_EQ(element, nullptr);
 }
 
+TEST_F(GraphDoor, FusionsAreSwitchedByName) {
+  std::vector<std::string> unknown, names;
+  const auto keep = [](const char* name, void* list) { static_cast<std::vector<std::string>*>(list)->push_back(name); };
+  const std::string text = "ALL:off\nNoSuchFusionPass:off\n";
+  EXPECT_OK(anynpu_library_switch_fusion(library_, text.data(), text.size(), keep, &unknown));
+  EXPECT_EQ(unknown, std::vector<std::string>{"NoSuchFusionPass"});
+  EXPECT_OK(anynpu_library_switch_fusion(library_, text.data(), text.size(), nullptr, nullptr));
+  expect_refused(161002, {"anynpu_library_switch_fusion", "line 1, column 1"},
+                 [&] { return anynpu_library_switch_fusion(library_, "fuse", 4, nullptr, nullptr); });
+  expect_refused(100000, {"text"},
+                 [&] { return anynpu_library_switch_fusion(library_, nullptr, 0, nullptr, nullptr); });
+  anynpu_each_fusion(
+      [](const char* name, const char* purpose, const char*, void* list) {
+        EXPECT_GT(std::string(purpose).size(), 10u);
+        static_cast<std::vector<std::string>*>(list)->push_back(name);
+      },
+      &names);
+  EXPECT_EQ(names, (std::vector<std::string>{"trim_loops", "variable_update", "elementwise"}));
+}
+
 TEST_F(GraphDoor, TheLivingAreCounted) {
   size_t variables = 0, values = 0, more = 0;
   anynpu_live(&variables, &values);

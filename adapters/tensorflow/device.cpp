@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The custom device: TensorFlow's callbacks, each ending in a status. execute() is synchronous, so an error keeps the
 // line of the user's program.
+#include <acl/acl.h>
+
 #include <cstring>
 
 #include "adapters/tensorflow/apart.h"
@@ -150,6 +152,14 @@ __attribute__((visibility("default"))) void anynpu_tensorflow_report(void* devic
 /// Called on every thread that Python code of a graph runs on, before the first such code.
 __attribute__((visibility("default"))) void anynpu_tensorflow_thread_start(void (*start)()) {
   npu::tensorflow::set_thread_start(start);
+}
+
+/// Switches fusion passes (anynpu_library_switch_fusion): null, or the reason for which the text is refused, which
+/// lives until the thread's next call.
+__attribute__((visibility("default"))) const char* anynpu_tensorflow_switch_fusion(
+    void* device, const char* text, size_t size, void (*unknown)(const char* name, void* context)) {
+  anynpu_library* library = static_cast<npu::tensorflow::Engine*>(device)->library();
+  return anynpu_library_switch_fusion(library, text, size, unknown, nullptr) == 0 ? nullptr : aclGetRecentErrMsg();
 }
 
 /// Random generators start anew (anynpu_library_restart_random).

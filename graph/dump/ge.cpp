@@ -120,8 +120,10 @@ class Writer {
   /// What the comparison tools match an operator of the framework by.
   void put_origin(const Node& node) {
     if (node.op == kind::kArgument) return;
-    put_attribute("_datadump_original_op_names", std::vector<std::string>{node.client_name});
-    put_attribute("_datadump_original_op_types", std::vector<std::string>{node.op});
+    std::vector<std::string> names, types;
+    for (const Node* part : origins(node)) names.push_back(part->client_name), types.push_back(part->op);
+    put_attribute("_datadump_original_op_names", names);
+    put_attribute("_datadump_original_op_types", types);
   }
 
   void put_descriptor(std::string_view name, const Node& node, const Output& value, int64_t output) {

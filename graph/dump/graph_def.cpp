@@ -62,6 +62,11 @@ void put_node(ProtoText& out, const Function& f, const Node& node) {
   for (const NodeId before : node.after) out.quote("input", "^" + f[before].name);
   if (argument) put_attribute(out, "T", node.outputs.front().type);
   for (const auto& [name, entry] : node.attributes.entries()) put_attribute(out, name, entry.value);
+  if (!node.parts) return;
+  std::vector<std::string> names, ops;
+  for (const Node* part : origins(node)) names.push_back(part->name), ops.push_back(part->op);
+  put_attribute(out, "_fused_names", names);
+  put_attribute(out, "_fused_ops", ops);
 }
 
 void put_result(ProtoText& out, const Function& f, size_t index) {

@@ -24,7 +24,7 @@ bool was_folded(const Node& node, const Planned& planned) {
 }  // namespace
 
 Function Planner::with_shapes() const {
-  Function out = f_;
+  Function out = *f_;
   for (const auto& [edge, planned] : values_) {
     Output& output = out[edge.node].outputs[static_cast<size_t>(edge.output)];
     output.type = planned.type;

@@ -165,6 +165,16 @@ void dump_stage(std::string_view stage, const Function& function, const Program&
   }
 }
 
+void dump_fusions(const std::string& json, int device) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  try {
+    if (ge_wanted(s) && json != "[]\n") write(s, folder_of(s, device) / "fusion_result.json", json);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "anynpu: fusion_result.json is not written: {}\n", e.what());
+  }
+}
+
 void reset_dumps() {
   dump_functions.reload();
   dump_ge.reload();

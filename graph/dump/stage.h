@@ -4,6 +4,7 @@
 // ge_proto_<n>_<stage>.txt and ge_onnx_<n>_<stage>.pbtxt.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "graph/function.h"
@@ -25,6 +26,9 @@ bool dumps_wanted();
 /// Writes what the settings ask for of this stage. A folder that cannot be written is reported once; nothing is thrown.
 void dump_stage(std::string_view stage, const Function& function, const Program& program, Role role,
                 int device) noexcept;
+
+/// With DUMP_GE_GRAPH: writes fusion_result.json beside the graphs, anew each time.
+void dump_fusions(const std::string& json, int device) noexcept;
 
 /// For tests: the environment is read again, numbers start anew.
 void reset_dumps();

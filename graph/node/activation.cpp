@@ -46,22 +46,10 @@ void softmax(Lowering& l) {
   unary(l).set("dim", int64_t{-1});
 }
 
-/// A vector of one number per channel, laid along the axis of the channels.
-Planned along_channels(Planned bias, const Dims& shape, bool last) {
-  const int64_t stride = bias.view.strides[0];
-  bias.literal = nullptr;
-  bias.view.shape = shape, bias.view.strides = Dims(shape.size(), 0);
-  bias.view.strides[last ? shape.size() - 1 : 1] = stride;
-  return bias;
-}
-
 void bias_add(Lowering& l) {
   const bool last = channels_last(l);
-  const Dims& shape = l.shape(0);
-  require(shape.size() >= 2, "value is {}; it needs at least 2 dimensions", shape);
-  require(l.shape(1).size() == 1 && l.shape(1)[0] == shape[last ? shape.size() - 1 : 1],
-          "bias is {}, value is {}: it needs one number for each channel", l.shape(1), shape);
-  const Planned out = l.make(0, l.dtype(0), shape), bias = along_channels(l.input(1), shape, last);
+  const Dims shape = l.shape(0);
+  const Planned bias = along_channels(l.input(1), shape, last), out = l.make(0, l.dtype(0), shape);
   l.call("add").set("self", l.input(0)).set("other", bias).set("out", out);
 }
 

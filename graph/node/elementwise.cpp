@@ -5,6 +5,7 @@
 
 #include "graph/node/array.h"
 #include "graph/node/optional.h"
+#include "graph/node/point.h"
 
 namespace npu::graph {
 namespace {
@@ -14,6 +15,7 @@ constexpr std::string_view kUnary[] = {"self"};
 constexpr std::string_view kBinary[] = {"self", "other"};
 constexpr std::string_view kPower[] = {"self", "exponent"};
 constexpr std::string_view kSelect[] = {"condition", "self", "other"};
+constexpr std::string_view kBackward[] = {"output", "grad_output"};
 
 Dims broadcast_shape(const Lowering& l) {
   Dims shape = l.shape(0);
@@ -96,7 +98,7 @@ void softplus(Lowering& l) {
 void backward(Lowering& l) {
   if (is_complex(l.dtype(0))) l.decline("gradients of complex functions are left to the client");
   const Planned out = l.make(0, l.dtype(0), broadcast(l.shape(0), l.shape(1)));
-  l.call(l.target()).set("output", l.input(0)).set("grad_output", l.input(1)).set("out", out);
+  l.call(l.target()).set(kBackward[0], l.input(0)).set(kBackward[1], l.input(1)).set("out", out);
 }
 void softplus_grad(Lowering& l) {
   const Planned out = l.make(0, l.dtype(0), l.shape(0));
@@ -224,5 +226,25 @@ NPU_NODE("InvGrad", backward, "reciprocal_backward");
 NPU_NODE("SoftplusGrad", softplus_grad);
 NPU_NODE("SoftsignGrad", softsign_grad);
 
+constexpr std::string_view kGradient[] = {"grad_output", "self"};
+constexpr std::string_view kTwice[] = {"self", "other"};
+
 }  // namespace
+
+std::optional<PointNode> point_node(std::string_view op) {
+  if (op == "Square") return PointNode{"mul", kTwice, false, true};
+  if (op == "ReluGrad") return PointNode{"relu_backward", kGradient};
+  const NodeKind* kind = find_kind(op);
+  if (kind == nullptr) return {};
+  const std::string_view line = kind->target;
+  if (kind->lower == unary) return PointNode{line, kUnary};
+  if (kind->lower == unary_test) return PointNode{line, kUnary, true};
+  if (kind->lower == binary || kind->lower == ordered) return PointNode{line, kBinary};
+  if (kind->lower == binary_test || kind->lower == ordered_test) return PointNode{line, kBinary, true};
+  if (kind->lower == power) return PointNode{line, kPower};
+  if (kind->lower == select) return PointNode{line, kSelect};
+  if (kind->lower == backward) return PointNode{line, kBackward};
+  return {};
+}
+
 }  // namespace npu::graph

@@ -27,6 +27,16 @@ Dims in_format(const Dims& channels_first, bool last) {
   return shape;
 }
 
+Planned along_channels(const Planned& bias, const Dims& shape, bool last) {
+  require(shape.size() >= 2, "value is {}; it needs at least 2 dimensions", shape);
+  const size_t channel = last ? shape.size() - 1 : 1;
+  require(bias.shape().size() == 1 && bias.shape()[0] == shape[channel],
+          "bias is {}, value is {}: it needs one number for each channel", bias.shape(), shape);
+  Dims strides(shape.size(), 0);
+  strides[channel] = bias.view.strides[0];
+  return restrided(bias, shape, strides);
+}
+
 std::vector<int64_t> spatial(const Lowering& l, std::string_view name, const std::vector<int64_t>& per_axis,
                              bool last) {
   const size_t rank = per_axis.size(), channel = last ? rank - 1 : 1;

@@ -30,6 +30,10 @@ struct WindowAxis {
 std::vector<WindowAxis> window_axes(const Lowering& l, std::span<const int64_t> in, std::span<const int64_t> reach,
                                     std::span<const int64_t> stride, bool last);
 
+/// A vector of one number per channel, laid along the axis of the channels of a tensor of `shape`. Raises 161002 when
+/// it does not fit.
+Planned along_channels(const Planned& bias, const Dims& shape, bool last);
+
 /// A number on the left or right of an operator.
 inline ops::Operand number(const Scalar& value) { return {{}, value}; }
 

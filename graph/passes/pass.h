@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,28 @@
 
 namespace npu::graph {
 
+/// What a fusion pass found in a function.
+struct FusionCount {
+  int64_t matched = 0;                           ///< places that look like what it is for
+  int64_t effective = 0;                         ///< of them, those it rewrote
+  std::map<std::string, int64_t> declined = {};  ///< why it left the others, and how often
+  void decline(const std::string& reason) { ++matched, ++declined[reason]; }
+  void take() { ++matched, ++effective; }
+};
+
+/// Which list of the vendor's fusion switch file a pass belongs to.
+enum class FusionGroup : uint8_t { kNone, kGraph, kBuffer };
+
 struct Pass {
   std::string_view name;
-  std::string_view purpose;  ///< one sentence, shown by `anynpu settings` and in docs
-  /// Rewrites `function`, which may call others of `program`; true when it changed something.
-  bool (*run)(Function& function, const Program& program);
+  std::string_view purpose;  ///< one sentence, shown in docs
+  /// Rewrites `function`, which may call others of `program`; true when it changed something. Null for fusions.
+  bool (*run)(Function& function, const Program& program) = nullptr;
+  FusionGroup group = FusionGroup::kNone;  ///< of a fusion: it may be switched off by name
+  /// A fusion. Functions that it makes of others go into `program`; their names tell what they are made of, see
+  /// variant_name.
+  void (*fuse)(Function& function, Program& program, FusionCount& count) = nullptr;
+  std::vector<std::string_view> aliases = {};  ///< names of the vendor's passes that do this
 };
 
 /// All passes, in the order in which they run.
@@ -26,6 +44,8 @@ struct PassReport {
   double milliseconds = 0;
   size_t nodes_before = 0, nodes_after = 0;
   bool changed = false;
+  FusionGroup group = FusionGroup::kNone;
+  FusionCount fusion = {};
 };
 
 struct PassOptions {
@@ -36,11 +56,18 @@ struct PassOptions {
 
 /// Runs all passes on `function` and verifies after each. Raises 161002 on an unknown name in `skip`, 500000 naming the
 /// pass that left the function broken.
-std::vector<PassReport> run_passes(Function& function, const Program& program, const PassOptions& options = {});
+std::vector<PassReport> run_passes(Function& function, Program& program, const PassOptions& options = {});
+
+/// The name of a function made of `function` by a pass; whoever forgets `function` forgets those that begin so.
+std::string variant_name(std::string_view function, std::string_view change);
 
 // The passes, one file each.
 bool inline_calls(Function& function, const Program& program);
 bool drop_dead_nodes(Function& function, const Program& program);
 bool merge_equal_nodes(Function& function, const Program& program);
+bool merge_reads(Function& function, const Program& program);
+void fuse_variable_updates(Function& function, Program& program, FusionCount& count);
+void fuse_elementwise(Function& function, Program& program, FusionCount& count);
+void trim_loops(Function& function, Program& program, FusionCount& count);
 
 }  // namespace npu::graph

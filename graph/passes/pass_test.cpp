@@ -88,6 +88,35 @@ TEST(Inline, RecursionEnds) {
   EXPECT_EQ(outer[outer.results[0].value.node].name, "call/again");
 }
 
+TEST(MergeReads, OnlyWhereNothingIsWrittenInBetween) {
+  Function f("f");
+  const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
+  const NodeId a = add(f, "a", "ReadVariableOp", {{v}}, {}, true), b = add(f, "b", "ReadVariableOp", {{v}}, {}, true);
+  const NodeId write = add(f, "write", "AssignAddVariableOp", {{v}, {x}}, {a, b}, true);
+  const NodeId c = add(f, "c", "ReadVariableOp", {{v}}, {write}, true);
+  const NodeId d = add(f, "d", "ReadVariableOp", {{v}}, {write}, true);
+  for (const NodeId id : {a, b, c, d}) f.results.push_back({f[id].name, {id, 0}});
+  EXPECT_TRUE(merge_reads(f, {}));
+  verify(f, {});
+  EXPECT_EQ(to_text(f),
+            "function f(v: resource, x: float32[4]) -> (a: float32[4], b: float32[4], c: float32[4], d: float32[4])\n"
+            "  %2 = ReadVariableOp(%0) : float32[4]  \"a\"\n"
+            "  %3 = AssignAddVariableOp(%0, %1) after %2 :   \"write\"\n"
+            "  %4 = ReadVariableOp(%0) after %3 : float32[4]  \"c\"\n"
+            "  return %2, %2, %4, %4\n");
+  EXPECT_FALSE(merge_reads(f, {}));
+}
+
+TEST(MergeReads, AWriteInBetweenThatOnlyDataOrders) {
+  Function f("f");
+  const NodeId v = f.add_argument("v", kHandle);
+  const NodeId a = add(f, "a", "ReadVariableOp", {{v}}, {}, true);
+  const NodeId write = add(f, "write", "Scatter", {{v}, {a}}, {}, true);
+  const NodeId b = add(f, "b", "ReadVariableOp", {{v}, {write}}, {}, true);
+  for (const NodeId id : {a, b}) f.results.push_back({f[id].name, {id, 0}});
+  EXPECT_FALSE(merge_reads(f, {}));
+}
+
 TEST(MergeEqual, StateAndAttributesCount) {
   Function f("f");
   const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
@@ -132,7 +161,9 @@ TEST(Runner, TimesSkipsAndShowsEachStage) {
     run_passes(f, program, {{"fold"}, {}});
     FAIL();
   } catch (const Error& e) {
-    EXPECT_EQ(e.message(), "there is no pass fold; there are dead_nodes, inline, merge_equal, dead_nodes_again");
+    EXPECT_EQ(e.message(),
+              "there is no pass fold; there are dead_nodes, inline, merge_reads, merge_equal, dead_nodes_again, "
+              "trim_loops, variable_update, elementwise");
   }
 }
 

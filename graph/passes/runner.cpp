@@ -12,10 +12,31 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> passes = {
       {"dead_nodes", "Drops nodes on which no result depends.", drop_dead_nodes},
       {"inline", "Puts the nodes of called functions in the place of the calls.", inline_calls},
+      {"merge_reads", "Reads a variable once where nothing is written to it in between.", merge_reads},
       {"merge_equal", "Computes equal nodes once.", merge_equal_nodes},
       {"dead_nodes_again", "Drops what the passes before left without use.", drop_dead_nodes},
+      {.name = "trim_loops",
+       .purpose = "Loops do not compute what nobody reads.",
+       .group = FusionGroup::kGraph,
+       .fuse = trim_loops},
+      {.name = "variable_update",
+       .purpose = "An optimizer written as primitives updates all its variables in one node, in place.",
+       .group = FusionGroup::kGraph,
+       .fuse = fuse_variable_updates,
+       .aliases = {"adam_apply_one", "adam_apply_one_with_decay", "AdamApplyOneFusionPass",
+                   "AdamApplyOneWithDecayFusionPass", "A_MomentumLossscaleFusionPass", "MulAddNL2LossFusionPass"}},
+      {.name = "elementwise",
+       .purpose = "Element-wise nodes that feed each other go over their elements once.",
+       .group = FusionGroup::kBuffer,
+       .fuse = fuse_elementwise,
+       .aliases = {"TbeEltwiseFusionPass", "TbeMultiOutputFusionPass", "MulAddFusionPass", "MulAddNFusionPass",
+                   "ReluFusionPass", "DreluFusionPass"}},
   };
   return passes;
+}
+
+std::string variant_name(std::string_view function, std::string_view change) {
+  return fmt::format("{}#{}", function, change);
 }
 
 namespace {
@@ -30,10 +51,15 @@ void check_names(const std::vector<std::string>& skip) {
   }
 }
 
-PassReport run_one(const Pass& pass, Function& function, const Program& program) {
-  PassReport report{pass.name, 0, function.nodes.size(), 0, false};
+PassReport run_one(const Pass& pass, Function& function, Program& program) {
+  PassReport report{pass.name, 0, function.nodes.size(), 0, false, pass.group};
   const auto start = std::chrono::steady_clock::now();
-  report.changed = pass.run(function, program);
+  if (pass.run != nullptr) {
+    report.changed = pass.run(function, program);
+  } else {
+    pass.fuse(function, program, report.fusion);
+    report.changed = report.fusion.effective > 0;
+  }
   report.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   report.nodes_after = function.nodes.size();
   try {
@@ -47,7 +73,7 @@ PassReport run_one(const Pass& pass, Function& function, const Program& program)
 
 }  // namespace
 
-std::vector<PassReport> run_passes(Function& function, const Program& program, const PassOptions& options) {
+std::vector<PassReport> run_passes(Function& function, Program& program, const PassOptions& options) {
   check_names(options.skip);
   if (options.watch) options.watch("input", function);
   std::vector<PassReport> reports;

@@ -224,6 +224,21 @@ DType promote(std::span<const Operand* const> operands) {
   return combine(combine(tensors, zero_dim), scalars);
 }
 
+PointCall point_call(std::string_view name, DType dtype) {
+  const OperatorDef* def = find_operator(name);
+  if (def == nullptr || def->create != &make_pointwise) return {};
+  const Line& line = *static_cast<const Line*>(def->data);
+  PointCall call;
+  call.slot = slot_for_kernel(dtype, line.op.types);
+  call.kernel = kernel_for(line.op, call.slot);
+  call.condition = (line.op.types & kCondition) != 0;
+  for (const Input& input : line.inputs) {
+    call.names.push_back(input.name);
+    call.numbers.push_back(input.number);
+  }
+  return call;
+}
+
 PointFamily::PointFamily(const char* family, std::span<const PointOp> ops) {
   for (const PointOp& op : ops) register_one(family, op);
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ops/vector/elementwise.h"
 
@@ -52,6 +53,19 @@ struct PointOp {
 struct PointFamily {
   PointFamily(const char* family, std::span<const PointOp> ops);
 };
+
+/// A registered line as a part of something larger (chain.h).
+struct PointCall {
+  PointKernel kernel;
+  DType slot = DType::kUndefined;       ///< of the inputs
+  bool condition = false;               ///< the first input is a bool instead
+  std::vector<std::string_view> names;  ///< of the inputs
+  std::vector<Scalar> numbers;          ///< what stands for an input that is not given; undefined where one must be
+};
+
+/// The line of this name for inputs of `dtype`; a kernel without `run` when there is no such line or it is not defined
+/// for them.
+PointCall point_call(std::string_view name, DType dtype);
 
 /// The compute dtype torch gives several operands together: the highest category among tensors with dimensions, then
 /// 0-dim tensors, then host scalars. Undefined operands do not count.

@@ -2,7 +2,8 @@
 """The software NPU against TensorFlow CPU: the same steps on both sides, the same threads, one process.
 
 Prints for every case the median of `time on the CPU / time on the NPU` over alternating pairs with its quartiles
-(above 1: the NPU is faster), then what one operator and one call of a function cost.
+(above 1: the NPU is faster) and, for every fusion pass that takes effect, that of `time without it / time with it`;
+then what one operator and one call of a function cost.
 
 python tests/bench/tensorflow_bench.py [--pairs 9] [--only WORD]
 """
@@ -16,6 +17,7 @@ import time
 import npu_device as npu
 import numpy as np
 import tensorflow as tf
+from npu_device import library
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tensorflow"))
 import models  # noqa: E402
@@ -50,11 +52,47 @@ def pairs(make, count):
     return out
 
 
-def train_step(build, x, y):
+def compiled(make, switches):
+    """The step, compiled on the NPU with these fusion switches; and which passes took effect."""
+    before = effective()
+    library.switch_fusion(npu.open()._info, switches.encode())
+    with tf.device(PLACES["npu"]):
+        step = make()
+        timed(step, 5)
+    library.switch_fusion(npu.open()._info, b"")
+    return step, [name for name, count in effective().items() if count > before.get(name, 0)]
+
+
+def effective():
+    out = {}
+    for function in npu.open().report():
+        for fusion in function["fusions"]:
+            out[fusion["pass"]] = out.get(fusion["pass"], 0) + fusion["effective"]
+    return out
+
+
+def gains(make, count):
+    """(pass, quartiles of time without it / time with it), for those that take effect."""
+    fused, passes = compiled(make, "")
+    for name in [*passes, "ALL"] if passes else []:
+        without, _ = compiled(make, f"{name}:off")
+        sides = [fused, without]
+        with tf.device(PLACES["npu"]):
+            rounds = max(1, int(MIN_SECONDS / timed(fused, 3)))
+            times = []
+            for i in range(count):
+                taken = {side: timed(side, rounds) for side in (sides if i % 2 == 0 else sides[::-1])}
+                times.append(taken[without] / taken[fused])
+        yield name, statistics.quantiles(times, n=4)
+
+
+def train_step(build, x, y, policy="float32"):
     """One step of Adam in a tf.function; the loss is read, so that the step has run."""
 
     def make():
+        tf.keras.mixed_precision.set_global_policy(policy)
         model, optimizer = build(), tf.keras.optimizers.Adam(1e-3)
+        tf.keras.mixed_precision.set_global_policy("float32")
         optimizer.build(model.trainable_variables)
         images, labels = tf.constant(x), tf.constant(y)
 
@@ -108,6 +146,7 @@ def cases():
     labels = rng.integers(0, 10, 64)
     digits = rng.normal(size=(64, 8, 8, 3)).astype("float32")
     yield "digits CNN + Adam step", train_step(models.cnn, digits, labels)
+    yield "mixed_float16 CNN step", train_step(models.cnn, digits, labels, "mixed_float16")
     yield "ResNet-18 step", train_step(resnet18, rng.normal(size=(8, 64, 64, 3)).astype("float32"), labels[:8])
     yield "encoder step", train_step(encoder, rng.integers(0, 100, (8, 64)), labels[:8])
     yield "LSTM step", train_step(lstm, rng.normal(size=(64, 32, 32)).astype("float32"), labels)
@@ -186,6 +225,8 @@ def main():
         low, middle, high = statistics.quantiles([c / n for c, n in times], n=4)
         step = statistics.median(n for _, n in times)
         print(f"{name:25s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {step * 1e3:8.2f} ms", flush=True)
+        for fusion, (low, middle, high) in gains(make, options.pairs):
+            print(f"    {fusion:21s} {middle:5.2f}x [{low:.2f}, {high:.2f}] of the time without it", flush=True)
     if options.only in "loop":
         sunk_loop(options.pairs)
     small_calls(options.pairs)

@@ -123,6 +123,17 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
                                  anynpu_value* const* inputs, size_t input_count, anynpu_value** outputs,
                                  size_t output_count);
 
+/** Fusion passes are switched as the text of a fusion switch file says, in either of the vendor's forms
+ * ("elementwise:off" lines, or {"Switch": {"GraphFusion": {"ALL": "off"}}}), for functions compiled from now on. Names
+ * are those of passes here or of the vendor's that they stand for; `unknown` is called for any other and may be null.
+ * 161002 with line and column for a text that has neither form; then nothing changes. */
+aclError anynpu_library_switch_fusion(anynpu_library* library, const char* text, size_t size,
+                                      void (*unknown)(const char* name, void* context), void* context);
+/** Calls `visit` for every fusion pass, in the order in which they run: its name, what it does in one sentence, and the
+ * vendor's names that it answers to, joined by commas. */
+void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, const char* aliases, void* context),
+                        void* context);
+
 /** Random generators of nodes go on as if they had never drawn, which is what TensorFlow's do when a program sets its
  * seed. Null is accepted. */
 void anynpu_library_restart_random(anynpu_library* library);
@@ -151,7 +162,8 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
 
 /** What became of the functions, as JSON: {"functions": [{"name", "device", "plans", "nodes", "native_nodes",
  * "host_nodes", "compile_ms", "peak_bytes", "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason",
- * "runs", "bytes"}]}]}. The text lives during the call. */
+ * "runs", "bytes"}], "fusions": [{"pass", "matched", "effective", "declined": {reason: count}}], "unfused": {reason:
+ * count}}]}. The text lives during the call. */
 void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
 
 /** What the client computed for `device` by itself, from `inputs`: puts a saturated copy in the place of each result

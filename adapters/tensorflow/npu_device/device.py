@@ -11,7 +11,7 @@ from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
-from npu_device import cluster, environment, library, loop, overflow, seed
+from npu_device import cluster, environment, fusion, library, loop, overflow, seed
 from npu_device.feed import feed_keras_loops
 from npu_device.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.options import global_options
@@ -31,7 +31,11 @@ class NpuDeviceHandle:
         self._id = device_id
         self._name = f"/job:localhost/replica:0/task:0/device:NPU:{device_id}"
         self._scopes = []
+        path = global_options().fusion_switch_file
+        switches = fusion.read_switch_file(path) if path else None
         self._info = info = library.open_device(device_id, self._name)
+        if switches is not None:
+            fusion.switch(info, path, switches)
         callbacks = library.load().anynpu_tensorflow_callbacks()
         context.register_custom_device(
             library.capsule(callbacks, b"TFE_CustomDevice"),

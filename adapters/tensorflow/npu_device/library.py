@@ -72,6 +72,29 @@ def report(info):
     return found[0]["functions"]
 
 
+def switch_fusion(info, text):
+    """Switches fusion passes as the text of a switch file says; gives the names that no pass has. ValueError with line
+    and column for a text that is none."""
+    names = []
+    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda name, _: names.append(name.decode()))
+    call = load().anynpu_tensorflow_switch_fusion
+    call.restype = C.c_char_p
+    refused = call(C.c_void_p(info), text, C.c_size_t(len(text)), visit)
+    if refused:
+        raise ValueError(refused.decode().partition("] ")[2])
+    return names
+
+
+def fusions():
+    """The names of all fusion passes, in the order in which they run."""
+    names = []
+    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p)(
+        lambda name, *_: names.append(name.decode())
+    )
+    load().anynpu_each_fusion(visit, None)
+    return names
+
+
 _kept = []  # callbacks that C++ may call as long as the process lives
 
 

@@ -21,7 +21,7 @@ class Option:
 
 
 def kept(default=None, allowed=()):
-    """An option whose every value is respected as things are: results do not depend on it, and no file either."""
+    """An option whose every value is respected, or acts where the device is opened."""
     return Option(default, allowed, kept=True)
 
 
@@ -43,7 +43,7 @@ DECLARED = {
     "overflow_flag": Option(1, FLAG),
     "jit_compile": kept("auto", ("true", "false", "auto")),
     "enable_scope_fusion_passes": Option(),
-    "fusion_switch_file": Option(),
+    "fusion_switch_file": kept(),
     "topo_sorting_mode": Option(None, (0, 1, None)),
     "is_tailing_optimization": Option(False),
     "graph_memory_max_size": kept(),

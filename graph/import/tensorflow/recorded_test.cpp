@@ -99,7 +99,8 @@ TEST_P(Recorded, TakesLittleMoreMemoryThanMustBeAlive) {
   int64_t most = 0;
   for (const auto& f : report["functions"]) {
     const int64_t peak = f["peak_bytes"], bound = f["live_bytes"];
-    EXPECT_LE(peak, bound + bound / 10) << f["name"];
+    // Slots begin at multiples of 64 bytes, which counts where there are few.
+    EXPECT_LE(peak, bound + std::max<int64_t>(bound / 10, 1024)) << f["name"];
     most = std::max(most, bound);
   }
   std::printf("%s", library.report().text().c_str());

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fusion passes share: who uses a node, whether nodes may become one, and making them one.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "graph/function.h"
+
+namespace npu::graph {
+
+/// Who waits for whom in a function, kept up to date while groups of nodes are put together in mind.
+class Groups {
+ public:
+  explicit Groups(const Function& function);
+
+  /// The group of a node: all that will be one node with it.
+  size_t of(NodeId id) const { return group_[static_cast<size_t>(id)]; }
+  const std::vector<NodeId>& members(size_t group) const { return members_[group]; }
+  /// Whether these groups can become one: nothing outside may wait for one of them while another waits for it. A search
+  /// that would take too long counts as a no.
+  bool can_join(const std::vector<size_t>& groups) const;
+  /// Makes them one and gives it.
+  size_t join(const std::vector<size_t>& groups);
+
+ private:
+  const Function& f_;
+  std::vector<size_t> group_;                 ///< by node
+  std::vector<std::vector<NodeId>> members_;  ///< by group; empty when it went into another
+  std::vector<std::vector<NodeId>> waiting_;  ///< by node: those that use it or wait for it
+  mutable std::vector<uint32_t> seen_;        ///< by group: the search that met it last
+  mutable uint32_t search_ = 0;
+};
+
+/// Puts one node of operator `op` in the place of `members` (live nodes that may become one, see Groups). It stands
+/// where the last of them stood, under that one's name, and its `parts` are they. Ids of other nodes stay.
+void fuse(Function& function, std::vector<NodeId> members, std::string_view op);
+
+/// True for a node whose result takes part in element-wise chains: of floating type or bool, without effect.
+bool is_elementwise(const Function& function, const Node& node);
+
+}  // namespace npu::graph
