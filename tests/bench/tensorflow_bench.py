@@ -226,7 +226,7 @@ def main():
         step = statistics.median(n for _, n in times)
         print(f"{name:25s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {step * 1e3:8.2f} ms", flush=True)
         for fusion, (low, middle, high) in gains(make, options.pairs):
-            print(f"    {fusion:21s} {middle:5.2f}x [{low:.2f}, {high:.2f}] of the time without it", flush=True)
+            print(f"    {fusion:21s} {middle:5.2f}x [{low:.2f}, {high:.2f}] against without it", flush=True)
     if options.only in "loop":
         sunk_loop(options.pairs)
     small_calls(options.pairs)
