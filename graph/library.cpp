@@ -2,6 +2,7 @@
 #include "graph/library.h"
 
 #include "graph/executable.h"
+#include "graph/node_error.h"
 #include "graph/passes/pass.h"
 #include "graph/report.h"
 #include "graph/verify.h"
@@ -53,6 +54,16 @@ std::shared_ptr<NodeState> Library::state(const std::string& function, const std
 void Library::switch_off(std::vector<std::string> passes) {
   const std::lock_guard lock(mutex_);
   off_ = std::move(passes);
+  compiled_.clear();
+}
+
+std::vector<std::string> Library::set_precision(std::string_view option, std::string_view value) {
+  const std::lock_guard lock(mutex_);
+  Precision changed = precision_;
+  std::vector<std::string> notices = changed.set(option, value);
+  precision_ = std::move(changed);
+  compiled_.clear();
+  return notices;
 }
 
 void Library::restart_states() {
@@ -69,12 +80,18 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   report_->met(function, role);
   PassOptions options;
   options.skip = off_;
+  options.precision = precision_;
   if (dumps_wanted()) {
     options.watch = [&](std::string_view stage, const Function& f) {
       dump_stage(stage == "input" ? kFirstStage : stage, f, program_, role, device_);
     };
   }
-  report_->fused(function.name, run_passes(function, program_, options));
+  try {
+    report_->rewritten(function.name, run_passes(function, program_, options));
+  } catch (NodeError& e) {
+    e.put_around({function.name});
+    throw;
+  }
   if (dumps_wanted()) dump_fusions(report_->fusion_json(), device_);
   auto made = std::make_shared<Executable>(std::move(function), *this);
   compiled_.emplace(std::string(name), made);

@@ -12,6 +12,7 @@
 
 #include "graph/dump/stage.h"
 #include "graph/function.h"
+#include "graph/precision/precision.h"
 #include "graph/value.h"
 
 namespace npu::graph {
@@ -58,6 +59,8 @@ class Library {
 
   /// Fusion passes of these names do not run on functions compiled from now on; raises 161002 on an unknown name.
   void switch_off(std::vector<std::string> passes);
+  /// Functions compiled from now on compute in the dtypes that this option asks for; see Precision::set.
+  std::vector<std::string> set_precision(std::string_view option, std::string_view value);
 
   int device() const { return device_; }
   const HostNode& host() const { return host_; }
@@ -70,6 +73,7 @@ class Library {
   mutable std::mutex mutex_;
   Program program_;
   std::vector<std::string> off_;  ///< fusion passes that do not run
+  Precision precision_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
   using StatesByNode = std::map<std::string, std::shared_ptr<NodeState>>;
   std::map<std::string, StatesByNode, std::less<>> states_;  ///< by function

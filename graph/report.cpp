@@ -32,6 +32,22 @@ int64_t bytes_of(std::span<const Value> values) {
   return sum;
 }
 
+nlohmann::json names_of(const std::vector<DType>& dtypes, DType otherwise) {
+  auto out = nlohmann::json::array();
+  for (const DType dtype : dtypes) out.push_back(name_of(dtype == DType::kUndefined ? otherwise : dtype));
+  return out;
+}
+
+nlohmann::json json_of(const NodePrecision& node) {
+  return {{"node", node.node},
+          {"op", node.op},
+          {"source", name_of(node.source)},
+          {"dtype", name_of(node.compute)},
+          {"inputs", names_of(node.inputs, node.compute)},
+          {"outputs", names_of(node.outputs, node.compute)},
+          {"why", node.why}};
+}
+
 bool is_loop(const Node& node) { return node.op == "While" || node.op == "StatelessWhile"; }
 
 }  // namespace
@@ -85,14 +101,17 @@ void Report::ran_on_host(const std::string& function, const Node& node, std::str
   host.bytes += bytes_of(in) + bytes_of(out);
 }
 
-void Report::fused(const std::string& function, std::span<const PassReport> passes) {
+void Report::rewritten(const std::string& function, std::vector<PassReport> passes) {
   const std::lock_guard lock(mutex_);
   Entry& entry = functions_[function];
   entry.fusions.clear();
   entry.unfused.clear();
-  for (const PassReport& pass : passes)
+  entry.precision.clear();
+  for (PassReport& pass : passes) {
     if (pass.group != FusionGroup::kNone && pass.fusion.matched > 0)
       entry.fusions.push_back({std::string(pass.name), pass.group, pass.fusion});
+    if (!pass.precision.empty()) entry.precision = std::move(pass.precision);
+  }
 }
 
 void Report::unfused(const std::string& function, const Node& node, const std::string& reason) {
@@ -127,6 +146,8 @@ std::string Report::json() const {
     for (const auto& [pass, group, count] : entry.fusions)
       fusions.push_back(
           {{"pass", pass}, {"matched", count.matched}, {"effective", count.effective}, {"declined", count.declined}});
+    auto precision = nlohmann::json::array();
+    for (const NodePrecision& node : entry.precision) precision.push_back(json_of(node));
     functions.push_back({{"name", name},
                          {"device", device_},
                          {"plans", entry.plans},
@@ -140,7 +161,8 @@ std::string Report::json() const {
                          {"causes", entry.causes},
                          {"host", host},
                          {"fusions", fusions},
-                         {"unfused", entry.unfused}});
+                         {"unfused", entry.unfused},
+                         {"precision", precision}});
   }
   return nlohmann::json{{"functions", functions}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -47,8 +47,8 @@ class Report {
   /// A node of `function` ran on the client's side; `in` and `out` crossed over.
   void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,
                    std::span<const Value> out);
-  /// What the fusion passes did to `function`.
-  void fused(const std::string& function, std::span<const PassReport> passes);
+  /// What the passes did to `function`.
+  void rewritten(const std::string& function, std::vector<PassReport> passes);
   /// A fused node of `function` could not be lowered whole: its parts run one by one.
   void unfused(const std::string& function, const Node& node, const std::string& reason);
   /// `watch` is called for every plan of a function that the client asked for, on the thread that made it; it must not
@@ -62,7 +62,10 @@ class Report {
 
   /// {"functions": [{"name", "device", "plans", "nodes", "native_nodes", "host_nodes", "compile_ms", "peak_bytes",
   ///   "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason", "runs", "bytes"}], "fusions": [{"pass",
-  ///   "matched", "effective", "declined": {reason: count}}]}]}, functions by name; causes are the last few.
+  ///   "matched", "effective", "declined": {reason: count}}], "precision": [{"node", "op", "source", "dtype", "inputs",
+  ///   "outputs", "why"}]}]}, functions by name; causes are the last few. precision is there where a mode or a rule was
+  ///   asked for: what the graph said, what the node computes in, and to what its inputs and outputs are rounded where
+  ///   that differs.
   std::string json() const;
   /// The same to read; operators that were run one by one in one line.
   std::string text() const;
@@ -89,6 +92,7 @@ class Report {
     std::set<std::string> host_nodes;  ///< by name
     std::vector<Fusion> fusions;
     std::map<std::string, int64_t> unfused;  ///< fused nodes that run part by part, by reason
+    std::vector<NodePrecision> precision;
   };
   static std::string text_of(const std::string& name, const Entry& entry);
   std::string text_of_operators() const;

@@ -52,6 +52,9 @@ std::string Report::text_of(const std::string& name, const Entry& entry) {
   }
   for (const auto& [reason, times] : entry.unfused)
     out += fmt::format("    fused in vain: {}: {}\n", plural(times, "node"), reason);
+  std::map<std::string_view, int64_t> dtypes;
+  for (const NodePrecision& node : entry.precision) ++dtypes[name_of(node.compute)];
+  for (const auto& [dtype, count] : dtypes) out += fmt::format("    in {}: {}\n", dtype, plural(count, "node"));
   if (entry.recompiles > 0) out += fmt::format("    compiled again {}, last:\n", plural(entry.recompiles, "time"));
   for (const std::string& cause : entry.causes) out += fmt::format("      {}\n", cause);
   return out;

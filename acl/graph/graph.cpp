@@ -20,6 +20,7 @@
 #include "graph/lowering.h"
 #include "graph/node_error.h"
 #include "graph/passes/fusion_switch.h"
+#include "graph/precision/list.h"
 #include "graph/report.h"
 #include "graph/saturation.h"
 #include "graph/tensor_list.h"
@@ -415,6 +416,30 @@ void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, con
     if (pass.group == npu::graph::FusionGroup::kNone) continue;
     const std::string aliases = fmt::format("{}", fmt::join(pass.aliases, ", "));
     visit(std::string(pass.name).c_str(), std::string(pass.purpose).c_str(), aliases.c_str(), context);
+  }
+}
+
+aclError anynpu_library_set_precision(anynpu_library* library, const char* option, const char* value, size_t size,
+                                      void (*notice)(const char* text, void* context), void* context) {
+  return call("anynpu_library_set_precision", [&] {
+    auto& live = given(library, "library")->library;
+    for (const std::string& text : live.set_precision(given(option, "option"), {given(value, "value"), size}))
+      if (notice != nullptr) notice(text.c_str(), context);
+  });
+}
+
+void anynpu_each_operator_precision(void (*visit)(const anynpu_operator_precision* one, void* context), void* context) {
+  for (const npu::graph::OperatorPrecision& row : npu::graph::all_precision()) {
+    const std::string op(row.op), aliases(npu::graph::tensorflow::ir_types(row.op));
+    std::string dtypes;
+    for (const npu::DType dtype : row.dtypes) dtypes += (dtypes.empty() ? "" : " ") + std::string(npu::name_of(dtype));
+    const anynpu_operator_precision out{sizeof(out),
+                                        op.c_str(),
+                                        aliases.c_str(),
+                                        npu::graph::to_string(row.unit).data(),
+                                        npu::graph::to_string(row.list).data(),
+                                        dtypes.c_str()};
+    visit(&out, context);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "graph/executable.h"
+#include "graph/node_error.h"
 #include "graph/report.h"
 
 namespace npu::acl {
@@ -17,6 +18,10 @@ OperatorCache::Entry OperatorCache::make(std::string key, graph::tensorflow::Byt
   try {
     auto executable = library_.get(name, graph::Role::kOperator);
     return {std::move(key), std::move(name), std::move(executable)};
+  } catch (graph::NodeError& e) {
+    library_.remove(name);
+    e.drop_outermost();  // the function that we made of the operator
+    throw;
   } catch (...) {
     library_.remove(name);
     throw;

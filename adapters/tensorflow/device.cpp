@@ -162,6 +162,15 @@ __attribute__((visibility("default"))) const char* anynpu_tensorflow_switch_fusi
   return anynpu_library_switch_fusion(library, text, size, unknown, nullptr) == 0 ? nullptr : aclGetRecentErrMsg();
 }
 
+/// Takes an option of precision (anynpu_library_set_precision): null, or the reason for which it is refused, which
+/// lives until the thread's next call.
+__attribute__((visibility("default"))) const char* anynpu_tensorflow_set_precision(
+    void* device, const char* option, const char* value, size_t size, void (*notice)(const char* text, void* context)) {
+  anynpu_library* library = static_cast<npu::tensorflow::Engine*>(device)->library();
+  return anynpu_library_set_precision(library, option, value, size, notice, nullptr) == 0 ? nullptr
+                                                                                          : aclGetRecentErrMsg();
+}
+
 /// Random generators start anew (anynpu_library_restart_random).
 __attribute__((visibility("default"))) void anynpu_tensorflow_restart_random(void* device) {
   anynpu_library_restart_random(static_cast<npu::tensorflow::Engine*>(device)->library());

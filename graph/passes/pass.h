@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "graph/function.h"
+#include "graph/precision/precision.h"
 
 namespace npu::graph {
+
+struct PassOptions;
+struct PassReport;
 
 /// What a fusion pass found in a function.
 struct FusionCount {
@@ -34,10 +38,20 @@ struct Pass {
   /// variant_name.
   void (*fuse)(Function& function, Program& program, FusionCount& count) = nullptr;
   std::vector<std::string_view> aliases = {};  ///< names of the vendor's passes that do this
+  /// Instead of `run` for a pass that goes by options and tells more than that it changed something.
+  bool (*told)(Function& function, const PassOptions& options, PassReport& report) = nullptr;
 };
 
 /// All passes, in the order in which they run.
 const std::vector<Pass>& all_passes();
+
+/// In which dtype a node computes, and why.
+struct NodePrecision {
+  std::string node, op;
+  DType source = DType::kUndefined, compute = DType::kUndefined;
+  std::vector<DType> inputs, outputs;  ///< rounded to these; kUndefined: as computed; empty: none is
+  std::string why;
+};
 
 struct PassReport {
   std::string_view name;
@@ -46,12 +60,14 @@ struct PassReport {
   bool changed = false;
   FusionGroup group = FusionGroup::kNone;
   FusionCount fusion = {};
+  std::vector<NodePrecision> precision = {};  ///< of nodes that have a choice, unless nothing was asked for
 };
 
 struct PassOptions {
-  std::vector<std::string> skip;  ///< names of passes left out
+  std::vector<std::string> skip = {};  ///< names of passes left out
   /// Called with the function before the first pass (stage "input") and after each that changed it.
-  std::function<void(std::string_view stage, const Function&)> watch;
+  std::function<void(std::string_view stage, const Function&)> watch = {};
+  Precision precision = {};
 };
 
 /// Runs all passes on `function` and verifies after each. Raises 161002 on an unknown name in `skip`, 500000 naming the
@@ -69,5 +85,6 @@ bool merge_reads(Function& function, const Program& program);
 void fuse_variable_updates(Function& function, Program& program, FusionCount& count);
 void fuse_elementwise(Function& function, Program& program, FusionCount& count);
 void trim_loops(Function& function, Program& program, FusionCount& count);
+bool set_precision(Function& function, const PassOptions& options, PassReport& report);
 
 }  // namespace npu::graph

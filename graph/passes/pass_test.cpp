@@ -162,8 +162,8 @@ TEST(Runner, TimesSkipsAndShowsEachStage) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.message(),
-              "there is no pass fold; there are dead_nodes, inline, merge_reads, merge_equal, dead_nodes_again, "
-              "trim_loops, variable_update, elementwise");
+              "there is no pass fold; there are dead_nodes, inline, precision, merge_reads, merge_equal, "
+              "dead_nodes_again, trim_loops, variable_update, elementwise");
   }
 }
 

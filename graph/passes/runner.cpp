@@ -12,6 +12,9 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> passes = {
       {"dead_nodes", "Drops nodes on which no result depends.", drop_dead_nodes},
       {"inline", "Puts the nodes of called functions in the place of the calls.", inline_calls},
+      {.name = "precision",
+       .purpose = "Chooses in which dtype nodes compute, as precision_mode and its lists and rules say.",
+       .told = set_precision},
       {"merge_reads", "Reads a variable once where nothing is written to it in between.", merge_reads},
       {"merge_equal", "Computes equal nodes once.", merge_equal_nodes},
       {"dead_nodes_again", "Drops what the passes before left without use.", drop_dead_nodes},
@@ -51,10 +54,12 @@ void check_names(const std::vector<std::string>& skip) {
   }
 }
 
-PassReport run_one(const Pass& pass, Function& function, Program& program) {
-  PassReport report{pass.name, 0, function.nodes.size(), 0, false, pass.group};
+PassReport run_one(const Pass& pass, Function& function, Program& program, const PassOptions& options) {
+  PassReport report{.name = pass.name, .nodes_before = function.nodes.size(), .group = pass.group};
   const auto start = std::chrono::steady_clock::now();
-  if (pass.run != nullptr) {
+  if (pass.told != nullptr) {
+    report.changed = pass.told(function, options, report);
+  } else if (pass.run != nullptr) {
     report.changed = pass.run(function, program);
   } else {
     pass.fuse(function, program, report.fusion);
@@ -79,7 +84,7 @@ std::vector<PassReport> run_passes(Function& function, Program& program, const P
   std::vector<PassReport> reports;
   for (const Pass& pass : all_passes()) {
     if (std::find(options.skip.begin(), options.skip.end(), pass.name) != options.skip.end()) continue;
-    reports.push_back(run_one(pass, function, program));
+    reports.push_back(run_one(pass, function, program, options));
     if (options.watch && reports.back().changed) options.watch(pass.name, function);
   }
   return reports;

@@ -134,6 +134,26 @@ aclError anynpu_library_switch_fusion(anynpu_library* library, const char* text,
 void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, const char* aliases, void* context),
                         void* context);
 
+/** Functions compiled from now on compute in the dtypes that an option of the vendor's asks for: precision_mode,
+ * precision_mode_v2 (one of their words; of the two the last one set counts, and precision_mode "" is the default of the
+ * SoC), modify_mixlist, customize_dtypes, op_precision_mode (`value` is the text of such a file). `notice` is called with
+ * a sentence about each thing in it that has no effect, and may be null. 161002 for what is none of their values, with
+ * line and column in a file; then nothing changes. */
+aclError anynpu_library_set_precision(anynpu_library* library, const char* option, const char* value, size_t size,
+                                      void (*notice)(const char* text, void* context), void* context);
+
+/** An operator with a choice of dtype, as published. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  const char* op;      /**< TensorFlow's name */
+  const char* aliases; /**< the vendor's names, separated by blanks */
+  const char* unit;    /**< "cube", "vector", "loss" or "variable" */
+  const char* list;    /**< "white", "gray", "black" or "clear" */
+  const char* dtypes;  /**< beside float32, separated by blanks; "" for none */
+} anynpu_operator_precision;
+/** Calls `visit` for every line of the table, by name of the operator. */
+void anynpu_each_operator_precision(void (*visit)(const anynpu_operator_precision* one, void* context), void* context);
+
 /** Random generators of nodes go on as if they had never drawn, which is what TensorFlow's do when a program sets its
  * seed. Null is accepted. */
 void anynpu_library_restart_random(anynpu_library* library);
@@ -163,7 +183,8 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
 /** What became of the functions, as JSON: {"functions": [{"name", "device", "plans", "nodes", "native_nodes",
  * "host_nodes", "compile_ms", "peak_bytes", "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason",
  * "runs", "bytes"}], "fusions": [{"pass", "matched", "effective", "declined": {reason: count}}], "unfused": {reason:
- * count}}]}. The text lives during the call. */
+ * count}, "precision": [{"node", "op", "source", "dtype", "inputs", "outputs", "why"}]}]}; precision is there where a
+ * mode was asked for. The text lives during the call. */
 void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
 
 /** What the client computed for `device` by itself, from `inputs`: puts a saturated copy in the place of each result

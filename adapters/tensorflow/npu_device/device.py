@@ -11,7 +11,7 @@ from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
-from npu_device import cluster, environment, fusion, library, loop, overflow, seed
+from npu_device import cluster, environment, fusion, library, loop, overflow, precision, seed
 from npu_device.feed import feed_keras_loops
 from npu_device.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.options import global_options
@@ -33,9 +33,11 @@ class NpuDeviceHandle:
         self._scopes = []
         path = global_options().fusion_switch_file
         switches = fusion.read_switch_file(path) if path else None
+        settings = precision.read(global_options())
         self._info = info = library.open_device(device_id, self._name)
         if switches is not None:
             fusion.switch(info, path, switches)
+        precision.put_in_force(info, settings)
         callbacks = library.load().anynpu_tensorflow_callbacks()
         context.register_custom_device(
             library.capsule(callbacks, b"TFE_CustomDevice"),
@@ -54,7 +56,8 @@ class NpuDeviceHandle:
 
     def report(self):
         """What became of each function: a list of {"name", "nodes", "host_nodes", "compile_ms", "peak_bytes", "host":
-        [{"op", "reason", "runs", "bytes"}], …}; host are the nodes that ran on the CPU."""
+        [{"op", "reason", "runs", "bytes"}], "precision": [{"node", "op", "source", "dtype", "why", …}], …}; host are
+        the nodes that ran on the CPU, precision tells in which dtype each node computes, where a mode is set."""
         return library.report(self._info)
 
     def overflows(self):

@@ -95,6 +95,19 @@ def fusions():
     return names
 
 
+def set_precision(info, option, text):
+    """Hands an option of precision to the engine; gives sentences about what in it has no effect. ValueError with the
+    reason where it is refused."""
+    notices = []
+    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda notice, _: notices.append(notice.decode()))
+    call = load().anynpu_tensorflow_set_precision
+    call.restype = C.c_char_p
+    refused = call(C.c_void_p(info), option.encode(), text, C.c_size_t(len(text)), visit)
+    if refused:
+        raise ValueError(refused.decode(errors="replace").partition("] ")[2])
+    return notices
+
+
 _kept = []  # callbacks that C++ may call as long as the process lives
 
 

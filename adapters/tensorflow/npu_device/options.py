@@ -28,17 +28,17 @@ def kept(default=None, allowed=()):
 FLAG = (0, 1)
 DECLARED = {
     "graph_run_mode": kept(1, FLAG),
-    "precision_mode": Option(
+    "precision_mode": kept(
         None,
         ("force_fp32", "allow_fp32_to_fp16", "force_fp16", "must_keep_origin_dtype", "allow_mix_precision",
          "cube_fp16in_fp32out", "allow_mix_precision_fp16", "allow_mix_precision_bf16", "allow_fp32_to_bf16"),
     ),
-    "precision_mode_v2": Option(
+    "precision_mode_v2": kept(
         None, ("fp16", "origin", "cube_fp16in_fp32out", "mixed_float16", "mixed_bfloat16")
     ),
-    "op_precision_mode": Option(),
-    "customize_dtypes": Option(),
-    "modify_mixlist": Option(),
+    "op_precision_mode": kept(),
+    "customize_dtypes": kept(),
+    "modify_mixlist": kept(),
     "deterministic": kept(0, FLAG),
     "overflow_flag": Option(1, FLAG),
     "jit_compile": kept("auto", ("true", "false", "auto")),
@@ -108,8 +108,6 @@ DECLARED = {
     "op_debug_level": Option(None, (0, 1, 2, 3, 4), "op_debug_config"),
 }  # fmt: skip
 REMOVED = ("auto_tune_mode",)
-# Values that say what is done anyway: asking for them is no news.
-AS_IT_IS = {"precision_mode": ("force_fp32", "must_keep_origin_dtype"), "precision_mode_v2": ("origin",)}
 
 
 class Options:
@@ -142,7 +140,7 @@ class Options:
         self._values[name] = value
         if declared.use:
             print(f"[warning][tf_adapter] Option '{path}' is deprecated, use {declared.use}")
-        elif value != declared.default and not declared.kept and value not in AS_IT_IS.get(name, ()):
+        elif value != declared.default and not declared.kept:
             self._say(name, f"Option '{path}' is accepted and has no effect so far")
 
     def _names(self):

@@ -13,6 +13,8 @@ namespace npu::graph::tensorflow {
 
 /// "MatMul" -> "MatMulV2", "Relu" -> "Relu".
 std::string_view ir_type(std::string_view op);
+/// All of the vendor's names, separated by blanks.
+std::string_view ir_types(std::string_view op);
 /// True when a user who writes `name` means this operator: TensorFlow's spelling or one of the vendor's.
 bool is_called(std::string_view op, std::string_view name);
 /// All listed operators of TensorFlow, by name.

@@ -29,7 +29,7 @@ TEST(IrType, EveryRowSaysSomething) {
   const auto all = listed_operators();
   EXPECT_GT(all.size(), 30u);
   EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << "listed twice";
-  for (const std::string_view op : all) EXPECT_NE(ir_type(op), op);
+  for (const std::string_view op : all) EXPECT_NE(ir_types(op), op);
 }
 
 }  // namespace

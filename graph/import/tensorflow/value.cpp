@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/import/tensorflow/value.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -106,6 +107,14 @@ ValueType value_type(int64_t data_type) {
   const bool known = data_type >= 0 && data_type < static_cast<int64_t>(kDTypes.size());
   return ValueType::tensor(known ? kDTypes[static_cast<size_t>(data_type)] : DType::kUndefined);
 }
+
+std::string type_value(ValueType type) {
+  const auto number = std::find(kDTypes.begin(), kDTypes.end(), type.dtype) - kDTypes.begin();
+  constexpr char kTag = field::kAttrType << 3;  // wire type 0: a varint, here of one byte
+  return {kTag, static_cast<char>(number)};
+}
+
+std::string bool_value(bool value) { return {char{field::kB << 3}, static_cast<char>(value)}; }
 
 PartialShape read_shape(Bytes shape) {
   Dims dims;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// modify_mixlist: {"black-list": {"to-add": ["Relu"], "to-remove": ["Xlog1py"]}, "white-list": {…}, "gray-list":
+// {"to-add": […]}}, strict JSON. What is only removed from a list is gray.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "graph/import/tensorflow/ir_type.h"
+#include "graph/precision/precision.h"
+#include "graph/precision/text.h"
+
+namespace npu::graph {
+namespace {
+
+using nlohmann::json;
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// What the parser says, without its own number and position.
+std::string reason(std::string_view what) {
+  const size_t at = what.find(": ", what.find("column"));
+  return std::string(at == std::string_view::npos ? what : what.substr(at + 2));
+}
+
+class Mixlist {
+ public:
+  Mixlist(std::string_view text, std::map<std::string_view, List> lists, std::vector<std::string>& notices)
+      : text_(text), lists_(std::move(lists)), notices_(notices) {}
+
+  std::map<std::string_view, List> read() {
+    const json root = parsed();
+    if (!root.is_object()) malformed(text_, 0, R"(it is no object; write {"black-list": {"to-add": ["Relu"]}})");
+    for (const auto& [name, value] : root.items())
+      if (name != "black-list" && name != "white-list" && name != "gray-list")
+        malformed(text_, place(name),
+                  fmt::format("there is no list \"{}\"; there are black-list, white-list and gray-list", name));
+    // Adding wins over removing, whichever stands first.
+    for (const char* change : {"to-remove", "to-add"})
+      for (const auto& [name, value] : root.items()) read_list(name, value, change);
+    return std::move(lists_);
+  }
+
+ private:
+  json parsed() const {
+    try {
+      return json::parse(text_);
+    } catch (const json::parse_error& e) {
+      // The byte is counted from 1 and is the last one read.
+      malformed(
+          text_, e.byte == 0 ? 0 : e.byte - 1,
+          fmt::format("this is no JSON (which has no comments, and a comma between members): {}", reason(e.what())));
+    }
+  }
+
+  size_t place(const std::string& name) const { return std::min(text_.find('"' + name + '"'), text_.size()); }
+
+  void read_list(const std::string& name, const json& value, std::string_view change) {
+    if (!value.is_object()) malformed(text_, place(name), name + R"( is no object; write {"to-add": ["Relu"]})");
+    for (const auto& [key, operators] : value.items()) {
+      if (key != "to-add" && key != "to-remove")
+        malformed(text_, place(key), fmt::format("{} has a member \"{}\"; it takes to-add and to-remove", name, key));
+      if (key == change) read_operators(name, key, operators);
+    }
+  }
+
+  void read_operators(const std::string& list, const std::string& key, const json& operators) {
+    const bool names = operators.is_array() &&
+                       std::all_of(operators.begin(), operators.end(), [](const json& o) { return o.is_string(); });
+    if (!names) malformed(text_, place(key), fmt::format("{} of {} is no list of names of operators", key, list));
+    const List on = list == "black-list" ? List::kBlack : list == "white-list" ? List::kWhite : List::kGray;
+    for (const json& op : operators) {
+      const auto name = op.get<std::string>();
+      key == "to-add" ? add(name, on) : take(name, on);
+    }
+  }
+
+  std::vector<const OperatorPrecision*> meant(const std::string& name) {
+    std::vector<const OperatorPrecision*> out;
+    for (const OperatorPrecision& op : all_precision())
+      if (tensorflow::is_called(op.op, name) && !op.dtypes.empty()) out.push_back(&op);
+    if (out.empty()) notices_.push_back(unknown(name));
+    return out;
+  }
+
+  static std::string unknown(const std::string& name) {
+    for (const OperatorPrecision& op : all_precision()) {
+      if (tensorflow::is_called(op.op, name))
+        return fmt::format("{} has no choice of dtype, so no list moves it", name);
+      if (lowered(op.op) == lowered(name)) return fmt::format("there is no operator {}; there is {}", name, op.op);
+    }
+    return fmt::format("{} is no operator with a choice of dtype, so no list moves it", name);
+  }
+
+  void add(const std::string& name, List on) {
+    for (const OperatorPrecision* op : meant(name)) {
+      if (!added_.insert(op->op).second && lists_[op->op] != on)
+        malformed(text_, place(name), fmt::format("{} is added to two lists", name));
+      lists_[op->op] = on;
+    }
+  }
+
+  void take(const std::string& name, List from) {
+    bool found = false;
+    const auto operators = meant(name);
+    for (const OperatorPrecision* op : operators) {
+      const auto at = lists_.find(op->op);
+      if ((at == lists_.end() ? op->list : at->second) != from) continue;
+      lists_[op->op] = List::kGray;
+      found = true;
+    }
+    if (!found && !operators.empty())
+      notices_.push_back(fmt::format("{} is not on the {} list, so it is not removed from it", name, to_string(from)));
+  }
+
+  const std::string_view text_;
+  std::map<std::string_view, List> lists_;
+  std::set<std::string_view> added_;
+  std::vector<std::string>& notices_;
+};
+
+}  // namespace
+
+std::vector<std::string> Precision::read_mixlist(std::string_view text) {
+  std::vector<std::string> notices;
+  moved_ = Mixlist(text, {}, notices).read();
+  return notices;
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/precision/precision.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "device/soc.h"
+#include "graph/import/tensorflow/ir_type.h"
+
+namespace npu::graph {
+namespace {
+
+struct Word {
+  std::string_view name;
+  bool second;  ///< a word of precision_mode_v2
+  PrecisionPolicy policy;
+  DType reduced;
+};
+
+constexpr Word kWords[] = {
+    {"force_fp16", false, PrecisionPolicy::kForce, DType::kHalf},
+    {"allow_fp32_to_fp16", false, PrecisionPolicy::kCube, DType::kHalf},
+    {"allow_fp32_to_bf16", false, PrecisionPolicy::kCube, DType::kBFloat16},
+    {"force_fp32", false, PrecisionPolicy::kRaise, DType::kHalf},
+    {"cube_fp16in_fp32out", false, PrecisionPolicy::kRaise, DType::kHalf},
+    {"must_keep_origin_dtype", false, PrecisionPolicy::kOrigin, DType::kHalf},
+    {"allow_mix_precision", false, PrecisionPolicy::kMixed, DType::kHalf},
+    {"allow_mix_precision_fp16", false, PrecisionPolicy::kMixed, DType::kHalf},
+    {"allow_mix_precision_bf16", false, PrecisionPolicy::kMixed, DType::kBFloat16},
+    {"fp16", true, PrecisionPolicy::kForce, DType::kHalf},
+    {"origin", true, PrecisionPolicy::kOrigin, DType::kHalf},
+    {"cube_fp16in_fp32out", true, PrecisionPolicy::kRaise, DType::kHalf},
+    {"mixed_float16", true, PrecisionPolicy::kMixed, DType::kHalf},
+    {"mixed_bfloat16", true, PrecisionPolicy::kMixed, DType::kBFloat16},
+};
+
+/// The vendor's defaults for training: the first generation's cube unit has no float32.
+std::string_view default_mode() {
+  return std::string_view(device::soc().name) == "Ascend910A" ? "allow_fp32_to_fp16" : "must_keep_origin_dtype";
+}
+
+PrecisionMode read_mode(std::string_view option, std::string_view value) {
+  const bool second = option == "precision_mode_v2";
+  const std::string_view name = value.empty() && !second ? default_mode() : value;
+  std::string names;
+  for (const Word& word : kWords) {
+    if (word.second != second) continue;
+    names += (names.empty() ? "" : ", ") + std::string(word.name);
+    if (word.name != name) continue;
+    require(word.reduced != DType::kBFloat16 || device::soc().bfloat16,
+            "{} is {}, and {} has no bfloat16; choose a mode of float16, or another SoC by ANYNPU_SOC", option, name,
+            device::soc().name);
+    return {std::string(name), word.policy, word.reduced};
+  }
+  fail(Code::kNnInvalidParam, "{} is '{}'; it is one of {}", option, value, names);
+}
+
+template <class Rule>
+const Rule* rule_of(const Node& node, const std::vector<Rule>& by_node, const std::vector<Rule>& by_operator,
+                    bool& by_name) {
+  const auto names = [&](const Rule& rule) { return rule.named == node.name || rule.named == node.client_name; };
+  const auto calls = [&](const Rule& rule) { return tensorflow::is_called(node.op, rule.named); };
+  by_name = true;
+  if (const auto at = std::find_if(by_node.begin(), by_node.end(), names); at != by_node.end()) return &*at;
+  by_name = false;
+  const auto at = std::find_if(by_operator.begin(), by_operator.end(), calls);
+  return at == by_operator.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::vector<std::string> Precision::set(std::string_view option, std::string_view value) {
+  std::vector<std::string> notices;
+  if (option == "precision_mode" || option == "precision_mode_v2") {
+    mode_ = read_mode(option, value);
+    asked_ = !value.empty();
+  } else if (option == "modify_mixlist") {
+    notices = read_mixlist(value);
+    if (mode_.policy != PrecisionPolicy::kMixed)
+      notices.push_back(fmt::format("the lists count in mixed modes only, and the mode is {}", mode_.name));
+  } else if (option == "customize_dtypes") {
+    notices = read_dtypes(value);
+    if (mode_.policy == PrecisionPolicy::kOrigin)
+      notices.push_back(fmt::format("the mode {} keeps every dtype, so no rule acts", mode_.name));
+  } else if (option == "op_precision_mode") {
+    notices = read_implementations(value);
+  } else {
+    fail(Code::kNnInvalidParam,
+         "there is no option {}; there are precision_mode, precision_mode_v2, modify_mixlist, customize_dtypes, "
+         "op_precision_mode",
+         option);
+  }
+  return notices;
+}
+
+List Precision::list_of(const OperatorPrecision& op, bool& moved) const {
+  const auto at = moved_.find(op.op);
+  moved = at != moved_.end();
+  return moved ? at->second : op.list;
+}
+
+const DTypeRule* Precision::dtype_rule(const Node& node, bool& by_name) const {
+  return rule_of(node, node_dtypes_, operator_dtypes_, by_name);
+}
+
+const ImplementationRule* Precision::implementation_rule(const Node& node) const {
+  bool by_name = false;
+  return rule_of(node, node_implementations_, operator_implementations_, by_name);
+}
+
+}  // namespace npu::graph
