@@ -135,10 +135,10 @@ void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, con
                         void* context);
 
 /** Functions compiled from now on compute in the dtypes that an option of the vendor's asks for: precision_mode,
- * precision_mode_v2 (one of their words; of the two the last one set counts, and precision_mode "" is the default of the
- * SoC), modify_mixlist, customize_dtypes, op_precision_mode (`value` is the text of such a file). `notice` is called with
- * a sentence about each thing in it that has no effect, and may be null. 161002 for what is none of their values, with
- * line and column in a file; then nothing changes. */
+ * precision_mode_v2 (one of their words; of the two the last one set counts, and precision_mode "" is the default of
+ * the SoC), modify_mixlist, customize_dtypes, op_precision_mode (`value` is the text of such a file). `notice` is
+ * called with a sentence about each thing in it that has no effect, and may be null. 161002 for what is none of their
+ * values, with line and column in a file; then nothing changes. */
 aclError anynpu_library_set_precision(anynpu_library* library, const char* option, const char* value, size_t size,
                                       void (*notice)(const char* text, void* context), void* context);
 
