@@ -9,6 +9,7 @@
 #include "graph/change.h"
 #include "graph/dump/stage.h"
 #include "graph/node_error.h"
+#include "graph/passes/pass.h"
 #include "graph/planner.h"
 #include "graph/report.h"
 
@@ -153,7 +154,7 @@ void Executable::compile(std::span<const Value> arguments) {
   try {
     find_entry(arguments);
   } catch (NodeError& e) {
-    e.put_around({function_.name});
+    e.put_around({client_name(function_.name)});
     throw;
   }
 }
@@ -163,7 +164,7 @@ std::vector<Value> Executable::run(std::vector<Value> arguments) {
   try {
     return run_frame(std::move(arguments));
   } catch (NodeError& e) {
-    if (!continues_) e.put_around({function_.name});
+    if (!continues_) e.put_around({client_name(function_.name)});
     throw;
   }
 }

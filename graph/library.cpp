@@ -89,7 +89,7 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   try {
     report_->rewritten(function.name, run_passes(function, program_, options));
   } catch (NodeError& e) {
-    e.put_around({function.name});
+    e.put_around({client_name(function.name)});
     throw;
   }
   if (dumps_wanted()) dump_fusions(report_->fusion_json(), device_);

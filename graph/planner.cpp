@@ -10,6 +10,7 @@
 #include "graph/executable.h"
 #include "graph/no_reuse.h"
 #include "graph/node_error.h"
+#include "graph/passes/pass.h"
 #include "graph/report.h"
 #include "graph/saturation.h"
 #include "graph/tensor_list.h"
@@ -109,7 +110,7 @@ Plan Planner::make() {
 }
 
 Plan Planner::make_once() {
-  plan_.function = f_->name;
+  plan_.function = client_name(f_->name);
   require(traits_.size() == f_->arguments.size(), "function {} takes {} arguments; {} are given", f_->name,
           f_->arguments.size(), traits_.size());
   for (size_t i = 0; i < traits_.size(); ++i) add_argument(f_->arguments[i], traits_[i], i);

@@ -76,6 +76,8 @@ std::vector<PassReport> run_passes(Function& function, Program& program, const P
 
 /// The name of a function made of `function` by a pass; whoever forgets `function` forgets those that begin so.
 std::string variant_name(std::string_view function, std::string_view change);
+/// The name by which the client knows a function: of one made by a pass, that of what it was made of.
+std::string client_name(std::string_view function);
 
 // The passes, one file each.
 bool inline_calls(Function& function, const Program& program);

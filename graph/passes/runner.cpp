@@ -42,6 +42,8 @@ std::string variant_name(std::string_view function, std::string_view change) {
   return fmt::format("{}#{}", function, change);
 }
 
+std::string client_name(std::string_view function) { return std::string(function.substr(0, function.find('#'))); }
+
 namespace {
 
 void check_names(const std::vector<std::string>& skip) {
