@@ -27,11 +27,11 @@ def test_ranks_agree_with_numpy(size, one_process, tmp_path):
     processes = start("conform.py", tmp_path, count, SELECTION, seed, *devices, environment=HEAP)
     results = outputs(processes, seconds=SECONDS)
     kind = "one process" if one_process else "processes"
-    print(f"{size} ranks, {kind}: {results[0][1].split()[-1]} cases in {time.monotonic() - begin:.0f} s")
     for rank, (code, text) in enumerate(results):
         assert code == 0, f"rank {rank}: {text[-2000:]}"
         assert "FAILED" not in text, f"rank {rank}: {text[-2000:]}"
         assert text.split()[-2] == "cases" and int(text.split()[-1]) > 200
+    print(f"{size} ranks, {kind}: {results[0][1].split()[-1]} cases in {time.monotonic() - begin:.0f} s")
 
 
 def test_few_cases_hold_every_pair():
