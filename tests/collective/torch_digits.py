@@ -204,7 +204,9 @@ def rank(path, ways):
             parallel = WAYS[way](NETS[name](), device)
             loss, gradient = compare(parallel, reference[name], device)
             free = train(parallel, reference[name], device)
-            print(f"WORST {way} {name} loss {loss:.2e} gradient {gradient:.2e} free {free:.2e}", flush=True)
+            line = f"WORST {way} {name} loss {loss:.2e} gradient {gradient:.2e} free {free:.2e}\n"
+            sys.stdout.write(line)  # one write: an unbuffered print makes two, which mix on a shared pipe
+            sys.stdout.flush()
     other_groups(device)
     dist.destroy_process_group()
 
