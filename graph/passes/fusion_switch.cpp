@@ -6,27 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/error.h"
+#include "graph/text.h"
 
 namespace npu::graph {
 namespace {
 
 constexpr std::string_view kAll = "ALL";
-
-[[noreturn]] void malformed(std::string_view text, size_t at, std::string_view what) {
-  const std::string_view before = text.substr(0, std::min(at, text.size()));
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  fail(Code::kNnInvalidParam, "line {}, column {}: {}", line, before.size() - begin + 1, what);
-}
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<bool> on_or_off(std::string_view value) {
   if (value == "on") return true;
@@ -43,7 +28,7 @@ class Reader {
     if (first != std::string_view::npos && text_[first] == '{')
       read_json();
     else
-      read_lines();
+      each_line(text_, [&](std::string_view line) { read_line(line); });
     return result();
   }
 
@@ -67,17 +52,8 @@ class Reader {
     if (!known && std::ranges::find(unknown_, name) == unknown_.end()) unknown_.emplace_back(name);
   }
 
-  void read_lines() {
-    for (size_t at = 0; at < text_.size();) {
-      const size_t end = std::min(text_.find('\n', at), text_.size());
-      read_line(text_.substr(at, end - at), at);
-      at = end + 1;
-    }
-  }
-
-  void read_line(std::string_view line, size_t at) {
-    if (trimmed(line).empty() || trimmed(line).front() == '#') return;
-    const size_t colon = line.find(':');
+  void read_line(std::string_view line) {
+    const size_t at = place_of(line, text_), colon = line.find(':');
     if (colon == std::string_view::npos)
       malformed(text_, at, "a line names a pass and says on or off, as in elementwise:off");
     const std::string_view name = trimmed(line.substr(0, colon));
@@ -90,13 +66,7 @@ class Reader {
   }
 
   void read_json() {
-    nlohmann::json root;
-    try {
-      root = nlohmann::json::parse(text_);
-    } catch (const nlohmann::json::parse_error& e) {
-      // The byte is counted from 1 and is the last one read.
-      malformed(text_, e.byte == 0 ? 0 : e.byte - 1, "this is no JSON: " + reason(e.what()));
-    }
+    const nlohmann::json root = parse_json(text_);
     if (!root.contains("Switch")) malformed(text_, text_.find('{'), "there is no member \"Switch\"");
     for (const auto& [name, value] : root.items()) read_member(name, value, FusionGroup::kNone);
   }
@@ -117,13 +87,7 @@ class Reader {
     put(name, *on, group);
   }
 
-  size_t place(const std::string& name) const { return text_.find('"' + name + '"'); }
-
-  /// What the parser says, without its own number and position.
-  static std::string reason(std::string_view what) {
-    const size_t at = what.find(": ", what.find("column"));
-    return std::string(at == std::string_view::npos ? what : what.substr(at + 2));
-  }
+  size_t place(const std::string& name) const { return member_place(text_, name); }
 
   FusionSwitch result() const {
     FusionSwitch out;

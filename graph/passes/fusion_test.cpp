@@ -366,7 +366,7 @@ TEST(FusionSwitch, MalformedTextsAreToldWithTheirPlace) {
     return std::string();
   };
   EXPECT_EQ(refusal("elementwise:off\n  trim_loops\n"),
-            "line 2, column 1: a line names a pass and says on or off, as in elementwise:off");
+            "line 2, column 3: a line names a pass and says on or off, as in elementwise:off");
   EXPECT_EQ(refusal("elementwise:maybe"), "line 1, column 13: elementwise is 'maybe'; it is on or off");
   EXPECT_EQ(refusal(":off"), "line 1, column 1: there is no name before the colon");
   EXPECT_TRUE(refusal("{\"Switch\": {\n  \"ALL\" \"off\"}}").starts_with("line 2, column "))

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "graph/import/tensorflow/ir_type.h"
 #include "graph/precision/precision.h"
-#include "graph/precision/text.h"
+#include "graph/text.h"
 
 namespace npu::graph {
 namespace {
@@ -22,19 +22,13 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-/// What the parser says, without its own number and position.
-std::string reason(std::string_view what) {
-  const size_t at = what.find(": ", what.find("column"));
-  return std::string(at == std::string_view::npos ? what : what.substr(at + 2));
-}
-
 class Mixlist {
  public:
   Mixlist(std::string_view text, std::map<std::string_view, List> lists, std::vector<std::string>& notices)
       : text_(text), lists_(std::move(lists)), notices_(notices) {}
 
   std::map<std::string_view, List> read() {
-    const json root = parsed();
+    const json root = parse_json(text_);
     if (!root.is_object()) malformed(text_, 0, R"(it is no object; write {"black-list": {"to-add": ["Relu"]}})");
     for (const auto& [name, value] : root.items())
       if (name != "black-list" && name != "white-list" && name != "gray-list")
@@ -47,18 +41,7 @@ class Mixlist {
   }
 
  private:
-  json parsed() const {
-    try {
-      return json::parse(text_);
-    } catch (const json::parse_error& e) {
-      // The byte is counted from 1 and is the last one read.
-      malformed(
-          text_, e.byte == 0 ? 0 : e.byte - 1,
-          fmt::format("this is no JSON (which has no comments, and a comma between members): {}", reason(e.what())));
-    }
-  }
-
-  size_t place(const std::string& name) const { return std::min(text_.find('"' + name + '"'), text_.size()); }
+  size_t place(const std::string& name) const { return member_place(text_, name); }
 
   void read_list(const std::string& name, const json& value, std::string_view change) {
     if (!value.is_object()) malformed(text_, place(name), name + R"( is no object; write {"to-add": ["Relu"]})");

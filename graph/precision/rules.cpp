@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "graph/precision/precision.h"
-#include "graph/precision/text.h"
+#include "graph/text.h"
 
 namespace npu::graph {
 namespace {

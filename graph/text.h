@@ -2,8 +2,10 @@
 // Reading files that people write: every refusal tells line and column.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 namespace npu::graph {
@@ -15,12 +17,17 @@ int64_t line_of(std::string_view text, size_t at);
 /// Without blanks at either end.
 std::string_view trimmed(std::string_view text);
 
+/// Where the member `name` stands in a text of JSON; its end for none.
+size_t member_place(std::string_view text, std::string_view name);
+/// Strict JSON. Raises 161002 with the parser's reason and where it stopped.
+nlohmann::json parse_json(std::string_view text);
+
 /// Calls `visit(line)` for each line that is neither blank nor a comment (# or ;); `line` is a part of `text`, without
 /// blanks at either end.
 template <class Visit>
 void each_line(std::string_view text, Visit&& visit) {
   for (size_t at = 0; at < text.size();) {
-    const size_t end = text.find('\n', at) == std::string_view::npos ? text.size() : text.find('\n', at);
+    const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = trimmed(text.substr(at, end - at));
     if (!line.empty() && line.front() != '#' && line.front() != ';') visit(line);
     at = end + 1;

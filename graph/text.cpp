@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/precision/text.h"
+#include "graph/text.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
@@ -9,6 +10,12 @@ namespace npu::graph {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// What the parser says, without its own number and position.
+std::string reason(std::string_view what) {
+  const size_t at = what.find(": ", what.find("column"));
+  return std::string(at == std::string_view::npos ? what : what.substr(at + 2));
+}
 
 }  // namespace
 
@@ -28,6 +35,20 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+size_t member_place(std::string_view text, std::string_view name) {
+  return std::min(text.find(fmt::format("\"{}\"", name)), text.size());
+}
+
+nlohmann::json parse_json(std::string_view text) {
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
+    // The byte is counted from 1 and is the last one read.
+    malformed(text, e.byte == 0 ? 0 : e.byte - 1,
+              "this is no JSON (which has no comments, and a comma between members): " + reason(e.what()));
+  }
 }
 
 }  // namespace npu::graph
