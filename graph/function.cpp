@@ -70,6 +70,24 @@ std::vector<NodeId> Function::order() const {
   return out;
 }
 
+std::vector<bool> Function::needed_for(const std::vector<NodeId>& wanted) const {
+  std::vector<bool> needed(nodes.size());
+  std::vector<NodeId> open;
+  const auto need = [&](NodeId id) {
+    if (needed[static_cast<size_t>(id)]) return;
+    needed[static_cast<size_t>(id)] = true;
+    open.push_back(id);
+  };
+  for (const NodeId id : wanted) need(id);
+  while (!open.empty()) {
+    const Node& node = (*this)[open.back()];
+    open.pop_back();
+    for (const Edge& edge : node.inputs) need(edge.node);
+    for (const NodeId id : node.after) need(id);
+  }
+  return needed;
+}
+
 void Function::replace(Edge from, Edge to) {
   for (Node& node : nodes)
     if (!node.removed) std::replace(node.inputs.begin(), node.inputs.end(), from, to);

@@ -84,6 +84,8 @@ class Function {
   /// Live nodes so that each stands after its inputs and its `after` nodes; among free choices the order of the list.
   /// Raises 161002 naming a node on a cycle.
   std::vector<NodeId> order() const;
+  /// By node: whether these nodes, or one that they wait for, directly or not, is it.
+  std::vector<bool> needed_for(const std::vector<NodeId>& wanted) const;
   /// Every use of `from`, results included, becomes a use of `to`.
   void replace(Edge from, Edge to);
   /// Marks a node dead. Its outputs must have no use left; whoever waited for it now waits for what it waited for.

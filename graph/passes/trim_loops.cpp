@@ -13,24 +13,12 @@ namespace {
 
 /// Arguments that these results of `f`, and what `f` must do besides, depend on.
 std::set<size_t> arguments_of(const Function& f, const std::set<size_t>& results) {
-  std::vector<bool> seen(f.nodes.size());
-  std::vector<NodeId> open;
-  const auto visit = [&](NodeId id) {
-    if (seen[static_cast<size_t>(id)]) return;
-    seen[static_cast<size_t>(id)] = true;
-    open.push_back(id);
-  };
-  for (const size_t i : results) visit(f.results[i].value.node);
-  for (const NodeId id : f.control_results) visit(id);
-  while (!open.empty()) {
-    const Node& node = f[open.back()];
-    open.pop_back();
-    for (const Edge& edge : node.inputs) visit(edge.node);
-    for (const NodeId id : node.after) visit(id);
-  }
+  std::vector<NodeId> wanted = f.control_results;
+  for (const size_t i : results) wanted.push_back(f.results[i].value.node);
+  const std::vector<bool> needed = f.needed_for(wanted);
   std::set<size_t> out;
   for (size_t i = 0; i < f.arguments.size(); ++i)
-    if (seen[static_cast<size_t>(f.arguments[i].node)]) out.insert(i);
+    if (needed[static_cast<size_t>(f.arguments[i].node)]) out.insert(i);
   return out;
 }
 
