@@ -11,12 +11,10 @@ namespace {
 /// be the same.
 void reduce_slice(Meeting& meeting, const Slice& slice) {
   const Call& call = meeting.call();
-  PerRank<const std::byte*> inputs;
+  const auto inputs = inputs_from(meeting, slice.begin);
   PerRank<std::byte*> outputs;
-  for (uint32_t i = 0; i < meeting.size(); ++i) {
-    inputs[i] = meeting.input(i) + slice.begin * call.element_bytes;
+  for (uint32_t i = 0; i < meeting.size(); ++i)
     outputs[i] = meeting.output((meeting.rank() + i) % meeting.size()) + slice.begin * call.element_bytes;
-  }
   meeting.write_elsewhere();
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {outputs.data(), meeting.size()}, slice.count(),
          past_cache(meeting));
@@ -25,20 +23,12 @@ void reduce_slice(Meeting& meeting, const Slice& slice) {
 // Everybody reduces everything for itself.
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
-  PerRank<const std::byte*> inputs;
-  for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i);
+  const auto inputs = inputs_from(meeting, 0);
   std::byte* const output = meeting.output(meeting.rank());
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 
-void work(Meeting& meeting) {
-  const uint64_t count = meeting.call().count;
-  switch (meeting.call().algorithm) {
-    case Algorithm::kFullMesh: return reduce_all(meeting);
-    case Algorithm::kStar: return meeting.idle() ? void() : reduce_slice(meeting, {0, count});
-    default: return reduce_slice(meeting, slice_of(count, meeting.size(), meeting.rank()));
-  }
-}
+void work(Meeting& meeting) { share_out(meeting, reduce_slice, reduce_all); }
 
 }  // namespace
 

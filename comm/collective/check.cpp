@@ -53,6 +53,21 @@ Slice slice_of(uint64_t count, uint32_t size, uint32_t rank) {
   return {edge(rank), edge(rank + 1)};
 }
 
+PerRank<const std::byte*> inputs_from(const Meeting& meeting, uint64_t begin) {
+  PerRank<const std::byte*> out;
+  for (uint32_t i = 0; i < meeting.size(); ++i) out[i] = meeting.input(i) + begin * meeting.call().element_bytes;
+  return out;
+}
+
+void share_out(Meeting& meeting, void (*reduce_slice)(Meeting&, const Slice&), void (*reduce_all)(Meeting&)) {
+  const uint64_t count = meeting.call().count;
+  switch (meeting.call().algorithm) {
+    case Algorithm::kFullMesh: return reduce_all(meeting);
+    case Algorithm::kStar: return meeting.idle() ? void() : reduce_slice(meeting, {0, count});
+    default: return reduce_slice(meeting, slice_of(count, meeting.size(), meeting.rank()));
+  }
+}
+
 bool past_cache(const Meeting& meeting) {
   const Call& call = meeting.call();
   const Kind kind = call.kind == Kind::kReduceScatterV ? Kind::kReduceScatter : call.kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What collectives check before they queue anything.
+// What collectives check before they queue anything, and how their ranks share the work.
 #pragma once
 
 #include "comm/collective/collective.h"
@@ -23,6 +23,13 @@ struct Slice {
   uint64_t count() const { return end - begin; }
 };
 Slice slice_of(uint64_t count, uint32_t size, uint32_t rank);
+
+/// All ranks' inputs from element `begin` on.
+PerRank<const std::byte*> inputs_from(const Meeting& meeting, uint64_t begin);
+
+/// How the ranks share a reduction whose inputs are whole everywhere: by the call's algorithm each reduces a slice, one
+/// of them all for the others, or each (of those that receive) all for itself.
+void share_out(Meeting& meeting, void (*reduce_slice)(Meeting&, const Slice&), void (*reduce_all)(Meeting&));
 
 /// Queues a collective whose ranks meet, do `body`, and leave.
 void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,

@@ -9,8 +9,7 @@ namespace {
 /// Works for the root, which may be this rank.
 void reduce_slice(Meeting& meeting, const Slice& slice) {
   const Call& call = meeting.call();
-  PerRank<const std::byte*> inputs;
-  for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i) + slice.begin * call.element_bytes;
+  const auto inputs = inputs_from(meeting, slice.begin);
   std::byte* const output = meeting.output(call.root) + slice.begin * call.element_bytes;
   meeting.write_elsewhere();
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, slice.count(), past_cache(meeting));
@@ -19,20 +18,12 @@ void reduce_slice(Meeting& meeting, const Slice& slice) {
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
   if (meeting.rank() != call.root) return;
-  PerRank<const std::byte*> inputs;
-  for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i);
+  const auto inputs = inputs_from(meeting, 0);
   std::byte* const output = meeting.output(call.root);
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 
-void work(Meeting& meeting) {
-  const uint64_t count = meeting.call().count;
-  switch (meeting.call().algorithm) {
-    case Algorithm::kFullMesh: return reduce_all(meeting);
-    case Algorithm::kStar: return meeting.idle() ? void() : reduce_slice(meeting, {0, count});
-    default: return reduce_slice(meeting, slice_of(count, meeting.size(), meeting.rank()));
-  }
-}
+void work(Meeting& meeting) { share_out(meeting, reduce_slice, reduce_all); }
 
 }  // namespace
 

@@ -10,8 +10,7 @@ namespace {
 void reduce_part(Meeting& meeting, const Extent& part) {
   if (part.count == 0) return;
   const Call& call = meeting.call();
-  PerRank<const std::byte*> inputs;
-  for (uint32_t i = 0; i < meeting.size(); ++i) inputs[i] = meeting.input(i) + part.offset * call.element_bytes;
+  const auto inputs = inputs_from(meeting, part.offset);
   std::byte* const output = meeting.output(meeting.rank());
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, part.count, past_cache(meeting));
 }
