@@ -59,13 +59,20 @@ class Unfuser {
       for (NodeId& before : node.after) before = nodes.at(before);
       node.after.insert(node.after.end(), outside.begin(), outside.end());
       const size_t outputs = node.outputs.size();
-      const NodeId added = out_.add(std::move(node));
+      const NodeId twin = put_before(node);
+      const NodeId added = twin >= 0 ? twin : out_.add(std::move(node));
       nodes[part] = added;
       nodes_[id].push_back(added);
       for (size_t i = 0; i < outputs; ++i) edges[{part, static_cast<int32_t>(i)}] = {added, static_cast<int32_t>(i)};
     }
     for (size_t i = 0; i < parts.results.size(); ++i)
       edges_[{id, static_cast<int32_t>(i)}] = edges.at(parts.results[i].value);
+  }
+
+  /// Where the same node stands already: fused nodes may have it in common, see fuse().
+  NodeId put_before(const Node& node) const {
+    const NodeId found = node.stateful ? -1 : out_.find(node.name);
+    return found >= 0 && out_[found].op == node.op && out_[found].inputs == node.inputs ? found : -1;
   }
 
   const Function& f_;

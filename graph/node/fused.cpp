@@ -493,4 +493,10 @@ NPU_NODE(kind::kElementwise, fused);
 NPU_NODE(kind::kVariableUpdate, fused);
 
 }  // namespace
+
+std::optional<size_t> role(const Lowering& l, std::string_view name) {
+  const int64_t* at = l.attributes().find<int64_t>(name);
+  return at == nullptr ? std::nullopt : std::optional(static_cast<size_t>(*at));
+}
+
 }  // namespace npu::graph

@@ -2,13 +2,31 @@
 // The operators of nodes that fusion passes make. What such a node computes is in Node::parts.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
-namespace npu::graph::kind {
+namespace npu::graph {
+
+class Lowering;
+
+/// Position of the input or output of a fused node that has this role; none where it is absent.
+std::optional<size_t> role(const Lowering& l, std::string_view name);
+
+namespace kind {
 
 /// Element-wise nodes in one pass over their elements.
 inline constexpr std::string_view kElementwise = "_FusedElementwise";
 /// The same with updates of variables in place: the step of an optimizer on all its variables.
 inline constexpr std::string_view kVariableUpdate = "_FusedVariableUpdate";
 
-}  // namespace npu::graph::kind
+// Inputs and outputs of the following are told by attributes, which hold positions; absent ones take no part.
+
+/// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta along rows. Inputs x, rows (the shape [1, count, length, 1]
+/// in which x is normalised), shape (of the result), gamma, beta.
+inline constexpr std::string_view kLayerNorm = "_FusedLayerNorm";
+/// Its gradients. Inputs dy, x, rows, gamma, axes (along which dgamma and dbeta are summed); outputs dx (in the shape
+/// `rows`), dgamma and dbeta, with axes of one element where dgamma_keeps and dbeta_keeps say so.
+inline constexpr std::string_view kLayerNormGrad = "_FusedLayerNormGrad";
+
+}  // namespace kind
+}  // namespace npu::graph

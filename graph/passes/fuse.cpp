@@ -14,38 +14,64 @@ constexpr size_t kLongestSearch = 4096;  // nodes looked at for one question
 
 bool contains(const std::vector<NodeId>& ids, NodeId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
-/// A copy of `members`, in order, as a function; `inputs` and `outputs` receive its edges to the outside.
-std::shared_ptr<const Function> parts_of(const Function& f, const std::vector<NodeId>& members,
-                                         std::vector<Edge>& inputs, std::vector<Edge>& outputs) {
-  auto parts = std::make_shared<Function>(f[members.back()].name);
-  std::map<Edge, Edge> edges;
-  std::map<NodeId, NodeId> copies;
-  for (const NodeId id : members) copies[id] = -1;
-  for (const NodeId id : members)
-    for (const Edge& edge : f[id].inputs) {
-      if (copies.contains(edge.node) || edges.contains(edge)) continue;
-      edges[edge] = {parts->add_argument(f[edge.node].name, f.output(edge)), 0};
-      inputs.push_back(edge);
-    }
-  for (const NodeId id : members) {
-    Node copy = f[id];
-    for (Edge& edge : copy.inputs) edge = edges.at(edge);
-    std::erase_if(copy.after, [&](NodeId before) { return !copies.contains(before); });
-    for (NodeId& before : copy.after) before = copies.at(before);
-    const size_t count = copy.outputs.size();
-    copies[id] = parts->add(std::move(copy));
-    for (size_t i = 0; i < count; ++i) edges[{id, static_cast<int32_t>(i)}] = {copies[id], static_cast<int32_t>(i)};
+/// Makes the copy of nodes that a fused node keeps.
+class Parts {
+ public:
+  Parts(const Function& f, std::string name) : f_(f), parts_(std::make_shared<Function>(std::move(name))) {}
+
+  /// Copies `nodes`, in order; gives their edges from the outside.
+  std::vector<Edge> copy(const std::vector<NodeId>& nodes) {
+    std::vector<Edge> inputs;
+    for (const NodeId id : nodes) copies_[id] = -1;
+    for (const NodeId id : nodes)
+      for (const Edge& edge : f_[id].inputs) {
+        if (copies_.contains(edge.node) || edges_.contains(edge)) continue;
+        edges_[edge] = {parts_->add_argument(f_[edge.node].name, f_.output(edge)), 0};
+        inputs.push_back(edge);
+      }
+    for (const NodeId id : nodes) copy(id);
+    return inputs;
   }
-  const auto use = [&](const Edge& edge) {
-    if (!copies.contains(edge.node) || std::find(outputs.begin(), outputs.end(), edge) != outputs.end()) return;
-    outputs.push_back(edge);
-    parts->results.push_back({f[edge.node].name, edges.at(edge)});
-  };
-  for (size_t i = 0; i < f.nodes.size(); ++i)
-    if (!f.nodes[i].removed && !copies.contains(static_cast<NodeId>(i)))
-      for (const Edge& edge : f.nodes[i].inputs) use(edge);
-  for (const Result& result : f.results) use(result.value);
-  return parts;
+
+  /// Makes results of those that others than `members` read, and gives them.
+  std::vector<Edge> publish(const std::vector<NodeId>& members) {
+    std::vector<Edge> outputs;
+    const auto use = [&](const Edge& edge) {
+      if (!contains(members, edge.node) || std::find(outputs.begin(), outputs.end(), edge) != outputs.end()) return;
+      outputs.push_back(edge);
+      parts_->results.push_back({f_[edge.node].name, edges_.at(edge)});
+    };
+    for (size_t i = 0; i < f_.nodes.size(); ++i)
+      if (!f_.nodes[i].removed && !contains(members, static_cast<NodeId>(i)))
+        for (const Edge& edge : f_.nodes[i].inputs) use(edge);
+    for (const Result& result : f_.results) use(result.value);
+    return outputs;
+  }
+
+  std::shared_ptr<const Function> take() { return std::move(parts_); }
+
+ private:
+  void copy(NodeId id) {
+    Node node = f_[id];
+    for (Edge& edge : node.inputs) edge = edges_.at(edge);
+    std::erase_if(node.after, [&](NodeId before) { return !copies_.contains(before); });
+    for (NodeId& before : node.after) before = copies_.at(before);
+    const size_t count = node.outputs.size();
+    const NodeId added = parts_->add(std::move(node));
+    copies_[id] = added;
+    for (size_t i = 0; i < count; ++i) edges_[{id, static_cast<int32_t>(i)}] = {added, static_cast<int32_t>(i)};
+  }
+
+  const Function& f_;
+  std::shared_ptr<Function> parts_;
+  std::map<Edge, Edge> edges_;
+  std::map<NodeId, NodeId> copies_;
+};
+
+void set_roles(Function& f, NodeId id, const std::vector<Edge>& edges, const Roles& roles) {
+  for (const auto& [name, edge] : roles)
+    if (const auto at = std::find(edges.begin(), edges.end(), edge); at != edges.end())
+      f[id].attributes.set(name, int64_t{at - edges.begin()});
 }
 
 }  // namespace
@@ -101,18 +127,19 @@ size_t Groups::join(const std::vector<size_t>& groups) {
   return to;
 }
 
-void fuse(Function& f, std::vector<NodeId> members, std::string_view op) {
-  std::vector<NodeId> sorted;
+FusedNode fuse(Function& f, const std::vector<NodeId>& members, std::string_view op, const std::vector<NodeId>& again) {
+  std::vector<NodeId> inside;
   for (const NodeId id : f.order())
-    if (contains(members, id)) sorted.push_back(id);
-  members = std::move(sorted);
+    if (contains(members, id) || contains(again, id)) inside.push_back(id);
   const NodeId place = *std::max_element(members.begin(), members.end());
-  std::vector<Edge> outputs;
+  Parts parts(f, f[place].name);
+  FusedNode fused{.id = place, .inputs = parts.copy(inside), .outputs = parts.publish(members)};
   Node node;
-  node.parts = parts_of(f, members, node.inputs, outputs);
+  node.parts = parts.take();
   node.name = f[place].name, node.client_name = f[place].client_name, node.functions = f[place].functions;
   node.op = op;
-  for (const Edge& edge : outputs) node.outputs.push_back(f.output(edge));
+  node.inputs = fused.inputs;
+  for (const Edge& edge : fused.outputs) node.outputs.push_back(f.output(edge));
   for (const NodeId id : members) {
     node.stateful |= f[id].stateful;
     for (const NodeId before : f[id].after)
@@ -126,7 +153,7 @@ void fuse(Function& f, std::vector<NodeId> members, std::string_view op) {
   if (std::erase_if(f.control_results, [&](NodeId id) { return contains(members, id); }) > 0)
     f.control_results.push_back(place);
   std::map<Edge, int32_t> numbers;
-  for (size_t i = 0; i < outputs.size(); ++i) numbers[outputs[i]] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < fused.outputs.size(); ++i) numbers[fused.outputs[i]] = static_cast<int32_t>(i);
   const auto moved = [&](Edge& edge) {
     if (const auto at = numbers.find(edge); at != numbers.end()) edge = {place, at->second};
   };
@@ -137,6 +164,22 @@ void fuse(Function& f, std::vector<NodeId> members, std::string_view op) {
   f[place] = std::move(node);
   for (const NodeId id : members)
     if (id != place) f.remove(id);
+  return fused;
+}
+
+void set_input_roles(Function& f, const FusedNode& fused, const Roles& roles) {
+  set_roles(f, fused.id, fused.inputs, roles);
+}
+
+void set_output_roles(Function& f, const FusedNode& fused, const Roles& roles) {
+  set_roles(f, fused.id, fused.outputs, roles);
+}
+
+bool can_fuse(const Function& f, const std::vector<NodeId>& members) {
+  const Groups groups(f);
+  std::vector<size_t> all;
+  for (const NodeId id : members) all.push_back(groups.of(id));
+  return groups.can_join(all);
 }
 
 bool is_elementwise(const Function& f, const Node& node) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "graph/function.h"
@@ -32,9 +33,27 @@ class Groups {
   mutable uint32_t search_ = 0;
 };
 
+/// A node that was made of others, and what its inputs and outputs were before.
+struct FusedNode {
+  NodeId id = -1;
+  std::vector<Edge> inputs, outputs;
+};
+
 /// Puts one node of operator `op` in the place of `members` (live nodes that may become one, see Groups). It stands
-/// where the last of them stood, under that one's name, and its `parts` are they. Ids of other nodes stay.
-void fuse(Function& function, std::vector<NodeId> members, std::string_view op);
+/// where the last of them stood, under that one's name, and its `parts` are they. Ids of other nodes stay. Nodes in
+/// `again`, on which members depend and which have no effect, stay where they are and are computed again inside: what
+/// a gradient needs of the way forward need not be kept for it.
+FusedNode fuse(Function& function, const std::vector<NodeId>& members, std::string_view op,
+               const std::vector<NodeId>& again = {});
+
+/// Tells the lowering of a fused node which of its inputs and outputs is what: attributes of these names hold their
+/// positions. What is absent (an edge without node, an output that nobody reads) gets none.
+using Roles = std::vector<std::pair<const char*, Edge>>;
+void set_input_roles(Function& function, const FusedNode& fused, const Roles& roles);
+void set_output_roles(Function& function, const FusedNode& fused, const Roles& roles);
+
+/// Whether these nodes may become one.
+bool can_fuse(const Function& function, const std::vector<NodeId>& members);
 
 /// True for a node whose result takes part in element-wise chains: of floating type or bool, without effect.
 bool is_elementwise(const Function& function, const Node& node);

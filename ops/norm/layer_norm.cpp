@@ -55,6 +55,25 @@ struct LayerNormBackward final : RowNormOperator<RowNormGradient> {
   }
 };
 
+// The same without saved statistics: they are taken from self again.
+struct LayerNormGradient final : RowNormOperator<RowNormGradient> {
+  Tensor grad_output, self, weight, grad_input, grad_weight, grad_bias;
+  std::vector<int64_t> normalized_shape;
+  double eps = 1e-5;
+
+  void prepare() override {
+    check_normalized_shape(self, normalized_shape);
+    engine.plan({.grad_output = grad_output,
+                 .self = self,
+                 .weight = weight,
+                 .grad_self = grad_input,
+                 .grad_weight = grad_weight,
+                 .grad_bias = grad_bias,
+                 .axes = static_cast<int64_t>(normalized_shape.size()),
+                 .eps = eps});
+  }
+};
+
 // out = layer_norm(x1 + x2 + bias) * gamma + beta; `sum` gets what was normalised.
 struct AddLayerNorm final : RowNormOperator<RowNorm> {
   Tensor x1, x2, gamma, beta, bias, out, mean, rstd, sum;
@@ -108,6 +127,12 @@ NPU_OPERATOR(LayerNormBackward, "layer_norm_backward", "norm", in<&LayerNormBack
              optional_out<&LayerNormBackward::grad_input>("grad_input"),
              optional_out<&LayerNormBackward::grad_weight>("grad_weight"),
              optional_out<&LayerNormBackward::grad_bias>("grad_bias"));
+NPU_OPERATOR(LayerNormGradient, "layer_norm_gradient", "norm", in<&LayerNormGradient::grad_output>("grad_output"),
+             in<&LayerNormGradient::self>("self"), in<&LayerNormGradient::normalized_shape>("normalized_shape"),
+             optional<&LayerNormGradient::weight>("weight"), attr<&LayerNormGradient::eps>("eps"),
+             optional_out<&LayerNormGradient::grad_input>("grad_input"),
+             optional_out<&LayerNormGradient::grad_weight>("grad_weight"),
+             optional_out<&LayerNormGradient::grad_bias>("grad_bias"));
 NPU_OPERATOR(AddLayerNorm, "add_layer_norm", "norm", in<&AddLayerNorm::x1>("x1"), in<&AddLayerNorm::x2>("x2"),
              in<&AddLayerNorm::gamma>("gamma"), optional<&AddLayerNorm::beta>("beta"),
              optional<&AddLayerNorm::bias>("bias"), attr<&AddLayerNorm::eps>("eps"),

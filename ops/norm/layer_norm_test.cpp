@@ -68,6 +68,30 @@ TEST_P(LayerNormRows, GradientsOfTheParametersMatchADoubleLoop) {
   }
 }
 
+TEST_P(LayerNormRows, GradientsWithStatisticsTakenAgain) {
+  std::vector<float> x = random(s.rows * s.length, 5), g = random(s.rows * s.length, 0), y = x;
+  std::vector<float> w = random(s.length, 1), mean(static_cast<size_t>(s.rows)), rstd(mean.size());
+  const std::vector<int64_t> shape{s.length};
+  Call("layer_norm")
+      .set("self", matrix(x))
+      .set("normalized_shape", shape)
+      .set("out", matrix(y))
+      .set("mean", column(mean))
+      .set("rstd", column(rstd))
+      .run();
+  std::vector<float> gx[2] = {x, x}, gw[2] = {w, w}, gb[2] = {w, w};
+  for (const bool saved : {true, false}) {
+    Call call(saved ? "layer_norm_backward" : "layer_norm_gradient");
+    if (saved) call.set("mean", column(mean)).set("rstd", column(rstd));
+    call.set("grad_output", matrix(g)).set("self", matrix(x)).set("normalized_shape", shape).set("weight", row(w));
+    call.set("grad_input", matrix(gx[saved])).set("grad_weight", row(gw[saved])).set("grad_bias", row(gb[saved])).run();
+  }
+  // Saved ones were rounded to floats.
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(gx[0][i], gx[1][i], 1e-5 * (1 + std::abs(gx[1][i])));
+  for (size_t i = 0; i < w.size(); ++i) ASSERT_NEAR(gw[0][i], gw[1][i], 1e-4 * (1 + std::abs(gw[1][i])));
+  EXPECT_EQ(gb[0], gb[1]);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, LayerNormRows,
                          testing::Values(Shape{3, 5}, Shape{700, 64}, Shape{2, 9001}, Shape{513, 770}, Shape{1, 1}));
 

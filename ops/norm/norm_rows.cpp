@@ -181,6 +181,11 @@ void RowNormGradient::plan(const RowNormGradientArguments& arguments) {
   parts_ = (rows + rows_per_part_ - 1) / rows_per_part_;
 }
 
+RowMoments RowNormGradient::moments(int64_t row, const void* x) const {
+  if (a_.rstd.defined()) return {mean_.get(row, 0), rstd_.get(row, 1)};
+  return a_.rms ? kernel_->rms_moments(x, x_.length(), a_.eps) : kernel_->layer_moments(x, x_.length(), a_.eps);
+}
+
 void RowNormGradient::run_part(int64_t part, const void* weight) {
   const int64_t n = x_.length();
   const int64_t begin = part * rows_per_part_;
@@ -202,7 +207,7 @@ void RowNormGradient::run_part(int64_t part, const void* weight) {
     }
     const void* g = g_.load(row, buffers.other);
     void* out = a_.grad_self.defined() ? out_.target(row, buffers.out) : nullptr;
-    const RowMoments m{mean_.get(row, 0), rstd_.get(row, 1)};
+    const RowMoments m = moments(row, x);
     const RowGradient gradient{g, x, weight, out, sums[0], sums[1], n};
     if (a_.rms)
       kernel_->rms_gradient(gradient, m);

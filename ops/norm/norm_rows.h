@@ -59,12 +59,14 @@ class RowNorm {
   WholeRow weight_, bias_, residual_bias_;
 };
 
-/// The gradient. `extra` (of self's shape) is added to grad_self. Absent results are not computed.
+/// The gradient. `extra` (of self's shape) is added to grad_self. Absent results are not computed. Without rstd the
+/// statistics are taken from self again, with `eps`.
 struct RowNormGradientArguments {
   Tensor grad_output{}, self{}, residual{}, mean{}, rstd{}, weight{}, extra{};
   Tensor grad_self{}, grad_weight{}, grad_bias{};
   int64_t axes = 1;
   bool rms = false;
+  double eps = 0;
   double weight_offset = 0;
 };
 
@@ -78,6 +80,7 @@ class RowNormGradient {
 
  private:
   void run_part(int64_t part, const void* weight);
+  RowMoments moments(int64_t row, const void* x) const;
   void join_parts();
 
   RowNormGradientArguments a_;

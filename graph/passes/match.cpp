@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/passes/match.h"
+
+#include <algorithm>
+
+namespace npu::graph {
+namespace {
+
+bool all_are(const Literal& literal, double value) {
+  bool same = false;
+  visit_dtype(literal.type.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (requires(T x) { static_cast<double>(x); }) {
+      const T* from = literal.as<T>();
+      same = std::all_of(from, from + literal.count(), [&](T x) { return static_cast<double>(x) == value; });
+    }
+  });
+  return same;
+}
+
+}  // namespace
+
+Readers::Readers(const Function& f) : f_(f), nodes_(f.nodes.size()) {
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    if (f.nodes[i].removed) continue;
+    const auto id = static_cast<NodeId>(i);
+    for (const Edge& edge : f.nodes[i].inputs) {
+      std::vector<NodeId>& readers = nodes_[static_cast<size_t>(edge.node)];
+      if (readers.empty() || readers.back() != id) readers.push_back(id);
+    }
+  }
+}
+
+std::vector<NodeId> Readers::of(Edge edge) const {
+  std::vector<NodeId> out;
+  for (const NodeId id : nodes_[static_cast<size_t>(edge.node)])
+    out.insert(out.end(), static_cast<size_t>(std::count(f_[id].inputs.begin(), f_[id].inputs.end(), edge)), id);
+  for (const Result& result : f_.results)
+    if (result.value == edge) out.push_back(-1);
+  return out;
+}
+
+NodeId Readers::only(Edge edge) const {
+  const std::vector<NodeId> readers = of(edge);
+  return readers.size() == 1 ? readers.front() : -1;
+}
+
+NodeId producer(const Function& f, Edge edge, std::string_view op) {
+  return edge.node >= 0 && edge.output == 0 && f[edge.node].op == op ? edge.node : -1;
+}
+
+const Literal* constant_at(const Function& f, Edge edge) {
+  return producer(f, edge, kind::kConstant) < 0 ? nullptr : f[edge.node].attributes.find<Literal>("value");
+}
+
+bool is_filled_with(const Function& f, Edge edge, double value) {
+  if (const NodeId fill = producer(f, edge, "Fill"); fill >= 0) edge = f[fill].inputs[1];
+  const Literal* literal = constant_at(f, edge);
+  return literal != nullptr && literal->bytes && all_are(*literal, value);
+}
+
+Edge other_input(const Node& node, Edge edge) {
+  if (node.inputs.size() != 2 || node.inputs[0] == node.inputs[1]) return {};
+  return node.inputs[0] == edge ? node.inputs[1] : node.inputs[1] == edge ? node.inputs[0] : Edge{};
+}
+
+bool is_parameter(const Function& f, Edge edge) {
+  while (f[edge.node].op == "Cast" || f[edge.node].op == "Reshape" || f[edge.node].op == "Identity")
+    edge = f[edge.node].inputs.front();
+  return f[edge.node].op == "ReadVariableOp" || f[edge.node].op == kind::kArgument ||
+         f[edge.node].op == kind::kConstant;
+}
+
+}  // namespace npu::graph
