@@ -163,7 +163,7 @@ TEST(Runner, TimesSkipsAndShowsEachStage) {
   } catch (const Error& e) {
     EXPECT_EQ(e.message(),
               "there is no pass fold; there are dead_nodes, inline, precision, merge_reads, merge_equal, "
-              "dead_nodes_again, trim_loops, variable_update, layer_norm, elementwise");
+              "dead_nodes_again, trim_loops, loop_inputs, loop_sums, variable_update, layer_norm, elementwise");
   }
 }
 

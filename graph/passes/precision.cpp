@@ -6,6 +6,7 @@
 #include "graph/import/tensorflow/value.h"
 #include "graph/passes/pass.h"
 #include "graph/precision/choice.h"
+#include "graph/unfuse.h"
 
 namespace npu::graph {
 namespace {
@@ -168,6 +169,8 @@ std::vector<NodePrecision> told(const Function& f, const std::vector<Choice>& ch
 
 bool set_precision(Function& f, const PassOptions& options, PassReport& report) {
   if (options.precision.idle()) return false;
+  // Choices are made for nodes of the client's, and a loop brings bodies with fused ones.
+  if (std::ranges::any_of(f.nodes, [](const Node& node) { return node.parts != nullptr; })) f = unfused(f);
   std::vector<Choice> choices = choose(f, options.precision);
   report.precision = told(f, choices);
   return Retyper(f, std::move(choices), options.precision.mode().policy == PrecisionPolicy::kRaise).run();

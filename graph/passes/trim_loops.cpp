@@ -5,22 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/control_flow.h"
-#include "graph/passes/pass.h"
+#include "graph/passes/loop.h"
 
 namespace npu::graph {
 namespace {
-
-/// Arguments that these results of `f`, and what `f` must do besides, depend on.
-std::set<size_t> arguments_of(const Function& f, const std::set<size_t>& results) {
-  std::vector<NodeId> wanted = f.control_results;
-  for (const size_t i : results) wanted.push_back(f.results[i].value.node);
-  const std::vector<bool> needed = f.needed_for(wanted);
-  std::set<size_t> out;
-  for (size_t i = 0; i < f.arguments.size(); ++i)
-    if (needed[static_cast<size_t>(f.arguments[i].node)]) out.insert(i);
-  return out;
-}
 
 std::set<size_t> used_outputs(const Function& f, NodeId id) {
   std::set<size_t> out;
