@@ -6,7 +6,7 @@ python train.py MODULE,… < runs.json
 Loading a framework takes seconds. So it is loaded once, opens no device, and is forked for each script. A run is
 {"script", "folder", "log", "result", "report", "names_of_2_6"}: the script becomes `__main__` in the current folder
 `folder`; what it prints goes to `log`; how it ended and how much it ran on NPUs to `result`, as JSON; the report of a
-TensorFlow run on an NPU to `report`."""
+TensorFlow run on an NPU to `report`. It may also have "arguments" of the script and variables, "environment"."""
 
 import importlib
 import json
@@ -52,11 +52,13 @@ def become(run):
     for stream in (1, 2):
         os.dup2(log, stream)
     os.chdir(run["folder"])
+    os.environ.update(run.get("environment", {}))
     if "report" in run:
         os.environ["ANYNPU_REPORT"] = run["report"]
-    if run["names_of_2_6"]:
+    if run.get("names_of_2_6"):
         give_back_names_of_2_6()
-    sys.argv, sys.path[0], status = [run["script"]], os.path.dirname(run["script"]), 0
+    sys.argv, status = [run["script"], *run.get("arguments", [])], 0
+    sys.path[0] = os.path.dirname(run["script"])
     try:
         runpy.run_path(run["script"], run_name="__main__")
     except SystemExit as end:

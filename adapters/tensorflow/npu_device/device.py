@@ -11,7 +11,7 @@ from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
-from npu_device import cluster, environment, fusion, library, loop, overflow, precision, seed
+from npu_device import cluster, environment, fusion, library, loop, overflow, precision, seed, strategy
 from npu_device.feed import feed_keras_loops
 from npu_device.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.options import global_options
@@ -90,6 +90,7 @@ class NpuDeviceHandle:
         warn_about_lr()
         warn_about_scaling()
         return self
+        strategy.place_on_the_default_npu()
 
 
 def global_npu_ctx():
