@@ -51,6 +51,14 @@ aclError anynpu_overflow_mode(int32_t device, int32_t* mode) {
               [&] { result(mode, "mode") = static_cast<int32_t>(device::overflow_mode(device)); });
 }
 
+aclError anynpu_detect_overflows(int32_t device, int32_t on) {
+  return call("anynpu_detect_overflows", [&] { device::detect_overflows(device, on != 0); });
+}
+
+aclError anynpu_overflow_detection(int32_t device, int32_t* on) {
+  return call("anynpu_overflow_detection", [&] { result(on, "on") = device::detects_overflows(device) ? 1 : 0; });
+}
+
 aclError anynpu_each_overflow(int32_t device, Visit visit, void* context) {
   return call("anynpu_each_overflow", [&] {
     if (visit == nullptr) fail(Code::kInvalidParam, "visit is null; pass the function to call");

@@ -132,6 +132,22 @@ TEST_F(OverflowDoor, WhatTheClientComputedIsReplaced) {
   anynpu_value_release(out);
 }
 
+TEST_F(OverflowDoor, WithoutDetectionTheWordStays) {
+  const size_t before = told().size();
+  int32_t on = -1;
+  EXPECT_OK(anynpu_detect_overflows(0, 0));
+  EXPECT_OK(anynpu_overflow_detection(0, &on));
+  EXPECT_EQ(on, 0);
+  EXPECT_EQ(exp_of({100}), std::vector<float>{kLargest}) << "results saturate all the same";
+  EXPECT_EQ(float_status("NPUGetFloatStatus").second, std::vector<float>(8, 0));
+  EXPECT_EQ(told().size(), before);
+  EXPECT_OK(anynpu_detect_overflows(0, 1));
+  EXPECT_OK(anynpu_overflow_detection(0, &on));
+  EXPECT_EQ(on, 1);
+  exp_of({100});
+  EXPECT_EQ(float_status("NPUGetFloatStatus").second[0], 1);
+}
+
 TEST_F(OverflowDoor, WrongCalls) {
   int32_t mode = -1;
   EXPECT_OK(anynpu_overflow_mode(0, &mode));
@@ -139,6 +155,9 @@ TEST_F(OverflowDoor, WrongCalls) {
   EXPECT_EQ(anynpu_set_overflow_mode(2), 107000);
   EXPECT_EQ(anynpu_overflow_mode(99, &mode), 107001);
   EXPECT_EQ(anynpu_overflow_mode(0, nullptr), 100000);
+  EXPECT_EQ(anynpu_detect_overflows(99, 1), 107001);
+  EXPECT_EQ(anynpu_overflow_detection(99, &mode), 107001);
+  EXPECT_EQ(anynpu_overflow_detection(0, nullptr), 100000);
   EXPECT_EQ(anynpu_each_overflow(0, nullptr, nullptr), 100000);
   EXPECT_EQ(anynpu_saturate(99, "x", nullptr, 0, nullptr, 0), 107001);
   EXPECT_EQ(anynpu_saturate(0, nullptr, nullptr, 0, nullptr, 0), 100000);

@@ -15,6 +15,7 @@ namespace {
 struct Word {
   std::atomic<uint32_t> value{0};
   std::atomic<int64_t> cleared{0};
+  std::atomic<bool> blind{false};
 };
 
 struct Memory {
@@ -39,13 +40,20 @@ Word& word_of(int device) {
 
 uint32_t overflow_word(int device) { return word_of(device).value.load(std::memory_order_acquire); }
 
-bool raise_overflow(int device) { return word_of(device).value.exchange(1, std::memory_order_acq_rel) == 0; }
+bool raise_overflow(int device) {
+  Word& word = word_of(device);
+  return !word.blind.load(std::memory_order_relaxed) && word.value.exchange(1, std::memory_order_acq_rel) == 0;
+}
 
 void clear_overflow(int device) {
   Word& word = word_of(device);
   word.value.store(0, std::memory_order_release);
   word.cleared.fetch_add(1, std::memory_order_relaxed);
 }
+
+void detect_overflows(int device, bool on) { word_of(device).blind.store(!on, std::memory_order_relaxed); }
+
+bool detects_overflows(int device) { return !word_of(device).blind.load(std::memory_order_relaxed); }
 
 int64_t overflow_step(int device) { return word_of(device).cleared.load(std::memory_order_relaxed); }
 

@@ -34,9 +34,13 @@ struct Overflow {
 
 /// The word: 0, or 1 after an overflow.
 uint32_t overflow_word(int device);
-/// Sets the word. True for the call that did; whoever gets it tells the overflow.
+/// Sets the word. True for the call that did; whoever gets it tells the overflow. Nothing and false where detection is
+/// off.
 bool raise_overflow(int device);
 void clear_overflow(int device);
+/// Whether overflows of `device` set its word, which is so until this is called; results saturate either way.
+void detect_overflows(int device, bool on);
+bool detects_overflows(int device);
 /// How often the word of `device` was cleared.
 int64_t overflow_step(int device);
 

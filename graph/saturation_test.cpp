@@ -129,5 +129,37 @@ TEST_F(SaturatingFunction, TheWordIsReadAndClearedInTheOrderOfControlEdges) {
   }
 }
 
+TEST_F(SaturatingFunction, TheFirstEditionOfTheWordGoesFromOperatorToOperator) {
+  TestFunction f("f");
+  const Edge x = f.argument("x"), square = f.node("Mul", {x, x});
+  const Edge words = f.node("NpuAllocFloatStatus", {}, ValueType::tensor(DType::kFloat), 1, {square.node});
+  const Edge status = f.node("NpuGetFloatStatus", {words});
+  const Edge cleared = f.node("NpuClearFloatStatus", {status});
+  const Edge after = f.node("NpuGetFloatStatus", {cleared});
+  for (const Edge edge : {words, status, cleared, after}) (*f.function())[edge.node].stateful = true;
+  f.result(status).result(after);
+  Library library(kDevice);
+  Program program;
+  program.add(f.function());
+  library.add(program);
+  for (const float large : {1e30F, 1.F, 1e30F}) {
+    const std::vector<Value> got = library.get("f")->run({ones({large})});
+    EXPECT_EQ(numbers_of<float>(got[0]), (std::vector<float>{large > 1 ? 1.F : 0.F, 0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(numbers_of<float>(got[1]), std::vector<float>(8, 0));
+  }
+}
+
+TEST_F(SaturatingFunction, AStatusOfAnotherShapeIsRefused) {
+  TestFunction f("f");
+  f.result(f.node("NpuGetFloatStatus", {f.argument("x")}));
+  try {
+    run(f, {ones({1})});
+    ADD_FAILURE() << "one number was taken for eight";
+  } catch (const Error& e) {
+    EXPECT_NE(e.message().find("it must be the 8 numbers that NpuAllocFloatStatus gives"), std::string::npos)
+        << e.message();
+  }
+}
+
 }  // namespace
 }  // namespace npu::graph

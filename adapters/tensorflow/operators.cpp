@@ -28,10 +28,11 @@ void same_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
 }
 
 /// The host has no overflow word: infinities stay to be seen.
+template <TF_DataType type>
 void no_overflow(void*, TF_OpKernelContext* context) {
   Status status;
-  constexpr size_t kBytes = kStatusWords * sizeof(int32_t);
-  const TensorPointer out(TF_AllocateOutput(context, 0, TF_INT32, &kStatusWords, 1, kBytes, status));
+  constexpr size_t kBytes = kStatusWords * sizeof(int32_t);  // as many in float32
+  const TensorPointer out(TF_AllocateOutput(context, 0, type, &kStatusWords, 1, kBytes, status));
   if (out) std::memset(TF_TensorData(out.get()), 0, kBytes);
 }
 
@@ -54,7 +55,22 @@ void declare(const Declaration& one) {
 
 const std::vector<Declaration>& declarations() {
   static const auto& all = *new std::vector<Declaration>{
-      {"NpuGetFloatStatusV2", {}, {"data: int32"}, {}, true, status_shape, no_overflow},
+      {"NpuAllocFloatStatus", {}, {"float_status: float"}, {}, true, status_shape, no_overflow<TF_FLOAT>},
+      {"NpuGetFloatStatus",
+       {"input_float: float"},
+       {"float_status: float"},
+       {},
+       true,
+       status_shape,
+       no_overflow<TF_FLOAT>},
+      {"NpuClearFloatStatus",
+       {"float_status: float"},
+       {"cleared_float_status: float"},
+       {},
+       true,
+       status_shape,
+       no_overflow<TF_FLOAT>},
+      {"NpuGetFloatStatusV2", {}, {"data: int32"}, {}, true, status_shape, no_overflow<TF_INT32>},
       {"NpuClearFloatStatusV2", {}, {}, {}, true, no_shape, nothing},
       {"FastGelu", {"features: T"}, {"activations: T"}, {"T: realnumbertype"}, false, same_shape, nullptr},
       {"FastGeluGrad",

@@ -28,6 +28,22 @@ void clear_status(Lowering& l) {
   l.run({}, [](Frame& frame) { device::clear_overflow(frame.library().device()); });
 }
 
+// The first edition, of float32: the words go from operator to operator. What is read stands in the output; the input
+// is left as it is, for a value of a graph never changes.
+void first_edition(Lowering& l) {
+  if (l.input_count() > 0)
+    require(l.dtype(0) == DType::kFloat && l.shape(0) == Dims({kWords}),
+            "the float status is {}{}; it must be the {} numbers that NpuAllocFloatStatus gives", name_of(l.dtype(0)),
+            l.shape(0), kWords);
+  const auto device = static_cast<int64_t>(l.library().device());
+  OperatorCall call = l.call(l.target());
+  call.set("out", l.make(0, DType::kFloat, {kWords}));
+  if (l.input_count() > 0) call.set("device", device);
+}
+
+NPU_NODE("NpuAllocFloatStatus", first_edition, "alloc_float_status");
+NPU_NODE("NpuGetFloatStatus", first_edition, "get_float_status");
+NPU_NODE("NpuClearFloatStatus", first_edition, "clear_float_status");
 NPU_NODE("NpuGetFloatStatusV2", read_status);
 NPU_NODE("NpuClearFloatStatusV2", clear_status);
 

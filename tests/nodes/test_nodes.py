@@ -28,7 +28,8 @@ IN_FUNCTIONS = {
     "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt",
     "StatefulUniformInt", "TruncatedNormal",
     # The vendor's own, which TensorFlow knows once the adapter is loaded: tests/tensorflow.
-    "DropOutDoMask", "DropOutGenMask", "FastGelu", "FastGeluGrad", "NpuClearFloatStatusV2", "NpuGetFloatStatusV2",
+    "DropOutDoMask", "DropOutGenMask", "FastGelu", "FastGeluGrad", "NpuAllocFloatStatus", "NpuClearFloatStatus",
+    "NpuClearFloatStatusV2", "NpuGetFloatStatus", "NpuGetFloatStatusV2",
 }  # fmt: skip
 
 

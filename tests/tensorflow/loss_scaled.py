@@ -86,10 +86,14 @@ def script():
     iterations, scale, weights = train_sunk(npu.train.optimizer.NpuLossScaleOptimizer(sgd, initial_scale=1024))
     stepwise, last = train(npu.train.optimizer.NpuLossScaleOptimizer(tf.keras.optimizers.SGD(1e-3), True, 1024))
     half = float((tf.constant(6e4, tf.half) * 2).numpy())
+    npu.global_options().overflow_flag = 0
+    with npu.open(1).scope():
+        unseen = [float((tf.constant(6e4, tf.half) * 2).numpy()), int(npu.gen_npu_ops.npu_get_float_status_v2()[0])]
+        unseen += npu.open(1).overflows()
     json.dump({
         "inf_nan": npu.is_inf_nan_enabled(), "refused": refused, "iterations": iterations, "scale": scale,
         "stepwise": stepwise, "same": all((a == b).all() for a, b in zip(weights, last, strict=True)),
-        "overflows": handle.overflows(), "half": half,
+        "overflows": handle.overflows(), "half": half, "unseen": unseen,
     }, sys.stdout)  # fmt: skip
 
 

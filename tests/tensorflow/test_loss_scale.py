@@ -16,7 +16,7 @@ import pytest
 import tensorflow as tf
 from both import on_cpu
 from loss_scaled import LARGE, STEPS
-from npu_device import gen_npu_ops
+from npu_device import gen_npu_ops, overflow
 
 Keras = tf.keras.mixed_precision.LossScaleOptimizer
 Npu = npu.train.optimizer.NpuLossScaleOptimizer
@@ -207,6 +207,21 @@ def test_keras_s_own_says_that_it_sees_nothing_where_overflow_saturates(saturati
         assert any("NpuLossScaleOptimizer" in str(w.message) for w in seen) == warned
 
 
+def test_the_option_overflow_flag_switches_detection(on_the_first_generation):
+    assert on_the_first_generation[0]["unseen"] == [65504, 0], "saturated, and nobody heard of it"
+
+
+def test_without_detection_the_optimizer_says_that_it_sees_nothing(saturating):
+    before = len(saturating())
+    overflow.detect(0, 0)
+    try:
+        with pytest.warns(UserWarning, match="NpuLossScaleOptimizer sees no overflow.*overflow_flag is 0; leave it"):
+            told, _ = loss_scaled.train(Npu(INNER["sgd"](), initial_scale=1024))
+    finally:
+        overflow.detect(0, 1)
+    assert all(step[3] for step in told) and len(saturating()) == before
+
+
 def test_the_experimental_one():
     make = npu.train.optimizer.npu_loss_scale_optimizer.NpuExperimentalLossScaleOptimizer
     v1 = tf.compat.v1.mixed_precision
@@ -262,6 +277,24 @@ def test_operators_of_the_overflow_word(saturating):
     with tf.device("CPU"):
         assert not gen_npu_ops.npu_get_float_status_v2().numpy().any()
         gen_npu_ops.npu_clear_float_status_v2()
+
+
+def test_the_first_edition_of_the_overflow_word(saturating):
+    @tf.function
+    def read(x):
+        status = gen_npu_ops.npu_alloc_float_status()
+        with tf.control_dependencies([tf.exp(x)]):
+            local = gen_npu_ops.npu_get_float_status(status)
+        cleared = gen_npu_ops.npu_clear_float_status(local)
+        return local, cleared, tf.reduce_all(tf.equal(local, cleared))
+
+    for x, word in ((100.0, 1.0), (1.0, 0.0)):
+        local, cleared, finite = read(tf.constant(x))
+        assert local.numpy().tolist() == [word] + [0.0] * 7 and not cleared.numpy().any() and bool(finite) != bool(word)
+    with tf.device("CPU"):
+        assert read(tf.constant(100.0))[2]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        gen_npu_ops.npu_get_float_status(tf.constant([0.0]))
 
 
 def test_nodes_of_the_host_saturate_too(saturating):

@@ -20,6 +20,12 @@ aclError anynpu_set_overflow_mode(int32_t mode);
 /** Stores the mode of `device`. 107001 for no device. */
 aclError anynpu_overflow_mode(int32_t device, int32_t* mode);
 
+/** Switches the detection of overflows on `device`, which is on at first: with `on` 0, results saturate as before, the
+ * word stays as it is and nothing is told. 107001 for no device. */
+aclError anynpu_detect_overflows(int32_t device, int32_t on);
+/** Stores 1 in `on` where it is on, else 0. 107001 for no device. */
+aclError anynpu_overflow_detection(int32_t device, int32_t* on);
+
 /** The first overflow after the word had been cleared: a result as it was before it was saturated. Members are only
  * ever added at the end; texts live during the call. */
 typedef struct {

@@ -38,6 +38,9 @@ class NpuDeviceHandle:
         if switches is not None:
             fusion.switch(info, path, switches)
         precision.put_in_force(info, settings)
+        overflow.detect(device_id, global_options().overflow_flag)
+        if global_options().export_compile_stat == fusion.WITH_EACH_FUNCTION:
+            fusion.export_always()
         callbacks = library.load().anynpu_tensorflow_callbacks()
         context.register_custom_device(
             library.capsule(callbacks, b"TFE_CustomDevice"),

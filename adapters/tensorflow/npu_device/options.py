@@ -40,7 +40,7 @@ DECLARED = {
     "customize_dtypes": kept(),
     "modify_mixlist": kept(),
     "deterministic": kept(0, FLAG),
-    "overflow_flag": Option(1, FLAG),
+    "overflow_flag": kept(1, FLAG),
     "jit_compile": kept("auto", ("true", "false", "auto")),
     "enable_scope_fusion_passes": Option(),
     "fusion_switch_file": kept(),

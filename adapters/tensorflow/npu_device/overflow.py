@@ -37,6 +37,18 @@ def is_inf_nan_enabled():
     return mode.value == INF_NAN
 
 
+def detect(device_id, flag):
+    """The option overflow_flag, for a device that is opened: with 0 no overflow sets its word."""
+    library.load().anynpu_detect_overflows(device_id, flag)
+
+
+def undetected(device_id=0):
+    """Whether the device saturates and nobody can tell when it did."""
+    on = C.c_int32(1)
+    library.load().anynpu_overflow_detection(device_id, C.byref(on))
+    return not on.value and not is_inf_nan_enabled()
+
+
 def seen(device_id):
     """The overflows of a device as dictionaries, see NpuDeviceHandle.overflows."""
     found = []

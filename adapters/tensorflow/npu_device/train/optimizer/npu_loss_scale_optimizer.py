@@ -3,11 +3,13 @@
 read once a step, when the gradients are there, and cleared. What an overflow then does to the scale and to the step is
 Keras's rule, which is the vendor's too."""
 
+import warnings
+
 import tensorflow as tf
 from keras.src.mixed_precision import loss_scale_optimizer as keras_scaling
 from keras.src.optimizers.legacy import optimizer_v2
 
-from npu_device import device
+from npu_device import device, overflow
 
 LARGEST_SCALE = 3.4e38  # a scale that would pass it stays as it is
 MARK = "_npu_loss_scale"  # the attribute by which the vendor's tools know the nodes that read the word
@@ -30,12 +32,20 @@ def _status_is_clear(values):
         return tf.reduce_all(tf.equal(status, 0))
 
 
+def _warn_where_nothing_is_seen():
+    npu = device.global_npu_ctx()
+    if npu is not None and overflow.undetected(npu._id):
+        warnings.warn("NpuLossScaleOptimizer sees no overflow: this NPU saturates, and the option overflow_flag is 0; "
+                      "leave it at 1", stacklevel=2)  # fmt: skip
+
+
 def _step_is_finite(grads):
     """Both signs of an overflow are asked for: a device may go from one mode to the other under a traced function."""
     values = _values(grads)
     finite = tf.reduce_all([tf.reduce_all(tf.math.is_finite(v)) for v in values])
     if not device.is_open():
         return finite
+    _warn_where_nothing_is_seen()
     if tf.executing_eagerly():
         return tf.logical_and(_status_is_clear(values), finite)
     mark = tf.compat.v1.AttrValue(b=True)
