@@ -449,6 +449,19 @@ void anynpu_library_restart_random(anynpu_library* library) {
 
 aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* inputs, size_t input_count,
                          anynpu_value** results, size_t result_count) {
+aclError anynpu_each_precision_effect(const char* mode,
+                                      void (*visit)(const anynpu_precision_effect* one, void* context), void* context) {
+  return call("anynpu_each_precision_effect", [&] {
+    const npu::graph::PrecisionMode found = npu::graph::find_mode(given(mode, "mode"));
+    given(visit, "visit");
+    for (const npu::graph::OperatorPrecision& row : npu::graph::all_precision()) {
+      const std::string op(row.op), effect = npu::graph::effect_of(found, row);
+      const anynpu_precision_effect out{sizeof(out), op.c_str(), effect.c_str()};
+      visit(&out, context);
+    }
+  });
+}
+
   return call("anynpu_saturate", [&] {
     npu::device::check_device(device);
     given(type, "type");

@@ -3,6 +3,7 @@
 #include "anynpu/graph.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "acl/runtime/testing.h"
@@ -213,6 +214,21 @@ TEST_F(GraphDoor, FusionsAreSwitchedByName) {
       },
       &names);
   EXPECT_EQ(names, (std::vector<std::string>{"trim_loops", "variable_update", "elementwise"}));
+}
+
+TEST_F(GraphDoor, AModeTellsWhatItMakesOfEachOperator) {
+  std::map<std::string, std::string> effects;
+  const auto keep = [](const anynpu_precision_effect* one, void* map) {
+    EXPECT_EQ(one->struct_size, sizeof *one);
+    (*static_cast<std::map<std::string, std::string>*>(map))[one->op] = one->effect;
+  };
+  EXPECT_OK(anynpu_each_precision_effect("mixed_float16", keep, &effects));
+  EXPECT_EQ(effects["MatMul"], "float16");
+  EXPECT_EQ(effects["Exp"], "float32");
+  expect_refused(161002, {"there is no precision mode fp8; there are force_fp16, "},
+                 [&] { return anynpu_each_precision_effect("fp8", keep, &effects); });
+  expect_refused(100000, {"mode"}, [&] { return anynpu_each_precision_effect(nullptr, keep, &effects); });
+  expect_refused(100000, {"visit"}, [] { return anynpu_each_precision_effect("fp16", nullptr, nullptr); });
 }
 
 TEST_F(GraphDoor, TheLivingAreCounted) {

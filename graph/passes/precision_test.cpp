@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "graph/dump.h"
 #include "graph/passes/pass.h"
 #include "graph/verify.h"
@@ -367,6 +368,22 @@ TEST(Precision, MovedNumbersFollowTheirReadersWhereNothingComesBefore) {
   EXPECT_EQ(reshaped("Mul"),
             "moved float32 (clear list: nothing before it is float16)\n"
             "y float32 (gray list: nothing before it is float16)\n");
+}
+
+TEST(PrecisionEffect, IsTheRuleOfTheModeForTheLineOfTheTable) {
+  const auto effect = [](std::string_view mode, std::string_view op) {
+    return effect_of(find_mode(mode), *find_precision(op));
+  };
+  EXPECT_EQ(effect("", "MatMul"), "as the graph says");
+  EXPECT_EQ(effect("fp16", "Exp"), "float16");
+  EXPECT_EQ(effect("fp16", "SparseSoftmaxCrossEntropyWithLogits"), "float32");
+  EXPECT_EQ(effect("fp16", "ReadVariableOp"), "as its variable");
+  EXPECT_EQ(effect("allow_fp32_to_bf16", "Conv2D"), "bfloat16");
+  EXPECT_EQ(effect("allow_fp32_to_bf16", "Relu"), "as the graph says");
+  EXPECT_EQ(effect("force_fp32", "MatMul"), "float16 in, float32 out");
+  EXPECT_EQ(effect("mixed_float16", "Exp"), "float32");
+  EXPECT_EQ(effect("mixed_float16", "BiasAdd"), "as what comes before it");
+  EXPECT_THROW(find_mode("fp8"), Error);
 }
 
 }  // namespace

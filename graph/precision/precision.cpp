@@ -55,6 +55,15 @@ PrecisionMode read_mode(std::string_view option, std::string_view value) {
   fail(Code::kNnInvalidParam, "{} is '{}'; it is one of {}", option, value, names);
 }
 
+std::string by_list(List list, std::string_view reduced) {
+  switch (list) {
+    case List::kWhite: return std::string(reduced);
+    case List::kGray: return "as what comes before it";
+    case List::kClear: return "as what comes before it, else as what reads it";
+    default: return "float32";
+  }
+}
+
 template <class Rule>
 const Rule* rule_of(const Node& node, const std::vector<Rule>& by_node, const std::vector<Rule>& by_operator,
                     bool& by_name) {
@@ -68,6 +77,30 @@ const Rule* rule_of(const Node& node, const std::vector<Rule>& by_node, const st
 }
 
 }  // namespace
+
+PrecisionMode find_mode(std::string_view word) {
+  if (word.empty()) return read_mode("precision_mode", word);
+  std::string names;
+  for (const Word& one : kWords) {
+    if (one.name == word) return read_mode(one.second ? "precision_mode_v2" : "precision_mode", word);
+    if (names.find(one.name) == std::string::npos) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  }
+  fail(Code::kNnInvalidParam, "there is no precision mode {}; there are {}", word, names);
+}
+
+std::string effect_of(const PrecisionMode& mode, const OperatorPrecision& op) {
+  constexpr const char* kAsWritten = "as the graph says";
+  const bool cube = op.unit == Unit::kCube;
+  if (mode.policy == PrecisionPolicy::kOrigin) return kAsWritten;
+  if (op.unit == Unit::kVariable) return "as its variable";
+  if (mode.policy == PrecisionPolicy::kRaise) return cube ? "float16 in, float32 out" : "float32";
+  if (!op.has(mode.reduced)) return "float32";
+  switch (mode.policy) {
+    case PrecisionPolicy::kForce: return std::string(name_of(mode.reduced));
+    case PrecisionPolicy::kCube: return cube ? std::string(name_of(mode.reduced)) : kAsWritten;
+    default: return by_list(op.list, name_of(mode.reduced));
+  }
+}
 
 std::vector<std::string> Precision::set(std::string_view option, std::string_view value) {
   std::vector<std::string> notices;

@@ -28,6 +28,12 @@ struct PrecisionMode {
   DType reduced = DType::kHalf;
 };
 
+/// The mode of this word of precision_mode or precision_mode_v2; "" is the default of the SoC in force. Raises 161002.
+PrecisionMode find_mode(std::string_view word);
+/// What a mode makes of an operator of a float32 graph, in words: "float16", "float16 in, float32 out", "as what comes
+/// before it". Options for single nodes, and what choice.h tells of constants and variables, come on top.
+std::string effect_of(const PrecisionMode& mode, const OperatorPrecision& op);
+
 /// A line of customize_dtypes: kUndefined, and what lies beyond the end, is not chosen.
 struct DTypeRule {
   std::string named;  ///< the node, or the operator

@@ -14,6 +14,7 @@ COMMANDS = {
     "env": "print what a C program needs in its environment, as a shell script",
     "doctor": "check this machine and installation; every finding comes with its cure",
     "ops": "list the operators and the aclnn functions that reach them",
+    "precision": "show what a precision mode of TensorFlow makes of each operator",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",

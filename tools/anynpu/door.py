@@ -35,6 +35,8 @@ RANK_SOURCE = _struct(
 COLLECTIVE_PLAN = _struct(
     "collective_plan", operation=TEXT, bytes=SIZE, algorithm=TEXT, us=C.c_double, limit_us=C.c_double
 )
+OPERATOR_PRECISION = _struct("operator_precision", op=TEXT, aliases=TEXT, unit=TEXT, list=TEXT, dtypes=TEXT)
+PRECISION_EFFECT = _struct("precision_effect", op=TEXT, effect=TEXT)
 
 
 @cache
@@ -108,3 +110,14 @@ def who_am_i():
 def collective_plans(ranks):
     """How collectives on so many ranks will be done. Raises ValueError for a number or an HCCL_ALGO without sense."""
     return _each("anynpu_each_collective_plan", COLLECTIVE_PLAN, C.c_uint32(ranks))
+
+
+def operator_precisions():
+    """The published table of precision."""
+    return _each("anynpu_each_operator_precision", OPERATOR_PRECISION)
+
+
+def precision_effects(mode):
+    """{operator: what a precision mode makes of it}. Raises ValueError for a mode that there is not."""
+    found = _each("anynpu_each_precision_effect", PRECISION_EFFECT, mode.encode())
+    return {one.op: one.effect for one in found}

@@ -161,6 +161,17 @@ void anynpu_library_restart_random(anynpu_library* library);
 /** Compiles a function for arguments like these and runs nothing of it. Refuses as anynpu_library_run does; what can
  * only be compiled during a run, after a shape that nobody knows before, is not tried. */
 aclError anynpu_library_compile(anynpu_library* library, const char* function, anynpu_value* const* inputs,
+/** What a precision mode makes of an operator of a float32 graph. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  const char* op;     /**< TensorFlow's name */
+  const char* effect; /**< "float16", "float32", "as what comes before it", … */
+} anynpu_precision_effect;
+/** Calls `visit` for every line of the table. `mode` is a word of precision_mode or precision_mode_v2, or "" for the
+ * default of the SoC; 161002 for another, or one that the SoC has not. */
+aclError anynpu_each_precision_effect(const char* mode,
+                                      void (*visit)(const anynpu_precision_effect* one, void* context), void* context);
+
                                 size_t input_count);
 
 /** A function has been compiled. Members are only ever added at the end. */
