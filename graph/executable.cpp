@@ -115,6 +115,7 @@ std::shared_ptr<Executable::Entry> Executable::make_entry(std::string key, std::
   }
   report.planned(function_, continues_, *entry->plan, taken.count(),
                  entries_.empty() ? "" : change_between(function_, entries_.front()->made_for, entry->made_for));
+  if (fusions_wanted()) dump_fusions(report.fusion_json(), library_.device());
   entries_.push_front(entry);
   if (entries_.size() > kMostPlans) forget(*entries_.back());
   return entry;

@@ -92,7 +92,6 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
     e.put_around({client_name(function.name)});
     throw;
   }
-  if (dumps_wanted()) dump_fusions(report_->fusion_json(), device_);
   auto made = std::make_shared<Executable>(std::move(function), *this);
   compiled_.emplace(std::string(name), made);
   return made;

@@ -169,17 +169,20 @@ std::string Report::json() const {
 
 std::string Report::fusion_json() const {
   const std::lock_guard lock(mutex_);
-  auto out = nlohmann::json::array();
+  auto out = nlohmann::json::object();
   for (const auto& [name, entry] : functions_) {
-    if (entry.fusions.empty()) continue;
-    nlohmann::json graph{{"session_and_graph_id", fmt::format("{}_{}", device_, entry.graph)}, {"graph_name", name}};
+    if (entry.fusions.empty() || entry.graph == 0) continue;
+    nlohmann::json graph{{"graph_name", name}};
     for (const char* group : {"graph_fusion", "ub_fusion"}) graph[group] = nlohmann::json::object();
-    for (const auto& [pass, group, count] : entry.fusions)
-      graph[group == FusionGroup::kGraph ? "graph_fusion" : "ub_fusion"][pass] = {
-          {"match_times", std::to_string(count.matched)}, {"effect_times", std::to_string(count.effective)}};
-    out.push_back(std::move(graph));
+    for (const auto& [pass, group, count] : entry.fusions) {
+      nlohmann::json times{{"match_times", std::to_string(count.matched)},
+                           {"effect_times", std::to_string(count.effective)}};
+      if (group == FusionGroup::kBuffer) times["repository_hit_times"] = "0";
+      graph[group == FusionGroup::kGraph ? "graph_fusion" : "ub_fusion"][pass] = std::move(times);
+    }
+    out[fmt::format("session_and_graph_id_{}_{}", device_, entry.graph)] = std::move(graph);
   }
-  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace npu::graph

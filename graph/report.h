@@ -69,8 +69,10 @@ class Report {
   std::string json() const;
   /// The same to read; operators that were run one by one in one line.
   std::string text() const;
-  /// What the fusion passes did, in the form of the vendor's fusion_result.json: [{"session_and_graph_id",
-  /// "graph_name", "graph_fusion": {pass: {"match_times", "effect_times"}}, "ub_fusion": {…}}], counts as texts.
+  /// What the fusion passes did to functions that have a plan, in the form of the vendor's fusion_result.json, an
+  /// object:
+  /// {"session_and_graph_id_<device>_<graph>": {"graph_name", "graph_fusion": {pass: {"match_times", "effect_times"}},
+  /// "ub_fusion": {…, with "repository_hit_times"}}}, counts as texts; "{}" for none.
   std::string fusion_json() const;
 
  private:

@@ -419,6 +419,12 @@ void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, con
   }
 }
 
+void anynpu_library_fusions(anynpu_library* library, void (*visit)(const char* json, void* context), void* context) {
+  if (library != nullptr && visit != nullptr) visit(library->library.report().fusion_json().c_str(), context);
+}
+
+void anynpu_export_fusions(const char* file) { npu::graph::export_fusions(file == nullptr ? "" : file); }
+
 aclError anynpu_library_set_precision(anynpu_library* library, const char* option, const char* value, size_t size,
                                       void (*notice)(const char* text, void* context), void* context) {
   return call("anynpu_library_set_precision", [&] {
@@ -443,12 +449,6 @@ void anynpu_each_operator_precision(void (*visit)(const anynpu_operator_precisio
   }
 }
 
-void anynpu_library_restart_random(anynpu_library* library) {
-  if (library != nullptr) library->library.restart_states();
-}
-
-aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* inputs, size_t input_count,
-                         anynpu_value** results, size_t result_count) {
 aclError anynpu_each_precision_effect(const char* mode,
                                       void (*visit)(const anynpu_precision_effect* one, void* context), void* context) {
   return call("anynpu_each_precision_effect", [&] {
@@ -462,6 +462,12 @@ aclError anynpu_each_precision_effect(const char* mode,
   });
 }
 
+void anynpu_library_restart_random(anynpu_library* library) {
+  if (library != nullptr) library->library.restart_states();
+}
+
+aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* inputs, size_t input_count,
+                         anynpu_value** results, size_t result_count) {
   return call("anynpu_saturate", [&] {
     npu::device::check_device(device);
     given(type, "type");

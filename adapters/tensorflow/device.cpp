@@ -162,6 +162,12 @@ __attribute__((visibility("default"))) const char* anynpu_tensorflow_switch_fusi
   return anynpu_library_switch_fusion(library, text, size, unknown, nullptr) == 0 ? nullptr : aclGetRecentErrMsg();
 }
 
+/// What the fusion passes did to the device's functions (anynpu_library_fusions).
+__attribute__((visibility("default"))) void anynpu_tensorflow_fusions(void* device,
+                                                                      void (*visit)(const char* json, void* context)) {
+  anynpu_library_fusions(static_cast<npu::tensorflow::Engine*>(device)->library(), visit, nullptr);
+}
+
 /// Takes an option of precision (anynpu_library_set_precision): null, or the reason for which it is refused, which
 /// lives until the thread's next call.
 __attribute__((visibility("default"))) const char* anynpu_tensorflow_set_precision(

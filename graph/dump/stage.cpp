@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct State {
   std::map<std::string, int> each;    // of the files of one function
   std::map<std::string, int> builds;  // last stages of one function
   std::vector<std::string> said;      // warnings
+  nlohmann::json fusions = nlohmann::json::object();
+  std::string exported;  // the file of fusions beside the dumped graphs, "" for none
 };
 
 // Threads may still compile while the process ends: never destroyed.
@@ -169,10 +172,27 @@ void dump_fusions(const std::string& json, int device) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   try {
-    if (ge_wanted(s) && json != "[]\n") write(s, folder_of(s, device) / "fusion_result.json", json);
+    s.fusions.update(nlohmann::json::parse(json));
+    if (s.fusions.empty()) return;
+    const std::string text = s.fusions.dump(1);
+    if (dump_ge() != 0 && ge_wanted(s)) write(s, folder_of(s, device) / "fusion_result.json", text);
+    if (!s.exported.empty()) write(s, s.exported, text);
   } catch (const std::exception& e) {
     fmt::print(stderr, "anynpu: fusion_result.json is not written: {}\n", e.what());
   }
+}
+
+bool fusions_wanted() {
+  if (dump_ge() != 0) return true;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return !s.exported.empty();
+}
+
+void export_fusions(std::string file) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.exported = std::move(file);
 }
 
 void reset_dumps() {
@@ -183,6 +203,7 @@ void reset_dumps() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.next = 0, s.each.clear(), s.builds.clear(), s.said.clear();
+  s.fusions = nlohmann::json::object(), s.exported.clear();
 }
 
 }  // namespace npu::graph

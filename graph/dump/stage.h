@@ -27,8 +27,12 @@ bool dumps_wanted();
 void dump_stage(std::string_view stage, const Function& function, const Program& program, Role role,
                 int device) noexcept;
 
-/// With DUMP_GE_GRAPH: writes fusion_result.json beside the graphs, anew each time.
+/// With DUMP_GE_GRAPH: writes fusion_result.json beside the graphs, anew each time; and to the file of export_fusions.
+/// `json` is what Report::fusion_json tells of `device`; the file has all devices.
 void dump_fusions(const std::string& json, int device) noexcept;
+bool fusions_wanted();
+/// From now on dump_fusions also writes to this file, whose folder must be there; "" ends it.
+void export_fusions(std::string file);
 
 /// For tests: the environment is read again, numbers start anew.
 void reset_dumps();

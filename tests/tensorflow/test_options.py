@@ -47,6 +47,7 @@ ALLOWED = {
     "jit_compile": ("auto", "false", "maybe"),
     "enable_scope_fusion_passes": (None, "ScopeLayerNormPass", None),
     "fusion_switch_file": (None, "/a/fusion_switch.cfg", None),
+    "export_compile_stat": (None, 2, 3),
     "topo_sorting_mode": (None, 1, 2),
     "is_tailing_optimization": (False, True, "yes"),
     "graph_memory_max_size": (None, "1024", None),

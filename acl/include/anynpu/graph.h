@@ -134,6 +134,13 @@ aclError anynpu_library_switch_fusion(anynpu_library* library, const char* text,
 void anynpu_each_fusion(void (*visit)(const char* name, const char* purpose, const char* aliases, void* context),
                         void* context);
 
+/** Calls `visit` with what the fusion passes did to the functions of a library, a JSON object in the form of the
+ * vendor's fusion_result.json; "{}" for nothing. Null is accepted. */
+void anynpu_library_fusions(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
+/** From now on writes that of all libraries of the process to `file`, anew with each function compiled; its folder must
+ * be there. Null ends it. */
+void anynpu_export_fusions(const char* file);
+
 /** Functions compiled from now on compute in the dtypes that an option of the vendor's asks for: precision_mode,
  * precision_mode_v2 (one of their words; of the two the last one set counts, and precision_mode "" is the default of
  * the SoC), modify_mixlist, customize_dtypes, op_precision_mode (`value` is the text of such a file). `notice` is
@@ -154,13 +161,6 @@ typedef struct {
 /** Calls `visit` for every line of the table, by name of the operator. */
 void anynpu_each_operator_precision(void (*visit)(const anynpu_operator_precision* one, void* context), void* context);
 
-/** Random generators of nodes go on as if they had never drawn, which is what TensorFlow's do when a program sets its
- * seed. Null is accepted. */
-void anynpu_library_restart_random(anynpu_library* library);
-
-/** Compiles a function for arguments like these and runs nothing of it. Refuses as anynpu_library_run does; what can
- * only be compiled during a run, after a shape that nobody knows before, is not tried. */
-aclError anynpu_library_compile(anynpu_library* library, const char* function, anynpu_value* const* inputs,
 /** What a precision mode makes of an operator of a float32 graph. Members are only ever added at the end. */
 typedef struct {
   size_t struct_size;
@@ -172,6 +172,13 @@ typedef struct {
 aclError anynpu_each_precision_effect(const char* mode,
                                       void (*visit)(const anynpu_precision_effect* one, void* context), void* context);
 
+/** Random generators of nodes go on as if they had never drawn, which is what TensorFlow's do when a program sets its
+ * seed. Null is accepted. */
+void anynpu_library_restart_random(anynpu_library* library);
+
+/** Compiles a function for arguments like these and runs nothing of it. Refuses as anynpu_library_run does; what can
+ * only be compiled during a run, after a shape that nobody knows before, is not tried. */
+aclError anynpu_library_compile(anynpu_library* library, const char* function, anynpu_value* const* inputs,
                                 size_t input_count);
 
 /** A function has been compiled. Members are only ever added at the end. */

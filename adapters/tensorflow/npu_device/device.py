@@ -90,10 +90,10 @@ class NpuDeviceHandle:
         _start_threads_on(self._name)
         _loop_over_datasets_in_graphs()
         feed_keras_loops()
+        strategy.place_on_the_default_npu()
         warn_about_lr()
         warn_about_scaling()
         return self
-        strategy.place_on_the_default_npu()
 
 
 def global_npu_ctx():
@@ -208,5 +208,7 @@ def _end():
     """The end of the process, after what the program registered: waits for steps that other threads are in."""
     if _opened:
         library.load().anynpu_tensorflow_close(1)
+        if global_options().export_compile_stat == fusion.AT_THE_END:
+            fusion.export(handle._info for handle in _opened.values())
         library.log("Stop tensorflow model parser succeed")
         library.log("Stop graph engine succeed")

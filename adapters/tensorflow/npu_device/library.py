@@ -85,6 +85,14 @@ def switch_fusion(info, text):
     return names
 
 
+def fusion_results(info):
+    """What the fusion passes did to the functions of a device, in the vendor's form."""
+    found = {}
+    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda text, _: found.update(json.loads(text)))
+    load().anynpu_tensorflow_fusions(C.c_void_p(info), visit)
+    return found
+
+
 def fusions():
     """The names of all fusion passes, in the order in which they run."""
     names = []

@@ -44,6 +44,7 @@ DECLARED = {
     "jit_compile": kept("auto", ("true", "false", "auto")),
     "enable_scope_fusion_passes": Option(),
     "fusion_switch_file": kept(),
+    "export_compile_stat": kept(None, (0, 1, 2)),
     "topo_sorting_mode": Option(None, (0, 1, None)),
     "is_tailing_optimization": Option(False),
     "graph_memory_max_size": kept(),
