@@ -2,6 +2,7 @@
 // The door of the graph engine: one function run from its bytes, and wrong calls, after which the next one is right.
 #include "anynpu/graph.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -213,7 +214,8 @@ TEST_F(GraphDoor, FusionsAreSwitchedByName) {
         static_cast<std::vector<std::string>*>(list)->push_back(name);
       },
       &names);
-  EXPECT_EQ(names, (std::vector<std::string>{"trim_loops", "variable_update", "elementwise"}));
+  for (const char* known : {"trim_loops", "variable_update", "elementwise"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), known), 1) << known;
 }
 
 TEST_F(GraphDoor, AModeTellsWhatItMakesOfEachOperator) {
