@@ -169,9 +169,14 @@ TEST_F(Runtime, ModesAndOptionsAreGivenBack) {
   EXPECT_OK(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 2));
   EXPECT_OK(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value));
   EXPECT_EQ(value, 2);
-  EXPECT_OK(aclSetCompileopt(ACL_OP_JIT_COMPILE, "disable"));
   EXPECT_EQ(aclGetCompileoptSize(ACL_OP_JIT_COMPILE), 8u);
   char text[8];
+  EXPECT_OK(aclGetCompileopt(ACL_OP_JIT_COMPILE, text, sizeof text));
+  EXPECT_STREQ(text, "disable") << "before anybody sets it";
+  EXPECT_OK(aclSetCompileopt(ACL_OP_JIT_COMPILE, "enable"));
+  EXPECT_OK(aclGetCompileopt(ACL_OP_JIT_COMPILE, text, sizeof text));
+  EXPECT_STREQ(text, "enable");
+  EXPECT_OK(aclSetCompileopt(ACL_OP_JIT_COMPILE, "disable"));
   EXPECT_OK(aclGetCompileopt(ACL_OP_JIT_COMPILE, text, sizeof text));
   EXPECT_STREQ(text, "disable");
   uint64_t limit = 0;

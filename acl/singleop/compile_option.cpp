@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the operator compiler: kept as text and given back.
+// Options of the operator compiler: kept as text and given back. One that clients act on says what is true of us before
+// anybody sets it: nothing is compiled when it is first called. torch_npu then goes through aclnn on every SoC; where
+// it reads anything else, an Ascend910A among them, it asks for operators by type, most of which are not known here.
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -14,6 +16,7 @@ namespace {
 struct Options {
   std::mutex mutex;
   std::array<std::string, ACL_OP_DEBUG_OPTION + 1> texts;
+  Options() { texts[ACL_OP_JIT_COMPILE] = "disable"; }
 };
 // Never destroyed: clients ask while the process ends.
 Options& options() {

@@ -147,8 +147,8 @@ aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims
 }
 aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType) {
   return call("aclSetTensorPlaceMent", [&] {
-    if (memType != ACL_MEMTYPE_DEVICE && memType != ACL_MEMTYPE_HOST)
-      fail(Code::kInvalidParam, "memType is {}; it is 0 (device) or 1 (host)", static_cast<int>(memType));
+    if (memType < ACL_MEMTYPE_DEVICE || memType > ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT)
+      fail(Code::kInvalidParam, "memType is {}; it is 0 (device), 1 or 2 (host)", static_cast<int>(memType));
     described(desc, "desc").placement = memType;
   });
 }

@@ -39,7 +39,7 @@ std::span<const T> span_of(int count, const T* values, const char* argument) {
 /// Host bytes an input's values come from: a constant, or a buffer in host memory.
 std::span<const std::byte> host_values(const aclTensorDesc& desc, const aclDataBuffer& buffer) {
   if (!desc.constant.empty()) return desc.constant;
-  if (desc.placement == ACL_MEMTYPE_HOST) return {static_cast<const std::byte*>(buffer.data), buffer.size};
+  if (desc.placement != ACL_MEMTYPE_DEVICE) return {static_cast<const std::byte*>(buffer.data), buffer.size};
   return {};
 }
 

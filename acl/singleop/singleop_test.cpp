@@ -96,15 +96,18 @@ TEST_F(SingleOp, RunsByTypeName) {
 }
 
 TEST_F(SingleOp, HostInputsAreReadDuringTheCall) {
-  int32_t host[] = {4, 5};
-  Memory b(8);
-  Side x(ACL_INT32, {2}, host, 8), y(ACL_FLOAT, {2}, b.get(), 8);
-  EXPECT_OK(aclSetTensorPlaceMent(x.desc, ACL_MEMTYPE_HOST));
-  EXPECT_OK(run("Cast", {&x}, {&y}));
-  std::memset(host, 0, 8);
-  float out[2];
-  EXPECT_OK(aclrtMemcpy(out, 8, b.get(), 8, ACL_MEMCPY_DEVICE_TO_HOST));
-  EXPECT_EQ(out[1], 5);
+  for (const aclMemType place : {ACL_MEMTYPE_HOST, ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT}) {
+    int32_t host[] = {4, 5};
+    Memory b(8);
+    Side x(ACL_INT32, {2}, host, 8), y(ACL_FLOAT, {2}, b.get(), 8);
+    EXPECT_OK(aclSetTensorPlaceMent(x.desc, place));
+    EXPECT_OK(run("Cast", {&x}, {&y}));
+    std::memset(host, 0, 8);
+    float out[2];
+    EXPECT_OK(aclrtMemcpy(out, 8, b.get(), 8, ACL_MEMCPY_DEVICE_TO_HOST));
+    EXPECT_EQ(out[1], 5);
+    EXPECT_EQ(aclSetTensorPlaceMent(x.desc, static_cast<aclMemType>(3)), ACL_ERROR_INVALID_PARAM);
+  }
 }
 
 TEST_F(SingleOp, UnknownTypeNamesItself) {

@@ -20,7 +20,11 @@ extern "C" {
 typedef struct aclDataBuffer aclDataBuffer;
 typedef struct aclTensorDesc aclTensorDesc;
 
-typedef enum ANYNPU_ANY_INT { ACL_MEMTYPE_DEVICE = 0, ACL_MEMTYPE_HOST = 1 } aclMemType;
+typedef enum ANYNPU_ANY_INT {
+  ACL_MEMTYPE_DEVICE = 0,
+  ACL_MEMTYPE_HOST = 1,
+  ACL_MEMTYPE_HOST_COMPILE_INDEPENDENT = 2 /**< host memory, too; scalars of torch_npu are in it */
+} aclMemType;
 typedef enum ANYNPU_ANY_INT { ACL_DEBUG = 0, ACL_INFO = 1, ACL_WARNING = 2, ACL_ERROR = 3 } aclLogLevel;
 
 /** Bytes of one element; 0 for types without whole-byte elements. */
@@ -57,7 +61,7 @@ void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
 /** Layout and sizes in memory, where they differ from the logical ones. */
 aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format);
 aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims);
-/** ACL_MEMTYPE_HOST: the buffer given for this tensor is host memory, read during the call. */
+/** A memType of the host: the buffer given for this tensor is host memory, read during the call. */
 aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType);
 /** A tensor whose values are `length` host bytes, copied now. */
 aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer, size_t length);

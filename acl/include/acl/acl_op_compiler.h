@@ -44,8 +44,8 @@ typedef enum ANYNPU_ANY_INT {
 aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 /** Bytes that aclGetCompileopt needs, the closing zero included; 0 for an unknown option. */
 size_t aclGetCompileoptSize(aclCompileOpt opt);
-/** The value with its closing zero, "" for an option never set. `length` is the room in bytes; 100000 when it is too
- * small. */
+/** The value with its closing zero; of an option never set "disable" for ACL_OP_JIT_COMPILE, else "". `length` is the
+ * room in bytes; 100000 when it is too small. */
 aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
 /** Whether shapes may change between calls: they always may. */
 aclError aclopSetCompileFlag(aclOpCompileFlag flag);
