@@ -3,6 +3,7 @@
 All other passes change no bit."""
 
 PASSES = {
+    "attention": ("attention", "transformer"),
     "layer_norm": ("attention", "transformer"),
 }
 OFF = "".join(f"{name}:off\n" for name in PASSES)
