@@ -117,58 +117,116 @@ struct WindowRows {
   }
 };
 
-// One output of all lanes: vectors of lanes stay in registers while the window goes by.
-template <class T, class D>
-HWY_INLINE int64_t max_lanes(D d, const WindowRows& rows, int64_t o, int64_t l, T* best, PlaceOf<T>* place) {
-  const hn::RebindToSigned<D> di;
-  const MaxPart& part = rows.part;
-  const PoolAxis& x = (*part.window)[2];
-  const bool plane = part.meaning == Place::kPlane;
-  const T* in = static_cast<const T*>(part.in.data) + l;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const int64_t begin = rows.place(0, 0) + (plane ? x.first[o] : x.skip[o]);
-  for (; l + lanes <= part.lanes; l += lanes, in += lanes) {
-    auto most = hn::Set(d, -std::numeric_limits<T>::infinity());
-    auto where = hn::Set(di, static_cast<PlaceOf<T>>(begin));
-    rows.each([&](int64_t row, int64_t at) HWY_ATTR {
-      for (int64_t j = 0; j < x.count[o]; ++j) {
-        const int64_t position = x.first[o] + j * x.dilation;
-        const auto value = hn::LoadU(d, in + row + position * part.in.pixel);
-        const auto taken = hn::Or(hn::Gt(value, most), hn::IsNaN(value));
-        most = hn::IfThenElse(taken, value, most);
-        const auto here = hn::Set(di, static_cast<PlaceOf<T>>(at + (plane ? position : x.skip[o] + j)));
-        where = hn::IfThenElse(hn::RebindMask(di, taken), here, where);
-      }
-    });
-    hn::StoreU(most, d, best + l);
-    hn::StoreU(where, di, place + l);
+/// From one element of a window to the next: distances in the memory of a plane, and between places.
+struct Steps {
+  Steps(const PoolWindow& window, const PlaneView& view, Place meaning)
+      : slice(window[0].dilation * view.slice),
+        row(window[1].dilation * view.row),
+        pixel(window[2].dilation * view.pixel) {
+    const auto& [z, y, x] = window;
+    const bool plane = meaning == Place::kPlane;
+    place_slice = plane ? z.dilation * y.in * x.in : y.kernel * x.kernel;
+    place_row = plane ? y.dilation * x.in : x.kernel;
+    place_pixel = plane ? x.dilation : 1;
   }
-  return l;
+  int64_t slice, row, pixel, place_slice, place_row, place_pixel;
+};
+
+/// The part of one output's window that lies inside the plane.
+struct Box {
+  int64_t z, y, x;  ///< elements along each axis
+  int64_t place;    ///< of the first one
+};
+
+HWY_INLINE Box box_at(const PoolWindow& window, int64_t oz, int64_t oy, int64_t o, Place meaning) {
+  const auto& [z, y, x] = window;
+  const bool plane = meaning == Place::kPlane;
+  return {z.count[oz], y.count[oy], x.count[o],
+          plane ? (z.first[oz] * y.in + y.first[oy]) * x.in + x.first[o]
+                : (z.skip[oz] * y.kernel + y.skip[oy]) * x.kernel + x.skip[o]};
+}
+
+HWY_INLINE int64_t offset_at(const PoolWindow& window, const PlaneView& view, int64_t oz, int64_t oy, int64_t o) {
+  return window[0].first[oz] * view.slice + window[1].first[oy] * view.row + window[2].first[o] * view.pixel;
+}
+
+/// The elements of a box at `data`, in order: body(element, place).
+template <class T, class F>
+HWY_INLINE void each_element(const Box& box, const Steps& steps, T* data, F&& body) {
+  for (int64_t j = 0; j < box.z; ++j) {
+    for (int64_t i = 0; i < box.y; ++i) {
+      T* at = data + j * steps.slice + i * steps.row;
+      int64_t place = box.place + j * steps.place_slice + i * steps.place_row;
+      for (int64_t k = 0; k < box.x; ++k, at += steps.pixel, place += steps.place_pixel) body(at, place);
+    }
+  }
+}
+
+/// All lanes: body(vector tag, first lane), as few as possible.
+template <class T, class F>
+HWY_INLINE void each_vector(int64_t lanes, F&& body) {
+  int64_t l = 0;
+  const auto run = [&](auto d) HWY_ATTR {
+    const auto size = static_cast<int64_t>(hn::Lanes(d));
+    for (; l + size <= lanes; l += size) body(d, l);
+  };
+  run(hn::ScalableTag<T>());
+  if (l == lanes) return;
+  run(hn::CappedTag<T, 8>());
+  run(hn::CappedTag<T, 4>());
+  run(hn::CappedTag<T, 1>());
+}
+
+/// The maximum of one output, and where it is: in registers while the window goes by.
+template <class D, class T = hn::TFromD<D>>
+struct Most {
+  hn::VFromD<D> value;
+  hn::VFromD<hn::RebindToSigned<D>> place;
+};
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE Most<D> find_most(D d, const Box& box, const Steps& steps, const T* in) {
+  const hn::RebindToSigned<D> di;
+  Most<D> most{hn::Set(d, -std::numeric_limits<T>::infinity()), hn::Set(di, static_cast<PlaceOf<T>>(box.place))};
+  each_element(box, steps, in, [&](const T* at, int64_t place) HWY_ATTR {
+    const auto value = hn::LoadU(d, at);
+    const auto taken = hn::Or(hn::Gt(value, most.value), hn::IsNaN(value));
+    most.value = hn::IfThenElse(taken, value, most.value);
+    most.place = hn::IfThenElse(hn::RebindMask(di, taken), hn::Set(di, static_cast<PlaceOf<T>>(place)), most.place);
+  });
+  return most;
 }
 
 template <class T>
-HWY_INLINE void max_lane_rows(const WindowRows& rows, T* best, PlaceOf<T>* place) {
-  const int64_t lanes = rows.part.lanes;
-  for (int64_t o = 0; o < (*rows.part.window)[2].out; ++o, best += rows.part.best.pixel, place += lanes) {
-    int64_t l = max_lanes<T>(hn::ScalableTag<T>(), rows, o, 0, best, place);
-    l = max_lanes<T>(hn::CappedTag<T, 8>(), rows, o, l, best, place);
-    l = max_lanes<T>(hn::CappedTag<T, 4>(), rows, o, l, best, place);
-    max_lanes<T>(hn::CappedTag<T, 1>(), rows, o, l, best, place);
+HWY_INLINE void max_lane_rows(const MaxPart& part, const Steps& steps, int64_t oz, int64_t oy, T* best,
+                              PlaceOf<T>* place) {
+  const PoolWindow& window = *part.window;
+  const T* in = static_cast<const T*>(part.in.data);
+  for (int64_t o = 0; o < window[2].out; ++o, best += part.best.pixel, place += part.lanes) {
+    const Box box = box_at(window, oz, oy, o, part.meaning);
+    const T* first = in + offset_at(window, part.in, oz, oy, o);
+    each_vector<T>(part.lanes, [&](auto d, int64_t l) HWY_ATTR {
+      const auto most = find_most(d, box, steps, first + l);
+      hn::StoreU(most.value, d, best + l);
+      hn::StoreU(most.place, hn::RebindToSigned<decltype(d)>(), place + l);
+    });
   }
 }
 
 template <class T>
 void max_part(const MaxPart& part) {
   const auto& [z, y, x] = *part.window;
+  const Steps steps(*part.window, part.in, part.meaning);
   for (int64_t oz = 0; oz < z.out; ++oz) {
     for (int64_t oy = 0; oy < y.out; ++oy) {
       T* best = static_cast<T*>(part.best.data) + oz * part.best.slice + oy * part.best.row;
       auto* place = static_cast<PlaceOf<T>*>(part.place) + (oz * y.out + oy) * x.out * part.lanes;
-      const WindowRows rows{part, oz, oy};
-      if (part.lanes > 1) {
-        max_lane_rows(rows, best, place);
+      // The last of many lanes may be alone; its outputs do not lie side by side.
+      if (part.lanes > 1 || part.best.pixel != 1) {
+        max_lane_rows(part, steps, oz, oy, best, place);
         continue;
       }
+      const WindowRows rows{part, oz, oy};
       start_line(part, rows.place(0, 0), best, place);
       rows.each([&](int64_t row, int64_t at)
                     HWY_ATTR { max_line(part, static_cast<const T*>(part.in.data) + row, at, best, place); });
@@ -176,51 +234,56 @@ void max_part(const MaxPart& part) {
   }
 }
 
-// Every element of an output's window takes the gradient in the lanes whose maximum it was.
-template <class T, class D>
-HWY_INLINE int64_t spread_lanes(D d, const SpreadPart& part, const WindowRows& rows, int64_t o, int64_t l, const T* out,
-                                const PlaceOf<T>* place) {
+// The gradient of one output goes to where its maximum is, zeros to the rest of its window; with kAdd to what other
+// windows have left there.
+template <bool kAdd, class D, class T = hn::TFromD<D>>
+HWY_INLINE void spread(D d, const Box& box, const Steps& steps, hn::VFromD<D> value,
+                       hn::VFromD<hn::RebindToSigned<D>> where, T* grad) {
   const hn::RebindToSigned<D> di;
-  const PoolAxis& x = (*part.window)[2];
-  T* to = static_cast<T*>(part.grad.data);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (; l + lanes <= part.lanes; l += lanes) {
-    const auto value = hn::LoadU(d, out + l);
-    const auto where = hn::LoadU(di, place + l);
-    rows.each([&](int64_t row, int64_t at) HWY_ATTR {
-      for (int64_t j = 0; j < x.count[o]; ++j) {
-        const int64_t position = x.first[o] + j * x.dilation;
-        const auto mine = hn::RebindMask(d, hn::Eq(where, hn::Set(di, static_cast<PlaceOf<T>>(at + position))));
-        T* here = to + row + position * part.grad.pixel + l;
-        hn::StoreU(hn::Add(hn::LoadU(d, here), hn::IfThenElseZero(mine, value)), d, here);
-      }
-    });
-  }
-  return l;
+  each_element(box, steps, grad, [&](T* at, int64_t place) HWY_ATTR {
+    const auto mine = hn::RebindMask(d, hn::Eq(where, hn::Set(di, static_cast<PlaceOf<T>>(place))));
+    const auto share = hn::IfThenElseZero(mine, value);
+    if constexpr (kAdd)
+      hn::StoreU(hn::Add(hn::LoadU(d, at), share), d, at);
+    else
+      hn::StoreU(share, d, at);
+  });
 }
 
-template <class T>
-void spread_part(const SpreadPart& part) {
-  const auto& [z, y, x] = *part.window;
-  const MaxPart frame{part.window, part.grad, {}, nullptr, part.lanes, Place::kPlane};
-  const auto* place = static_cast<const PlaceOf<T>*>(part.place);
+template <bool kAdd, class T>
+void grad_part(const MaxGradPart& part) {
+  const PoolWindow& window = *part.window;
+  const auto& [z, y, x] = window;
+  const Steps in_steps(window, part.in, Place::kPlane), grad_steps(window, part.grad, Place::kPlane);
   for (int64_t oz = 0; oz < z.out; ++oz) {
     for (int64_t oy = 0; oy < y.out; ++oy) {
-      const WindowRows rows{frame, oz, oy};
       const T* out = static_cast<const T*>(part.out.data) + oz * part.out.slice + oy * part.out.row;
-      for (int64_t o = 0; o < x.out; ++o, out += part.out.pixel, place += part.lanes) {
-        int64_t l = spread_lanes<T>(hn::ScalableTag<T>(), part, rows, o, 0, out, place);
-        l = spread_lanes<T>(hn::CappedTag<T, 8>(), part, rows, o, l, out, place);
-        l = spread_lanes<T>(hn::CappedTag<T, 4>(), part, rows, o, l, out, place);
-        spread_lanes<T>(hn::CappedTag<T, 1>(), part, rows, o, l, out, place);
+      for (int64_t o = 0; o < x.out; ++o, out += part.out.pixel) {
+        const Box box = box_at(window, oz, oy, o, Place::kPlane);
+        const T* in = static_cast<const T*>(part.in.data) + offset_at(window, part.in, oz, oy, o);
+        T* grad = static_cast<T*>(part.grad.data) + offset_at(window, part.grad, oz, oy, o);
+        each_vector<T>(part.lanes, [&](auto d, int64_t l) HWY_ATTR {
+          const auto most = find_most(d, box, in_steps, in + l);
+          spread<kAdd>(d, box, grad_steps, hn::LoadU(d, out + l), most.place, grad + l);
+        });
       }
     }
   }
 }
 
-SpreadKernel spread_kernel_for(DType slot) {
-  return slot == DType::kDouble ? &spread_part<double> : &spread_part<float>;
+// Windows that do not meet write each element once.
+bool windows_meet(const PoolWindow& window) {
+  for (const PoolAxis& axis : window)
+    if (axis.out > 1 && axis.stride < axis.dilation * (axis.kernel - 1) + 1) return true;
+  return false;
 }
+
+template <class T>
+void max_grad(const MaxGradPart& part) {
+  windows_meet(*part.window) ? grad_part<true, T>(part) : grad_part<false, T>(part);
+}
+
+MaxGradKernel max_grad_kernel_for(DType slot) { return slot == DType::kDouble ? &max_grad<double> : &max_grad<float>; }
 
 MaxKernel max_kernel_for(DType slot) { return slot == DType::kDouble ? &max_part<double> : &max_part<float>; }
 
@@ -231,8 +294,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace npu::ops {
 HWY_EXPORT(max_kernel_for);
-HWY_EXPORT(spread_kernel_for);
-SpreadKernel spread_kernel(DType slot) { return HWY_DYNAMIC_DISPATCH(spread_kernel_for)(slot); }
+HWY_EXPORT(max_grad_kernel_for);
+MaxGradKernel max_grad_kernel(DType slot) { return HWY_DYNAMIC_DISPATCH(max_grad_kernel_for)(slot); }
 MaxKernel max_kernel(DType slot) { return HWY_DYNAMIC_DISPATCH(max_kernel_for)(slot); }
 }  // namespace npu::ops
 #endif

@@ -20,8 +20,8 @@ enum class Place { kPlane, kWindow };
 struct MaxPart {
   const PoolWindow* window;
   PlaneView in;
-  PlaneView best;  ///< pixel is 1 where there is one lane
-  void* place;     ///< dense: outputs x lanes
+  PlaneView best;
+  void* place;  ///< dense: outputs x lanes
   int64_t lanes;
   Place meaning;
 };
@@ -31,16 +31,16 @@ using MaxKernel = void (*)(const MaxPart& part);
 /// The kernel of the running CPU for float32 or float64.
 MaxKernel max_kernel(DType slot);
 
-/// Gradients of one part's outputs, to be added where their maxima were found.
-struct SpreadPart {
+/// Gradients of one part's outputs, for where their maxima are; these are found anew.
+struct MaxGradPart {
   const PoolWindow* window;  ///< fixed windows
-  PlaneView grad;            ///< of the input; its rows and slices may be apart
-  PlaneView out;             ///< gradient of the outputs
-  const void* place;         ///< dense: outputs x lanes
+  PlaneView in;
+  PlaneView grad;  ///< of the input; zeros, unless windows cover every element and do not meet
+  PlaneView out;   ///< gradient of the outputs
   int64_t lanes;
 };
-/// Adds output by output, for places that count elements of the plane and lie inside their windows.
-using SpreadKernel = void (*)(const SpreadPart& part);
-SpreadKernel spread_kernel(DType slot);
+/// Adds output by output, in row-major order.
+using MaxGradKernel = void (*)(const MaxGradPart& part);
+MaxGradKernel max_grad_kernel(DType slot);
 
 }  // namespace npu::ops

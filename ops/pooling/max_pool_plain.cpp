@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max pooling for clients that never see where the maxima are: the places live in a buffer of one part only, and the
 // gradient finds them anew instead of reading them from memory.
+#include <algorithm>
+
 #include "ops/pooling/fixed_windows.h"
 #include "ops/pooling/place.h"
 
@@ -61,26 +63,41 @@ struct PlainMaxPoolGrad final : MaxWindows {
     require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
     plan("grad_output", grad_output);
     grad_ = Planes(grad_input, axes(), slot_, lanes_, lanes_ == 1);
+    covered_ = every_element_once();
   }
   void run() override {
     const int64_t out_at = in_.buffer_bytes(), grad_at = out_at + pooled_.buffer_bytes();
-    const int64_t best_at = grad_at + grad_.buffer_bytes(), place_at = best_at + dense_bytes();
+    const int64_t best_at = grad_at + grad_.buffer_bytes(), place_at = best_at + (lanes_ == 1 ? dense_bytes() : 0);
     for_planes(in_, place_at + dense_bytes(), [&](int64_t part, std::byte* buffer) {
       const int64_t lanes = in_.lanes(part);
-      find(in_.load(part, buffer), dense(buffer + best_at, lanes), buffer + place_at, lanes);
-      const PlaneView grad = grad_.target(part, buffer + grad_at), out = pooled_.load(part, buffer + out_at);
-      const void* place = buffer + place_at;
-      slot_ == DType::kDouble ? add<double>(grad, out, place, lanes) : add<float>(grad, out, place, lanes);
+      const PlaneView in = in_.load(part, buffer), out = pooled_.load(part, buffer + out_at);
+      const PlaneView grad = grad_.target(part, buffer + grad_at);
+      if (!covered_) slot_ == DType::kDouble ? clear<double>(grad, lanes) : clear<float>(grad, lanes);
+      if (lanes_ > 1) {
+        max_grad_kernel(slot_)({&window_, in, grad, out, lanes});
+      } else {
+        // Lines of maxima are found faster than single ones.
+        find(in, dense(buffer + best_at, 1), buffer + place_at, 1);
+        const void* place = buffer + place_at;
+        slot_ == DType::kDouble ? add<double>(grad, out, place) : add<float>(grad, out, place);
+      }
       grad_.store(part, buffer + grad_at);
     });
   }
   int64_t cost() const override { return 500 + in_.parts() * in_.plane() * 8; }
 
  private:
+  /// Whether every element lies in exactly one window, so that the kernel of lanes writes it.
+  bool every_element_once() const {
+    return lanes_ > 1 && std::all_of(window_.begin(), window_.end(), [](const PoolAxis& a) {
+             const bool apart = a.stride == a.kernel && a.dilation == 1;
+             return a.out > 0 && (apart || a.out == 1) && a.dilation == 1 && a.first[0] == 0 &&
+                    a.first.back() + a.count.back() == a.in;
+           });
+  }
+
   template <class T>
-  void add(const PlaneView& grad, const PlaneView& out, const void* place, int64_t lanes) const {
-    clear<T>(grad, lanes);
-    if (lanes > 1) return spread_kernel(slot_)({&window_, grad, out, place, lanes});
+  void add(const PlaneView& grad, const PlaneView& out, const void* place) const {
     const auto* at = static_cast<const PlaceOf<T>*>(place);
     T* to = static_cast<T*>(grad.data);
     const auto& [z, y, x] = window_;
@@ -104,6 +121,7 @@ struct PlainMaxPoolGrad final : MaxWindows {
   }
 
   Planes grad_;
+  bool covered_ = false;
 };
 
 const Registration register_max_pool("max_pool", "pooling", with_windows({out<&PlainMaxPool::out>("out")}),

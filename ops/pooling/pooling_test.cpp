@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the conformance cases cannot see: layouts on both sides, foreign masks, texts.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ops/test_call.h"
@@ -62,6 +63,41 @@ TEST(Pooling, WithoutPlacesGivesTheSame) {
           .run();
       pool("max_pool_backward", x).set("grad_output", g.tensor()).set("grad_input", got.tensor()).run();
       EXPECT_EQ(got.values(), want.values());
+    }
+  }
+}
+
+/// Windows that meet, that lie side by side and leave a rest or none, and that leave gaps.
+TEST(Pooling, WindowsOfEveryKindInBothLayouts) {
+  struct Row {
+    std::vector<int64_t> kernel, stride, padding, dilation;
+    int64_t in[2], out[2];
+  };
+  const Row table[] = {
+      {{2, 2}, {2, 2}, {0, 0}, {1, 1}, {8, 8}, {4, 4}}, {{2, 2}, {2, 2}, {0, 0}, {1, 1}, {9, 7}, {4, 3}},
+      {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {9, 8}, {5, 4}}, {{2, 2}, {3, 3}, {0, 0}, {1, 1}, {8, 9}, {3, 3}},
+      {{2, 3}, {2, 3}, {1, 0}, {1, 1}, {6, 9}, {4, 3}}, {{3, 3}, {1, 1}, {1, 1}, {2, 2}, {9, 9}, {7, 7}},
+      {{8, 8}, {1, 1}, {0, 0}, {1, 1}, {8, 8}, {1, 1}},
+  };
+  for (const Row& r : table) {
+    for (const int64_t channels : {1, 8, 9, 33, 64, 71}) {
+      SCOPED_TRACE(fmt::format("{} by {}, {} channels", r.kernel[1], r.stride[1], channels));
+      std::vector<std::vector<double>> maxima, gradients;
+      for (const std::vector<size_t>& order : {std::vector<size_t>{}, std::vector<size_t>{0, 2, 3, 1}}) {
+        const Dims in{2, channels, r.in[0], r.in[1]}, shape{2, channels, r.out[0], r.out[1]};
+        const Array x = Array(DType::kFloat, in, order).random(1), g = Array(DType::kFloat, shape, order).random(2);
+        const Array out(DType::kFloat, shape, order), grad(DType::kFloat, in, order);
+        const auto call = [&](const char* name) {
+          Call made(name);
+          made.set("self", x.tensor()).set("kernel_size", r.kernel).set("stride", r.stride);
+          return std::move(made.set("padding", r.padding).set("dilation", r.dilation));
+        };
+        call("max_pool").set("out", out.tensor()).run();
+        call("max_pool_backward").set("grad_output", g.tensor()).set("grad_input", grad.tensor()).run();
+        maxima.push_back(out.values()), gradients.push_back(grad.values());
+      }
+      EXPECT_EQ(maxima[0], maxima[1]);
+      EXPECT_EQ(gradients[0], gradients[1]);
     }
   }
 }
