@@ -198,6 +198,18 @@ OperatorCall Lowering::call(std::string_view op) {
   return planner_.plan_.steps.back();
 }
 
+size_t Lowering::lower_parts() {
+  const size_t before = planner_.plan_.steps.size();
+  planner_.lower_parts(node_);
+  return before;
+}
+
+std::vector<Step>& Lowering::steps() { return planner_.plan_.steps; }
+
+const Planned& Lowering::output(size_t i) const {
+  return planner_.values_.at({planner_.current_, static_cast<int32_t>(i)});
+}
+
 std::vector<Planned> Lowering::inputs() const {
   std::vector<Planned> all;
   for (size_t i = 0; i < input_count(); ++i) all.push_back(input(i));

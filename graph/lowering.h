@@ -106,8 +106,14 @@ class Lowering {
   Planned scratch(DType dtype, const Dims& shape);
 
   OperatorCall call(std::string_view op);
+  /// The steps that the parts of a fused node become one by one, at the end of `steps()`; tells how many there were
+  /// before. All outputs are set.
+  size_t lower_parts();
+  std::vector<Step>& steps();
   /// All inputs in order.
   std::vector<Planned> inputs() const;
+  /// What an output was set to.
+  const Planned& output(size_t i) const;
   /// A body will hold on to this value beyond the run: it gets memory of its own, so that nothing is copied.
   void keep(const Planned& planned);
   /// Work on values. `used` are what it reads and brings.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "device/state.h"
 #include "graph/binding.h"
@@ -176,6 +177,35 @@ void Planner::lower_by_kind(const Node& node) {
     if (!values_.contains({current_, static_cast<int32_t>(i)}))
       fail(Code::kInternal, "its kernel brings no output {}", i);
   }
+}
+
+/// The parts of a fused node as if they stood in the function themselves.
+void Planner::lower_parts(const Node& node) {
+  const Function& parts = *node.parts;
+  std::map<Edge, Planned> values;
+  for (size_t i = 0; i < parts.arguments.size(); ++i) values[{parts.arguments[i].node, 0}] = values_.at(node.inputs[i]);
+  const Function* const outer = std::exchange(f_, &parts);
+  const NodeId whole = current_;
+  std::swap(values, values_);
+  const auto back = [&] {
+    f_ = outer, current_ = whole, shared_ = nullptr;
+    std::swap(values, values_);
+  };
+  try {
+    for (const NodeId id : parts.order()) {
+      if (parts[id].op == kind::kArgument) continue;
+      current_ = id, shared_ = nullptr;
+      lower_by_kind(parts[id]);
+    }
+  } catch (const NeedsValue&) {
+    back();
+    throw Declined{"a shape is known in the run only"};
+  } catch (...) {
+    back();
+    throw;
+  }
+  back();
+  for (size_t i = 0; i < parts.results.size(); ++i) set(i, values.at(parts.results[i].value));
 }
 
 void Planner::lower_on_host(const Node& node, const std::string& reason) {

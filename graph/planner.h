@@ -59,6 +59,7 @@ class Planner {
   /// False when the plan must end before this node.
   bool lower(NodeId id);
   void lower_by_kind(const Node& node);
+  void lower_parts(const Node& node);
   void lower_on_host(const Node& node, const std::string& reason);
   void fold(NodeId id, size_t first_step, size_t first_slot);
   bool foldable(const Node& node, size_t first_step) const;

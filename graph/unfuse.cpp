@@ -83,6 +83,12 @@ class Unfuser {
 
 }  // namespace
 
-Function unfused(const Function& f, NodeId only) { return Unfuser(f).run(only); }
+Function unfused(const Function& f, NodeId only) {
+  Function out = Unfuser(f).run(only);
+  // Parts may be fused nodes themselves.
+  const auto is_fused = [](const Node& node) { return node.parts != nullptr; };
+  while (only < 0 && std::any_of(out.nodes.begin(), out.nodes.end(), is_fused)) out = Unfuser(out).run(only);
+  return out;
+}
 
 }  // namespace npu::graph

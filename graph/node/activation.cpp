@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations with numbers of their own, softmax, biases, and the gradients of all of them.
 #include "graph/node/layout.h"
+#include "graph/node/point.h"
 
 namespace npu::graph {
 namespace {
@@ -8,7 +9,8 @@ namespace {
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 
-double slope(const Lowering& l) { return l.attributes().get_or<double>("alpha", 0.2); }
+double slope(const Attributes& attributes) { return attributes.get_or<double>("alpha", 0.2); }
+double slope(const Lowering& l) { return slope(l.attributes()); }
 
 OperatorCall unary(Lowering& l) {
   const Planned out = l.make(0, l.dtype(0), l.shape(0));
@@ -79,5 +81,22 @@ NPU_NODE("BiasAdd", bias_add);
 NPU_NODE("BiasAddV1", bias_add);
 NPU_NODE("BiasAddGrad", bias_add_grad);
 
+constexpr std::string_view kSelf[] = {"self"};
+constexpr std::string_view kGradient[] = {"grad_output", "self"};
+constexpr std::string_view kFromResult[] = {"grad_output", "self_or_result"};
+
 }  // namespace
+
+std::optional<PointNode> activation_node(const Node& node) {
+  const auto number = [&] { return std::pair<std::string_view, double>("negative_slope", slope(node.attributes)); };
+  if (node.op == "ReluGrad") return PointNode{"relu_backward", kGradient};
+  if (node.op == "Relu6") return PointNode{"hardtanh", kSelf, false, false, {{"min_val", 0.0}, {"max_val", 6.0}}};
+  if (node.op == "Relu6Grad") return PointNode{"clipped_relu_backward", kGradient};
+  if (node.op == "LeakyRelu") return PointNode{"leaky_relu", kSelf, false, false, {number()}};
+  if (node.op == "LeakyReluGrad") return PointNode{"leaky_relu_backward", kGradient, false, false, {number()}};
+  if (node.op == "Elu") return PointNode{"elu", kSelf};
+  if (node.op == "EluGrad") return PointNode{"elu_backward_result", kFromResult};
+  return {};
+}
+
 }  // namespace npu::graph

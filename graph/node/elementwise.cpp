@@ -226,15 +226,14 @@ NPU_NODE("InvGrad", backward, "reciprocal_backward");
 NPU_NODE("SoftplusGrad", softplus_grad);
 NPU_NODE("SoftsignGrad", softsign_grad);
 
-constexpr std::string_view kGradient[] = {"grad_output", "self"};
 constexpr std::string_view kTwice[] = {"self", "other"};
 
 }  // namespace
 
-std::optional<PointNode> point_node(std::string_view op) {
-  if (op == "Square") return PointNode{"mul", kTwice, false, true};
-  if (op == "ReluGrad") return PointNode{"relu_backward", kGradient};
-  const NodeKind* kind = find_kind(op);
+std::optional<PointNode> point_node(const Node& node) {
+  if (node.op == "Square") return PointNode{"mul", kTwice, false, true};
+  if (auto activation = activation_node(node)) return activation;
+  const NodeKind* kind = find_kind(node.op);
   if (kind == nullptr) return {};
   const std::string_view line = kind->target;
   if (kind->lower == unary) return PointNode{line, kUnary};

@@ -26,7 +26,7 @@ Role role_of(const Node& node) {
   if (node.op == "ReadVariableOp") return Role::kRead;
   if (node.op == "AssignVariableOp") return Role::kAssign;
   if (node.op == "AssignAddVariableOp" || node.op == "AssignSubVariableOp") return Role::kUpdate;
-  if (!point_node(node.op)) throw Unfused{fmt::format("{} is not element-wise", node.op)};
+  if (!point_node(node)) throw Unfused{fmt::format("{} is not element-wise", node.op)};
   return Role::kPoint;
 }
 
@@ -143,7 +143,7 @@ class Fused {
   }
 
   void look_at_point(const Node& node, Known& out) const {
-    const PointNode point = *point_node(node.op);
+    const PointNode point = *point_node(node);
     const DType dtype = out.dtype;
     if (point.test) out.dtype = DType::kBool;
     const bool where = point.line == "where";
@@ -267,11 +267,12 @@ class Fused {
         break;
       case Role::kBias: result = add_bias(unit, id, number); break;
       default: {
-        const PointNode point = *point_node(node.op);
+        const PointNode point = *point_node(node);
         std::vector<std::pair<std::string, int>> operands;
         for (size_t k = 0; k < point.fields.size(); ++k)
           operands.emplace_back(point.fields[k], reg(point.same ? 0 : k));
         result = add(unit, point.line, out.dtype, std::move(operands));
+        for (const auto& [field, number] : point.numbers) unit.group.steps.back().numbers.emplace_back(field, number);
       }
     }
     unit.registers[{id, 0}] = result;
@@ -370,6 +371,7 @@ class Fused {
     const ops::ChainStep& step = unit.group.steps.front();
     OperatorCall call = l_.call(step.op);
     for (const auto& [name, reg] : step.operands) call.set(name, unit.inputs[static_cast<size_t>(reg)]);
+    for (const auto& [name, value] : step.numbers) call.set(name, ops::Operand{{}, Scalar(value)});
     call.set("out", values_.at(unit.outputs.front()).planned);
   }
 

@@ -36,5 +36,8 @@ inline constexpr std::string_view kAttention = "_FusedAttention";
 /// Its gradient. Inputs those, dy and what the forward gave; outputs dq, dk and dv.
 inline constexpr std::string_view kAttentionGrad = "_FusedAttentionGrad";
 
+/// A product or convolution with the element-wise node that takes up its result.
+inline constexpr std::string_view kProduct = "_FusedProduct";
+
 }  // namespace kind
 }  // namespace npu::graph

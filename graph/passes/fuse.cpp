@@ -212,7 +212,7 @@ bool is_elementwise(const Function& f, const Node& node) {
   }
   if (constant) return false;
   if (node.op == "AddN" || node.op == "BiasAdd" || node.op == "Cast" || node.op == "Identity") return true;
-  const std::optional<PointNode> point = point_node(node.op);
+  const std::optional<PointNode> point = point_node(node);
   return point && ops::ChainProgram::knows(point->line, f.output(node.inputs.back()).type.dtype,
                                            node.outputs.front().type.dtype);
 }

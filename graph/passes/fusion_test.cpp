@@ -354,6 +354,8 @@ TEST(FusionSwitch, BothFormsAliasesAndAll) {
             Names{"elementwise"});
   EXPECT_EQ(read_fusion_switch("ALL:off").off, fusions_but(""));
   EXPECT_EQ(read_fusion_switch("adam_apply_one:on\nALL:off").off, fusions_but("variable_update"));
+  EXPECT_EQ(read_fusion_switch("MatMulBiasAddFusionPass:off").off, Names{"matmul_epilogue"});
+  EXPECT_EQ(read_fusion_switch("AABiasaddConvFusion:off").off, Names{"conv_epilogue"});
   const char* json =
       R"({"Switch": {"GraphFusion": {"ALL": "off", "variable_update": "on"}, "UBFusion": {"ALL": "on"}}})";
   EXPECT_EQ(read_fusion_switch(json).off, fusions_but("variable_update", FusionGroup::kBuffer));
@@ -397,7 +399,7 @@ TEST(FusionReport, CountsAndReasonsAreTold) {
   library.get("f", Role::kRoot)->run({value_of<float>({2, 2}, {1, 2, 3, 4})});
   EXPECT_NE(library.report().json().find(
                 R"("fusions":[{"declined":{"something between them is not element-wise":1},"effective":1,"matched":2,)"
-                R"("pass":"elementwise"}])"),
+                R"("pass":"elementwise"},{"declined":{},"effective":1,"matched":1,"pass":"matmul_epilogue"}])"),
             std::string::npos)
       << library.report().json();
   EXPECT_NE(library.report().text().find("fused by elementwise: 1 of 2 matches"), std::string::npos);

@@ -52,6 +52,16 @@ const std::vector<Pass>& all_passes() {
        .fuse = fuse_elementwise,
        .aliases = {"TbeEltwiseFusionPass", "TbeMultiOutputFusionPass", "MulAddFusionPass", "MulAddNFusionPass",
                    "ReluFusionPass", "DreluFusionPass"}},
+      {.name = "matmul_epilogue",
+       .purpose = "Matrix products write what biases, activations and sums make of their results.",
+       .group = FusionGroup::kBuffer,
+       .fuse = fuse_matmul_epilogues,
+       .aliases = {"MatMulBiasAddFusionPass", "ATbeMatmulElemwiseFusionPass"}},
+      {.name = "conv_epilogue",
+       .purpose = "Convolutions and their gradients write what element-wise nodes make of their results.",
+       .group = FusionGroup::kBuffer,
+       .fuse = fuse_conv_epilogues,
+       .aliases = {"AABiasaddConvFusion", "TbeConv2DBackpropElemwiseFusionPass"}},
   };
   return passes;
 }

@@ -2,7 +2,9 @@
 #include <vector>
 
 #include "ops/conv/geometry.h"
+#include "ops/cube/channels_last.h"
 #include "ops/operator.h"
+#include "ops/vector/chain_after.h"
 
 namespace npu::ops {
 namespace {
@@ -18,6 +20,11 @@ void require_dims(const char* name, const Tensor& t, const Dims& shape) {
   require(t.shape == shape, "{} is {}, the arguments give {}", name, t.shape, shape);
 }
 
+void require_followed(const std::string& chain, bool never, const char* name, const Tensor& t) {
+  require(chain.empty() || (!never && cube::is_channels_last(t)), "{} is {}: a chain follows channels-last images only",
+          name, t);
+}
+
 // Transposed convolution runs the passes of the convolution it turns around: what is written there is src.
 ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, const Tensor& bias,
                     const Tensor& output) {
@@ -28,7 +35,8 @@ ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, 
 
 /// out = convolution of input [n, c, spatial…] with weight [o, c / groups, kernel…] (transposed: [c, o / groups,
 /// kernel…]) plus bias [o]; 1 to 3 spatial axes; padding per axis, or before and after each.
-struct Convolution final : Operator {
+/// A chain may follow, over channels-last `out`.
+struct Convolution final : ChainAfter {
   Tensor input, weight, bias, out;
   std::vector<int64_t> stride, padding, dilation, output_padding;
   bool transposed = false;
@@ -36,7 +44,9 @@ struct Convolution final : Operator {
 
   void prepare() override;
   void run() override;
-  int64_t cost() const override { return work_ / 32 + 2000; }
+  /// Kernels take the tensors with each run.
+  void moved() override { add_bias_ == nullptr ? move_chain() : prepare(); }
+  int64_t cost() const override { return work_ / 32 + 2000 + chain_cost(); }
 
  private:
   std::unique_ptr<ConvKernel> kernel_;
@@ -57,6 +67,8 @@ void Convolution::prepare() {
   require_floating("out", out);
   require_dims("out", out, shape);
   if (bias.defined()) require_dims("bias", bias, {shape[1]});
+  require_followed(chain, transposed, "out", out);
+  prepare_chain();
   if (out.count() == 0) return;
   const cube::ConvShape geometry = conv_shape(input, weight, out, options);
   work_ = geometry.work();
@@ -76,12 +88,13 @@ void Convolution::prepare() {
 
 void Convolution::run() {
   if (kernel_ == nullptr) return;
-  kernel_->run(arrange(transposed, input, weight, transposed ? Tensor() : bias, out));
+  kernel_->run(arrange(transposed, input, weight, transposed ? Tensor() : bias, out), after());
   if (add_bias_ != nullptr) add_bias_->run();
 }
 
 /// Gradients of a convolution; output_mask says which of input, weight and bias are wanted.
-struct ConvolutionBackward final : Operator {
+/// A chain may follow, over a channels-last `grad_input` that is wanted alone.
+struct ConvolutionBackward final : ChainAfter {
   Tensor grad_output, input, weight, grad_input, grad_weight, grad_bias;
   std::vector<int64_t> bias_sizes, stride, padding, dilation, output_padding;
   bool transposed = false;
@@ -90,7 +103,8 @@ struct ConvolutionBackward final : Operator {
 
   void prepare() override;
   void run() override;
-  int64_t cost() const override { return work_ / 16 + 4000; }
+  void moved() override { bias_ == nullptr ? move_chain() : prepare(); }
+  int64_t cost() const override { return work_ / 16 + 4000 + chain_cost(); }
 
  private:
   bool wanted(size_t which) const { return which < output_mask.size() && output_mask[which]; }
@@ -127,6 +141,8 @@ void ConvolutionBackward::prepare() {
     data_ = make_conv(transposed ? ConvPass::kForward : ConvPass::kBackwardData, geometry,
                       arrange(transposed, grad_input, weight, {}, grad_output));
   }
+  require_followed(chain, transposed || !wanted(0), "grad_input", grad_input);
+  prepare_chain();
   if (wanted(1)) {
     require(grad_weight.defined(), "output_mask asks for grad_weight, but none is given");
     require_dims("grad_weight", grad_weight, weight.shape);
@@ -137,10 +153,10 @@ void ConvolutionBackward::prepare() {
 }
 
 void ConvolutionBackward::run() {
-  if (data_ != nullptr && grad_input.count() > 0) data_->run(arrange(transposed, grad_input, weight, {}, grad_output));
-  if (weights_ != nullptr && grad_weight.count() > 0) {
-    weights_->run(arrange(transposed, input, grad_weight, {}, grad_output));
-  }
+  if (data_ != nullptr && grad_input.count() > 0)
+    data_->run(arrange(transposed, grad_input, weight, {}, grad_output), after());
+  if (weights_ != nullptr && grad_weight.count() > 0)
+    weights_->run(arrange(transposed, input, grad_weight, {}, grad_output), nullptr);
   if (bias_ != nullptr) bias_->run();
 }
 
@@ -148,15 +164,22 @@ void ConvolutionBackward::run() {
   attr<&type::stride>("stride"), attr<&type::padding>("padding"), attr<&type::dilation>("dilation"), \
       attr<&type::transposed>("transposed"), attr<&type::output_padding>("output_padding"),          \
       attr<&type::groups>("groups")
-NPU_OPERATOR(Convolution, "convolution", "conv", in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
-             optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution), out<&Convolution::out>("out"));
-NPU_OPERATOR(ConvolutionBackward, "convolution_backward", "conv", in<&ConvolutionBackward::grad_output>("grad_output"),
-             in<&ConvolutionBackward::input>("input"), in<&ConvolutionBackward::weight>("weight"),
-             attr<&ConvolutionBackward::bias_sizes>("bias_sizes"), NPU_CONV_OPTIONS(ConvolutionBackward),
-             attr<&ConvolutionBackward::output_mask>("output_mask"),
-             optional_out<&ConvolutionBackward::grad_input>("grad_input"),
-             optional_out<&ConvolutionBackward::grad_weight>("grad_weight"),
-             optional_out<&ConvolutionBackward::grad_bias>("grad_bias"));
+const Registration register_convolution(
+    "convolution", "conv",
+    with_chain<Convolution>({in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
+                             optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution),
+                             out<&Convolution::out>("out")}),
+    &make<Convolution>);
+const Registration register_convolution_backward(
+    "convolution_backward", "conv",
+    with_chain<ConvolutionBackward>(
+        {in<&ConvolutionBackward::grad_output>("grad_output"), in<&ConvolutionBackward::input>("input"),
+         in<&ConvolutionBackward::weight>("weight"), attr<&ConvolutionBackward::bias_sizes>("bias_sizes"),
+         NPU_CONV_OPTIONS(ConvolutionBackward), attr<&ConvolutionBackward::output_mask>("output_mask"),
+         optional_out<&ConvolutionBackward::grad_input>("grad_input"),
+         optional_out<&ConvolutionBackward::grad_weight>("grad_weight"),
+         optional_out<&ConvolutionBackward::grad_bias>("grad_bias")}),
+    &make<ConvolutionBackward>);
 
 }  // namespace
 }  // namespace npu::ops

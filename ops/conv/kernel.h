@@ -9,6 +9,7 @@
 #include "base/tensor.h"
 #include "ops/cube/conv_shape.h"
 #include "ops/cube/onednn.h"
+#include "ops/vector/chain.h"
 
 namespace npu::ops {
 
@@ -22,8 +23,9 @@ struct ConvTensors {
 class ConvKernel {
  public:
   virtual ~ConvKernel() = default;
-  /// `tensors` have the geometry planned for; addresses may have changed. Does not throw.
-  virtual void run(const ConvTensors& tensors) const = 0;
+  /// `tensors` have the geometry planned for; addresses may have changed. Does not throw. `after` may follow where the
+  /// result is images, dense and channels-last: it goes over each piece of it as soon as that is there.
+  virtual void run(const ConvTensors& tensors, const Chain* after) const = 0;
 };
 
 using ConvMaker = std::unique_ptr<ConvKernel>(cube::ConvPass pass, const cube::ConvShape& shape,

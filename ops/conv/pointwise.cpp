@@ -54,13 +54,12 @@ class Images final : public ConvKernel {
     if (sum.defined()) sum = sum.transposed(1, 2);
     product_.plan(in.transposed(1, 2), repeated(w.transposed(0, 1), n), sum, out.transposed(1, 2));
   }
-  void run(const ConvTensors& t) const override {
+  void run(const ConvTensors& t, const Chain* after) const override {
     const Tensor& in = forward_ ? t.src : t.dst;
     const Tensor& out = forward_ ? t.dst : t.src;
-    if (by_pixels_)
-      product_.run(in, t.weight, t.bias, out);
-    else
-      product_.run(t.weight, in, t.bias, out);
+    if (by_pixels_) return product_.run(in, t.weight, t.bias, out, after);
+    product_.run(t.weight, in, t.bias, out);
+    if (after != nullptr) after->run();
   }
 
  private:
@@ -111,7 +110,7 @@ class Weights final : public ConvKernel {
   Weights(const Tensor& src, const Tensor& dst, const Tensor& weight) : src_(src), dst_(dst) {
     product_.plan(dst_.matrix(), src_.matrix().transposed(0, 1), {}, flat_weight(weight));
   }
-  void run(const ConvTensors& t) const override {
+  void run(const ConvTensors& t, const Chain*) const override {
     const Scratch<std::byte> src(src_.room()), dst(dst_.room());
     product_.run(dst_.lay_out(t.dst, dst), src_.lay_out(t.src, src), {}, t.weight);
   }

@@ -131,7 +131,8 @@ class Images final : public ConvKernel {
     return made;
   }
 
-  void run(const ConvTensors& t) const override {
+  void run(const ConvTensors& t, const Chain* after) const override {
+    const bool pieces = after != nullptr && after->by_pieces();
     const Scratch<std::byte> dense(origin_.room(t.weight)), packed(packed_bytes_);
     origin_.load(t.weight, dense);
     const std::byte* weights = origin_.place(t.weight, dense);
@@ -143,7 +144,9 @@ class Images final : public ConvKernel {
     parallel_parts(static_cast<int64_t>(parts_.size()), [&](int64_t i) {
       const Part& part = parts_[static_cast<size_t>(i)];
       run_part(part, t, packed + packed_[part.weights].second, bias);
+      if (pieces) finish_part(part, *after);
     });
+    if (after != nullptr && !pieces) after->run();
   }
 
  private:
@@ -158,6 +161,15 @@ class Images final : public ConvKernel {
     (forward ? src : dst).load();
     part.kernel->run(src.data(), weights, bias, dst.data());
     (forward ? dst : src).store();
+  }
+
+  /// What follows, on the images or rows that the part has written.
+  void finish_part(const Part& part, const Chain& after) const {
+    const bool forward = pass_ == ConvPass::kForward;
+    const int64_t image = forward ? shape_.o * shape_.out_pixels() : shape_.c * shape_.in_pixels();
+    if (!forward) return after.run_piece(part.n0 * image, part.shape.n, image, image);
+    const int64_t row = image / shape_.out[first_axis(shape_)];
+    after.run_piece(part.n0 * image + part.row * row, part.shape.n, image, part.shape.out[first_axis(shape_)] * row);
   }
 
   bool add(int64_t n, int64_t images, int64_t row, int64_t rows, bool bias) {
@@ -205,7 +217,9 @@ class Channels final : public ConvKernel {
     return made;
   }
 
-  void run(const ConvTensors& t) const override {
+  void run(const ConvTensors& t, const Chain* after) const override {
+    const bool pieces = after != nullptr && after->by_pieces();
+    const int64_t rows = shape_.n * (forward_ ? shape_.out_pixels() : shape_.in_pixels());
     const auto size = static_cast<int64_t>(size_of(dtype_));
     const Scratch<std::byte> dense(origin_.room(t.weight));
     origin_.load(t.weight, dense);
@@ -226,7 +240,9 @@ class Channels final : public ConvKernel {
       void *src = forward_ ? in.data() : out.data(), *dst = forward_ ? out.data() : in.data();
       kernel_->run(src, packed, t.bias.defined() ? bias + first : nullptr, dst);
       out.store();
+      if (pieces) after->run_piece(first, rows, slices_ * width_, width_);
     });
+    if (after != nullptr && !pieces) after->run();
   }
 
  private:
@@ -260,7 +276,7 @@ class Weights final : public ConvKernel {
     return made;
   }
 
-  void run(const ConvTensors& t) const override {
+  void run(const ConvTensors& t, const Chain*) const override {
     const int64_t groups = shape_.n / images_;
     const Scratch<std::byte> dense(origin_.room(t.weight));
     auto* gradient = reinterpret_cast<float*>(origin_.place(t.weight, dense));

@@ -46,7 +46,7 @@ class Unfolded final : public ConvKernel {
         depth_(shape.c / shape.groups),
         width_(shape.o / shape.groups) {}
 
-  void run(const ConvTensors& t) const override {
+  void run(const ConvTensors& t, const Chain* after) const override {
     const Scratch<T> dense(s_.weight_count()), weights(s_.weight_count());
     if (pass_ == ConvPass::kBackwardWeights) return gradient(t, dense, weights);
     to_dense(t.weight, dtype_of<T>, dense);
@@ -57,6 +57,7 @@ class Unfolded final : public ConvKernel {
       else
         data(image(t.dst, n), weights, image(t.src, n));
     });
+    if (after != nullptr) after->run();
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
+#include "ops/vector/chain_after.h"
 
 namespace npu::ops {
 namespace {
@@ -23,8 +24,8 @@ Tensor with_batch(const Tensor& t, Dims batch) {
 }
 
 /// out = self @ mat2 by NumPy's rules: a vector on the left is a row, on the right a column, and its axis is left out
-/// of the result; leading axes broadcast.
-struct Matmul final : Operator {
+/// of the result; leading axes broadcast. A chain may follow, over a row-major `out`.
+struct Matmul final : ChainAfter {
   Tensor self, mat2, out;
   Product product;
 
@@ -44,10 +45,12 @@ struct Matmul final : Operator {
     Tensor result = mat2.rank() == 1 ? with_axis(out, out.rank()) : out;
     if (self.rank() == 1) result = with_axis(result, result.rank() - 1);
     product.plan(with_batch(a, batch), with_batch(b, batch), {}, result);
+    require(chain.empty() || out.contiguous(), "out is {}: a chain follows row-major results only", out);
+    prepare_chain();
   }
-  void run() override { product.run(self, mat2, {}, out); }
-  void moved() override {}
-  int64_t cost() const override { return product.cost(); }
+  void run() override { product.run(self, mat2, {}, out, after()); }
+  void moved() override { move_chain(); }
+  int64_t cost() const override { return product.cost() + chain_cost(); }
 };
 
 /// out = self @ mat2, one product per leading index.
@@ -70,8 +73,10 @@ struct BatchMatmul final : Operator {
   int64_t cost() const override { return product.cost(); }
 };
 
-NPU_OPERATOR(Matmul, "matmul", "matmul", in<&Matmul::self>("self"), in<&Matmul::mat2>("mat2"),
-             out<&Matmul::out>("out"));
+const Registration register_matmul("matmul", "matmul",
+                                   with_chain<Matmul>({in<&Matmul::self>("self"), in<&Matmul::mat2>("mat2"),
+                                                       out<&Matmul::out>("out")}),
+                                   &make<Matmul>);
 NPU_OPERATOR(BatchMatmul, "batch_matmul", "matmul", in<&BatchMatmul::self>("self"), in<&BatchMatmul::mat2>("mat2"),
              out<&BatchMatmul::out>("out"));
 

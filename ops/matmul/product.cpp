@@ -162,9 +162,13 @@ int64_t Product::cost() const {
   return 300 + items() * (m_ * n_ * k_ / rate + (m_ * n_ + m_ * k_ + k_ * n_) / 8);
 }
 
-void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out) const {
+void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Chain* after) const {
   if (items() == 0 || m_ == 0 || n_ == 0) return;
-  Memory memory{a.bytes(), b.bytes(), has_self_ ? self.bytes() : nullptr, out.bytes()};
+  if (after != nullptr && !after->by_pieces()) {
+    run(a, b, self, out);
+    return after->run();
+  }
+  Memory memory{a.bytes(), b.bytes(), has_self_ ? self.bytes() : nullptr, out.bytes(), after};
   if (swapped_) std::swap(memory.a, memory.b);
   // What the result would overwrite while it is still needed is set aside.
   const auto away_from_out = [&](const Side& side, const std::byte*& from, Scratch<std::byte>* copy) {
@@ -223,6 +227,12 @@ void Product::compute_tiles(const Memory& memory, int64_t item) const {
                  [&](int64_t index) { run_tile(memory, item, cube::tile_at(tiling_, m_, n_, k_, index, 0), whole); });
 }
 
+/// What comes after the product, on a tile that has just been stored.
+void Product::run_after(const Memory& memory, int64_t item, const cube::Tile& tile) const {
+  if (memory.after == nullptr) return;
+  memory.after->run_piece((item * m_ + tile.row) * n_ + tile.col, tile.rows, n_, tile.cols);
+}
+
 // Few tiles but a long k: the engine splits k; filling and storing surround it.
 template <class T>
 void Product::compute_sliced(const Memory& memory, int64_t item) const {
@@ -234,6 +244,10 @@ void Product::compute_sliced(const Memory& memory, int64_t item) const {
   if (has_self_) fill(memory, item, all, c.data(), n_);
   cube::gemm(whole);
   store(memory, item, all, c.data(), n_);
+  if (memory.after == nullptr) return;
+  const int64_t grain = std::max<int64_t>(1, kPartElements / n_);
+  parallel_for(m_, grain,
+               [&](int64_t begin, int64_t end) { run_after(memory, item, {begin, end - begin, 0, n_, 0, k_}); });
 }
 
 const std::byte* Product::item_of(const Side& side, const std::byte* base, int64_t item) const {
@@ -348,6 +362,7 @@ void Product::finish_native(const Memory& memory, int64_t item, const cube::Tile
     for (int64_t i = 0; i < count; ++i) c[i] *= alpha;
   }
   store(memory, item, tile, c, tile.cols);
+  run_after(memory, item, tile);
 }
 
 template <class E>
@@ -409,6 +424,7 @@ void Product::run_tile(const Memory& memory, int64_t item, const cube::Tile& til
   }
   cube::gemm_serial(part);
   if (out_.packed) store(memory, item, tile, part.c, part.ldc);
+  run_after(memory, item, tile);
 }
 
 }  // namespace npu::ops

@@ -10,6 +10,7 @@
 #include "base/tensor.h"
 #include "ops/cube/gemm.h"
 #include "ops/cube/onednn.h"
+#include "ops/vector/chain.h"
 
 namespace npu::ops {
 
@@ -21,7 +22,8 @@ class Product {
             const Scalar& beta = 1);
 
   /// Computes on tensors planned for; only their addresses may have changed. Inputs may overlap `out` in any way.
-  void run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out) const;
+  /// `after`, a chain over a row-major `out`, goes over each tile of it while the tile is in the cache.
+  void run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Chain* after = nullptr) const;
 
   /// Nanoseconds, roughly.
   int64_t cost() const;
@@ -43,6 +45,7 @@ class Product {
     const std::byte* b;
     const std::byte* self;
     std::byte* out;
+    const Chain* after;
   };
 
   Side side_of(const Tensor& t) const;
@@ -74,6 +77,7 @@ class Product {
   void finish_native(const Memory& memory, int64_t item, const cube::Tile& tile, float* c) const;
   template <class T>
   void fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const;
+  void run_after(const Memory& memory, int64_t item, const cube::Tile& tile) const;
   template <class T>
   void store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const;
 

@@ -239,8 +239,7 @@ class Chain::Registers {
   std::byte* at_[kMostRegisters];  // NOLINT: as many as the program has are filled
 };
 
-void Chain::run_part(const Group& g, int64_t begin, int64_t end) const {
-  Registers registers(g);
+void Chain::run_range(const Group& g, Registers& registers, int64_t begin, int64_t end) {
   for (int64_t at = begin; at < end;) {
     int64_t count = std::min(g.tile, end - at);
     if (g.by_rows) count = std::min(count, g.walk.back() - at % g.walk.back());
@@ -249,11 +248,20 @@ void Chain::run_part(const Group& g, int64_t begin, int64_t end) const {
   }
 }
 
+void Chain::run_piece(int64_t begin, int64_t rows, int64_t stride, int64_t width) const {
+  const Group& g = groups_.front();
+  Registers registers(g);
+  if (stride == width) return run_range(g, registers, begin, begin + rows * width);
+  for (int64_t i = 0; i < rows; ++i, begin += stride) run_range(g, registers, begin, begin + width);
+}
+
 void Chain::run() const {
   if (!copies_) {
     parallel_parts(static_cast<int64_t>(parts_.size()), [this](int64_t i) {
       const Part& part = parts_[static_cast<size_t>(i)];
-      run_part(groups_[part.group], part.begin, part.end);
+      const Group& g = groups_[part.group];
+      Registers registers(g);
+      run_range(g, registers, part.begin, part.end);
     });
     return;
   }

@@ -24,7 +24,8 @@ namespace npu::ops {
 struct ChainStep {
   std::string op;  ///< a line of a PointFamily, or "cast"
   DType result = DType::kUndefined;
-  std::vector<std::pair<std::string, int>> operands = {};  ///< field of the line, register
+  std::vector<std::pair<std::string, int>> operands = {};    ///< field of the line, register
+  std::vector<std::pair<std::string, double>> numbers = {};  ///< fields that are the same for all elements
 };
 
 struct ChainGroup {
@@ -33,7 +34,8 @@ struct ChainGroup {
   std::vector<int> outputs = {};  ///< registers
 };
 
-/// "0,0;mul:0:self=0,other=1;=2": dtypes of the inputs by their numbers, steps, outputs; groups are joined by "|".
+/// "0,0;mul:0:self=0,other=1;=2": dtypes of the inputs by their numbers, steps, outputs; groups are joined by "|". A
+/// number among the operands is written min_val~0.5.
 std::string to_text(std::span<const ChainGroup> groups);
 /// Raises 500000 for a text that to_text does not write.
 std::vector<ChainGroup> chain_groups(std::string_view text);
@@ -87,6 +89,12 @@ class Chain {
   /// The same tensors elsewhere.
   void move(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   void run() const;
+  /// Whether any piece of the elements may be computed on its own, in any order: a chain of one group that writes
+  /// nothing over what other elements still read.
+  bool by_pieces() const { return groups_.size() == 1 && !copies_; }
+  /// The elements [begin + i * stride, begin + i * stride + width) for each i in [0, rows), in the calling thread. For
+  /// chains that by_pieces says this of.
+  void run_piece(int64_t begin, int64_t rows, int64_t stride, int64_t width) const;
   int64_t cost() const;
 
  private:
@@ -121,7 +129,7 @@ class Chain {
 
   void bind(Group& g);
   void meet(Group& g);
-  void run_part(const Group& g, int64_t begin, int64_t end) const;
+  static void run_range(const Group& g, Registers& registers, int64_t begin, int64_t end);
   std::shared_ptr<const ChainProgram> program_;
   std::vector<Group> groups_;
   std::vector<Part> parts_;

@@ -25,12 +25,22 @@ std::string joined(const List& list, std::string_view separator, Text&& text) {
   return out;
 }
 
-int number_of(std::string_view text) {
-  int value = 0;
+template <class T>
+T value_of(std::string_view text) {
+  T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
     fail(Code::kInternal, "a chain's program has '{}' where a number belongs", text);
   return value;
+}
+int number_of(std::string_view text) { return value_of<int>(text); }
+double real_of(std::string_view text) { return value_of<double>(text); }
+
+/// What the step or its line says of an input that is no register; undefined where nothing does.
+Scalar number_for(const ChainStep& step, const PointCall& call, size_t input) {
+  for (const auto& [name, value] : step.numbers)
+    if (name == call.names[input]) return Scalar(value);
+  return call.numbers[input];
 }
 
 ChainStep step_of(std::string_view text) {
@@ -38,6 +48,10 @@ ChainStep step_of(std::string_view text) {
   if (parts.size() != 3) fail(Code::kInternal, "a chain's program has the step '{}'", text);
   ChainStep step{std::string(parts[0]), static_cast<DType>(number_of(parts[1]))};
   for (const std::string_view operand : split(parts[2], ",")) {
+    if (const size_t sign = operand.find('~'); sign != std::string_view::npos) {
+      step.numbers.emplace_back(operand.substr(0, sign), real_of(operand.substr(sign + 1)));
+      continue;
+    }
     const size_t equal = std::min(operand.find('='), operand.size() - 1);
     step.operands.emplace_back(operand.substr(0, equal), number_of(operand.substr(equal + 1)));
   }
@@ -68,8 +82,10 @@ bool can_cast(DType from, DType to) {
 std::string to_text(std::span<const ChainGroup> groups) {
   const auto number = [](auto value) { return fmt::format("{}", static_cast<int>(value)); };
   const auto operand = [](const auto& o) { return fmt::format("{}={}", o.first, o.second); };
+  const auto real = [](const auto& n) { return fmt::format(",{}~{}", n.first, n.second); };
   const auto step = [&](const ChainStep& s) {
-    return fmt::format("{}:{}:{};", s.op, static_cast<int>(s.result), joined(s.operands, ",", operand));
+    return fmt::format("{}:{}:{}{};", s.op, static_cast<int>(s.result), joined(s.operands, ",", operand),
+                       joined(s.numbers, "", real));
   };
   return joined(groups, "|", [&](const ChainGroup& g) {
     return fmt::format("{};{}={}", joined(g.inputs, ",", number), joined(g.steps, "", step),
@@ -122,13 +138,14 @@ ChainProgram::Group ChainProgram::compiled(const ChainGroup& group) {
       const bool given = std::any_of(step.operands.begin(), step.operands.end(),
                                      [&](const auto& operand) { return operand.first == call.names[k]; });
       if (given) continue;
-      require(call.numbers[k].defined(), "step {} of a chain has no operand {}", step.op, call.names[k]);
-      const double value = call.numbers[k].to_double();
+      const Scalar number = number_for(step, call, k);
+      require(number.defined(), "step {} of a chain has no operand {}", step.op, call.names[k]);
+      const double value = number.to_double();
       const bool there = std::any_of(g.numbers.begin(), g.numbers.end(), [&](const Number& n) {
         return n.slot == call.slot && n.value.to_double() == value;
       });
       if (there) continue;
-      g.numbers.push_back({static_cast<int>(g.dtype.size()), call.slot, call.numbers[k]});
+      g.numbers.push_back({static_cast<int>(g.dtype.size()), call.slot, number});
       g.dtype.push_back(call.slot);
       g.slot.push_back(call.slot);
     }
@@ -164,8 +181,9 @@ void ChainProgram::add_step(Group& g, const ChainStep& step) {
         out.operands.push_back(renumbered(given->second));
         continue;
       }
+      const double value = number_for(step, call, k).to_double();
       const auto number = std::find_if(g.numbers.begin(), g.numbers.end(), [&](const Number& n) {
-        return n.slot == call.slot && n.value.to_double() == call.numbers[k].to_double();
+        return n.slot == call.slot && n.value.to_double() == value;
       });
       out.operands.push_back(number->reg);
     }

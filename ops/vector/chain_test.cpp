@@ -123,6 +123,35 @@ TEST(Chain, CastsRoundOnceAndTestsGiveBools) {
     EXPECT_TRUE(mine[i] == theirs[i] || (std::isnan(mine[i]) && std::isnan(theirs[i]))) << i;
 }
 
+TEST(Chain, NumbersOfAStep) {
+  const ChainGroup group{{kF},
+                         {{"leaky_relu", kF, {{"self", 0}}, {{"negative_slope", 0.3}}},
+                          {"hardtanh", kF, {{"self", 1}}, {{"min_val", -0.25}, {"max_val", 1e-3}}}},
+                         {2}};
+  const std::vector<ChainGroup> groups{group};
+  EXPECT_EQ(to_text(groups),
+            "0;leaky_relu:0:self=0,negative_slope~0.3;hardtanh:0:self=1,min_val~-0.25,max_val~0.001;=2");
+  EXPECT_EQ(to_text(chain_groups(to_text(groups))), to_text(groups));
+  const Array x = Array(kF, {300}).random(1), got(kF, {300}), want(kF, {300});
+  Call("chain")
+      .set("inputs", std::vector<Tensor>{x})
+      .set("outputs", std::vector<Tensor>{got})
+      .set("program", to_text(groups))
+      .run();
+  Call("leaky_relu")
+      .set("self", Operand{x, {}})
+      .set("negative_slope", Operand{{}, Scalar(0.3)})
+      .set("out", want.tensor())
+      .run();
+  Call("hardtanh")
+      .set("self", Operand{want, {}})
+      .set("min_val", Operand{{}, Scalar(-0.25)})
+      .set("max_val", Operand{{}, Scalar(1e-3)})
+      .set("out", want.tensor())
+      .run();
+  EXPECT_EQ(got.values(), want.values());
+}
+
 TEST(Chain, WrongProgramsAndTensorsAreRefused) {
   const Array x = Array(kF, {4}).random(1), y = Array(kF, {3}).random(1);
   const auto refusal = [](std::vector<Tensor> in, std::vector<Tensor> out, const std::string& program) {
