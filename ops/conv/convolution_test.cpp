@@ -33,6 +33,9 @@ const std::vector<Geometry>& geometries() {
       {"one_image_cut_by_rows", {1, 32, 40, 40}, {64, 32, 3, 3}, {1}, {1}},
       {"batch_cut", {12, 16, 24, 24}, {64, 16, 3, 3}, {1}, {1}},
       {"more_weights_than_images", {2, 128, 3, 2}, {128, 128, 3, 3}, {1}, {1}},
+      {"large_filter", {2, 128, 3, 3}, {256, 128, 3, 3}, {1}, {1}},
+      {"few_channels", {9, 8, 9, 9}, {12, 8, 3, 3}, {2}, {1}},
+      {"few_channels_volume", {2, 8, 5, 6, 7}, {12, 8, 3, 3, 3}, {1}, {1}},
       {"line", {3, 8, 17}, {12, 8, 3}, {2}, {1}},
       {"line_pointwise", {3, 8, 17}, {12, 8, 1}},
       {"volume", {2, 4, 5, 6, 7}, {8, 4, 3, 3, 3}, {1}, {1}},
@@ -187,6 +190,25 @@ void expect_fast(const Geometry& g, Layout layout) {
 TEST(ConvolutionKernels, TheFastWaysAreTaken) {
   for (const Geometry& g : geometries())
     for (const Layout layout : {Layout::kRows, Layout::kLast, Layout::kFilterLast}) expect_fast(g, layout);
+}
+
+TEST(ConvolutionKernels, FiltersAsTheyLie) {
+  const auto made = [](const char* name, Layout layout) {
+    const auto g = std::find_if(geometries().begin(), geometries().end(),
+                                [&](const Geometry& one) { return std::string_view(one.name) == name; });
+    const auto order = order_of(layout, g->input.size()), filter = order_of(layout, g->input.size(), true);
+    const Array input(DType::kFloat, g->input, order), weight(DType::kFloat, g->weight, filter);
+    const ConvOptions options{g->stride, g->padding, g->dilation, g->output_padding, g->transposed, g->groups};
+    const Array out(DType::kFloat, conv_output_shape(input, weight, options), order);
+    const cube::ConvShape s = conv_shape(input, weight, out, options);
+    return make_patches_conv(cube::ConvPass::kForward, s, {input, weight, {}, out}) != nullptr;
+  };
+  for (const char* name : {"large_filter", "few_channels", "few_channels_volume"}) {
+    EXPECT_TRUE(made(name, Layout::kFilterLast)) << name;
+    EXPECT_FALSE(made(name, Layout::kLast)) << name;
+  }
+  EXPECT_FALSE(made("batch_cut", Layout::kFilterLast));
+  EXPECT_FALSE(made("rgb", Layout::kFilterLast));
 }
 
 TEST(ConvolutionArguments, EmptyBatchGivesZeroGradients) {

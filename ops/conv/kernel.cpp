@@ -130,7 +130,7 @@ void from_dense(const void* from, DType dtype, const Tensor& weight) {
 }
 
 std::unique_ptr<ConvKernel> make_conv(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& tensors) {
-  for (ConvMaker* make : {make_pointwise_conv, make_tiled_conv}) {
+  for (ConvMaker* make : {make_pointwise_conv, make_patches_conv, make_tiled_conv}) {
     if (auto kernel = make(pass, shape, tensors)) return kernel;
   }
   return make_unfolded_conv(pass, shape, tensors);
