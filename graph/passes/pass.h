@@ -88,6 +88,7 @@ void fuse_variable_updates(Function& function, Program& program, FusionCount& co
 void fuse_attention(Function& function, Program& program, FusionCount& count);
 void fuse_layer_norm(Function& function, Program& program, FusionCount& count);
 void fuse_elementwise(Function& function, Program& program, FusionCount& count);
+void recompute_for_gradients(Function& function, Program& program, FusionCount& count);
 void fuse_matmul_epilogues(Function& function, Program& program, FusionCount& count);
 void fuse_conv_epilogues(Function& function, Program& program, FusionCount& count);
 void trim_loops(Function& function, Program& program, FusionCount& count);
