@@ -60,12 +60,14 @@ const std::vector<Pass>& all_passes() {
        .purpose = "Matrix products write what biases, activations and sums make of their results.",
        .group = FusionGroup::kBuffer,
        .fuse = fuse_matmul_epilogues,
-       .aliases = {"MatMulBiasAddFusionPass", "ATbeMatmulElemwiseFusionPass"}},
+       .aliases = {"MatMulBiasAddFusionPass", "ATbeMatMulElemwiseFusionPass", "ATbeMatmulElemwiseFusionPass",
+                   "TbeBatchMatmulElementWiseFusionPass"}},
       {.name = "conv_epilogue",
        .purpose = "Convolutions and their gradients write what element-wise nodes make of their results.",
        .group = FusionGroup::kBuffer,
        .fuse = fuse_conv_epilogues,
-       .aliases = {"AABiasaddConvFusion", "TbeConv2DBackpropElemwiseFusionPass"}},
+       .aliases = {"AABiasaddConvFusion", "TbeConvDoubleInFusionPass", "TbeConv2DBackpropElemwiseFusionPass",
+                   "TbeDxElemwisePass"}},
   };
   return passes;
 }
