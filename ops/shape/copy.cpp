@@ -13,6 +13,7 @@ struct Copy final : Operator {
   Move move;
 
   void prepare() override { move.plan(self, out); }
+  void moved() override { move.moved(self, out); }
   void run() override { move.run(); }
   int64_t cost() const override { return move.cost(); }
 };

@@ -2,6 +2,7 @@
 #include "ops/vector/chain.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "base/thread_pool.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr int64_t kWorkingSet = 24 << 10;  // bytes of a tile's registers: they stay in the first-level cache
 constexpr int64_t kTile = 1024;            // elements, at most
 constexpr int64_t kLeastTile = 256;        // below it calls of kernels cost more than misses
-constexpr int64_t kGrain = 1 << 17;        // elements times steps of a parallel part
+constexpr int64_t kGrain = 1 << 15;        // elements times steps of a parallel part: some twenty microseconds
 constexpr int64_t kLongRow = 256;          // elements; shorter rows are put together in a buffer
 constexpr int64_t kStagger = 128;          // bytes between buffers, so that they do not meet in one set of the cache
 constexpr size_t kMostRegisters = 512;
@@ -111,8 +112,8 @@ void Chain::bind(Group& g) {
   g.tile = std::clamp(kWorkingSet / std::max(1, p.buffers) / p.widest / 64 * 64, kLeastTile, kTile);
   g.grain = std::max(kTile, rounded(kGrain / steps));
   // Even parts, so that two or four threads end together.
-  const int64_t parts = (g.count + g.grain - 1) / g.grain;
-  if (parts > 2) g.grain = rounded((g.count + (parts + 3) / 4 * 4 - 1) / ((parts + 3) / 4 * 4));
+  const int64_t parts = (g.count + g.grain - 1) / g.grain, even = parts > 2 ? (parts + 3) / 4 * 4 : parts;
+  if (parts > 1) g.grain = rounded((g.count + even - 1) / even);
 }
 
 void Chain::move(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
@@ -199,14 +200,28 @@ class Chain::Registers {
     if (g_.walk.empty()) return s.convert(s.tensor.bytes(), 0, buffer, 1, count);
     const int64_t row = g_.walk.back(), stride = s.strides.back();
     const auto slot_size = static_cast<int64_t>(size_of(p_.slot[k]));
+    const bool as_is = stride == 1 && reads_as(s.tensor.dtype, p_.slot[k]);
+    if (as_is && g_.walk.size() == 2 && at % row + count > row) return load_rows(s, at, count, buffer);
     for (int64_t done = 0; done < count;) {
       const int64_t n = std::min(count - done, row - (at + done) % row);
       std::byte* from = s.tensor.bytes() + offset(s, at + done) * s.size;
-      if (n == count && stride == 1 && reads_as(s.tensor.dtype, p_.slot[k])) {
+      if (n == count && as_is) {
         at_[k] = from;
         return;
       }
       s.convert(from, stride, buffer + done * slot_size, 1, n);
+      done += n;
+    }
+  }
+
+  /// Several rows whose elements lie side by side.
+  void load_rows(const Side& s, int64_t at, int64_t count, std::byte* buffer) const {
+    const int64_t row = g_.walk[1], step = s.strides[0] * s.size;
+    int64_t column = at % row;
+    const std::byte* from = s.tensor.bytes() + at / row * step;
+    for (int64_t done = 0; done < count; from += step, column = 0) {
+      const int64_t n = std::min(count - done, row - column);
+      std::memcpy(buffer + done * s.size, from + column * s.size, static_cast<size_t>(n * s.size));
       done += n;
     }
   }

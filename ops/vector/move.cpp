@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kBlock = 512;      // elements of one block
 constexpr int64_t kGrain = 1 << 15;  // elements per parallel part
+constexpr int64_t kMostRowBytes = 1 << 17;
+constexpr int64_t kLeastRow = 32;  // bytes; shorter ones are put together
 
 template <int64_t kSize>
 void move_block(const void* const* in, void* out, int64_t count) {
@@ -27,6 +29,11 @@ BlockKernel move_kernel(size_t size) {
   }
 }
 
+bool overlap(const Tensor& a, const Tensor& b) {
+  const auto end = [](const Tensor& t) { return t.bytes() + t.span() * static_cast<int64_t>(size_of(t.dtype)); };
+  return a.bytes() < end(b) && b.bytes() < end(a);
+}
+
 }  // namespace
 
 // The common dtype, else whichever side is a compute dtype, else the input's.
@@ -36,7 +43,45 @@ DType slot_between(DType from, DType to) {
   return slot_of(from);
 }
 
+/// False for more than some hundred kilobytes, which threads share, and for what is no list of rows. Whether the two
+/// overlap is another question.
+bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
+  if (from.dtype != to.dtype || from.dtype == DType::kBool || !(from.shape == to.shape)) return false;
+  const auto size = static_cast<int64_t>(size_of(to.dtype));
+  rows = {1, size, 0, 0};
+  if (to.count() == 0 || to.count() * size > kMostRowBytes) return false;
+  for (size_t axis = to.rank(); axis-- > 0;) {
+    const int64_t n = to.shape[axis], from_step = from.strides[axis] * size, to_step = to.strides[axis] * size;
+    if (n == 1) continue;
+    if (rows.count == 1 && from_step == rows.bytes && to_step == rows.bytes)
+      rows.bytes *= n;
+    else if (rows.count == 1)
+      rows = {n, rows.bytes, from_step, to_step};
+    else if (from_step == rows.count * rows.from_step && to_step == rows.count * rows.to_step)
+      rows.count *= n;
+    else
+      return false;
+  }
+  return rows.bytes >= kLeastRow || rows.count == 1;
+}
+
+void Move::moved(const Operand& from, const Tensor& to) {
+  if (!by_rows_ || overlap(from.tensor, to)) return plan(from, to);
+  from_ = from.tensor.bytes(), to_ = to.bytes();
+}
+
+void Move::run() const {
+  if (!by_rows_) return loop_.run();
+  for (int64_t i = 0; i < rows_.count; ++i)
+    std::memcpy(to_ + i * rows_.to_step, from_ + i * rows_.from_step, static_cast<size_t>(rows_.bytes));
+}
+
 void Move::plan(const Operand& from, const Tensor& to) {
+  by_rows_ = !from.is_scalar() && find_rows(from.tensor, to, rows_) && !overlap(from.tensor, to);
+  if (by_rows_) {
+    from_ = from.tensor.bytes(), to_ = to.bytes();
+    return;
+  }
   DType slot = from.is_scalar() ? slot_of(to.dtype) : slot_between(from.tensor.dtype, to.dtype);
   if (from.is_scalar() && is_complex(from.dtype())) slot = DType::kComplex128;
   require(slot != DType::kUndefined, "no kernel copies {} to {}", from.dtype(), to.dtype);

@@ -11,11 +11,23 @@ class Move {
   /// Copies `from`, broadcast and converted, into `to`. Raises 161002 when it does not broadcast or convert.
   void plan(const Operand& from, const Tensor& to);
   void plan(const Tensor& from, const Tensor& to) { plan(Operand{.tensor = from, .scalar = {}}, to); }
-  void run() const { loop_.run(); }
-  int64_t cost() const { return loop_.cost(); }
+  /// The same tensors elsewhere.
+  void moved(const Operand& from, const Tensor& to);
+  void run() const;
+  int64_t cost() const { return by_rows_ ? 100 + rows_.count * rows_.bytes / 16 : loop_.cost(); }
 
  private:
+  /// A few rows of bytes, copied as they are.
+  struct Rows {
+    int64_t count = 0, bytes = 0, from_step = 0, to_step = 0;
+  };
+  static bool find_rows(const Tensor& from, const Tensor& to, Rows& rows);
+
   Elementwise loop_;
+  bool by_rows_ = false;
+  Rows rows_;
+  const std::byte* from_ = nullptr;
+  std::byte* to_ = nullptr;
 };
 
 /// Copies element by element in row-major order of both sides, whose shapes may differ: a reshape. `from` and `to`
