@@ -78,6 +78,19 @@ int64_t next_use() {
   return count.fetch_add(1, std::memory_order_relaxed);
 }
 
+std::vector<bool> read_arguments(const Function& f) {
+  std::vector<bool> used(f.nodes.size());
+  for (const Node& node : f.nodes) {
+    if (node.removed) continue;
+    for (const Edge& edge : node.inputs) used[static_cast<size_t>(edge.node)] = true;
+    for (const NodeId before : node.after) used[static_cast<size_t>(before)] = true;
+  }
+  for (const Result& result : f.results) used[static_cast<size_t>(result.value.node)] = true;
+  std::vector<bool> out;
+  for (const Argument& argument : f.arguments) out.push_back(used[static_cast<size_t>(argument.node)]);
+  return out;
+}
+
 }  // namespace
 
 Executable::Executable(Function function, Library& library, bool continues)
@@ -85,6 +98,7 @@ Executable::Executable(Function function, Library& library, bool continues)
       continues_(continues),
       library_(library),
       family_(std::make_shared<PlanFamily>()),
+      reads_(read_arguments(function_)),
       by_value_(function_.arguments.size()) {}
 
 void Executable::find_key(std::span<const Value> arguments) {

@@ -48,6 +48,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   void compile(std::span<const Value> arguments);
 
   const Function& function() const { return function_; }
+  /// Whether anything depends on this argument; for the others any value of the right type will do.
+  bool reads(size_t argument) const { return reads_[argument]; }
   size_t plan_count() const;
   /// The plans of this function and of all that continues it.
   PlanFamily& family() const { return *family_; }
@@ -75,6 +77,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   mutable std::mutex mutex_;
   std::string key_;                            ///< of the arguments looked for; kept for its memory
   std::list<std::shared_ptr<Entry>> entries_;  ///< the last used first
+  const std::vector<bool> reads_;              ///< by argument
   std::vector<bool> by_value_;  ///< arguments whose elements decide about shapes: plans are made for them
 };
 

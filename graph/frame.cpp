@@ -132,7 +132,8 @@ void Frame::run_steps() {
 std::vector<Value> Frame::finish() {
   std::vector<Value> values;
   for (const Planned& planned : plan_->rest ? plan_->rest_arguments : plan_->results) values.push_back(value(planned));
-  for (Value& late : late_) late = {};
+  for (Value& late : late_)
+    if (late.tensor.data != nullptr || late.owner || late.object) late = {};
   return values;
 }
 

@@ -22,9 +22,21 @@ Values run_call(Library& library, const Call& call, Values inputs) {
   return library.get(call.bodies.front())->run(std::move(inputs));
 }
 
+/// The variables of a loop for its condition, which reads few of them: those it does not read keep their type alone.
+Values looked_at(const Executable& condition, const Values& values) {
+  Values out(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (condition.reads(i))
+      out[i] = values[i];
+    else
+      out[i].tensor.dtype = values[i].tensor.dtype;
+  }
+  return out;
+}
+
 Values run_while(Library& library, const Call& call, Values values) {
   const auto condition = library.get(call.condition), body = library.get(call.bodies.front());
-  while (truth(condition->run(values).front())) values = body->run(std::move(values));
+  while (truth(condition->run(looked_at(*condition, values)).front())) values = body->run(std::move(values));
   return values;
 }
 
