@@ -13,7 +13,7 @@
 namespace npu::graph {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 20;  // of operands put by: they are still in the caches when they are read
+constexpr int64_t kMostBytes = int64_t{1} << 18;  // of operands put by: they are still in the caches when they are read
 
 /// Operands whose products are yet to be added to `sum`.
 class LoopSum final : public Object {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products that leave loops: which ones do, and that results are those of the loop as it was.
+#include "graph/passes/loop.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +11,6 @@
 #include "graph/executable.h"
 #include "graph/library.h"
 #include "graph/node_error.h"
-#include "graph/passes/pass.h"
 #include "graph/report.h"
 #include "graph/test_graph.h"
 #include "graph/verify.h"
@@ -26,6 +27,7 @@ struct Loop {
   Program program;
   std::string transposed;  ///< attribute of the product with the list's element that is set
   bool carried_matrix = false, backwards = false, sum_used = false, from_variable = false;
+  std::string added;  ///< to the product: "", "bias", "state" (the product with it), "state bias" or "bias state"
 
   void make() { make_condition(), make_body(), make_outer(); }
 
@@ -52,7 +54,7 @@ struct Loop {
     const Edge w = from_variable ? t.node("ReadVariableOp", {v[1]}) : v[1];
     const Edge product = t.node("MatMul", {x, w});
     if (!transposed.empty()) t.with(product, transposed, true);
-    const Edge h = t.node("Tanh", {t.node("AddV2", {v[2], product})});
+    const Edge h = t.node("Tanh", {with_additions(t, v, product)});
     const Edge outer = t.node("MatMul", {x, h});
     t.with(outer, "transpose_a", true);
     const Edge sum = t.node("AddN", {v[3], outer});
@@ -62,6 +64,19 @@ struct Loop {
     t.result(sum_used ? t.node("Mul", {h, t.node("Max", {v[3], t.constant<int32_t>({2}, {0, 1})})}) : h);
     t.result(sum).result(rows);
     program.add(t.function());
+  }
+  Edge with_additions(TestFunction& t, const std::vector<Edge>& v, Edge product) const {
+    const Edge bias = t.constant<float>({6}, {1, -1, 0.5, 0.25, -2, 3});
+    std::vector<float> numbers(36);
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::cos(static_cast<float>(i));
+    const Edge state = t.constant<float>({6, 6}, numbers);
+    const auto add = [&](Edge to, bool second) {
+      return second ? t.node("AddV2", {to, t.node("MatMul", {v[2], state})}) : t.node("BiasAdd", {to, bias});
+    };
+    if (added.empty()) return t.node("AddV2", {v[2], product});
+    const bool both = added.size() > 5, first = added.starts_with("state");
+    const Edge once = add(product, first);
+    return both ? add(once, !first) : once;
   }
   void make_outer() {
     TestFunction t("outer");
@@ -164,8 +179,8 @@ TEST(LoopInputs, BeforeAndAfter) {
                        "  %9 = While(%8, %0, %7, %2, %3, %4, %5, %10) body=@body#ahead_10 cond=@condition#ahead_10"),
             std::string::npos)
       << outer;
-  EXPECT_NE(body.find("  %10 = _FusedItemProduct(%9, %3, %2, %0, %18) : float32?  \"n_MatMul\" of MatMul\n"
-                      "  %11 = AddV2(%4, %10) : float32?  \"n_AddV2\"\n"),
+  EXPECT_NE(body.find("  %19 = _FusedItemProduct(%9, %3, %2, %0, %18) bias=false turned=false : float32?  "
+                      "\"n_MatMul_2\" of MatMul\n  %11 = AddV2(%4, %19) : float32?  \"n_AddV2\"\n"),
             std::string::npos)
       << body;
 }
@@ -231,6 +246,26 @@ TEST(LoopProducts, ManyTurnsFillTheRoomSeveralTimes) {
     expect_equal(loop, {50, 100, 64, 48, 50});
     expect_equal(loop, {3, 1500, 8, 16, 3});
   }
+}
+
+TEST(LoopProducts, WhatIsAddedGoesAlong) {
+  const std::pair<const char*, const char*> rows[] = {{"bias", "of MatMul, BiasAdd\n"},
+                                                      {"state", "of MatMul, MatMul, AddV2\n"},
+                                                      {"state bias", "of MatMul, MatMul, AddV2, BiasAdd\n"},
+                                                      {"bias state", "of MatMul, BiasAdd, MatMul, AddV2\n"}};
+  for (const auto& [added, parts] : rows)
+    for (const bool backwards : {false, true}) {
+      SCOPED_TRACE(added);
+      Loop loop;
+      loop.added = added, loop.backwards = backwards;
+      loop.make();
+      for (const int32_t turns : {0, 1, 7}) expect_equal(loop, {7, 5, 4, 6, turns});
+      expect_equal(loop, {40, 128, 4, 6, 40});
+      EXPECT_EQ(taken(loop, take_inputs_out_of_loops), 1);
+      const Function& body = loop.program.get("outer");
+      const std::string text = to_text(loop.program.get(as_call(body[loops_of(body).front()])->bodies.front()));
+      EXPECT_NE(text.find(parts), std::string::npos) << text;
+    }
 }
 
 TEST(LoopProducts, ATurnedMatrix) {

@@ -9,6 +9,8 @@
 namespace npu::ops {
 namespace {
 
+constexpr int64_t kPartWork = int64_t{1} << 20;  // multiply-adds that two threads share
+
 /// out = out + the sum over i of left[i] @ right[i], in order. All of left have one form, and all of right. The result
 /// is that of one product after another; threads share its tiles, not the products, so they meet once.
 struct ProductSum final : Operator {
@@ -67,9 +69,11 @@ void ProductSum::prepare() {
   const bool one_type = a.dtype == b.dtype && a.dtype == out.dtype;
   tiled_ = one_type && (a.dtype == DType::kFloat || a.dtype == DType::kDouble) && readable(a) && readable(b) &&
            out.contiguous() && a.shape[1] > 0;
-  // As one deep product would be cut, but never along the depth.
-  tiling_ = cube::plan_tiles(out.shape[0], out.shape[1],
-                             std::min<int64_t>(2047, a.shape[1] * static_cast<int64_t>(left.size())));
+  // All together they are worth two threads where one alone is not.
+  const int64_t depth = a.shape[1], all = depth * static_cast<int64_t>(left.size());
+  const int64_t enough = kPartWork / std::max<int64_t>(1, out.count());
+  tiling_ =
+      cube::plan_tiles(out.shape[0], out.shape[1], std::min({std::max(depth, std::min(all, enough)), int64_t{2047}}));
 }
 
 template <class T>

@@ -4,6 +4,7 @@ All other passes change no bit."""
 
 PASSES = {
     "attention": ("attention", "transformer"),
+    "loop_inputs": ("lstm", "gru", "cell", "masked"),
     "layer_norm": ("attention", "transformer"),
 }
 OFF = "".join(f"{name}:off\n" for name in PASSES)
