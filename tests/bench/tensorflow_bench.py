@@ -52,15 +52,12 @@ def pairs(make, count):
     return out
 
 
-def compiled(make, switches):
-    """The step, compiled on the NPU with these fusion switches; and which passes took effect."""
+def compiled(step, switches):
+    """Compiles the step again, with these fusion switches; gives which passes took effect."""
     before = effective()
     library.switch_fusion(npu.open()._info, switches.encode())
-    with tf.device(PLACES["npu"]):
-        step = make()
-        timed(step, 5)
-    library.switch_fusion(npu.open()._info, b"")
-    return step, [name for name, count in effective().items() if count > before.get(name, 0)]
+    timed(step, 3)
+    return [name for name, count in effective().items() if count > before.get(name, 0)]
 
 
 def effective():
@@ -72,18 +69,22 @@ def effective():
 
 
 def gains(make, count):
-    """(pass, quartiles of time without it / time with it), for those that take effect."""
-    fused, passes = compiled(make, "")
-    for name in [*passes, "ALL"] if passes else []:
-        without, _ = compiled(make, f"{name}:off")
-        sides = [fused, without]
-        with tf.device(PLACES["npu"]):
-            rounds = max(1, int(MIN_SECONDS / timed(fused, 3)))
-            times = []
+    """(pass, quartiles of time without it / time with it), for those that take effect. A switch takes effect when a
+    function is compiled, so one function is timed and compiled again between."""
+    with tf.device(PLACES["npu"]):
+        step = make()
+        passes = compiled(step, "")
+        rounds = max(1, int(MIN_SECONDS / timed(step, 3)))
+        for name in [*passes, "ALL"] if passes else []:
+            ratios = []
             for i in range(count):
-                taken = {side: timed(side, rounds) for side in (sides if i % 2 == 0 else sides[::-1])}
-                times.append(taken[without] / taken[fused])
-        yield name, statistics.quantiles(times, n=4)
+                taken = {}
+                for switches in ("", f"{name}:off") if i % 2 == 0 else (f"{name}:off", ""):
+                    compiled(step, switches)
+                    taken[switches] = timed(step, rounds)
+                ratios.append(taken[f"{name}:off"] / taken[""])
+            yield name, statistics.quantiles(ratios, n=4)
+        compiled(step, "")
 
 
 def train_step(build, x, y, policy="float32"):
