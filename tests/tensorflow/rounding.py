@@ -3,7 +3,6 @@
 All other passes change no bit."""
 
 PASSES = {
-    "attention": ("attention", "transformer"),
     "loop_inputs": ("lstm", "gru", "cell", "masked"),
     "layer_norm": ("attention", "transformer"),
 }
