@@ -15,15 +15,15 @@ namespace kind {
 /// whose product is added. Attributes turned and second_turned: the matrix on the right is turned.
 inline constexpr std::string_view kItemProduct = "_FusedItemProduct";
 /// Where a kItemProduct keeps its products: nothing yet.
-inline constexpr std::string_view kKeptProducts = "_KeptProducts";
+inline constexpr std::string_view kKeptProducts = "_FusedKeptProducts";
 /// In the body of a loop, a variable to which every turn adds products: their operands are put by in another variable,
 /// and many are added at once. Inputs: the sum, what was put by, the operands; outputs: the first two. Attribute terms:
 /// for each product, which of its operands are turned, or that the rows of one operand are added.
 inline constexpr std::string_view kLoopSum = "_FusedLoopSum";
 /// What was put by before the first turn: nothing.
-inline constexpr std::string_view kLoopSumStart = "_LoopSumStart";
+inline constexpr std::string_view kLoopSumStart = "_FusedLoopSumStart";
 /// After the loop: the sum, with what was put by.
-inline constexpr std::string_view kLoopSumEnd = "_LoopSumEnd";
+inline constexpr std::string_view kLoopSumEnd = "_FusedLoopSumEnd";
 
 }  // namespace kind
 

@@ -175,7 +175,7 @@ TEST(LoopInputs, BeforeAndAfter) {
   loop.make();
   EXPECT_EQ(taken(loop, take_inputs_out_of_loops), 1);
   const std::string outer = to_text(loop.program.get("outer")), body = to_text(loop.program.get("body#ahead_10"));
-  EXPECT_NE(outer.find("  %10 = _KeptProducts() : variant  \"n_While/_KeptProducts\"\n"
+  EXPECT_NE(outer.find("  %10 = _FusedKeptProducts() : variant  \"n_While/_FusedKeptProducts\"\n"
                        "  %9 = While(%8, %0, %7, %2, %3, %4, %5, %10) body=@body#ahead_10 cond=@condition#ahead_10"),
             std::string::npos)
       << outer;
@@ -190,8 +190,8 @@ TEST(LoopSums, BeforeAndAfter) {
   loop.make();
   EXPECT_EQ(taken(loop, take_sums_out_of_loops), 2);
   const std::string outer = to_text(loop.program.get("outer")), body = to_text(loop.program.get("body#sums_5_6"));
-  EXPECT_NE(outer.find("  %12 = _LoopSumEnd(%9:5, %9:7) : float32?  \"n_While/sum\"\n"
-                       "  %13 = _LoopSumEnd(%9:6, %9:8) : float32?  \"n_While/sum_1\"\n"
+  EXPECT_NE(outer.find("  %12 = _FusedLoopSumEnd(%9:5, %9:7) : float32?  \"n_While/sum\"\n"
+                       "  %13 = _FusedLoopSumEnd(%9:6, %9:8) : float32?  \"n_While/sum_1\"\n"
                        "  return %9:4, %12, %13\n"),
             std::string::npos)
       << outer;
