@@ -9,10 +9,10 @@ namespace npu::graph {
 
 namespace kind {
 
-/// In the body of a loop, an element of a list times a matrix that stays: many elements are multiplied at once, and what
-/// later turns will ask for is kept in a variable of the loop. Inputs: element, matrix, list, index, what is kept; where
-/// attribute bias says so, what is added to each row; then, where there is an attribute second_turned, two matrices
-/// whose product is added. Attributes turned and second_turned: the matrix on the right is turned.
+/// In the body of a loop, an element of a list times a matrix that stays: many elements are multiplied at once, and
+/// what later turns will ask for is kept in a variable of the loop. Inputs: element, matrix, list, index, what is kept;
+/// where attribute bias says so, what is added to each row; then, where there is an attribute second_turned, two
+/// matrices whose product is added. Attributes turned and second_turned: the matrix on the right is turned.
 inline constexpr std::string_view kItemProduct = "_FusedItemProduct";
 /// Where a kItemProduct keeps its products: nothing yet.
 inline constexpr std::string_view kKeptProducts = "_FusedKeptProducts";
