@@ -148,7 +148,7 @@ std::vector<const Node*> origins(const Node& node) {
   if (!node.parts) return {&node};
   std::vector<const Node*> out;
   for (const Node& part : node.parts->nodes)
-    if (part.op != kind::kArgument)
+    if (part.op != kind::kArgument && part.op != kind::kConstant)  // no pass takes constants in: it made them
       for (const Node* origin : origins(part)) out.push_back(origin);
   return out;
 }

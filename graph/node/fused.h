@@ -28,6 +28,14 @@ inline constexpr std::string_view kLayerNorm = "_FusedLayerNorm";
 /// `rows`), dgamma and dbeta, with axes of one element where dgamma_keeps and dbeta_keeps say so.
 inline constexpr std::string_view kLayerNormGrad = "_FusedLayerNormGrad";
 
+/// softmax(Q K^T * factor + bias) V, or / factor where the attribute divides says so. Inputs q, k, v, factor, bias.
+/// q_axes, k_axes, v_axes and out_axes name axes: B, N (heads), S (queries), T (keys), D (depth), E (depth of values),
+/// '*' for B and N as far as there are any. Outputs out and, where a gradient wants them, maximum and sum of the rows
+/// of scores, [B, N, S, 8].
+inline constexpr std::string_view kAttention = "_FusedAttention";
+/// Its gradient. Inputs those, dy and what the forward gave; outputs dq, dk and dv.
+inline constexpr std::string_view kAttentionGrad = "_FusedAttentionGrad";
+
 /// A product or convolution with the element-wise node that takes up its result.
 inline constexpr std::string_view kProduct = "_FusedProduct";
 

@@ -175,6 +175,23 @@ void set_output_roles(Function& f, const FusedNode& fused, const Roles& roles) {
   set_roles(f, fused.id, fused.outputs, roles);
 }
 
+Edge add_output(Function& f, NodeId fused, const std::string& name, ValueType type) {
+  auto parts = std::make_shared<Function>(*f[fused].parts);
+  const NodeId zero = parts->add_constant(
+      name, {type, {}, std::make_shared<const std::vector<std::byte>>(size_of(type.dtype)), nullptr});
+  parts->results.push_back({name, {zero, 0}});
+  f[fused].parts = std::move(parts);
+  f[fused].outputs.push_back({type, {}});
+  return {fused, static_cast<int32_t>(f[fused].outputs.size()) - 1};
+}
+
+void add_input(Function& f, NodeId fused, Edge edge) {
+  auto parts = std::make_shared<Function>(*f[fused].parts);
+  parts->add_argument(f[edge.node].name, f.output(edge));
+  f[fused].parts = std::move(parts);
+  f[fused].inputs.push_back(edge);
+}
+
 bool can_fuse(const Function& f, const std::vector<NodeId>& members) {
   const Groups groups(f);
   std::vector<size_t> all;

@@ -52,6 +52,11 @@ using Roles = std::vector<std::pair<const char*, Edge>>;
 void set_input_roles(Function& function, const FusedNode& fused, const Roles& roles);
 void set_output_roles(Function& function, const FusedNode& fused, const Roles& roles);
 
+/// Lets a fused node bring or read what its parts know nothing of: where the parts are run instead, an output added so
+/// holds one zero, and an input is not read.
+Edge add_output(Function& function, NodeId fused, const std::string& name, ValueType type);
+void add_input(Function& function, NodeId fused, Edge edge);
+
 /// Whether these nodes may become one.
 bool can_fuse(const Function& function, const std::vector<NodeId>& members);
 

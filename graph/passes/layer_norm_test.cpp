@@ -2,15 +2,11 @@
 // Layer normalisation as Keras writes it: what becomes one node, what is left and why, and what is computed then.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "base/half.h"
-#include "graph/dump.h"
 #include "graph/executable.h"
+#include "graph/passes/fusion_test.h"
 #include "graph/passes/pass.h"
 #include "graph/report.h"
 #include "graph/test_graph.h"
-#include "graph/verify.h"
 
 namespace npu::graph {
 namespace {
@@ -76,26 +72,6 @@ class Written {
   ValueType wide = ValueType::tensor(DType::kFloat);
   Edge x, gamma, squeezed, norm, unit, y;
 };
-
-struct Outcome {
-  std::vector<std::string> fused;  ///< the lines of the fused nodes, from the operator on
-  FusionCount count;
-};
-
-Outcome outcome(const Written& graph) {
-  Outcome out;
-  Function f = *graph.t.function();
-  Program none;
-  fuse_layer_norm(f, none, out.count);
-  verify(f, none);
-  for (const Node& node : f.nodes) {
-    if (!node.parts) continue;
-    std::string line = node.op + " of";
-    for (const Node* part : origins(node)) line += " " + part->op;
-    out.fused.push_back(line + fmt::format(", {} in, {} out", node.inputs.size(), node.outputs.size()));
-  }
-  return out;
-}
 
 using Lines = std::vector<std::string>;
 
@@ -164,7 +140,7 @@ TEST(FuseLayerNorm, BeforeAndAfter) {
     SCOPED_TRACE(row.what);
     Written graph;
     row.build(graph);
-    const Outcome got = outcome(graph);
+    const FusionOutcome got = outcome_of(graph.t, fuse_layer_norm);
     EXPECT_EQ(got.fused, row.fused);
     EXPECT_EQ(got.count.effective, static_cast<int64_t>(row.fused.size()));
     EXPECT_EQ(got.count.declined.size(), row.declined == nullptr ? 0u : 1u);
@@ -183,40 +159,11 @@ TEST(FuseLayerNorm, BatchNormIsAnother) {
     else
       (*graph.t.function())[graph.norm.node].inputs[1] = graph.parameter("scale");
     graph.t.result(graph.y);
-    EXPECT_EQ(outcome(graph).count.matched, 0);
+    EXPECT_EQ(outcome_of(graph.t, fuse_layer_norm).count.matched, 0);
   }
 }
 
 // ---- what is computed
-
-template <class T>
-Value wave_of(const Dims& shape, double phase) {
-  std::vector<T> out(static_cast<size_t>(count_of(shape)));
-  // All are halves, so that every dtype computes with the same numbers.
-  for (size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<T>(
-        static_cast<float>(Half(static_cast<float>(std::sin(static_cast<double>(i) * 0.37 + phase) * 3 + 1))));
-  return value_of<T>(shape, out);
-}
-
-Value wave(DType dtype, const Dims& shape, double phase) {
-  return dtype == DType::kDouble  ? wave_of<double>(shape, phase)
-         : dtype == DType::kFloat ? wave_of<float>(shape, phase)
-                                  : wave_of<Half>(shape, phase);
-}
-
-template <class T>
-std::vector<double> widened(const Value& value) {
-  const std::vector<T> numbers = numbers_of<T>(value);
-  return {numbers.begin(), numbers.end()};
-}
-
-std::vector<double> doubles(const Value& value) {
-  const DType dtype = value.tensor.dtype;
-  return dtype == DType::kDouble  ? widened<double>(value)
-         : dtype == DType::kFloat ? widened<float>(value)
-                                  : widened<Half>(value);
-}
 
 /// y, dx, dgamma, dbeta.
 std::vector<std::vector<double>> computed(DType dtype, bool fuse, std::string* report = nullptr) {
@@ -234,13 +181,6 @@ std::vector<std::vector<double>> computed(DType dtype, bool fuse, std::string* r
   for (const Value& v : library.get("f", Role::kRoot)->run(values)) out.push_back(doubles(v));
   if (report != nullptr) *report = library.report().text();
   return out;
-}
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double most = 0, largest = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    most = std::max(most, std::abs(a[i] - b[i])), largest = std::max(largest, std::abs(b[i]));
-  return most / largest;
 }
 
 TEST(FusedLayerNorm, IsAsNearToFloat64AsItsParts) {

@@ -85,6 +85,7 @@ bool drop_dead_nodes(Function& function, const Program& program);
 bool merge_equal_nodes(Function& function, const Program& program);
 bool merge_reads(Function& function, const Program& program);
 void fuse_variable_updates(Function& function, Program& program, FusionCount& count);
+void fuse_attention(Function& function, Program& program, FusionCount& count);
 void fuse_layer_norm(Function& function, Program& program, FusionCount& count);
 void fuse_elementwise(Function& function, Program& program, FusionCount& count);
 void recompute_for_gradients(Function& function, Program& program, FusionCount& count);

@@ -28,6 +28,8 @@ struct AttentionOp : Operator {
   std::string input_layout;
   int64_t sparse_mode = 0;
   int64_t pse_type = 1;
+  /// What the result of a query is from which every key is hidden: NaN, as of a softmax of minus infinities, or 0.
+  bool hidden_rows_are_nan = false;
   Tensor softmax_max, softmax_sum;
 
  protected:
@@ -72,7 +74,8 @@ std::vector<Field> attention_fields() {
           attr<&Op::head_num>("head_num"),
           attr<&Op::input_layout>("input_layout"),
           attr<&Op::sparse_mode>("sparse_mode"),
-          attr<&Op::pse_type>("pse_type")};
+          attr<&Op::pse_type>("pse_type"),
+          attr<&Op::hidden_rows_are_nan>("hidden_rows_are_nan")};
 }
 
 }  // namespace npu::ops

@@ -67,7 +67,10 @@ void FlashAttention::run_tile(int64_t b, int64_t n, int64_t row) const {
     apply_dropout(scores, b, n, row, rows, col, cols);
     accumulate(scores, v, ldv, rows, cols, out);
   }
-  for (int64_t r = 0; r < rows; ++r) rescale[r] = sum[r] > 0 ? 1.0f / sum[r] : 0.0f;
+  for (int64_t r = 0; r < rows; ++r) {
+    if (sum[r] == 0 && hidden_rows_are_nan) sum[r] = std::numeric_limits<float>::quiet_NaN();
+    rescale[r] = sum[r] == 0 ? 0.0f : 1.0f / sum[r];
+  }
   scale_rows(out, rows, value_depth_, rescale);
   store_rows(out_, b, n, row, rows, out);
   store_statistics(b, n, row, rows, maximum, sum);

@@ -69,7 +69,7 @@ void scale(float* out, int64_t rows, int64_t cols, const float* factor) {
 
 void again(float* scores, int64_t rows, int64_t cols, const float* maximum, const float* sum) {
   for (int64_t r = 0; r < rows; ++r) {
-    const float factor = sum[r] > 0 ? 1.0f / sum[r] : 0.0f;
+    const float factor = sum[r] == 0 ? 0.0f : 1.0f / sum[r];
     const float shift = maximum[r] == kLowest ? 0.0f : maximum[r];
     float* row = scores + r * cols;
     for (int64_t c = 0; c < cols; ++c) row[c] = exp_of(row[c] - shift) * factor;

@@ -20,6 +20,10 @@ def words(rng):
     return rng.integers(0, 20, (16, 12)), rng.integers(0, CLASSES, 16)
 
 
+def many_words(rng):
+    return rng.integers(0, 20, (4, 1024)), rng.integers(0, CLASSES, 4)
+
+
 def pixels(rng):
     return rng.normal(size=(4, 8, 8, 3)), rng.integers(0, CLASSES, (4, 8, 8))
 
@@ -92,6 +96,14 @@ def attention():
     return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalAveragePooling1D()(x)))
 
 
+def long():
+    """So many words that their attention does not keep its scores."""
+    inputs = layers.Input((1024,))
+    x = layers.Embedding(20, 8)(inputs)
+    x = x + layers.MultiHeadAttention(1, 4)(x, x, use_causal_mask=True)
+    return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalAveragePooling1D()(x)))
+
+
 def cell():
     return tf.keras.Sequential([layers.Input((7, 5)), layers.RNN(layers.LSTMCell(6)), layers.Dense(CLASSES)])
 
@@ -151,6 +163,7 @@ MODELS = {
     "gru": (gru, series),
     "bidirectional": (bidirectional, series),
     "attention": (attention, words),
+    "long": (long, many_words),
     "cell": (cell, series),
     "masked": (masked, words),
     "unet": (unet, pixels),

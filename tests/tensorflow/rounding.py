@@ -3,6 +3,7 @@
 All other passes change no bit."""
 
 PASSES = {
+    "attention": ("long",),
     "loop_inputs": ("lstm", "gru", "cell", "masked"),
     "layer_norm": ("attention", "transformer"),
 }
