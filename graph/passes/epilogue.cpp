@@ -41,7 +41,8 @@ class Epilogues {
     // On its own a sum of many is several steps; as a chain it is one.
     for (const NodeId id : chains_)
       if (f_[id].op == "AddN") fuse(f_, {id}, kind::kElementwise);
-    for (const NodeId product : taken_) fuse(f_, groups_.members(groups_.of(product)), kind::kProduct);
+    for (const NodeId product : taken_)
+      fuse(f_, groups_.members(groups_.of(product)), kind::kProduct, {}, Stands::kFirst);
     f_.compact();
   }
 

@@ -127,16 +127,19 @@ size_t Groups::join(const std::vector<size_t>& groups) {
   return to;
 }
 
-FusedNode fuse(Function& f, const std::vector<NodeId>& members, std::string_view op, const std::vector<NodeId>& again) {
+FusedNode fuse(Function& f, const std::vector<NodeId>& members, std::string_view op, const std::vector<NodeId>& again,
+               Stands stands) {
   std::vector<NodeId> inside;
   for (const NodeId id : f.order())
     if (contains(members, id) || contains(again, id)) inside.push_back(id);
-  const NodeId place = *std::max_element(members.begin(), members.end());
-  Parts parts(f, f[place].name);
+  const auto [first, last] = std::minmax_element(members.begin(), members.end());
+  const NodeId place = stands == Stands::kFirst ? *first : *last;
+  const Node& named = f[*last];
+  Parts parts(f, named.name);
   FusedNode fused{.id = place, .inputs = parts.copy(inside), .outputs = parts.publish(members)};
   Node node;
   node.parts = parts.take();
-  node.name = f[place].name, node.client_name = f[place].client_name, node.functions = f[place].functions;
+  node.name = named.name, node.client_name = named.client_name, node.functions = named.functions;
   node.op = op;
   node.inputs = fused.inputs;
   for (const Edge& edge : fused.outputs) node.outputs.push_back(f.output(edge));
