@@ -123,32 +123,38 @@ int32_t Communicator::async_error() const { return board_->aborted() ? board_->r
 
 /// Goes with a task, whether it runs or is dropped with its stream; peers would wait for a dropped call for ever.
 struct Ticket {
-  Ticket(Communicator& its_communicator, const char* its_name) : communicator(its_communicator), name(its_name) {
+  Ticket(Communicator& its_communicator, const device::Stream& its_stream, const char* its_name)
+      : communicator(its_communicator), stream(its_stream), name(its_name) {
     communicator.running_.fetch_add(1);
   }
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
   ~Ticket() {
-    if (!ran)
+    if (!ran) {
+      const device::FailurePtr failed = stream.failure();
       communicator.board_->abort(
           static_cast<int32_t>(Result::kInternal),
-          fmt::format("[{}] {} on {} was dropped: its stream was destroyed, or has failed", communicator.group_.name,
-                      name, describe(communicator.peer(communicator.rank_))));
+          fmt::format("[{}] {} on {} was dropped: {}", communicator.group_.name, name,
+                      describe(communicator.peer(communicator.rank_)),
+                      failed ? failed->error.message() : "its stream was destroyed, or has failed"));
+    }
     communicator.running_.fetch_sub(1);
   }
   Communicator& communicator;
+  const device::Stream& stream;
   const char* name;
   bool ran = false;
 };
 
 // The ticket comes first: leave() waits for tickets after it has closed the communicator.
 void Communicator::queue(device::Stream& stream, const char* name, std::function<void()> body) {
-  auto ticket = std::make_shared<Ticket>(*this, name);
+  auto ticket = std::make_shared<Ticket>(*this, stream, name);
   if (closed_) {
     ticket->ran = true;
     fault(Result::kUnavailable, "{} comes after its communicator was destroyed", name);
   }
-  stream.launch({name, 0, device::kTaskMayWait, [ticket = std::move(ticket), body = std::move(body)] {
+  stream.launch({name, 0, device::kTaskMayWait | device::kTaskShows | device::kTaskGates,
+                 [ticket = std::move(ticket), body = std::move(body)] {
                    ticket->ran = true;
                    ticket->communicator.guarded(ticket->name, body);
                  }});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "comm/collective/collective.h"
 #include "comm/rendezvous/join.h"
@@ -140,11 +141,28 @@ TEST(Communicator, AStreamOfAnotherDeviceIsRefusedAndHarmsNobody) {
 
 TEST(Communicator, WhatFailsOnOneRankIsHeardByAll) {
   Ranks ranks(2);
-  ranks[0].launch_in_order(ranks.stream(0), "all_reduce", [] { fail(Code::kRtInternal, "no memory"); });
+  std::atomic<bool> asked{false};  // a call made after the failure would be refused at once
+  ranks[0].launch_in_order(ranks.stream(0), "all_reduce", [&] {
+    while (!asked) std::this_thread::yield();
+    fail(Code::kRtInternal, "no memory");
+  });
   barrier(ranks[1], ranks.stream(1));
+  asked = true;
   for (const std::string& text : ranks.wait())
     EXPECT_NE(text.find("rank 0 (host here, device 0"), std::string::npos) << text;
   EXPECT_ERROR(barrier(ranks[1], ranks.stream(1)), Code::kRtInternal, "has failed in all_reduce: no memory");
+}
+
+TEST(Communicator, WhatFailedBeforeACallIsNotSentButHeardByAll) {
+  Ranks ranks(2);
+  Memory<float> first(ranks[0], 4), second(ranks[1], 4);
+  std::fill_n(first.data(), 4, 1.0F);
+  std::fill_n(second.data(), 4, 1.0F);
+  ranks.stream(0).launch({"aclnnMm", 0, device::kTaskKernel, [] { fail(Code::kNnRuntime, "index 9 is too large"); }});
+  all_reduce(ranks[1], ranks.stream(1), second.address(), second.address(), 4, kFloat, ReduceOp::kSum);
+  all_reduce(ranks[0], ranks.stream(0), first.address(), first.address(), 4, kFloat, ReduceOp::kSum);
+  for (const std::string& text : ranks.wait()) EXPECT_NE(text.find("index 9 is too large"), std::string::npos) << text;
+  EXPECT_EQ(second[0], 1.0F);
 }
 
 TEST(Communicator, CountersWrap) {

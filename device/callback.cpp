@@ -115,7 +115,8 @@ void launch_callback(Stream& stream, HostFunction function, void* data, bool blo
            stream.id());
     }
   }
-  stream.launch({"host callback", 0, kTaskCallback | kTaskMayWait,
+  stream.report();
+  stream.launch({"host callback", 0, kTaskCallback | kTaskMayWait | kTaskShows,
                  [&stream, function, data, blocking] { post(stream, function, data, blocking); }});
 }
 
@@ -150,7 +151,8 @@ void process_report(int64_t timeout_ms) {
 
 void launch_host_function(Stream& stream, HostFunction function, void* data) {
   check_process();
-  stream.launch({"host function", 0, kTaskCallback, [function, data] { function(data); }});
+  stream.report();
+  stream.launch({"host function", 0, kTaskCallback | kTaskShows, [function, data] { function(data); }});
 }
 
 void detail::drop_subscription(const Stream& stream) {

@@ -22,11 +22,14 @@ struct Mark {
   explicit Mark(void* recorded_on) : stream(recorded_on) {}
   void* const stream;
   std::atomic<bool> reached{false};
+  std::atomic<bool> told{false};  // somebody who asked for this mark has heard of the failure
+  FailurePtr failure;             // of the work before the mark; set before it is reached
   int64_t time_ns = 0;
   std::mutex mutex;
   std::condition_variable changed;
 
-  void reach() {
+  void reach(FailurePtr failed) {
+    failure = std::move(failed);
     time_ns = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
     std::lock_guard lock(mutex);
     reached.store(true, std::memory_order_release);
@@ -63,7 +66,7 @@ std::shared_ptr<Mark> last_mark(void* event) {
 // How often a waiting stream looks whether it is being destroyed by force.
 constexpr std::chrono::milliseconds kSlice{20};
 
-void wait_in_stream(Mark& mark, const Stream& stream) {
+void wait_until_reached(Mark& mark, const Stream& stream) {
   const auto start = Clock::now();
   while (!mark.is_reached() && !stream.aborting() && !mark.wait_for(kSlice)) {
     const uint32_t limit = op_wait_timeout();
@@ -72,9 +75,18 @@ void wait_in_stream(Mark& mark, const Stream& stream) {
   }
 }
 
-// An error of the stream that carries the mark may be of a task before it; who asks about the mark shall hear it.
-void raise_error_of(const Mark& mark) {
-  if (Stream* stream = find_stream(mark.stream)) stream->raise_error();
+void take_what_it_waits_for(Mark& mark, Stream& stream) {
+  wait_until_reached(mark, stream);
+  if (mark.is_reached() && mark.failure) stream.take_over(mark.failure);
+}
+
+// Whoever asks for the mark hears of the failure: every time until a stream's synchronisation has told it, too, and
+// once in any case. Clients that recover ask for old marks again (allocators do), and must come past them then.
+void raise_failure_of(Mark& mark) {
+  if (!mark.failure) [[likely]]
+    return;
+  const bool known = mark.failure->told;
+  if (!mark.told.exchange(true) || !known) throw Error(mark.failure->error);
 }
 
 // The time of a reached mark; `which` names the argument.
@@ -126,7 +138,7 @@ void record_event(void* event, Stream& stream) {
   check_process();
   Event& found = table().get(event);
   auto mark = std::make_shared<Mark>(stream.handle());
-  stream.launch({"event record", 0, kTaskAlways, [mark] { mark->reach(); }});
+  stream.launch({"event record", 0, kTaskAlways, [mark, &stream] { mark->reach(stream.failure()); }});
   std::lock_guard lock(found.mutex);
   found.last = std::move(mark);
 }
@@ -142,12 +154,12 @@ void wait_event(Stream& stream, void* event) {
     waits = found.waits;
   }
   // Work of the same stream is in order anyway.
-  if (!mark || mark->is_reached() || mark->stream == stream.handle()) return;
+  if (!mark || mark->stream == stream.handle() || (mark->is_reached() && !mark->failure)) return;
   waits->fetch_add(1);
   // Counts down even when the task is dropped unrun.
   auto pending = std::shared_ptr<void>(nullptr, [waits](void*) { waits->fetch_sub(1); });
-  stream.launch(
-      {"event wait", 0, kTaskMayWait | kTaskAlways, [mark, pending, &stream] { wait_in_stream(*mark, stream); }});
+  stream.launch({"event wait", 0, kTaskMayWait | kTaskAlways | kTaskGates,
+                 [mark, pending, &stream] { take_what_it_waits_for(*mark, stream); }});
 }
 
 void reset_event(void* event, Stream& stream) {
@@ -163,7 +175,7 @@ bool event_complete(void* event) {
   const auto mark = last_mark(event);
   if (!mark) return true;
   if (!mark->is_reached()) return false;
-  raise_error_of(*mark);
+  raise_failure_of(*mark);
   return true;
 }
 
@@ -183,7 +195,7 @@ void synchronize_event(void* event, int64_t timeout_ms) {
   } else if (!mark->wait_for(std::chrono::milliseconds(timeout_ms))) {
     fail(Code::kEventSyncTimeout, "the event was not reached within {} ms", timeout_ms);
   }
-  raise_error_of(*mark);
+  raise_failure_of(*mark);
 }
 
 float elapsed_ms(void* start, void* end) {

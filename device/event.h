@@ -19,17 +19,20 @@ void destroy_event(void* event);
 
 /// Queues the mark that completes the event.
 void record_event(void* event, Stream& stream);
-/// Work launched on `stream` from now on starts after the last record of `event`.
+/// Work launched on `stream` from now on starts after the last record of `event`. When a task before the record has
+/// failed, `stream` takes the failure over (stream.h), also when the record was reached before this call, its stream
+/// was destroyed, or somebody has been told.
 void wait_event(Stream& stream, void* event);
 /// Queues the return to "never recorded"; a record made after this call stays.
 void reset_event(void* event, Stream& stream);
 
-/// Whether the last record has been reached. Raises the error of a task that failed before it.
+/// Whether the last record has been reached. Raises the error of a task that failed before it: each time until the
+/// synchronisation of a stream has told it, and at least once for each record.
 bool event_complete(void* event);
 /// Whether every queued wait on the event is over.
 bool event_waits_complete(void* event);
 /// Blocks until the last record is reached. Raises 507047 after `timeout_ms` (-1: never), or the error of a task that
-/// failed before it.
+/// failed before it, as event_complete does.
 void synchronize_event(void* event, int64_t timeout_ms = -1);
 
 /// Milliseconds from the completion of `start` to that of `end`. Raises 107006 when one was made without

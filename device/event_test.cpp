@@ -31,6 +31,9 @@ class EventTest : public testing::Test {
     destroy_stream_force(first_handle_);
     if (event_ != nullptr) destroy_event(event_);
   }
+  static void break_stream(Stream& stream) {
+    stream.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+  }
   void hold(Stream& stream) {
     stream.launch({"gate", 0, kTaskMayWait, [this, &stream] {
                      while (!go_ && !stream.aborting()) std::this_thread::yield();
@@ -135,11 +138,107 @@ TEST_F(EventTest, WaitsEndAtTheTimeout) {
   set_op_wait_timeout(0);
 }
 
-TEST_F(EventTest, TellsTheErrorOfTheWorkBeforeIt) {
-  first_.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+TEST_F(EventTest, AWaitGivenUpDropsWhatComesAfterIt) {
+  bool ran = false;
+  hold(first_);
   record_event(event_, first_);
-  EXPECT_ERROR(event_complete(event_), Code::kNnRuntime, "broken");
+  set_op_wait_timeout(1);
+  wait_event(second_, event_);
+  second_.launch({"after", 0, kTaskKernel, [&] { ran = true; }});
+  EXPECT_ERROR(second_.synchronize(), Code::kRtWaitTimeout, "not reached within 1 s");
+  set_op_wait_timeout(0);
+  EXPECT_FALSE(ran) << "what it needs was not there";
+}
+
+TEST_F(EventTest, TellsTheErrorOfTheWorkBeforeIt) {
+  break_stream(first_);
+  record_event(event_, first_);
+  for (int i = 0; i < 2; ++i) EXPECT_ERROR(event_complete(event_), Code::kNnRuntime, "broken");
+  EXPECT_ERROR(synchronize_event(event_), Code::kNnRuntime, "broken");
+  EXPECT_ERROR(first_.synchronize(), Code::kNnRuntime, "broken");
+  EXPECT_TRUE(event_complete(event_)) << "all have been told, and the client goes on";
+  break_stream(first_);
+  record_event(event_, first_);
+  EXPECT_ERROR(first_.synchronize(), Code::kNnRuntime, "broken");
+  EXPECT_ERROR(event_complete(event_), Code::kNnRuntime, "broken");  // who asks for this record shall hear it, too
   EXPECT_TRUE(event_complete(event_));
+}
+
+TEST_F(EventTest, AWaitingStreamTakesTheFailureOver) {
+  enum class When { kBefore, kReached, kTold, kDestroyed };
+  for (const When when : {When::kBefore, When::kReached, When::kTold, When::kDestroyed}) {
+    void* third = create_stream();
+    Stream& broken = stream_from_handle(third);
+    bool ran = false;
+    go_ = when != When::kBefore;
+    hold(broken);
+    break_stream(broken);
+    record_event(event_, broken);
+    if (when != When::kBefore) {
+      EXPECT_ANY_THROW(synchronize_event(event_));
+    }
+    if (when == When::kTold) {
+      EXPECT_ANY_THROW(broken.synchronize());
+    }
+    if (when == When::kDestroyed) {
+      EXPECT_ERROR(destroy_stream(third), Code::kNnRuntime, "broken");
+    }
+    wait_event(second_, event_);
+    second_.launch({"after", 0, kTaskKernel, [&] { ran = true; }});
+    go_ = true;
+    EXPECT_ERROR(while (!second_.query()) std::this_thread::yield(), Code::kNnRuntime, "broken");
+    EXPECT_ERROR(second_.synchronize(), Code::kNnRuntime, "broken");  // a query leaves it to the synchronisation
+    EXPECT_FALSE(ran) << "case " << static_cast<int>(when);
+    second_.launch({"fine", 0, kTaskKernel, [&] { ran = true; }});
+    second_.synchronize();
+    EXPECT_TRUE(ran) << "after the error was told the stream goes on";
+    if (when == When::kDestroyed) continue;
+    if (when != When::kTold) {
+      EXPECT_ERROR(broken.synchronize(), Code::kNnRuntime, "broken");
+    }
+    destroy_stream(third);
+  }
+}
+
+TEST_F(EventTest, AFailureTravelsFromStreamToStream) {
+  void* end = create_event(0);
+  void* third_handle = create_stream();
+  Stream& third = stream_from_handle(third_handle);
+  bool ran = false;
+  hold(first_);
+  break_stream(first_);
+  record_event(event_, first_);
+  wait_event(second_, event_);
+  record_event(end, second_);
+  wait_event(third, end);
+  third.launch({"after", 0, kTaskKernel, [&] { ran = true; }});
+  go_ = true;
+  EXPECT_ERROR(third.synchronize(), Code::kNnRuntime, "broken");
+  EXPECT_FALSE(ran);
+  EXPECT_ERROR(synchronize_event(end), Code::kNnRuntime, "broken");
+  EXPECT_ERROR(second_.synchronize(), Code::kNnRuntime, "broken");  // nobody has asked this stream yet
+  EXPECT_ERROR(first_.synchronize(), Code::kNnRuntime, "broken");
+  first_.synchronize();
+  record_event(end, first_);
+  wait_event(third, end);
+  third.synchronize();
+  destroy_event(end);
+  destroy_stream(third_handle);
+}
+
+TEST_F(EventTest, ADeviceTellsAFailureOnceForAllStreamsThatShareIt) {
+  break_stream(first_);
+  record_event(event_, first_);
+  wait_event(second_, event_);
+  void* third_handle = create_stream();
+  Stream& third = stream_from_handle(third_handle);
+  third.launch({"worse", 0, kTaskKernel, [] { fail(Code::kNnInner, "other"); }});
+  EXPECT_ERROR(synchronize_device(), Code::kNnRuntime, "broken");
+  first_.synchronize();
+  second_.synchronize();
+  EXPECT_ERROR(third.synchronize(), Code::kNnInner, "other");  // a failure of its own
+  synchronize_device();
+  destroy_stream(third_handle);
 }
 
 TEST_F(EventTest, WrongHandlesAreRefused) {

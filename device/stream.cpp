@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -39,6 +40,7 @@ Table& table() {
 }
 
 std::atomic<int32_t> next_id{0};
+std::atomic<int32_t> untold_failures{0};  // streams that keep one
 std::atomic<void (*)(const TaskFailure&)> failure_hook{nullptr};
 constinit thread_local const Stream* own_stream = nullptr;  // whose task this thread runs
 
@@ -79,7 +81,7 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
 // Handing a small kernel to another thread costs more than the kernel, so an idle stream runs it here. The order holds:
 // whoever runs a task has the token, and everybody else queues behind it.
 void Stream::launch(Task&& task) {
-  if (failed_.load(std::memory_order_relaxed)) [[unlikely]]
+  if (condition_.load(std::memory_order_relaxed) != Condition::kSound) [[unlikely]]
     raise_when_stopped();
   const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
   {
@@ -102,9 +104,18 @@ bool Stream::runs_inline(const Task& task) const {
 }
 
 void Stream::raise_when_stopped() {
-  if (failure_mode() != FailureMode::kStop) return;
-  std::lock_guard lock(mutex_);
-  if (error_) throw Error(*error_);
+  if (failure_mode() == FailureMode::kStop) report();
+}
+
+bool Stream::drops(const Task& task) const {
+  if ((task.flags & kTaskAlways) != 0) return false;
+  if (aborting()) return true;
+  switch (condition_.load(std::memory_order_acquire)) {
+    case Condition::kSound: return false;
+    case Condition::kFailed: return (task.flags & kTaskShows) != 0 || failure_mode() == FailureMode::kStop;
+    case Condition::kSpoiled: return true;
+  }
+  return false;
 }
 
 // The token, not the lock, keeps other tasks away meanwhile: queries and launches must not wait for a kernel.
@@ -147,8 +158,8 @@ Task Stream::pop() {
 }
 
 void Stream::execute(Task& task) {
-  const bool dropped = aborting() || (failed_.load(std::memory_order_relaxed) && failure_mode() == FailureMode::kStop);
-  if (dropped && (task.flags & kTaskAlways) == 0) return task.body.reset();
+  if (drops(task)) [[unlikely]]
+    return task.body.reset();
   DeviceCounters& counts = counters(device());
   const uint64_t number = counts.tasks.fetch_add(1, std::memory_order_relaxed);
   const bool is_long = task.cost_ns >= kAlwaysTimed;
@@ -188,8 +199,12 @@ void Stream::keep_error(const Task& task) {
   uint64_t number = 0;
   {
     std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
-    failed_.store(true, std::memory_order_release);
+    if (!failure_) {
+      failure_ = std::make_shared<const Failure>(std::move(*error));
+      untold_failures.fetch_add(1);
+    }
+    if ((task.flags & kTaskGates) != 0) condition_ = Condition::kSpoiled;
+    if (condition_ == Condition::kSound) condition_ = Condition::kFailed;
     number = progress_->completed.load(std::memory_order_relaxed);
   }
   if (auto* hook = failure_hook.load()) {
@@ -227,44 +242,71 @@ void Stream::refuse_own_task(const char* action) const {
 }
 
 // Waits for what is queued now; work that others queue meanwhile is not the caller's business.
-void Stream::synchronize(int64_t timeout_ms) {
+void Stream::wait(int64_t timeout_ms) {
   const uint64_t target = progress_->submitted.load(std::memory_order_acquire);
   const auto done = [&] { return progress_->completed.load(std::memory_order_acquire) >= target; };
-  if (!done()) {
-    refuse_own_task("synchronise");
-    std::unique_lock lock(mutex_);
-    ++waiters_;
-    bool in_time = true;
-    if (timeout_ms < 0) {
-      done_.wait(lock, done);
-    } else {
-      in_time = done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
-    }
-    --waiters_;
-    if (!in_time) {
-      fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {} ms", id(), device(),
-           target - progress_->completed.load(std::memory_order_relaxed), timeout_ms);
-    }
+  if (done()) return;
+  refuse_own_task("synchronise");
+  std::unique_lock lock(mutex_);
+  const uint64_t told_before = times_told_;
+  ++waiters_;
+  bool in_time = true;
+  if (timeout_ms < 0) {
+    done_.wait(lock, done);
+  } else {
+    in_time = done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
   }
-  raise_error();
+  --waiters_;
+  if (!in_time) {
+    fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {} ms", id(), device(),
+         target - progress_->completed.load(std::memory_order_relaxed), timeout_ms);
+  }
+  // Another thread that waited for the same work was told first; this one hears it all the same.
+  if (times_told_ != told_before && !failure_) throw Error(told_->error);
 }
 
-bool Stream::query() {
-  raise_error();
+void Stream::synchronize(int64_t timeout_ms) {
+  wait(timeout_ms);
+  // Telling a failure clears it: the client has heard it, and the stream goes on.
+  if (const FailurePtr failed = clear(nullptr)) throw Error(failed->error);
+}
+
+bool Stream::query() const {
+  report();
   return progress_->idle();
 }
 
-// Telling an error clears it: the client has heard it, and the stream goes on.
-void Stream::raise_error() {
-  if (!failed_.load(std::memory_order_acquire)) [[likely]]
-    return;
-  std::optional<Error> error;
-  {
-    std::lock_guard lock(mutex_);
-    error.swap(error_);
-    failed_.store(false, std::memory_order_relaxed);
+FailurePtr Stream::failure() const {
+  if (condition_.load(std::memory_order_acquire) == Condition::kSound) [[likely]]
+    return nullptr;
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Stream::report() const {
+  if (const FailurePtr failed = failure()) throw Error(failed->error);
+}
+
+void Stream::take_over(FailurePtr failure) {
+  std::lock_guard lock(mutex_);
+  if (!failure_) {
+    failure_ = std::move(failure);
+    untold_failures.fetch_add(1);
   }
-  if (error) throw Error(std::move(*error));
+  condition_ = Condition::kSpoiled;
+}
+
+// Takes the failure away, of those that are not null only this one: somebody is being told of it.
+FailurePtr Stream::clear(const FailurePtr& only) {
+  if (condition_.load(std::memory_order_acquire) == Condition::kSound) [[likely]]
+    return nullptr;
+  std::lock_guard lock(mutex_);
+  if (!failure_ || (only && failure_ != only)) return nullptr;
+  untold_failures.fetch_sub(1);
+  condition_ = Condition::kSound;
+  failure_->told = true;
+  ++times_told_;
+  return told_ = std::exchange(failure_, nullptr);
 }
 
 struct StreamAccess {
@@ -272,8 +314,7 @@ struct StreamAccess {
     Stream* made = nullptr;
     table().create([&](Stream& stream, void* handle) {
       if (stream.progress_ == nullptr) stream.progress_ = &new_progress();
-      stream.error_.reset();
-      stream.failed_ = false;
+      stream.told_ = nullptr;
       stream.failure_mode_ = FailureMode::kContinue;
       stream.overflow_switch_ = false;
       stream.aborting_ = false;
@@ -289,8 +330,8 @@ struct StreamAccess {
     return made;
   }
 
-  // The handle is dead for new calls already. Returns the error nobody asked for.
-  static std::optional<Error> close(Stream& stream, bool force) {
+  // The handle is dead for new calls already. Returns the failure nobody asked for.
+  static FailurePtr close(Stream& stream, bool force) {
     if (force) stream.aborting_ = true;
     const uint64_t target = stream.progress_->submitted.load(std::memory_order_acquire);
     std::unique_lock lock(stream.mutex_);
@@ -303,9 +344,11 @@ struct StreamAccess {
     --stream.waiters_;
     lock.unlock();
     detail::drop_subscription(stream);
-    lock.lock();
-    return std::exchange(stream.error_, std::nullopt);
+    return stream.clear(nullptr);
   }
+
+  static void wait(Stream& stream, int64_t timeout_ms) { stream.wait(timeout_ms); }
+  static void clear(Stream& stream, const FailurePtr& only) { stream.clear(only); }
 
   static void refuse_close(const Stream& stream) {
     stream.refuse_own_task("destroy");
@@ -327,9 +370,9 @@ void destroy(void* handle, bool force) {
   StreamAccess::refuse_close(table().get(handle));
   Stream* stream = table().retire(handle);
   if (stream == nullptr) refuse_handle(HandleKind::kStream, handle);
-  std::optional<Error> error = StreamAccess::close(*stream, force);
+  const FailurePtr failed = StreamAccess::close(*stream, force);
   table().recycle(handle);
-  if (error && !force) throw Error(std::move(*error));
+  if (failed && !force) throw Error(failed->error);
 }
 
 }  // namespace
@@ -355,17 +398,34 @@ void synchronize_device(int64_t timeout_ms) {
   check_process();
   const int device = current_device();
   const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
-  std::optional<Error> first;
+  std::optional<Error> refused;
+  FailurePtr first;
   table().for_each([&](void*, Stream& stream) {
     if (stream.device() != device) return;
     try {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      stream.synchronize(timeout_ms < 0 ? -1 : std::max<int64_t>(left, 0));
+      StreamAccess::wait(stream, timeout_ms < 0 ? -1 : std::max<int64_t>(left, 0));
     } catch (const Error& error) {
-      if (!first) first = error;
+      if (!refused) refused = error;
     }
+    if (!first) first = stream.failure();
   });
-  if (first) throw Error(std::move(*first));
+  if (!first && refused) throw Error(std::move(*refused));
+  if (!first) return;
+  table().for_each([&](void*, Stream& stream) {
+    if (stream.device() == device) StreamAccess::clear(stream, first);
+  });
+  throw Error(first->error);
+}
+
+void refuse_after_failure(int device) {
+  if (untold_failures.load(std::memory_order_acquire) == 0) [[likely]]
+    return;
+  table().for_each([&](void*, const Stream& stream) {
+    if (stream.device() != device) return;
+    const FailurePtr failed = stream.failure();
+    if (failed && !failed->told) throw Error(failed->error);
+  });
 }
 
 void set_failure_hook(void (*hook)(const TaskFailure&)) { failure_hook = hook; }

@@ -3,20 +3,23 @@
 // so a waiting stream never blocks another. A kernel below kInlineBound runs at once in the launching thread when the
 // stream is idle (`ANYNPU_INLINE=0` turns this off); the launching thread then holds the stream's token and no lock.
 //
-// A task that throws leaves its code and text on the stream. They surface, once, at the next synchronize or query of
-// the stream, of the device, or of an event recorded behind the task, in the thread that asks. Until then later tasks
-// run on (kContinue) or are dropped (kStop; launching then raises the error, too).
+// A task that throws leaves its code and text on the stream. A synchronisation of the stream or of the device raises
+// and clears them, in the thread that asks; until then a query raises them each time, and later tasks run on
+// (kContinue) or are dropped (kStop; launching then raises the error, too), but nothing is shown to anybody
+// (kTaskShows). Events recorded meanwhile carry the failure (event.h): a stream that waits for one takes it over, drops
+// all later work and raises it in the same way. Every stream tells it for itself: that one has told it silences no
+// other.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "base/error.h"
 #include "base/setting.h"
+#include "device/failure.h"
 #include "device/progress.h"
 #include "device/task.h"
 
@@ -42,10 +45,14 @@ class Stream {
 
   /// Waits for all work launched before. Raises the error of a failed task; 507046 after `timeout_ms` (-1: never).
   void synchronize(int64_t timeout_ms = -1);
-  /// True when all work has run. Raises the error of a failed task.
-  bool query();
-  /// Raises and clears the error of a failed task, if there is one.
-  void raise_error();
+  /// True when all work has run. Raises the error of a failed task, which stays.
+  bool query() const;
+  /// Raises the error of a failed task, if there is one, and leaves it to the next synchronisation.
+  void report() const;
+  /// The failure that no synchronisation has told yet; null for none.
+  FailurePtr failure() const;
+  /// From a task of this stream: what it depends on has failed. Later work is dropped until that is told.
+  void take_over(FailurePtr failure);
 
   int32_t id() const { return id_.load(std::memory_order_relaxed); }  ///< small number, unique in the process
   int device() const { return device_.load(std::memory_order_relaxed); }
@@ -62,7 +69,13 @@ class Stream {
  private:
   friend struct StreamAccess;  // stream.cpp: opens and closes streams
 
+  /// What became of the tasks so far.
+  enum class Condition { kSound, kFailed, kSpoiled };  // a task failed; what later ones need has failed
+
   bool runs_inline(const Task& task) const;
+  bool drops(const Task& task) const;
+  void wait(int64_t timeout_ms);
+  FailurePtr clear(const FailurePtr& only);
   void raise_when_stopped();
   void run_now(std::unique_lock<std::mutex>& lock, Task& task);
   void enqueue(Task&& task);
@@ -75,7 +88,7 @@ class Stream {
   void refuse_own_task(const char* action) const;
 
   Progress* progress_ = nullptr;  // outlives every use of this object
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable work_;  // the stream's own thread waits here
   std::condition_variable done_;  // synchronising threads wait here
   int waiters_ = 0;
@@ -86,8 +99,10 @@ class Stream {
   size_t head_ = 0;
   size_t queued_ = 0;
 
-  std::atomic<bool> failed_{false};
-  std::optional<Error> error_;
+  std::atomic<Condition> condition_{Condition::kSound};
+  FailurePtr failure_;  // null exactly when sound
+  FailurePtr told_;     // the last one raised, for threads that were waiting then
+  uint64_t times_told_ = 0;
   std::atomic<FailureMode> failure_mode_{FailureMode::kContinue};
   std::atomic<bool> overflow_switch_{false};
   std::atomic<bool> aborting_{false};
@@ -114,8 +129,12 @@ Stream* find_stream(const void* handle);
 /// or destroyed handles, 107002 when null is given and no device is set.
 Stream& stream_from_handle(void* handle);
 
-/// Waits for all streams of the current device. Raises the first error found, or 507046 after `timeout_ms`.
+/// Waits for all streams of the current device. Raises the first error found, for all streams that share it, or 507046
+/// after `timeout_ms`; streams with an error of their own keep it.
 void synchronize_device(int64_t timeout_ms = -1);
+/// Raises the error of a task on any stream of `device` that no synchronisation has told: copies that belong to no
+/// stream ask before they show what is in the device's memory.
+void refuse_after_failure(int device);
 
 /// What the client hears of a failed task (aclrtSetExceptionInfoCallback).
 struct TaskFailure {

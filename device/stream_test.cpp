@@ -89,7 +89,68 @@ TEST_F(StreamTest, ErrorsSurfaceOnceInTheThreadThatAsks) {
     stream_.launch({"op", 0, kTaskKernel, [] { throw 1; }});
     EXPECT_ERROR(while (!stream_.query()) std::this_thread::yield();
                  stream_.query(), Code::kAicoreException, "unknown");
+    EXPECT_ERROR(stream_.query(), Code::kAicoreException, "unknown");  // only a synchronisation takes it away
+    EXPECT_ERROR(stream_.synchronize(), Code::kAicoreException, "unknown");
+    EXPECT_TRUE(stream_.query());
   }
+}
+
+TEST_F(StreamTest, NothingIsShownAfterAFailure) {
+  int shown = 0, later = 0;
+  const auto show = [&] { stream_.launch({"copy to host", 0, kTaskShows, [&] { ++shown; }}); };
+  show();
+  launch_gate();
+  stream_.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+  show();
+  stream_.launch({"later", 0, kTaskKernel, [&] { ++later; }});
+  go_ = true;
+  EXPECT_ERROR(stream_.synchronize(), Code::kNnRuntime, "broken");
+  EXPECT_EQ(shown, 1);
+  EXPECT_EQ(later, 1) << "a stream in continue mode computes on";
+  show();
+  stream_.synchronize();
+  EXPECT_EQ(shown, 2);
+}
+
+TEST_F(StreamTest, AllLaterWorkNeedsWhatAGateBrings) {
+  bool ran = false;
+  stream_.launch({"all_reduce", 0, kTaskMayWait | kTaskGates, [] { fail(Code::kNnRuntime, "peer is gone"); }});
+  stream_.launch({"add", 0, kTaskKernel, [&] { ran = true; }});
+  EXPECT_ERROR(stream_.synchronize(), Code::kNnRuntime, "peer is gone");
+  EXPECT_FALSE(ran);
+}
+
+// A thread that comes after another was told finds peace, so on a busy machine one try may show fewer than four.
+TEST_F(StreamTest, EveryThreadThatWaitsHearsOfTheFailure) {
+  std::atomic<int> heard{0};
+  for (int patience_ms = 10; patience_ms < 3000 && heard != 4; patience_ms *= 3) {
+    go_ = false;
+    heard = 0;
+    launch_gate();
+    stream_.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        try {
+          stream_.synchronize();
+        } catch (const Error& error) {
+          heard += error.message().find("broken") != std::string::npos;
+        }
+      });
+    std::this_thread::sleep_for(std::chrono::milliseconds(patience_ms));
+    go_ = true;
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(heard, 4);
+}
+
+TEST_F(StreamTest, MemoryIsNotReadPastAFailureNobodyWasTold) {
+  stream_.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+  EXPECT_ERROR(refuse_after_failure(0), Code::kNnRuntime, "broken");
+  EXPECT_ERROR(refuse_after_failure(0), Code::kNnRuntime, "broken");  // asking is not being told
+  refuse_after_failure(1);
+  EXPECT_ERROR(stream_.synchronize(), Code::kNnRuntime, "broken");
+  refuse_after_failure(0);
 }
 
 TEST_F(StreamTest, StopModeDropsWorkUntilTheErrorIsHeard) {
@@ -103,7 +164,7 @@ TEST_F(StreamTest, StopModeDropsWorkUntilTheErrorIsHeard) {
   go_ = true;
   EXPECT_ERROR(synchronize_event(event), Code::kNnRuntime, "first");
   EXPECT_FALSE(ran);
-  stream_.synchronize();
+  EXPECT_ERROR(stream_.synchronize(), Code::kNnRuntime, "first");
   stream_.launch({"bad", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "second"); }});
   EXPECT_ERROR(stream_.launch({"refused", 0, kTaskKernel, [&] { ran = true; }}), Code::kNnRuntime, "second");
   EXPECT_ERROR(stream_.synchronize(), Code::kNnRuntime, "second");

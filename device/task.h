@@ -79,7 +79,10 @@ enum TaskFlag : uint32_t {
   kTaskMayWait = 1,   ///< may wait for another stream, rank or thread (event waits, collectives)
   kTaskCallback = 2,  ///< runs the client's code
   kTaskHostCopy = 4,  ///< touches pageable host memory
-  kTaskAlways = 8,    ///< bookkeeping that runs even after a failure in stop mode, or in a forced destroy
+  kTaskAlways = 8,    ///< bookkeeping that runs even after a failure, or in a forced destroy
+  kTaskShows = 16,  ///< shows results to others (host memory, another device, ranks, the client's code); dropped after
+                    ///< a failure in every mode: it may show what the failure spoiled
+  kTaskGates = 32,  ///< all later tasks need what it brings (waits, collectives); when it fails they are dropped
 };
 
 struct Task {

@@ -107,6 +107,13 @@ void launch(device::Stream& stream, const char* name, uint32_t flags, size_t byt
   stream.launch(std::move(task));
 }
 
+int device_of(const void* address) { return device::find_block(address).device; }
+
+/// Whether the copy shows what is in a device's memory to the host or to another device.
+bool shows(const Sides& sides, const Copy& copy) {
+  return sides.from == Side::kDevice && (sides.to == Side::kHost || device_of(copy.from) != device_of(copy.to));
+}
+
 void launch_move(device::Stream& stream, const Copy& copy, uint32_t flags) {
   launch(stream, "memcpy", flags, copy.bytes,
          [to = copy.to, from = copy.from, bytes = copy.bytes] { move_bytes(to, from, bytes); });
@@ -138,6 +145,7 @@ void copy_now(const Copy& copy) {
   const Sides sides = check(copy);
   if (copy.bytes == 0) return;
   if (sides.from == Side::kDevice || sides.to == Side::kDevice) finish_default_stream();
+  if (shows(sides, copy)) device::refuse_after_failure(device_of(copy.from));
   move_bytes(copy.to, copy.from, copy.bytes);
 }
 
@@ -146,9 +154,10 @@ void copy_in_stream(const Copy& copy, device::Stream& stream) {
   if (copy.bytes == 0) return;
   const bool written_late = pageable(sides.to, copy.to, copy.bytes);
   const bool read_late = pageable(sides.from, copy.from, copy.bytes);
-  if (!written_late && !read_late) return launch_move(stream, copy, device::kTaskKernel);
+  const uint32_t flags = shows(sides, copy) ? device::kTaskShows : device::kTaskKernel;
+  if (!written_late && !read_late) return launch_move(stream, copy, flags);
   if (!written_late && copy.bytes <= kStaged) return launch_staged(stream, copy);
-  launch_move(stream, copy, device::kTaskHostCopy);
+  launch_move(stream, copy, flags | device::kTaskHostCopy);
   stream.synchronize();
 }
 

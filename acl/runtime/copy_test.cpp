@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "acl/runtime/testing.h"
+#include "device/stream.h"
 
 namespace npu::acl {
 namespace {
@@ -100,6 +101,45 @@ TEST_F(CopyTest, SynchronousCopyComesAfterTheDefaultStream) {
   Memory a(1 << 20);
   for (int i = 0; i < 20; ++i) EXPECT_OK(aclrtMemsetAsync(a.get(), a.bytes(), i, a.bytes(), nullptr));
   EXPECT_EQ(a.read().back(), 19);
+}
+
+// A stream with a task that has failed, and memory nobody may see until that was told.
+TEST_F(CopyTest, NothingLeavesAFailedStream) {
+  aclrtStream stream = nullptr;
+  ASSERT_OK(aclrtCreateStream(&stream));
+  ASSERT_OK(aclrtSetDevice(1));
+  Memory elsewhere(2);
+  EXPECT_OK(aclrtMemset(elsewhere.get(), 2, 0, 2));
+  ASSERT_OK(aclrtSetDevice(0));
+  Memory a(2);
+  EXPECT_OK(aclrtMemset(a.get(), 2, 3, 2));
+  void* pinned = nullptr;
+  ASSERT_OK(aclrtMallocHost(&pinned, 2));
+  std::memset(pinned, 0, 2);
+  uint8_t pageable[2] = {};
+  bool called = false;
+
+  device::stream_from_handle(stream).launch(
+      {"aclnnMm", 0, device::kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+  EXPECT_OK(aclrtMemcpyAsync(pinned, 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  EXPECT_OK(aclrtMemcpyAsync(elsewhere.get(), 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
+  EXPECT_EQ(aclrtLaunchHostFunc(stream, [](void* flag) { *static_cast<bool*>(flag) = true; }, &called), 361001);
+  EXPECT_EQ(aclrtMemcpy(pageable, 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_HOST), 361001);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("broken"), std::string::npos);
+  EXPECT_EQ(aclrtMemcpy(elsewhere.get(), 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_DEVICE), 361001);
+  EXPECT_EQ(aclrtMemcpyAsync(pageable, 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_HOST, stream), 361001);
+  EXPECT_EQ(pageable[0], 0);
+  EXPECT_EQ(static_cast<uint8_t*>(pinned)[0], 0);
+  EXPECT_EQ(elsewhere.read()[0], 0);
+  EXPECT_FALSE(called);
+
+  // The copy of pageable memory has synchronised the stream and told the error: all goes on.
+  EXPECT_OK(aclrtMemcpyAsync(pinned, 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(static_cast<uint8_t*>(pinned)[1], 3);
+  EXPECT_EQ(a.read()[1], 3);
+  EXPECT_OK(aclrtFreeHost(pinned));
+  EXPECT_OK(aclrtDestroyStream(stream));
 }
 
 TEST_F(CopyTest, BetweenDevices) {
