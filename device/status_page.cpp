@@ -147,6 +147,7 @@ DeviceCounters& counters(int device) {
 void detail::publish_status_page() {
   const std::string folder = runtime_folder();
   if (folder.empty()) return;
+  read_status_pages();  // removes those of dead processes
   page_path() = fmt::format("{}/{}.page", folder, getpid());
   unlink(page_path().c_str());  // left behind by a dead process of our number
   Page* mine = map_page(page_path());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/status_page.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +58,27 @@ TEST(StatusPage, GoesWithItsProcess) {
     EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
     EXPECT_FALSE(page_of(child));
   }
+}
+
+// Not only readers remove what dead processes leave: the folder must not fill up where nobody looks.
+TEST(StatusPage, OneThatStartsRemovesThoseOfTheDead) {
+  char self[4096] = {};
+  ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+  const auto child_runs = [&](const char* filter) {
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("ANYNPU_TEST_DIES", "1", 1);
+      execl(self, self, (std::string("--gtest_filter=") + filter).c_str(), "--gtest_brief=1", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return fmt::format("{}/{}.page", runtime_folder(), child);
+  };
+  const std::string left = child_runs("StatusPage.Dies");
+  ASSERT_EQ(access(left.c_str(), F_OK), 0);
+  child_runs("StatusPage.ShowsWhatTheProcessDoes");
+  EXPECT_NE(access(left.c_str(), F_OK), 0);
 }
 
 // A process that ends without its exit hook leaves a page that readers drop.
