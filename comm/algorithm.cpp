@@ -2,12 +2,14 @@
 #include "comm/algorithm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "comm/board.h"
 #include "comm/fault.h"
 
@@ -16,7 +18,8 @@ namespace npu::comm {
 namespace detail {
 NPU_SETTING(std::string, algorithms, "HCCL_ALGO", "",
             "How collectives share their work, as level0:mesh;level1:NA or allreduce=level0:star;level1:NA/reduce=…: "
-            "fullmesh, mesh or star; NA or nothing: the cheapest by a model (anynpu collectives).");
+            "fullmesh, mesh or star; NA, nothing or another of the vendor's words: the cheapest by a model (anynpu "
+            "collectives).");
 }  // namespace detail
 
 namespace {
@@ -66,8 +69,9 @@ constexpr Name kOperations[] = {{"allgather", Kind::kAllGather}, {"reducescatter
                                 {"allreduce", Kind::kAllReduce}, {"broadcast", Kind::kBroadcast},
                                 {"reduce", Kind::kReduce},       {"scatter", Kind::kScatter},
                                 {"alltoall", Kind::kAllToAll}};
-// Between hosts and between groups of them: known to the vendor's users, without effect on one host.
-constexpr std::string_view kOuter[] = {"NA", "ring", "H-D_R", "NHR", "NHR_V1", "NB", "AHC", "pipeline", "pairwise"};
+// The vendor's words for any level. Level 0 is within a host: there only its fullmesh is one of our ways.
+constexpr std::string_view kVendors[] = {"NA",     "fullmesh", "ring", "doublering", "H-D_R",   "NHR",
+                                         "NHR_V1", "NB",       "AHC",  "pipeline",   "pairwise"};
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> out;
@@ -82,12 +86,22 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 [[noreturn]] void refuse(std::string_view part, std::string_view reason) {
   fault(Result::kParameter,
         "'{}' {}. Write level0:A;level1:B for all operations, or allreduce=level0:A;level1:B/reduce=… for some of "
-        "allgather, reducescatter, allreduce, broadcast, reduce, scatter and alltoall; A is NA, fullmesh, mesh or "
-        "star, B (and level2) NA, ring, H-D_R, NHR, NHR_V1, NB, AHC, pipeline or pairwise",
+        "allgather, reducescatter, allreduce, broadcast, reduce, scatter and alltoall; A and B (and level2) are NA, "
+        "fullmesh, ring, doublering, H-D_R, NHR, NHR_V1, NB, AHC, pipeline or pairwise, A also mesh or star",
         part, reason);
 }
 
-/// What "level0:mesh;level1:NA" says of level 0.
+void tell_without_effect(std::string_view name) {
+  static std::atomic<bool> told{false};
+  if (name == "NA" || told.exchange(true)) return;
+  NPU_LOG(
+      kWarning, "HCCL",
+      "HCCL_ALGO asks for {} at level 0, which is no way of sharing memory: the cheapest of fullmesh, mesh and star "
+      "is taken, with the same result (anynpu collectives shows which)",
+      name);
+}
+
+/// What "level0:mesh;level1:NA" says of level 0. The other levels are between hosts.
 Algorithm read_levels(std::string_view levels) {
   Algorithm out = Algorithm::kNone;
   int next = 0;
@@ -97,8 +111,10 @@ Algorithm read_levels(std::string_view levels) {
     const auto* inner = std::ranges::find_if(kAlgorithms, [&](Algorithm each) { return name == name_of(each); });
     if (next == 0 && inner != kAlgorithms.end())
       out = *inner;
-    else if (next == 0 ? name != "NA" : std::ranges::find(kOuter, name) == std::end(kOuter))
+    else if (std::ranges::find(kVendors, name) == std::end(kVendors))
       refuse(level, "names no algorithm of that level");
+    else if (next == 0)
+      tell_without_effect(name);
     ++next;
   }
   return out;

@@ -23,6 +23,7 @@ TEST(AlgorithmChoice, NamesActWhereTheOperationCanBeDoneSo) {
   EXPECT_EQ(chosen("level0:star", Kind::kAllReduce, kMegabyte), Algorithm::kStar);
   EXPECT_EQ(chosen("level0:star;level1:H-D_R;level2:NHR", Kind::kReduce, 4), Algorithm::kStar);
   EXPECT_EQ(chosen("level0:fullmesh;level1:NA", Kind::kAllReduce, 4096), Algorithm::kFullMesh);
+  EXPECT_EQ(chosen("level0:fullmesh;level1:fullmesh", Kind::kAllReduce, 4096), Algorithm::kFullMesh);
   EXPECT_NE(chosen("level0:fullmesh", Kind::kAllReduce, kMegabyte), Algorithm::kFullMesh);
   EXPECT_EQ(chosen("level0:mesh", Kind::kAllGather, kMegabyte), Algorithm::kNone);
   EXPECT_EQ(chosen("level0:mesh", Kind::kAllReduce, 0), Algorithm::kFullMesh);
@@ -31,7 +32,8 @@ TEST(AlgorithmChoice, NamesActWhereTheOperationCanBeDoneSo) {
   EXPECT_EQ(chosen(some, Kind::kReduce, 4), Algorithm::kStar);
   for (const uint64_t bytes : {uint64_t{4}, uint64_t{65536}, 64 * kMegabyte}) {
     EXPECT_EQ(chosen("", Kind::kAllReduce, bytes), cheapest(Kind::kAllReduce, bytes, 4, 4));
-    EXPECT_EQ(chosen("level0:NA;level1:ring", Kind::kAllReduce, bytes), cheapest(Kind::kAllReduce, bytes, 4, 4));
+    for (const char* vendors : {"level0:NA;level1:ring", "level0:ring;level1:fullmesh", "level0:doublering"})
+      EXPECT_EQ(chosen(vendors, Kind::kAllReduce, bytes), cheapest(Kind::kAllReduce, bytes, 4, 4)) << vendors;
   }
 }
 
@@ -43,7 +45,6 @@ TEST(AlgorithmChoice, WhatMakesNoSenseIsRefusedWithWhatWould) {
   };
   refuses("mesh", "'mesh' is not the level expected there");
   refuses("level0:tree", "'level0:tree' names no algorithm of that level");
-  refuses("level0:ring", "'level0:ring' names no algorithm of that level");
   refuses("level0:NA;level1:mesh", "'level1:mesh' names no algorithm of that level");
   refuses("level1:ring", "'level1:ring' is not the level expected there");
   refuses("level0:NA;level1:ring;level2:NA;level3:NA", "'level3:NA' is not the level expected there");

@@ -26,6 +26,24 @@ def test_features_give_what_gloo_gives():
             numpy.testing.assert_allclose(npu[rank][name], wanted, rtol=2e-5, atol=1e-6, err_msg=f"{name}, rank {rank}")
 
 
+REFUSED = """
+import os, torch, torch.distributed as dist
+torch.npu.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("hccl")
+try:
+    dist.all_reduce(torch.ones(4).npu())
+except RuntimeError as error:
+    print(f"REFUSED {error}")
+"""
+
+
+def test_a_refused_communicator_tells_why_in_the_exception(tmp_path):
+    script = tmp_path / "refused.py"
+    script.write_text(REFUSED, encoding="utf-8")
+    for text in torch_ranks.ranks(2, script, HCCL_ALGO="level0:tree"):
+        assert "EI0001: HCCL_ALGO is 'level0:tree': 'level0:tree' names no algorithm" in text.split("REFUSED ")[1]
+
+
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory):
     """What `size` ranks print; all ways of training share their processes."""
