@@ -62,6 +62,18 @@ def settings(options, count):
     return {**given, **run.environment(not options.no_transfer)}
 
 
+@contextlib.contextmanager
+def writing(path):
+    """What goes wrong with the log's disk is told as such."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be written: {error.strerror}. What a rank writes there is lost; free space, or give "
+            "another --log-dir"
+        ) from None
+
+
 class Rank:
     """One process with all that it starts, which stays in its process group."""
 
@@ -77,6 +89,8 @@ class Rank:
             if os.getppid() != launcher:
                 os._exit(1)
 
+        with writing(log):
+            log.write_bytes(b"")
         with open(log, "wb") as file:
             # In a session of its own: signals reach a rank through us, once, and its children with it.
             self.process = subprocess.Popen(
@@ -103,6 +117,11 @@ class Rank:
         self.seconds = self.age()
         return True
 
+    def check_log(self):
+        """A rank whose log is on a full disk cannot say so. Raises ValueError."""
+        with writing(self.log), open(self.log, "ab", buffering=0) as file:
+            file.write(f"anynpu launch: {self.end()}\n".encode())
+
     def end(self):
         how = f"ended by {signal.Signals(-self.code).name}" if self.code < 0 else f"exit code {self.code}"
         return f"{how if self.code else 'done'} after {self.seconds:.1f} s"
@@ -117,7 +136,8 @@ class Launch:
 
     def __init__(self, options, found):
         self.folder = Path(options.log_dir)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         self.ranks = []
         self.signals = []  # those that the launcher got
         self.lines = None
@@ -249,4 +269,5 @@ def execute(options):
     if failed is None:
         return 0
     tell_failure(failed, named, len(launch.ranks) > 1)
+    failed.check_log()
     return failed.code if failed.code > 0 else 128 - failed.code
