@@ -6,7 +6,8 @@
 namespace npu::comm {
 
 std::string describe(const Peer& peer) {
-  return fmt::format("rank {} (host {}, device {}, process {})", peer.rank, peer.host, peer.device, peer.pid);
+  const std::string rank = peer.rank == kAnyRank ? "a rank" : fmt::format("rank {}", peer.rank);
+  return fmt::format("{} (host {}, device {}, process {})", rank, peer.host, peer.device, peer.pid);
 }
 
 }  // namespace npu::comm

@@ -8,6 +8,8 @@
 
 namespace npu::comm {
 
+inline constexpr uint32_t kAnyRank = 0xFFFFFFFF;  ///< whoever gathers the ranks numbers them
+
 struct Peer {
   uint32_t rank = 0;
   int32_t device = -1;  ///< in its process

@@ -62,16 +62,17 @@ const Soc& soc() {
   return chosen;
 }
 
+int all_devices() { return static_cast<int>(std::clamp<int64_t>(devices(), 1, kMaxDevices)); }
+
 int device_count() {
-  const int all = static_cast<int>(std::clamp<int64_t>(devices(), 1, kMaxDevices));
-  return visible_devices().empty() ? all : detail::count_visible(visible_devices(), all);
+  return visible_devices().empty() ? all_devices() : detail::count_visible(visible_devices(), all_devices());
 }
 
 void check_device(int64_t device) {
   if (device >= 0 && device < device_count()) return;
   if (device_count() == 0)
     fail(Code::kRtInvalidDevice, "device {} does not exist: ASCEND_RT_VISIBLE_DEVICES={} names none of the {} devices",
-         device, visible_devices(), std::clamp<int64_t>(devices(), 1, kMaxDevices));
+         device, visible_devices(), all_devices());
   fail(Code::kRtInvalidDevice, "device {} does not exist: this process has devices 0 to {} (ANYNPU_DEVICES)", device,
        device_count() - 1);
 }

@@ -30,6 +30,8 @@ std::span<const Soc> soc_profiles();
 const Soc& soc();
 /// ANYNPU_DEVICES, between 1 and kMaxDevices; of these, as many as ASCEND_RT_VISIBLE_DEVICES names, when it is set.
 int device_count();
+/// ANYNPU_DEVICES alone: what the machine has, also beside those this process may use.
+int all_devices();
 /// Raises 107001 unless 0 <= device < device_count().
 void check_device(int64_t device);
 

@@ -33,6 +33,8 @@ NPU_SETTING(int64_t, connect_timeout, "HCCL_CONNECT_TIMEOUT", 120,
 NPU_SETTING(int64_t, base_port, "HCCL_IF_BASE_PORT", 0,
             "First of 16 ports at which the rank that gathers the others listens; 0: any free port, 60000 with a rank "
             "table.");
+NPU_SETTING(std::string, own_device, "ASCEND_DEVICE_ID", "",
+            "The device of this process: npu.open() opens it when it is given no number; a rank table must agree.");
 NPU_SETTING(std::string, job, "JOB_ID", "",
             "Name of the job; jobs that use the same rank table at once need different "
             "ones.");
@@ -227,11 +229,32 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
   return joined(group, rank, options, until);
 }
 
+namespace {
+
+/// What a table says of devices that contradicts this machine, or ASCEND_DEVICE_ID: told before anybody is waited for.
+void check_devices(const RankTable& table, uint32_t rank, const std::string& path) {
+  const int devices = device::all_devices();
+  for (uint32_t i = 0; i < table.ranks.size(); ++i)
+    if (table.ranks[i].device >= devices)
+      fault(Result::kParameter,
+            "EI0004: {}: device_id of rank {} is {}, but there are devices 0 to {}; correct it, or set "
+            "ANYNPU_DEVICES={}",
+            path, i, table.ranks[i].device, devices - 1, table.ranks[i].device + 1);
+  // Among visible devices ASCEND_DEVICE_ID counts anew.
+  const std::string own = own_device();
+  if (own.empty() || device::device_count() != devices || own == std::to_string(table.ranks[rank].device)) return;
+  fault(Result::kParameter, "EI0004: {}: device_id of rank {} is {}, but ASCEND_DEVICE_ID is '{}'; correct one of them",
+        path, rank, table.ranks[rank].device, own);
+}
+
+}  // namespace
+
 std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options) {
   check_variables();
   const RankTable table = read_rank_table(path, connect_timeout());
   const auto size = static_cast<uint32_t>(table.ranks.size());
   check_size(size, rank);
+  check_devices(table, rank, path);
   for (const TableRank& each : table.ranks)
     if (each.server != table.ranks[0].server)
       fault(
@@ -254,16 +277,33 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
 
 namespace {
 
+/// All ranks are on this host, each on a device of its own; what cannot be is not waited for.
+void check_chief(const RankSource& source) {
+  // The guide's addresses need not be this machine's: workers of the chief's host meet on it.
+  if (!source.worker.empty() && source.worker != source.chief && !is_own_address(source.chief))
+    fault(Result::kUnsupported,
+          "EI0001: CM_CHIEF_IP is {}, which is no address of this machine, and CM_WORKER_IP is {}: collectives between "
+          "hosts are not built yet. Unset CM_WORKER_IP to run all ranks on this host",
+          source.chief, source.worker);
+  const int devices = device::all_devices();
+  if (source.chief_device >= devices)
+    fault(Result::kParameter, "EI0001: CM_CHIEF_DEVICE is {}, but there are devices 0 to {} (ANYNPU_DEVICES)",
+          source.chief_device, devices - 1);
+  if (source.size > static_cast<uint32_t>(devices))
+    fault(Result::kParameter,
+          "EI0001: CM_WORKER_SIZE is {}, but there are {} devices, one for each rank; set ANYNPU_DEVICES={}",
+          source.size, devices, source.size);
+}
+
 /// Where the processes of a launcher on this host meet, or those that CM_CHIEF_IP names.
 Place place_of(const RankSource& source, uint32_t rank) {
   const std::string uid = uid_of(source.meeting, rank);
   if (source.chief.empty()) return {uid, "127.0.0.1", meeting_ports().first, meeting_ports().count};
-  // The guide's addresses need not be this machine's: workers of the chief's host meet on it.
-  const bool here = source.worker.empty() || source.worker == source.chief || is_own_address(source.chief);
-  return {uid, here ? "127.0.0.1" : source.chief, source.port, 1};
+  return {uid, "127.0.0.1", source.port, 1};
 }
 
 std::shared_ptr<Communicator> join_launched(const RankSource& source, const Options& options) {
+  if (!source.chief.empty()) check_chief(source);
   check_size(source.size, source.rank == kAnyRank ? 0 : source.rank);
   const int32_t device = device::current_device();
   const Deadline until = deadline();

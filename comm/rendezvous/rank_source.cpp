@@ -17,7 +17,7 @@ NPU_SETTING(std::string, chief_ip, "CM_CHIEF_IP", "",
             "Without a rank table: address of the host that gathers the ranks.");
 NPU_SETTING(std::string, chief_port, "CM_CHIEF_PORT", "", "The port at which it listens, 0 to 65520.");
 NPU_SETTING(std::string, chief_device, "CM_CHIEF_DEVICE", "", "The device of the process that gathers the ranks.");
-NPU_SETTING(std::string, worker_size, "CM_WORKER_SIZE", "", "Number of ranks, 0 to 4096.");
+NPU_SETTING(std::string, worker_size, "CM_WORKER_SIZE", "", "Number of ranks, 1 to 4096.");
 NPU_SETTING(std::string, worker_ip, "CM_WORKER_IP", "", "The address of this process's host.");
 NPU_SETTING(std::string, torch_rank, "RANK", "", "This process's rank, set by torchrun and anynpu launch.");
 NPU_SETTING(std::string, torch_size, "WORLD_SIZE", "", "Number of ranks, set by torchrun and anynpu launch.");
@@ -48,6 +48,7 @@ RankSource chief(const Get& get) {
   out.port = static_cast<uint16_t>(number(get, "CM_CHIEF_PORT", 65520));
   out.chief_device = static_cast<int32_t>(number(get, "CM_CHIEF_DEVICE", 1023));
   out.size = number(get, "CM_WORKER_SIZE", 4096);
+  if (out.size == 0) fault(Result::kParameter, "EI0001: CM_WORKER_SIZE is 0; it is the number of ranks, 1 to 4096");
   out.worker = get("CM_WORKER_IP");
   out.meeting = fmt::format("cm {}:{}", out.chief, out.port);
   return out;

@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
-namespace npu::comm {
+#include "comm/group.h"
 
-inline constexpr uint32_t kAnyRank = 0xFFFFFFFF;  ///< whoever gathers the ranks numbers them
+namespace npu::comm {
 
 struct RankSource {
   std::string name;        ///< of the variable that decided

@@ -47,6 +47,8 @@ TEST(RankSource, WhatMakesNoSenseIsToldByName) {
   refused({{"RANK_TABLE_FILE", "t.json"}}, "RANK_ID is not");
   refused({{"RANK_TABLE_FILE", "t.json"}, {"RANK_ID", "0"}, {"CM_CHIEF_IP", "1.1.1.1"}}, "are both set");
   refused({{"CM_CHIEF_IP", "1.1.1.1"}}, "CM_CHIEF_PORT is ''");
+  refused({{"CM_CHIEF_IP", "1.1.1.1"}, {"CM_CHIEF_PORT", "6000"}, {"CM_CHIEF_DEVICE", "0"}, {"CM_WORKER_SIZE", "0"}},
+          "CM_WORKER_SIZE is 0");
   refused({{"CM_CHIEF_IP", "1.1.1.1"}, {"CM_CHIEF_PORT", "65521"}},
           "CM_CHIEF_PORT is '65521'; it is a number from 0 to 65520");
   refused({{"RANK", "2"}, {"WORLD_SIZE", "2"}}, "RANK is 2, but WORLD_SIZE is 2");

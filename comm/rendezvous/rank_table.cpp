@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -76,12 +77,28 @@ std::string address_among(const std::string& host_ip, const std::string& server)
   return "";
 }
 
-/// Servers by name, so that none stands twice, and their devices.
+/// Servers by name, their devices, and the addresses of all devices: none stands twice.
 struct Servers {
   std::map<std::string, std::set<int32_t>> devices;
-  void add(const Reader& at, const std::string& server, int32_t device) {
+  std::set<std::string> addresses;
+
+  /// The device_id of the entry `at`.
+  int32_t add(const Reader& at, const std::string& server) {
+    const int32_t device = at.number("device_id");
     if (!devices[server].insert(device).second)
       at.refuse(fmt::format("device_id {} stands twice on server '{}'", device, server));
+    add_address(at, at.text("device_ip", ""));
+    return device;
+  }
+
+ private:
+  void add_address(const Reader& at, const std::string& address) {
+    if (address.empty()) return;  // its network card is not used
+    if (!is_address(address))
+      at.refuse(
+          fmt::format("device_ip is '{}', which is no IPv4 or IPv6 address; correct it, or leave it empty", address));
+    if (!addresses.insert(address).second)
+      at.refuse(fmt::format("device_ip {} stands twice; each device has its own", address));
   }
 };
 
@@ -94,8 +111,7 @@ void read_servers(const Reader& table, Servers& servers, std::map<int32_t, Table
     const std::string address = address_among(server.text("host_ip", ""), id);
     for (const Reader& device : server.list("device")) {
       const int32_t rank = device.number("rank_id");
-      servers.add(device, id, device.number("device_id"));
-      if (!ranks.emplace(rank, TableRank{device.number("device_id"), id, address, ""}).second)
+      if (!ranks.emplace(rank, TableRank{servers.add(device, id), id, address, ""}).second)
         device.refuse(fmt::format("rank_id {} stands twice", rank));
     }
   }
@@ -115,8 +131,7 @@ void read_groups(const Reader& table, std::map<int32_t, TableRank>& ranks) {
       const std::string pod = instance.text("pod_name"), server = instance.text("server_id");
       if (!pods.insert(pod).second) instance.refuse(fmt::format("pod_name '{}' stands twice", pod));
       for (const Reader& device : instance.list("devices")) {
-        servers.add(device, server, device.number("device_id"));
-        all.push_back({device.number("device_id"), server, address_among("", server), pod});
+        all.push_back({servers.add(device, server), server, address_among("", server), pod});
         ++devices;
       }
     }
@@ -127,6 +142,27 @@ void read_groups(const Reader& table, std::map<int32_t, TableRank>& ranks) {
   for (const TableRank& each : all) order.try_emplace(each.server, order.size());
   std::ranges::stable_sort(all, {}, [&](const TableRank& each) { return std::pair(order[each.server], each.device); });
   for (TableRank& each : all) ranks.emplace(static_cast<int32_t>(ranks.size()), std::move(each));
+}
+
+/// Whether the table may be used; one that is being made is read again.
+bool complete(const Reader& table) {
+  if (!table.has("status")) table.refuse(R"('status' is missing; a table that may be used has "status": "completed")");
+  const std::string status = table.text("status");
+  if (status != "completed" && status != "initializing")
+    table.refuse(fmt::format("status is '{}'; it is completed, or initializing while the table is being made", status));
+  return status == "completed";
+}
+
+/// Template 1 has a version, the older template 2 has none.
+bool has_groups(const Reader& table) {
+  const std::string version = table.text("version", "");
+  if (!version.empty() && version != "1.0" && version != "1.2")
+    table.refuse(
+        fmt::format("version is '{}'; known are 1.0, 1.2 (with super pods), and no version with group_list", version));
+  if (table.has("server_list")) return false;
+  if (table.has("group_count") && !table.has("group_list"))
+    table.refuse("the list 'group_list' is missing; group_count says that this is a table of groups");
+  return table.has("group_list");
 }
 
 }  // namespace
@@ -140,11 +176,11 @@ RankTable parse_rank_table(std::string_view text, const std::string& source) {
   }
   const Reader table(root, source, "");
   RankTable out;
-  out.complete = table.text("status", "completed") == "completed";
+  out.complete = complete(table);
   if (!out.complete) return out;
   std::map<int32_t, TableRank> ranks;
   Servers servers;
-  if (table.has("group_list"))
+  if (has_groups(table))
     read_groups(table, ranks);
   else
     read_servers(table, servers, ranks);
@@ -177,6 +213,8 @@ RankTable read_rank_table(const std::string& path, int64_t seconds) {
   using std::chrono::steady_clock;
   const auto start = steady_clock::now(), deadline = start + std::chrono::seconds(seconds);
   for (;;) {
+    if (std::error_code none; std::filesystem::is_directory(path, none))
+      fault(Result::kOpenFile, "EI0004: the rank table {} is a folder; set RANK_TABLE_FILE to the file in it", path);
     std::ifstream file(path);
     if (!file) fault(Result::kOpenFile, "EI0004: the rank table {} cannot be opened; check RANK_TABLE_FILE", path);
     const std::string text((std::istreambuf_iterator<char>(file)), {});

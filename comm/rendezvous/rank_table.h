@@ -23,7 +23,8 @@ struct RankTable {
 };
 
 /// Raises kParameter, "EI0004: <source>: <where>: …", for whatever makes no sense: keys that are missing, counts that
-/// do not fit their lists, ranks, devices or servers that stand twice. Numbers in place of texts are accepted.
+/// do not fit their lists, ranks, devices, their addresses or servers that stand twice, a status or
+/// version that is unknown. Numbers in place of texts are accepted.
 RankTable parse_rank_table(std::string_view text, const std::string& source);
 
 /// The rank that RANK_ID names: a number, or in template 2 a pod's name with the device in it. Raises kParameter.

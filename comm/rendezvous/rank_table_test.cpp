@@ -71,10 +71,20 @@ TEST(RankTable, WhatMakesNoSenseIsToldWithItsPlace) {
   refused("\"server_id\": \"node_1\"", "\"server_id\": \"10.0.0.1\"", "server_id '10.0.0.1' stands twice");
   refused("\"device_id\": \"1\"", "\"device_id\": \"0\"", "device_id 0 stands twice");
   refused("\"server_list\"", "\"servers\"", "the list 'server_list' is missing");
+  refused("192.168.1.1", "192.168.0.1", "server_list[0].device[1]: device_ip 192.168.0.1 stands twice");
+  refused("192.168.0.2", "192.168.0.1", "server_list[1].device[0]: device_ip 192.168.0.1 stands twice");
+  refused("192.168.0.2", "192.168.0", "device_ip is '192.168.0', which is no IPv4 or IPv6 address");
+  refused("\"version\": \"1.0\"", "\"version\": \"3.0\"", "version is '3.0'; known are 1.0, 1.2");
+  refused("\"status\": \"completed\", ", "", "'status' is missing");
+  refused("completed", "ready", "status is 'ready'; it is completed, or initializing");
+  EXPECT_ERROR(parse_rank_table(with(kGroups, "\"group_list\"", "\"groups\""), "t.json"), Code::kInvalidParam,
+               "the list 'group_list' is missing");
+  EXPECT_EQ(parse_rank_table(with(kServers, "192.168.0.2", ""), "t.json").ranks.size(), 4u);  // a card that is not used
   refused("\"server_id\": \"node_1\", ", "", "'server_id' is missing");
   EXPECT_ERROR(parse_rank_table("{", "t.json"), Code::kInvalidParam, "EI0004: t.json: no JSON");
   EXPECT_ERROR(parse_rank_table("[]", "t.json"), Code::kInvalidParam, "no object");
-  EXPECT_ERROR(parse_rank_table(R"({"server_list": []})", "t.json"), Code::kInvalidParam, "there is no rank");
+  EXPECT_ERROR(parse_rank_table(R"({"status": "completed", "server_list": []})", "t.json"), Code::kInvalidParam,
+               "there is no rank");
 }
 
 TEST(RankTable, ATableThatIsBeingWrittenIsReadAgain) {
@@ -99,6 +109,7 @@ TEST(RankTable, ATableThatIsBeingWrittenIsReadAgain) {
   EXPECT_EQ(read_rank_table(path, 20).ranks.size(), 4u);
   remove(path.c_str());
   EXPECT_ERROR(read_rank_table("/nowhere/t.json", 0), Code::kRtInternal, "cannot be opened");
+  EXPECT_ERROR(read_rank_table(testing::TempDir(), 60), Code::kRtInternal, "is a folder");
 }
 
 }  // namespace

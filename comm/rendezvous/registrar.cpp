@@ -167,13 +167,19 @@ class Registrar {
                            peer.device, peer.host, other.pid, peer.pid);
     if (place >= size) return fmt::format("EI0003: {} is outside a group of {} ranks", describe(peer), size);
     if (const auto known = peers_.find(place); known != peers_.end())
-      return fmt::format("EI0005: rank {} has come twice: {} and {}; check RANK_ID", peer.rank, describe(known->second),
+      return fmt::format("EI0005: rank {} has come twice: {} and {}; check RANK_ID", place, describe(known->second),
                          describe(peer));
     return "";
   }
 
   std::string missing() const {
     if (size_ == 0) return "EI0006: no rank has come";
+    if (std::ranges::any_of(peers_, [](const auto& each) { return each.second.rank == kAnyRank; })) {
+      std::vector<std::string> here;
+      for (const auto& [place, peer] : peers_) here.push_back(describe(peer));
+      return fmt::format("EI0006: {} of {} ranks have come: {}. HCCL_CONNECT_TIMEOUT sets the limit", peers_.size(),
+                         size_, fmt::join(here, ", "));
+    }
     std::vector<uint32_t> ranks;
     for (uint32_t rank = 0; rank < size_; ++rank)
       if (!peers_.contains(rank)) ranks.push_back(rank);
@@ -291,9 +297,10 @@ Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadlin
   else if (stranger != 0 && !place.listens)
     hint = fmt::format(" (port {} is held by another program; HCCL_IF_BASE_PORT chooses others)", stranger);
   fault(Result::kTimeout,
-        "EI0006: rank {} of {} got no answer at {} port {}{}: the rank that gathers the others has {}ended, or cannot "
+        "EI0006: {} of {} got no answer at {} port {}{}: the rank that gathers the others has {}ended, or cannot "
         "be reached (firewall, HCCL_IF_IP). HCCL_CONNECT_TIMEOUT sets the limit",
-        own.rank, size, place.address, place.port, hint, place.listens ? "" : "not started, has ");
+        own.rank == kAnyRank ? fmt::format("device {}, one", own.device) : fmt::format("rank {}", own.rank), size,
+        place.address, place.port, hint, place.listens ? "" : "not started, has ");
 }
 
 }  // namespace

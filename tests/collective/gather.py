@@ -144,6 +144,11 @@ class Rank:
             lambda: self.library.HcclCommInitClusterInfo(c_char_p(path.encode()), c_uint32(self.rank), byref(self.comm))
         )
 
+    def world(self):
+        """Joins as the environment says."""
+        self.guilty()
+        self.hears(self.library.anynpu_world_join)
+
     def ports(self):
         """All ports of the block are taken."""
         first = int(os.environ["HCCL_IF_BASE_PORT"])

@@ -201,12 +201,46 @@ def test_jobs_with_tables_of_their_own_devices_leave_each_other_alone(tmp_path):
         (('"server_list": [', '"server_list": [{"server_id": "10.0.0.11", "device": []}, '), "'server_count' is 1"),
         (('"server_id"', '"server"'), "'server_id' is missing"),
         (("}]}]}", ""), "no JSON"),
+        (('"device_id": "1"', '"device_id": "9"'), "device_id of rank 1 is 9, but there are devices 0 to 7"),
+        (('"192.168.1.1"', '"192.168.1.0"'), "device_ip 192.168.1.0 stands twice"),
+        (('"completed"', '"ready"'), "status is 'ready'"),
     ],
 )
 def test_a_wrong_table_is_told_with_its_place(change, told, tmp_path):
     table = table_file(tmp_path, "t.json", json.dumps(template_1([0, 1, 2])).replace(*change))
     texts, slowest = gathered("table", tmp_path, table)
     assert slowest < LIMIT and all(f"EI0004: {table}" in text and told in text for text in texts), texts
+
+
+def test_a_table_that_contradicts_the_environment_is_told(tmp_path):
+    table = table_file(tmp_path, "t.json", template_1([1, 2]))
+    texts, _ = gathered("table", tmp_path, table, size=2, environment={"ASCEND_DEVICE_ID": "5"})
+    for rank, text in enumerate(texts):
+        assert f"EI0004: {table}: device_id of rank {rank} is {rank + 1}, but ASCEND_DEVICE_ID is '5'" in text, text
+
+
+CHIEF = {"CM_CHIEF_IP": "192.168.1.1", "CM_CHIEF_PORT": "6000", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": "2"}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"CM_WORKER_SIZE": "0"}, "CM_WORKER_SIZE is 0"),
+        ({"CM_WORKER_SIZE": "9"}, "CM_WORKER_SIZE is 9, but there are 8 devices"),
+        ({"CM_CHIEF_DEVICE": "8"}, "CM_CHIEF_DEVICE is 8, but there are devices 0 to 7"),
+        ({"CM_WORKER_IP": "192.168.1.2"}, "collectives between hosts are not built yet. Unset CM_WORKER_IP"),
+    ],
+)
+def test_a_chief_that_cannot_be_is_not_waited_for(change, told, tmp_path):
+    begin = time.monotonic()
+    [text], _ = gathered("world", tmp_path, size=1, guilty=0, environment={**CHIEF, **change})
+    assert told in text and time.monotonic() - begin < 8  # of 10 s that it would wait
+
+
+def test_a_rank_without_a_number_is_not_given_one_in_texts(tmp_path):
+    environment = {**CHIEF, "CM_CHIEF_PORT": str(23000 + os.getpid() % 20000), "HCCL_CONNECT_TIMEOUT": "2"}
+    [text], _ = gathered("world", tmp_path, size=1, guilty=0, environment=environment)
+    assert "1 of 2 ranks have come: a rank (host" in text and "4294967295" not in text
 
 
 def test_a_table_of_several_servers_is_refused(tmp_path):

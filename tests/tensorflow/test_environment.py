@@ -185,7 +185,7 @@ def test_every_variable_of_the_guide_is_known():
     listed = set()
     visit = environment.C.CFUNCTYPE(None, environment.C.POINTER(environment._Variable), environment.C.c_void_p)
     library.load().anynpu_each_client_variable(visit(lambda one, _: listed.add(one.contents.name.decode())), None)
-    guide = """ASCEND_DEVICE_ID ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_ENABLE_PERF NPU_LOOP_SIZE
+    guide = """ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_ENABLE_PERF NPU_LOOP_SIZE
         ENABLE_NETWORK_ANALYSIS_DEBUG GE_USE_STATIC_MEMORY SKT_ENABLE HELPER_CLUSTER MAX_COMPILE_CORE_NUMBER
         MAX_RUNTIME_CORE_NUMBER TE_PARALLEL_COMPILER ASCEND_MAX_OP_CACHE_SIZE ASCEND_REMAIN_CACHE_SIZE_RATIO"""
     assert set(guide.split()) <= listed

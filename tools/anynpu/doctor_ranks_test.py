@@ -37,7 +37,10 @@ def one(check, **environment):
 
 def written(folder, *devices, servers=1):
     device = [{"device_id": str(d), "rank_id": str(r)} for r, d in enumerate(devices)]
-    table = {"server_list": [{"server_id": f"s{s}", "device": device[s::servers]} for s in range(servers)]}
+    table = {
+        "status": "completed",
+        "server_list": [{"server_id": f"s{s}", "device": device[s::servers]} for s in range(servers)],
+    }
     path = folder / "table.json"
     path.write_text(json.dumps(table), encoding="utf-8")
     return {"RANK_TABLE_FILE": str(path), "RANK_ID": "1"}

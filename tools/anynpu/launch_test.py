@@ -64,7 +64,9 @@ def test_cores_are_shared_out(tmp_path):
 def test_a_rank_table_says_which_devices(tmp_path):
     table = tmp_path / "table.json"
     devices = [{"device_id": "3", "rank_id": "1"}, {"device_id": "2", "rank_id": "0"}]
-    table.write_text(json.dumps({"server_list": [{"server_id": "a", "device": devices}]}), encoding="utf-8")
+    table.write_text(
+        json.dumps({"status": "completed", "server_list": [{"server_id": "a", "device": devices}]}), encoding="utf-8"
+    )
     assert launched(tmp_path, write(tmp_path, SHOW), "--rank-table", str(table)) == 0
     assert [seen(tmp_path, rank)["ASCEND_DEVICE_ID"] for rank in range(2)] == ["2", "3"]
     assert seen(tmp_path, 1)["table"] == str(table)
@@ -131,6 +133,28 @@ def test_the_rank_that_others_wait_for_is_named(what, code, told, tmp_path, capf
     assert launched(tmp_path, write(tmp_path, TALE), "-n", "3", arguments=(str(tmp_path), what)) == code
     err = capfd.readouterr().err
     assert told in err and ("the reason" in err) == (what == "fails")
+
+
+def test_a_full_disk_is_named(tmp_path, capfd):
+    """A rank that cannot write ends, and can tell nobody why."""
+    (tmp_path / "logs").mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", tmp_path / "logs"], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("only root may mount a small disk")
+    try:
+        assert launched(tmp_path, write(tmp_path, "print('a line' * 100000)"), "-n", "2") != 0
+    finally:
+        subprocess.run(["umount", tmp_path / "logs"], check=True)
+    err = capfd.readouterr().err
+    assert " has failed" in err
+    assert ".log cannot be written: No space left on device" in err and "--log-dir" in err
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, capfd):
+    (tmp_path / "file").touch()
+    script = write(tmp_path, "print('a line')")
+    assert command.main(["launch", "-n", "1", "--log-dir", str(tmp_path / "file" / "logs"), str(script)]) == 1
+    assert "logs cannot be written: Not a directory" in capfd.readouterr().err
 
 
 CHILDREN = """
@@ -289,7 +313,7 @@ def test_on_a_terminal_each_rank_has_a_line_that_stays(tmp_path):
 
 def template_2(devices):
     instances = [{"pod_name": f"p{d}", "server_id": "s", "devices": [{"device_id": str(d)}]} for d in devices]
-    return json.dumps({"group_list": [{"instance_list": instances}]})
+    return json.dumps({"status": "completed", "group_list": [{"instance_list": instances}]})
 
 
 def test_in_template_2_rank_id_is_the_pod(tmp_path, monkeypatch, capfd):
@@ -339,11 +363,13 @@ def test_the_variables_of_a_chief_say_how_many_ranks(tmp_path, monkeypatch, capf
     ],
 )
 def test_what_makes_no_sense_is_told(options, text, tmp_path, capsys):
-    (tmp_path / "table.json").write_text('{"server_list": [{"device": [{}]}]}', encoding="utf-8")
-    good = {"server_list": [{"server_id": "a", "device": [{"device_id": "0", "rank_id": "0"}]}]}
+    (tmp_path / "table.json").write_text('{"status": "completed", "server_list": [{"device": [{}]}]}', encoding="utf-8")
+    good = {"status": "completed", "server_list": [{"server_id": "a", "device": [{"device_id": "0", "rank_id": "0"}]}]}
     (tmp_path / "good.json").write_text(json.dumps(good), encoding="utf-8")
     second = {"server_id": "b", "device": [{"device_id": "0", "rank_id": "1"}]}
-    (tmp_path / "two.json").write_text(json.dumps({"server_list": [*good["server_list"], second]}), encoding="utf-8")
+    (tmp_path / "two.json").write_text(
+        json.dumps({**good, "server_list": [*good["server_list"], second]}), encoding="utf-8"
+    )
     names = {name.upper(): str(tmp_path / f"{name}.json") for name in ("table", "good", "two", "nowhere")}
     assert launched(tmp_path, write(tmp_path, SHOW), *[names.get(each, each) for each in options]) == 1
     assert text in capsys.readouterr().err
