@@ -32,20 +32,35 @@ ErrorState& state() {
   return *current;
 }
 
-int keep(Code code, const char* message, const char* prefix) noexcept {
-  last_code = static_cast<int>(code);
+bool given(const char* prefix) { return prefix != nullptr && *prefix != '\0'; }
+
+void keep_text(const Error& error, const char* prefix) noexcept {
   try {
-    const bool named = prefix != nullptr && *prefix != '\0';
-    state().pending = named ? fmt::format("[{}] {}", prefix, message) : std::string(message);
+    state().pending = given(prefix) ? fmt::format("[{}] {}", prefix, error.message()) : error.message();
   } catch (...) {  // no memory for the text: the code alone must do
     if (current != nullptr) current->pending.clear();
   }
-  return last_code;
+}
+
+/// The line names where the refusal was raised, and the function that the client called.
+void log(const Error& error, const char* prefix, LogLevel level) noexcept {
+  if (!log_enabled(level)) return;
+  try {
+    const std::string text = fmt::format("returns {}: {}", static_cast<int>(error.code()), error.message());
+    log_line(level, {"ASCENDCL", given(prefix) ? prefix : "call", error.place().file_name(), error.place().line()},
+             text);
+  } catch (...) {  // no memory for the text
+  }
 }
 
 }  // namespace
 
-int set_error(const Error& error, const char* prefix) { return keep(error.code(), error.what(), prefix); }
+int set_error(const Error& error, const char* prefix, LogLevel level) {
+  last_code = static_cast<int>(error.code());
+  keep_text(error, prefix);
+  log(error, prefix, level);
+  return last_code;
+}
 
 int last_error() noexcept { return last_code; }
 void clear_last_error() noexcept { last_code = 0; }
@@ -60,15 +75,21 @@ const char* recent_error() {
 
 int set_current_exception(const char* prefix) {
   try {
-    throw;
-  } catch (const Error& error) {
-    return set_error(error, prefix);
-  } catch (const std::bad_alloc&) {
-    return keep(Code::kNnInner, "host memory is used up; close other programs or use smaller tensors", prefix);
-  } catch (const std::exception& error) {
-    return keep(Code::kNnInner, error.what(), prefix);
-  } catch (...) {
-    return keep(Code::kNnInner, "an exception of unknown type was raised inside the operator", prefix);
+    try {
+      throw;
+    } catch (const Error& error) {
+      return set_error(error, prefix);
+    } catch (const std::bad_alloc&) {
+      return set_error(Error(Code::kNnInner, "host memory is used up; close other programs or use smaller tensors"),
+                       prefix);
+    } catch (const std::exception& error) {
+      return set_error(Error(Code::kNnInner, error.what()), prefix);
+    } catch (...) {
+      return set_error(Error(Code::kNnInner, "an exception of unknown type was raised inside the operator"), prefix);
+    }
+  } catch (...) {  // no memory for the text either
+    if (current != nullptr) current->pending.clear();
+    return last_code = static_cast<int>(Code::kNnInner);
   }
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error text that each thread keeps for aclGetRecentErrMsg, and the one place where exceptions end.
+// The error text that each thread keeps for aclGetRecentErrMsg, and the one place where exceptions end. Every failed
+// call is a line of the process log, too.
 #pragma once
 
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace npu::acl {
 
-/// Keeps "[prefix] message" for this thread and returns the code. A null or empty prefix adds nothing.
-int set_error(const Error& error, const char* prefix);
+/// Keeps "[prefix] message" for this thread, logs it at `level` and returns the code. A null or empty prefix adds
+/// nothing.
+int set_error(const Error& error, const char* prefix, LogLevel level = LogLevel::kError);
 
 /// This thread's last text, "" when there is none; never null. Reading clears it; the pointer stays valid until the
 /// thread's next call.

@@ -11,8 +11,9 @@
 
 namespace npu::acl {
 
-/// Keeps the exception being handled as this thread's error and returns its code. Inside `catch (...)` only.
-aclError refuse_current(const char* function) noexcept;
+/// Keeps the exception being handled as this thread's error and returns its code. Inside `catch (...)` only. The
+/// process log gets it at ERROR, or at INFO when its code is `answer`.
+aclError refuse_current(const char* function, Code answer = Code::kOk) noexcept;
 
 template <class F>
 aclError call(const char* function, F&& body) noexcept {
@@ -22,6 +23,19 @@ aclError call(const char* function, F&& body) noexcept {
     return ACL_SUCCESS;
   } catch (...) {
     return refuse_current(function);
+  }
+}
+
+/// The same for a call that clients repeat, or make to learn something, and whose refusal `answer` tells it to them: no
+/// error for the log.
+template <class F>
+aclError ask(const char* function, Code answer, F&& body) noexcept {
+  try {
+    device::check_process();
+    std::forward<F>(body)();
+    return ACL_SUCCESS;
+  } catch (...) {
+    return refuse_current(function, answer);
   }
 }
 

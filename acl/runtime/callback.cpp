@@ -26,7 +26,8 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
   });
 }
 aclError aclrtProcessReport(int32_t timeout) {
-  return call("aclrtProcessReport", [&] { device::process_report(milliseconds(timeout)); });
+  // A thread that serves callbacks calls this in a loop: no callback within the time is the usual answer.
+  return ask("aclrtProcessReport", Code::kReportTimeout, [&] { device::process_report(milliseconds(timeout)); });
 }
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args) {
   return call("aclrtLaunchHostFunc", [&] {

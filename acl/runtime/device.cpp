@@ -18,7 +18,8 @@ aclError aclrtResetDevice(int32_t deviceId) {
   return call("aclrtResetDevice", [&] { device::reset_device(deviceId); });
 }
 aclError aclrtGetDevice(int32_t* deviceId) {
-  return call("aclrtGetDevice", [&] { result(deviceId, "deviceId") = device::get_device(); });
+  // Clients ask whether a device is set at all.
+  return ask("aclrtGetDevice", Code::kRtContextNull, [&] { result(deviceId, "deviceId") = device::get_device(); });
 }
 aclError aclrtGetDeviceCount(uint32_t* count) {
   return call("aclrtGetDeviceCount", [&] { result(count, "count") = static_cast<uint32_t>(device::device_count()); });
@@ -27,7 +28,9 @@ aclError aclrtSynchronizeDevice() {
   return call("aclrtSynchronizeDevice", [] { device::synchronize_device(); });
 }
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
-  return call("aclrtSynchronizeDeviceWithTimeout", [&] { device::synchronize_device(milliseconds(timeout)); });
+  // Clients wait in slices, and look at something else in between.
+  return ask("aclrtSynchronizeDeviceWithTimeout", Code::kStreamSyncTimeout,
+             [&] { device::synchronize_device(milliseconds(timeout)); });
 }
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {
@@ -92,5 +95,7 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
   return call("aclrtSetCurrentContext", [&] { device::set_current_context(context); });
 }
 aclError aclrtGetCurrentContext(aclrtContext* context) {
-  return call("aclrtGetCurrentContext", [&] { result(context, "context") = device::current_context().handle; });
+  // Clients ask whether there is one, to put it back later.
+  return ask("aclrtGetCurrentContext", Code::kRtContextNull,
+             [&] { result(context, "context") = device::current_context().handle; });
 }

@@ -12,7 +12,8 @@ using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
 
 aclError aclInit(const char* configPath) {
-  return call("aclInit", [&] {
+  // Libraries that share a process call it each, and leave aclFinalize to the first.
+  return ask("aclInit", Code::kRepeatInitialize, [&] {
     // The file first: a client that is refused may repair it and call again.
     const Config config = configPath == nullptr ? Config{} : read_config(configPath);
     if (config.default_device >= 0) device::check_device(config.default_device);
@@ -22,7 +23,7 @@ aclError aclInit(const char* configPath) {
 }
 
 aclError aclFinalize() {
-  return call("aclFinalize", [] { device::finalize(); });
+  return ask("aclFinalize", Code::kRepeatFinalize, [] { device::finalize(); });
 }
 
 const char* aclGetRecentErrMsg() { return recent_error(); }

@@ -33,8 +33,9 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
   return call("aclrtSynchronizeStream", [&] { device::stream_from_handle(stream).synchronize(); });
 }
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
-  return call("aclrtSynchronizeStreamWithTimeout",
-              [&] { device::stream_from_handle(stream).synchronize(milliseconds(timeout)); });
+  // Clients wait in slices, and look at something else in between.
+  return ask("aclrtSynchronizeStreamWithTimeout", Code::kStreamSyncTimeout,
+             [&] { device::stream_from_handle(stream).synchronize(milliseconds(timeout)); });
 }
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   return call("aclrtStreamQuery", [&] {

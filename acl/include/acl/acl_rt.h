@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime: devices, contexts, streams, events, memory, copies and callbacks.
  *
- * Every function returns 0 or an ACL_ERROR_ number; aclGetRecentErrMsg() then tells what was wrong and what to do.
+ * Every function returns 0 or an ACL_ERROR_ number; aclGetRecentErrMsg() then tells what was wrong and what to do, and
+ * the process log has it as an ERROR line.
  * Sizes are bytes, device numbers start at 0. No argument crashes the process: a null, unknown or destroyed handle and
  * an address outside live memory are refused. Work on a stream runs in the order it was queued; an error in it is
  * reported by the next synchronize or query. In a child forked after the first use of a device every call fails. */
