@@ -53,6 +53,8 @@ Sides sides_of(const Copy& copy) {
   }
 }
 
+}  // namespace
+
 // One system call finds most wild host pointers before they crash the process; page-locked memory is known to be fine.
 void check_host(const void* address, size_t bytes, const char* argument) {
   if (device::is_pinned(address, bytes)) return;
@@ -63,6 +65,8 @@ void check_host(const void* address, size_t bytes, const char* argument) {
     fail(Code::kRtParamInvalid, "{}: {} bytes at {} are not all memory of this process; pass a valid host address",
          argument, bytes, address);
 }
+
+namespace {
 
 void check_side(Side side, const void* address, size_t bytes, int kind, const char* argument) {
   if (side == Side::kDevice) return device::check_live(address, bytes, device::kAnyDevice, argument);
@@ -130,10 +134,20 @@ bool pageable(Side side, const void* address, size_t bytes) {
   return side == Side::kHost && !device::is_pinned(address, bytes);
 }
 
-void check_fill(void* to, size_t capacity, size_t bytes) {
+/// The address tells on which side the fill is; of host memory, only the page-locked kind is the device's to write.
+Side check_fill(void* to, size_t capacity, size_t bytes) {
   given(to, "devPtr");
   check_capacity(capacity, bytes, "maxCount");
+  if (bytes > 0 && side_of(to) == Side::kHost) {
+    if (!device::is_pinned(to, bytes))
+      fail(Code::kRtParamInvalid,
+           "devPtr: the {} bytes at {} are neither device memory nor within one block of page-locked host memory; pass "
+           "memory of aclrtMalloc or aclrtMallocHost, and fill ordinary host memory with memset",
+           bytes, to);
+    return Side::kHost;
+  }
   device::check_live(to, bytes, device::kAnyDevice, "devPtr");
+  return Side::kDevice;
 }
 
 /// Waits for the work a synchronous call comes after. Raises 107002 without a device.
@@ -162,9 +176,9 @@ void copy_in_stream(const Copy& copy, device::Stream& stream) {
 }
 
 void fill_now(void* to, size_t capacity, int32_t value, size_t bytes) {
-  check_fill(to, capacity, bytes);
+  const Side side = check_fill(to, capacity, bytes);
   if (bytes == 0) return;
-  finish_default_stream();
+  if (side == Side::kDevice) finish_default_stream();
   std::memset(device::resolve(to, bytes), value, bytes);
 }
 

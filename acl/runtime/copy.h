@@ -27,7 +27,10 @@ void copy_now(const Copy& copy);
 /// Queues the copy; pageable host memory has been read, and written, on return.
 void copy_in_stream(const Copy& copy, device::Stream& stream);
 
-/// Fill device memory with one byte, with the same order and errors.
+/// Raises 107000, naming `argument`, unless all of the range is memory of this process.
+void check_host(const void* address, size_t bytes, const char* argument);
+
+/// Fill device memory, or page-locked host memory, with one byte, with the same order and errors.
 void fill_now(void* to, size_t capacity, int32_t value, size_t bytes);
 void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, device::Stream& stream);
 

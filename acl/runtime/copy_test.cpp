@@ -88,6 +88,24 @@ TEST_F(CopyTest, PinnedCopiesReturnAtOnceAndKeepStreamOrder) {
   EXPECT_OK(aclrtFreeHost(pinned));
 }
 
+// What the vendor's copy samples do with both sides of a copy.
+TEST_F(CopyTest, PageLockedHostMemoryIsFilledLikeDeviceMemory) {
+  OwnStream stream;
+  void* memory = nullptr;
+  ASSERT_OK(aclrtMallocHost(&memory, 4));
+  const auto* pinned = static_cast<const uint8_t*>(memory);
+  EXPECT_OK(aclrtMemset(memory, 4, 3, 4));
+  EXPECT_EQ(std::vector<uint8_t>(pinned, pinned + 4), (std::vector<uint8_t>{3, 3, 3, 3}));
+  Gate gate;
+  EXPECT_OK(aclrtLaunchHostFunc(stream, &Gate::wait, &gate));
+  EXPECT_OK(aclrtMemsetAsync(static_cast<uint8_t*>(memory) + 1, 3, 0x109, 2, stream));
+  EXPECT_EQ(pinned[1], 3);  // in its place on the stream
+  gate.open = true;
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(std::vector<uint8_t>(pinned, pinned + 4), (std::vector<uint8_t>{3, 9, 9, 3}));
+  EXPECT_OK(aclrtFreeHost(memory));
+}
+
 TEST_F(CopyTest, PageableTargetIsWrittenOnReturn) {
   OwnStream stream;
   Memory a(3);

@@ -306,7 +306,8 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
                           aclrtStream stream);
 aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind,
                                        aclrtStream stream);
-/** Fills `count` bytes of device memory with the low byte of `value`. */
+/** Fills `count` bytes of device memory, or of memory of aclrtMallocHost, with the low byte of `value`. Ordinary host
+ * memory is refused (107000). */
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count);
 aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream);
 
