@@ -47,8 +47,11 @@ Dims strides_of(const Dims& shape, const int64_t* stride) {
   return Dims(given);
 }
 
-Tensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset,
-                aclFormat format, std::span<const int64_t> storage, void* data) {
+aclTensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset,
+                   aclFormat format, std::span<const int64_t> storage, void* data) {
+  require(dims.size() <= kMaxRank, "viewDimsNum is {}; tensors have at most {} dimensions", dims.size(), kMaxRank);
+  require(storage.size() <= kMaxRank, "storageDimsNum is {}; tensors have at most {} dimensions", storage.size(),
+          kMaxRank);
   Tensor t;
   t.dtype = static_cast<DType>(dtype);
   t.format = static_cast<int32_t>(format);
@@ -64,7 +67,37 @@ Tensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t*
   // Without storageDims the view itself is all there is.
   t.storage_elements = storage.empty() ? offset + t.span() : product(storage, "storageDims");
   t.data = data;
-  return t;
+  return {t, storage.empty() ? Dims{t.storage_elements} : Dims(storage)};
+}
+
+/// Refuses (161001) a null among the pointers of a call.
+void check_given(std::initializer_list<std::pair<const char*, const void*>> pointers) {
+  for (const auto& [name, pointer] : pointers)
+    if (pointer == nullptr) fail(Code::kNnNullPointer, "{} is null; it must be given", name);
+}
+
+/// Into an array that the client frees with delete[].
+void hand_out(const Dims& dims, int64_t** values, uint64_t* count) {
+  *values = new int64_t[dims.size()];
+  std::copy(dims.begin(), dims.end(), *values);
+  *count = dims.size();
+}
+
+aclnnStatus get_dims(const char* function, const aclTensor* tensor, const char* values_name, int64_t** values,
+                     const char* count_name, uint64_t* count, const Dims& (*which)(const aclTensor&)) {
+  return guarded(function, [&] {
+    check_given({{"tensor", tensor}, {values_name, values}, {count_name, count}});
+    hand_out(which(live(tensor, "aclTensor")), values, count);
+  });
+}
+
+template <class T, class Value>
+aclnnStatus get(const char* function, const T* object, const char* kind, const char* argument, const char* value_name,
+                Value* value, auto&& read) {
+  return guarded(function, [&] {
+    check_given({{argument, object}, {value_name, value}});
+    *value = static_cast<Value>(read(live(object, kind)));
+  });
 }
 
 template <class Array, class T>
@@ -119,13 +152,20 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
                            int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                            void* tensorData) {
   return guarded_create("aclCreateTensor", [&]() -> aclTensor* {
-    npu::require(viewDimsNum <= npu::kMaxRank, "viewDimsNum is {}; tensors have at most {} dimensions", viewDimsNum,
-                 npu::kMaxRank);
-    npu::require(storageDimsNum <= npu::kMaxRank, "storageDimsNum is {}; tensors have at most {} dimensions",
-                 storageDimsNum, npu::kMaxRank);
     return ObjectPool<aclTensor>::create(describe(span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset,
                                                   format, span_of(storageDims, storageDimsNum, "storageDims"),
                                                   tensorData));
+  });
+}
+
+aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                          const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
+                          uint64_t storageDimsNum, void* tensorDataAddr) {
+  return guarded("aclInitTensor", [&] {
+    check_given({{"tensor", tensor}});
+    live(tensor, "aclTensor");
+    *tensor = describe(span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset, format,
+                       span_of(storageDims, storageDimsNum, "storageDims"), tensorDataAddr);
   });
 }
 
@@ -169,15 +209,58 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-  return guarded("aclGetViewShape", [&] {
-    if (tensor == nullptr || viewDims == nullptr || viewDimsNum == nullptr)
-      npu::fail(npu::Code::kNnNullPointer, "{} is null",
-                tensor == nullptr     ? "tensor"
-                : viewDims == nullptr ? "viewDims"
-                                      : "viewDimsNum");
-    const npu::Dims& shape = live(tensor, "aclTensor").tensor.shape;
-    *viewDims = new int64_t[shape.size()];
-    std::copy(shape.begin(), shape.end(), *viewDims);
-    *viewDimsNum = shape.size();
+  return get_dims("aclGetViewShape", tensor, "viewDims", viewDims, "viewDimsNum", viewDimsNum,
+                  [](const aclTensor& t) -> const npu::Dims& { return t.tensor.shape; });
+}
+aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims, uint64_t* storageDimsNum) {
+  return get_dims("aclGetStorageShape", tensor, "storageDims", storageDims, "storageDimsNum", storageDimsNum,
+                  [](const aclTensor& t) -> const npu::Dims& { return t.storage; });
+}
+aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue, uint64_t* stridesNum) {
+  return get_dims("aclGetViewStrides", tensor, "stridesValue", stridesValue, "stridesNum", stridesNum,
+                  [](const aclTensor& t) -> const npu::Dims& { return t.tensor.strides; });
+}
+aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
+  return get("aclGetViewOffset", tensor, "aclTensor", "tensor", "offset", offset,
+             [](const aclTensor& t) { return t.tensor.offset; });
+}
+aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
+  return get("aclGetFormat", tensor, "aclTensor", "tensor", "format", format,
+             [](const aclTensor& t) { return t.tensor.format; });
+}
+aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
+  return get("aclGetDataType", tensor, "aclTensor", "tensor", "dataType", dataType,
+             [](const aclTensor& t) { return t.tensor.dtype; });
+}
+aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
+  return get("aclGetRawTensorAddr", tensor, "aclTensor", "tensor", "addr", addr,
+             [](const aclTensor& t) { return t.tensor.data; });
+}
+aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
+  return guarded("aclSetRawTensorAddr", [&] {
+    check_given({{"tensor", tensor}});
+    live(tensor, "aclTensor");
+    tensor->tensor.data = addr;
   });
+}
+
+aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
+  return get("aclGetIntArraySize", array, "aclIntArray", "array", "size", size,
+             [](const aclIntArray& a) { return a.values.size(); });
+}
+aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
+  return get("aclGetFloatArraySize", array, "aclFloatArray", "array", "size", size,
+             [](const aclFloatArray& a) { return a.values.size(); });
+}
+aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
+  return get("aclGetBoolArraySize", array, "aclBoolArray", "array", "size", size,
+             [](const aclBoolArray& a) { return a.values.size(); });
+}
+aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
+  return get("aclGetTensorListSize", tensorList, "aclTensorList", "tensorList", "size", size,
+             [](const aclTensorList& l) { return l.members.size(); });
+}
+aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
+  return get("aclGetScalarListSize", scalarList, "aclScalarList", "scalarList", "size", size,
+             [](const aclScalarList& l) { return l.members.size(); });
 }

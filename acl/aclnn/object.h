@@ -12,6 +12,7 @@
 
 struct aclTensor {
   npu::Tensor tensor;
+  npu::Dims storage{};  ///< as the client gave it; tensor.storage_elements is what counts
 };
 struct aclScalar {
   npu::Scalar scalar;

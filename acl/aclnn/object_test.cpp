@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/object.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -35,6 +36,84 @@ TEST(Object, TensorKeepsWhatItWasGiven) {
   EXPECT_EQ(aclDestroyTensor(t), 161002);
   EXPECT_EQ(aclGetViewShape(t, &dims, &rank), 161002);
   EXPECT_EQ(aclGetViewShape(nullptr, &dims, &rank), 161001);
+}
+
+std::vector<int64_t> numbers(aclnnStatus (*get)(const aclTensor*, int64_t**, uint64_t*), const aclTensor* tensor) {
+  int64_t* values = nullptr;
+  uint64_t count = 0;
+  EXPECT_EQ(get(tensor, &values, &count), 0) << recent_error();
+  std::vector<int64_t> out(values, values + count);
+  delete[] values;
+  return out;
+}
+
+/// Everything that can be asked about a tensor, as one text.
+std::string described(const aclTensor* t) {
+  int64_t offset = -1;
+  aclFormat format = ACL_FORMAT_UNDEFINED;
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  void* address = nullptr;
+  EXPECT_EQ(aclGetViewOffset(t, &offset), 0);
+  EXPECT_EQ(aclGetFormat(t, &format), 0);
+  EXPECT_EQ(aclGetDataType(t, &dtype), 0);
+  EXPECT_EQ(aclGetRawTensorAddr(t, &address), 0);
+  return fmt::format("view {} strides {} storage {} offset {} format {} type {} at {}",
+                     fmt::join(numbers(aclGetViewShape, t), ","), fmt::join(numbers(aclGetViewStrides, t), ","),
+                     fmt::join(numbers(aclGetStorageShape, t), ","), offset, static_cast<int>(format),
+                     static_cast<int>(dtype), address);
+}
+
+TEST(Object, TensorsTellWhatTheyWereGivenAndAreDescribedAnew) {
+  const int64_t stride[] = {1, 2}, storage[] = {4, 10}, other[] = {3};
+  void* const first = reinterpret_cast<void*>(0x1000);
+  void* const second = reinterpret_cast<void*>(0x2000);
+  aclTensor* t = aclCreateTensor(kShape, 2, ACL_INT32, stride, 5, ACL_FORMAT_NCHW, storage, 2, first);
+  ASSERT_NE(t, nullptr) << recent_error();
+  EXPECT_EQ(described(t), "view 2,3 strides 1,2 storage 4,10 offset 5 format 0 type 3 at 0x1000");
+  EXPECT_EQ(aclSetRawTensorAddr(t, second), 0);
+  EXPECT_EQ(described(t), "view 2,3 strides 1,2 storage 4,10 offset 5 format 0 type 3 at 0x2000");
+  EXPECT_EQ(aclInitTensor(t, other, 1, ACL_FLOAT16, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, first), 0);
+  EXPECT_EQ(described(t), "view 3 strides 1 storage 3 offset 0 format 2 type 1 at 0x1000");
+  const int64_t negative[] = {-1};
+  EXPECT_EQ(aclInitTensor(t, negative, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr), 161002);
+  EXPECT_EQ(described(t), "view 3 strides 1 storage 3 offset 0 format 2 type 1 at 0x1000");
+  aclDestroyTensor(t);
+  int64_t offset = 0;
+  EXPECT_EQ(aclGetViewOffset(t, &offset), 161002);
+  EXPECT_EQ(aclSetRawTensorAddr(t, first), 161002);
+  EXPECT_EQ(aclInitTensor(t, other, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, first), 161002);
+  EXPECT_EQ(aclGetViewOffset(nullptr, &offset), 161001);
+  EXPECT_EQ(aclInitTensor(nullptr, other, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, first), 161001);
+  EXPECT_STREQ(recent_error(), "[aclInitTensor] tensor is null; it must be given");
+}
+
+TEST(Object, ListsAndArraysTellTheirSize) {
+  const int64_t ints[] = {1, 2, 3};
+  const float floats[] = {1, 2};
+  const bool bools[] = {true};
+  uint64_t size = 99;
+  const auto expect = [&](aclnnStatus status, uint64_t wanted) {
+    EXPECT_EQ(status, 0) << recent_error();
+    EXPECT_EQ(size, wanted);
+  };
+  aclIntArray* i = aclCreateIntArray(ints, 3);
+  aclFloatArray* f = aclCreateFloatArray(floats, 2);
+  aclBoolArray* b = aclCreateBoolArray(bools, 1);
+  const aclTensor* members[] = {make(kShape, 2), nullptr};
+  aclTensorList* tensors = aclCreateTensorList(members, 2);
+  aclScalarList* scalars = aclCreateScalarList(nullptr, 0);
+  expect(aclGetIntArraySize(i, &size), 3);
+  expect(aclGetFloatArraySize(f, &size), 2);
+  expect(aclGetBoolArraySize(b, &size), 1);
+  expect(aclGetTensorListSize(tensors, &size), 2);
+  expect(aclGetScalarListSize(scalars, &size), 0);
+  EXPECT_EQ(aclGetIntArraySize(i, nullptr), 161001);
+  EXPECT_EQ(aclDestroyIntArray(i), 0);
+  EXPECT_EQ(aclGetIntArraySize(i, &size), 161002);
+  aclDestroyFloatArray(f);
+  aclDestroyBoolArray(b);
+  aclDestroyTensorList(tensors);
+  aclDestroyScalarList(scalars);
 }
 
 TEST(Object, ScalarAndEmptyTensors) {

@@ -70,6 +70,28 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array);
  * @param viewDims receives an array the caller frees with C++ `delete[]`. */
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum);
 
+/** What aclCreateTensor was given: the storage's sizes (one number, its elements, where none were given), the strides
+ * (row-major ones for NULL), offset, format, element type, and the address. Arrays are freed as above. 161001 for a
+ * null argument, 161002 for an object that is not alive. */
+aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims, uint64_t* storageDimsNum);
+aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue, uint64_t* stridesNum);
+aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset);
+aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format);
+aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType);
+aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr);
+/** Describes a tensor anew, before phase 1 or after phase 2: all of it as in aclCreateTensor (the tensor stays as it
+ * was when an argument is refused), or its address alone. */
+aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                          const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
+                          uint64_t storageDimsNum, void* tensorDataAddr);
+aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr);
+/** Members of a list or array. */
+aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size);
+aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size);
+aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size);
+aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size);
+aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size);
+
 /** Frees an executor that phase 2 did not consume, or a repeatable one. */
 aclError aclDestroyAclOpExecutor(aclOpExecutor* executor);
 /** Lets phase 2 run this executor any number of times; free it with aclDestroyAclOpExecutor. */

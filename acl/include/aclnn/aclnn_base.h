@@ -21,4 +21,20 @@
 
 #include "aclnn/acl_meta.h"
 
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Begins and ends the use of aclnn functions; neither is needed where aclInit is called, and both may be.
+ * `configPath`: NULL, or a JSON file like that of aclInit. 100002 for a second aclnnInit, 100001 for aclnnFinalize
+ * without one, the codes of aclInit for a file that cannot be read. */
+aclnnStatus aclnnInit(const char* configPath);
+aclnnStatus aclnnFinalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
+
 #endif  // ANYNPU_ACLNN_ACLNN_BASE_H_
