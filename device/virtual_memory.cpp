@@ -228,6 +228,22 @@ void unmap_memory(void* begin) {
   detail::forget_blocks();
 }
 
+bool is_reserved_range(const void* begin, size_t bytes) {
+  std::lock_guard lock(registry().mutex);
+  const auto at = registry().holding(begin);
+  return at != registry().ranges.end() &&
+         bytes <= static_cast<size_t>(at->first + at->second.bytes - static_cast<const std::byte*>(begin));
+}
+
+bool is_mapping(const void* begin, size_t bytes, void* handle) {
+  const PhysicalPtr physical = table().get(handle);
+  std::lock_guard lock(registry().mutex);
+  const auto at = registry().holding(begin);
+  if (at == registry().ranges.end()) return false;
+  const auto mapping = at->second.mapped.find(static_cast<std::byte*>(const_cast<void*>(begin)));
+  return mapping != at->second.mapped.end() && mapping->second == physical && bytes == physical->bytes;
+}
+
 // Linux opens another process' file by number for processes of the same user: no server is needed.
 uint64_t export_physical(void* handle) {
   check_process();

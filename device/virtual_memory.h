@@ -31,6 +31,11 @@ void map_memory(void* begin, size_t bytes, size_t offset, void* handle);
 /// Undoes the mapping that starts at `begin`, after work queued so far has run (107019 when that takes over a minute).
 void unmap_memory(void* begin);
 
+/// Whether [begin, begin + bytes) lies in one reserved range, mapped or not.
+bool is_reserved_range(const void* begin, size_t bytes);
+/// Whether exactly [begin, begin + bytes) is the memory of `handle`. Raises 107000 for a bad handle.
+bool is_mapping(const void* begin, size_t bytes, void* handle);
+
 /// A number by which a process of the same user can import the memory while this process lives.
 uint64_t export_physical(void* handle);
 /// Opens it as memory of `device`; not counted as used here. Raises 107000 when it is gone or not ours.

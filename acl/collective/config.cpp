@@ -68,7 +68,7 @@ void check_without_effect(const HcclCommConfig& config, const Fields& fields) {
   fields.number(&HcclCommConfig::hcclBufferSize, "hcclBufferSize", 1, INT32_MAX);
   fields.number(&HcclCommConfig::hcclDeterministic, "hcclDeterministic", 0, 2);
   fields.text(&HcclCommConfig::hcclUdi, "hcclUdi");
-  fields.number(&HcclCommConfig::hcclOpExpansionMode, "hcclOpExpansionMode", 0, 3);
+  fields.number(&HcclCommConfig::hcclOpExpansionMode, "hcclOpExpansionMode", 0, 7);
   fields.number(&HcclCommConfig::hcclRdmaTrafficClass, "hcclRdmaTrafficClass", 0, 255, 4);
   fields.number(&HcclCommConfig::hcclRdmaServiceLevel, "hcclRdmaServiceLevel", 0, 7);
   if (fields.has(&HcclCommConfig::aclGraphZeroCopyEnable) && config.aclGraphZeroCopyEnable > 1)

@@ -16,12 +16,11 @@ namespace {
 
 /// As HcclCommConfigInit leaves it, in a client whose header ended at `size`: behind that is somebody else's memory.
 HcclCommConfig config_of(uint64_t size) {
-  HcclCommConfig out{};
-  out.hcclBufferSize = out.hcclDeterministic = out.hcclRdmaTrafficClass = out.hcclRdmaServiceLevel = 0xffffffff;
-  out.hcclExecTimeOut = -1;
-  out.hcclQos = 0xffffffff;
+  HcclCommConfig out;
+  std::memset(&out, 0xee, sizeof(out));
+  HcclCommConfigInit(&out);
+  EXPECT_EQ(out.size, sizeof(out));
   out.size = size;
-  out.magic = 0xf0f0f0f0;
   if (size < sizeof(out)) std::memset(reinterpret_cast<char*>(&out) + size, 0xee, sizeof(out) - size);
   return out;
 }
@@ -99,7 +98,7 @@ TEST(HcclConfig, ValuesAtTheEdgesAreTaken) {
   HcclCommConfig config = config_of(sizeof(config));
   config.hcclBufferSize = 1;
   config.hcclDeterministic = 2;
-  config.hcclOpExpansionMode = 3;
+  config.hcclOpExpansionMode = 7;
   config.hcclRdmaTrafficClass = 252;
   config.hcclRdmaServiceLevel = 7;
   config.aclGraphZeroCopyEnable = 1;
@@ -123,7 +122,7 @@ TEST(HcclConfig, ValuesOutsideOfTheirRangesAreRefusedByName) {
   refused([](auto& c) { c.size = ~uint64_t{0}; }, "size of the communicator's config");
   refused([](auto& c) { c.hcclBufferSize = 0; }, "hcclBufferSize of the communicator's config is 0; it is a number");
   refused([](auto& c) { c.hcclDeterministic = 3; }, "hcclDeterministic of the communicator's config is 3");
-  refused([](auto& c) { c.hcclOpExpansionMode = 4; }, "hcclOpExpansionMode of the communicator's config is 4");
+  refused([](auto& c) { c.hcclOpExpansionMode = 8; }, "hcclOpExpansionMode of the communicator's config is 8");
   refused([](auto& c) { c.hcclRdmaTrafficClass = 5; },
           "hcclRdmaTrafficClass of the communicator's config is 5; it is a multiple of 4 from 0 to 255");
   refused([](auto& c) { c.hcclRdmaServiceLevel = 8; }, "hcclRdmaServiceLevel of the communicator's config is 8");

@@ -10,6 +10,7 @@
 #ifndef ANYNPU_HCCL_HCCL_H_
 #define ANYNPU_HCCL_HCCL_H_
 
+#include "acl/acl_rt.h"
 #include "hccl/hccl_types.h"
 
 #pragma GCC visibility push(default)
@@ -45,6 +46,17 @@ HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* r
 /** Leaves after the calls queued so far have run, at once after a fault. Calls that others have not answered within 5 s
  * are given up: their streams tell it, and the others hear that this rank has left. */
 HcclResult HcclCommDestroy(HcclComm comm);
+
+/** Tell the collectives about device addresses reserved with aclrtReserveMemAddress, and about memory mapped there
+ * (aclrtMapMem), for all communicators of the process. On hardware calls on such memory need no copy; here nothing
+ * changes, memory of other processes is read where it is. `alignment`, `flags` and `offset` are 0. HCCL_E_PARA: a range
+ * that is not reserved, overlaps one that was told, or still has active memory when it is unset; memory outside of such
+ * a range, not mapped there from `handle`, or active already. */
+HcclResult HcclCommSetMemoryRange(HcclComm comm, void* baseVirPtr, size_t size, size_t alignment, uint64_t flags);
+HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void* baseVirPtr);
+HcclResult HcclCommActivateCommMemory(HcclComm comm, void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                                      uint64_t flags);
+HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void* virPtr);
 
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
 HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank);

@@ -4,6 +4,7 @@
 #define ANYNPU_HCCL_HCCL_TYPES_H_
 
 #include <stdint.h>
+#include <string.h>
 
 #include "acl/acl_base.h"
 
@@ -94,7 +95,7 @@ typedef struct {
   uint32_t hcclDeterministic;              /**< 0 to 2; sums always have one order */
   char hcclCommName[COMM_NAME_MAX_LENGTH]; /**< "" : one is made */
   char hcclUdi[128];
-  uint32_t hcclOpExpansionMode;  /**< 0 to 3 */
+  uint32_t hcclOpExpansionMode;  /**< 0 to 7: which processor would expand the calls */
   uint32_t hcclRdmaTrafficClass; /**< 0 to 255, a multiple of 4 */
   uint32_t hcclRdmaServiceLevel; /**< 0 to 7 */
   uint32_t hcclWorldRankID;
@@ -108,6 +109,22 @@ typedef struct {
   uint32_t hcclQos;
   uint64_t hcclSymWinMaxMemSizePerRank;
 } HcclCommConfig;
+
+/** Fills `config` with "unset", as this header knows the structure. In the header, because an older one knew less. */
+static inline void HcclCommConfigInit(HcclCommConfig* config) {
+  if (config == NULL) return;
+  memset(config, 0, sizeof *config);
+  config->size = sizeof *config;
+  config->magic = 0xf0f0f0f0u;
+  config->version = 10;
+  config->hcclBufferSize = 0xffffffffu;
+  config->hcclDeterministic = 0xffffffffu;
+  config->hcclRdmaTrafficClass = 0xffffffffu;
+  config->hcclRdmaServiceLevel = 0xffffffffu;
+  config->hcclExecTimeOut = -1;
+  config->hcclQos = 0xffffffffu;
+  config->hcclSymWinMaxMemSizePerRank = 16;
+}
 
 typedef enum ANYNPU_ANY_INT { HCCL_SEND = 0, HCCL_RECV = 1 } HcclSendRecvType;
 /** One of the messages that HcclBatchSendRecv lets progress together. */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Address ranges that clients announce to the collectives. Nothing here needs to know them: what counts is that a wrong
+// announcement is refused as on hardware.
+#include <map>
+#include <mutex>
+
+#include "acl/collective/handle.h"
+#include "acl/include/hccl/hccl.h"
+#include "device/virtual_memory.h"
+
+namespace npu::acl {
+namespace {
+
+using Parts = std::map<const std::byte*, size_t>;  // bytes by first byte
+struct Range {
+  size_t bytes = 0;
+  Parts active;
+};
+struct Table {
+  std::mutex mutex;
+  std::map<const std::byte*, Range> ranges;
+};
+
+Table& table() {
+  static Table& instance = *new Table;
+  return instance;
+}
+
+size_t size_of(size_t bytes) { return bytes; }
+size_t size_of(const Range& range) { return range.bytes; }
+
+/// The entry that holds `at`.
+template <class Map>
+auto holding(Map& map, const std::byte* at) {
+  auto next = map.upper_bound(at);
+  if (next == map.begin() || at >= std::prev(next)->first + size_of(std::prev(next)->second)) return map.end();
+  return std::prev(next);
+}
+
+template <class Map>
+bool overlaps(Map& map, const std::byte* begin, size_t bytes) {
+  const auto next = map.lower_bound(begin);
+  return (next != map.end() && next->first < begin + bytes) || holding(map, begin) != map.end();
+}
+
+const std::byte* checked(HcclComm comm, const void* address, const char* argument) {
+  communicator_of(comm);
+  return static_cast<const std::byte*>(pointer(address, argument));
+}
+
+template <class... Args>
+[[noreturn]] void refuse(Format<std::type_identity_t<Args>...> format, Args&&... args) {
+  comm::fault(comm::Result::kParameter, format, std::forward<Args>(args)...);
+}
+
+void check_zero(uint64_t value, const char* argument) {
+  if (value != 0) refuse("{} is {}; it must be 0", argument, value);
+}
+
+void set(const std::byte* begin, size_t bytes) {
+  const std::lock_guard lock(table().mutex);
+  if (bytes == 0 || !device::is_reserved_range(begin, bytes))
+    refuse("baseVirPtr {} and the {} bytes behind it are not inside one range of aclrtReserveMemAddress",
+           static_cast<const void*>(begin), bytes);
+  if (overlaps(table().ranges, begin, bytes))
+    refuse("baseVirPtr {}: the range overlaps one that was set; call HcclCommUnsetMemoryRange on that first",
+           static_cast<const void*>(begin));
+  table().ranges[begin].bytes = bytes;
+}
+
+void unset(const std::byte* begin) {
+  const std::lock_guard lock(table().mutex);
+  const auto found = table().ranges.find(begin);
+  if (found == table().ranges.end())
+    refuse("baseVirPtr {} is not the start of a range that was set", static_cast<const void*>(begin));
+  if (!found->second.active.empty())
+    refuse("baseVirPtr {}: {} parts of the range are active; call HcclCommDeactivateCommMemory on them first",
+           static_cast<const void*>(begin), found->second.active.size());
+  table().ranges.erase(found);
+}
+
+void activate(const std::byte* begin, size_t bytes, aclrtDrvMemHandle handle) {
+  const std::lock_guard lock(table().mutex);
+  const auto range = holding(table().ranges, begin);
+  if (range == table().ranges.end() || begin + bytes > range->first + range->second.bytes)
+    refuse("virPtr {} and the {} bytes behind it are not inside a range of HcclCommSetMemoryRange",
+           static_cast<const void*>(begin), bytes);
+  if (!device::is_mapping(begin, bytes, handle))
+    refuse("virPtr {}: handle {} is not mapped there with {} bytes; call aclrtMapMem first",
+           static_cast<const void*>(begin), handle, bytes);
+  if (overlaps(range->second.active, begin, bytes))
+    refuse("virPtr {}: the memory is active already", static_cast<const void*>(begin));
+  range->second.active[begin] = bytes;
+}
+
+void deactivate(const std::byte* begin) {
+  const std::lock_guard lock(table().mutex);
+  const auto range = holding(table().ranges, begin);
+  if (range == table().ranges.end() || range->second.active.erase(begin) == 0)
+    refuse("virPtr {} is not the start of active memory", static_cast<const void*>(begin));
+}
+
+}  // namespace
+}  // namespace npu::acl
+
+using namespace npu;  // NOLINT: the C functions below are the door itself
+
+HcclResult HcclCommSetMemoryRange(HcclComm comm, void* baseVirPtr, size_t size, size_t alignment, uint64_t flags) {
+  return acl::hccl("HcclCommSetMemoryRange", [&] {
+    const std::byte* begin = acl::checked(comm, baseVirPtr, "baseVirPtr");
+    acl::check_zero(alignment, "alignment");
+    acl::check_zero(flags, "flags");
+    acl::set(begin, size);
+  });
+}
+HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void* baseVirPtr) {
+  return acl::hccl("HcclCommUnsetMemoryRange", [&] { acl::unset(acl::checked(comm, baseVirPtr, "baseVirPtr")); });
+}
+HcclResult HcclCommActivateCommMemory(HcclComm comm, void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                                      uint64_t flags) {
+  return acl::hccl("HcclCommActivateCommMemory", [&] {
+    const std::byte* begin = acl::checked(comm, virPtr, "virPtr");
+    acl::check_zero(offset, "offset");
+    acl::check_zero(flags, "flags");
+    acl::activate(begin, size, handle);
+  });
+}
+HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void* virPtr) {
+  return acl::hccl("HcclCommDeactivateCommMemory", [&] { acl::deactivate(acl::checked(comm, virPtr, "virPtr")); });
+}
