@@ -13,24 +13,41 @@
 #include "device/arena.h"
 #include "device/init.h"
 #include "device/progress.h"
+#include "device/soc.h"
 
 namespace npu::device {
 namespace {
 
 struct Range {
   size_t bytes;   // as asked for
-  size_t mapped;  // 0 for the client's own memory
+  size_t mapped;  // of pages; 0 for the client's own memory
+  int device;     // whose kernels reach it; -1 for none
 };
+
+// By first byte; disjoint.
+using Ranges = std::map<const std::byte*, Range>;
+
+// The range that holds `ptr`.
+Ranges::iterator holding(Ranges& ranges, const std::byte* ptr) {
+  auto at = ranges.upper_bound(ptr);
+  if (at == ranges.begin() || ptr >= std::prev(at)->first + std::prev(at)->second.bytes) return ranges.end();
+  return std::prev(at);
+}
+
+bool overlaps(Ranges& ranges, const std::byte* begin, size_t bytes) {
+  const auto next = ranges.lower_bound(begin);
+  return (next != ranges.end() && next->first < begin + bytes) || holding(ranges, begin) != ranges.end();
+}
+
+bool covers(Ranges& ranges, const std::byte* begin, size_t bytes) {
+  const auto at = holding(ranges, begin);
+  return at != ranges.end() && begin + bytes <= at->first + at->second.bytes;
+}
 
 struct Registry {
   std::shared_mutex mutex;
-  std::map<const std::byte*, Range> ranges;  // by first byte, disjoint
-
-  // The range that starts at or before `ptr`.
-  std::map<const std::byte*, Range>::iterator at_or_before(const std::byte* ptr) {
-    auto at = ranges.upper_bound(ptr);
-    return at == ranges.begin() ? ranges.end() : std::prev(at);
-  }
+  Ranges allocated;  // malloc_host
+  Ranges reachable;  // map_host; may lie in the others
 };
 
 Registry& registry() {
@@ -40,18 +57,6 @@ Registry& registry() {
 
 constexpr size_t kPage = 4096;
 constexpr int64_t kPatienceMs = 60'000;
-
-// Removes the range that starts at `ptr`; it must be of the wanted origin.
-Range remove(const void* ptr, bool own, const char* cure) {
-  std::unique_lock lock(registry().mutex);
-  const auto at = registry().ranges.find(static_cast<const std::byte*>(ptr));
-  if (at == registry().ranges.end() || (at->second.mapped != 0) != own) {
-    fail(Code::kRtParamInvalid, "{} is not the start of {}", ptr, cure);
-  }
-  const Range range = at->second;
-  registry().ranges.erase(at);
-  return range;
-}
 
 }  // namespace
 
@@ -66,39 +71,65 @@ void* malloc_host(size_t bytes) {
   }
   madvise(memory, mapped, MADV_HUGEPAGE);
   std::unique_lock lock(registry().mutex);
-  registry().ranges.emplace(static_cast<std::byte*>(memory), Range{bytes, mapped});
+  registry().allocated.emplace(static_cast<std::byte*>(memory), Range{bytes, mapped, -1});
   return memory;
 }
 
 void free_host(void* ptr) {
   check_process();
-  const Range range = remove(ptr, true, "a block of aclrtMallocHost, or was freed before");
+  Range range{};
+  {
+    std::unique_lock lock(registry().mutex);
+    const auto at = registry().allocated.find(static_cast<const std::byte*>(ptr));
+    if (at == registry().allocated.end())
+      fail(Code::kRtParamInvalid, "{} is not the start of a block of aclrtMallocHost, or was freed before", ptr);
+    if (overlaps(registry().reachable, at->first, at->second.bytes))
+      fail(Code::kRtParamInvalid, "{} is registered for a device; call aclrtHostUnregister first", ptr);
+    range = at->second;
+    registry().allocated.erase(at);
+  }
   // Unmapping under a queued copy would crash it. Should the work never end, the block is lost, not the process.
   if (Fence::now().wait(kPatienceMs)) munmap(ptr, range.mapped);
 }
 
-void register_host(void* ptr, size_t bytes) {
+void map_host(void* ptr, size_t bytes, int device) {
   check_usable();
-  auto* begin = static_cast<std::byte*>(ptr);
+  check_device(device);
+  const auto* begin = static_cast<std::byte*>(ptr);
   if (begin == nullptr || bytes == 0) fail(Code::kRtParamInvalid, "the host range to register is empty");
   std::unique_lock lock(registry().mutex);
-  const auto before = registry().at_or_before(begin + bytes - 1);
-  if (before != registry().ranges.end() && before->first + before->second.bytes > begin) {
+  if (overlaps(registry().reachable, begin, bytes))
     fail(Code::kRtParamInvalid, "the host range at {} overlaps one that is registered", ptr);
-  }
-  registry().ranges.emplace(begin, Range{bytes, 0});
+  if (overlaps(registry().allocated, begin, bytes) && !covers(registry().allocated, begin, bytes))
+    fail(Code::kRtParamInvalid, "the host range of {} bytes at {} passes the end of its block of aclrtMallocHost",
+         bytes, ptr);
+  registry().reachable.emplace(begin, Range{bytes, 0, device});
 }
 
-void unregister_host(void* ptr) {
+void unmap_host(void* ptr) {
   check_process();
-  remove(ptr, false, "a host range registered before");
+  // The client may free the memory next, under a running kernel.
+  if (!Fence::now().wait(kPatienceMs))
+    fail(Code::kRtWaitTimeout, "work queued before has not ended within a minute; the memory at {} stays registered",
+         ptr);
+  std::unique_lock lock(registry().mutex);
+  if (registry().reachable.erase(static_cast<const std::byte*>(ptr)) == 0)
+    fail(Code::kRtParamInvalid, "{} is not the start of a host range registered before", ptr);
+  detail::forget_blocks();
 }
 
 bool is_pinned(const void* ptr, size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(ptr);
   std::shared_lock lock(registry().mutex);
-  const auto at = registry().at_or_before(begin);
-  return at != registry().ranges.end() && begin + bytes <= at->first + at->second.bytes;
+  return covers(registry().allocated, begin, bytes) || covers(registry().reachable, begin, bytes);
+}
+
+Block detail::find_host(const void* ptr, size_t* padded) {
+  std::shared_lock lock(registry().mutex);
+  const auto at = holding(registry().reachable, static_cast<const std::byte*>(ptr));
+  if (at == registry().reachable.end()) return {};
+  *padded = at->second.bytes;
+  return {const_cast<std::byte*>(at->first), at->second.bytes, at->second.device};
 }
 
 }  // namespace npu::device

@@ -56,7 +56,9 @@ Met& met_slot(const void* ptr) {
 
 Block look_up(const void* ptr, size_t* padded) {
   const Arena* arena = arena_of(ptr);
-  return arena != nullptr ? arena->find(ptr, padded) : detail::find_mapped(ptr, padded);
+  if (arena != nullptr) return arena->find(ptr, padded);
+  const Block mapped = detail::find_mapped(ptr, padded);
+  return mapped ? mapped : detail::find_host(ptr, padded);
 }
 
 // The block whose padded range holds `ptr`.

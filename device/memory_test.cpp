@@ -169,11 +169,30 @@ TEST(HostMemory, KnowsPinnedRanges) {
   EXPECT_ERROR(free_host(block + 1), Code::kRtParamInvalid, "is not the start");
   free_host(block);
   EXPECT_ERROR(free_host(block), Code::kRtParamInvalid, "freed before");
-  register_host(local, sizeof(local));
+}
+
+TEST(HostMemory, MappedRangesAreHostMemoryThatKernelsReach) {
+  char local[8];
+  map_host(local, sizeof(local), 1);
   EXPECT_TRUE(is_pinned(local + 1, 7));
-  EXPECT_ERROR(register_host(local + 4, 1), Code::kRtParamInvalid, "overlaps");
-  unregister_host(local);
+  EXPECT_FALSE(is_device_address(local));
+  check_live(local + 1, 7, 1);
+  EXPECT_ERROR(check_live(local + 1, 8, 1), Code::kRtParamInvalid, "address");
+  EXPECT_ERROR(check_live(local, 8, 2), Code::kRtParamInvalid, "device");
+  EXPECT_EQ(resolve(local, 8), local);
+  EXPECT_ERROR(map_host(local + 4, 1, 1), Code::kRtParamInvalid, "overlaps");
+  EXPECT_ERROR(unmap_host(local + 4), Code::kRtParamInvalid, "registered before");
+  unmap_host(local);
   EXPECT_FALSE(is_pinned(local, 1));
+  EXPECT_ERROR(check_live(local, 1, 1), Code::kRtParamInvalid, "host address");
+
+  auto* block = static_cast<char*>(malloc_host(100));
+  EXPECT_ERROR(map_host(block + 50, 100, 1), Code::kRtParamInvalid, "passes the end");
+  map_host(block, 100, 1);
+  EXPECT_ERROR(free_host(block), Code::kRtParamInvalid, "aclrtHostUnregister");
+  unmap_host(block);
+  EXPECT_TRUE(is_pinned(block, 100));
+  free_host(block);
 }
 
 TEST(VirtualMemory, MapsHandlesIntoRanges) {

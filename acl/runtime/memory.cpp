@@ -2,10 +2,14 @@
 // Device and page-locked memory.
 #include "device/memory.h"
 
+#include <algorithm>
+
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/call.h"
+#include "acl/runtime/copy.h"
 #include "device/context.h"
 #include "device/host_memory.h"
+#include "device/stream.h"
 
 namespace npu::acl {
 namespace {
@@ -37,9 +41,41 @@ aclError check_range(const char* function, const void* devPtr, size_t size) {
 }
 
 aclrtMemLocation location_of(const void* ptr) {
-  if (const device::Block block = device::find_block(ptr))
-    return {static_cast<uint32_t>(block.device), ACL_MEM_LOCATION_TYPE_DEVICE};
+  const device::Block block = device::is_device_address(ptr) ? device::find_block(ptr) : device::Block{};
+  if (block) return {static_cast<uint32_t>(block.device), ACL_MEM_LOCATION_TYPE_DEVICE};
   return {0, device::is_pinned(ptr, 1) ? ACL_MEM_LOCATION_TYPE_HOST : ACL_MEM_LOCATION_TYPE_UNREGISTERED};
+}
+
+void check_register(void* ptr, uint64_t size, aclrtHostRegisterType type) {
+  if (type == ACL_HOST_REGISTER_IOMEMORY || type == ACL_HOST_REGISTER_READONLY)
+    fail(Code::kFeatureUnsupported,
+         "type is {}: registers of other cards and memory that devices only read cannot be registered; pass 0 "
+         "(ACL_HOST_REGISTER_MAPPED)",
+         static_cast<int>(type));
+  if (type != ACL_HOST_REGISTER_MAPPED)
+    fail(Code::kRtParamInvalid, "type is {}; pass 0 (ACL_HOST_REGISTER_MAPPED)", static_cast<int>(type));
+  check_size(size);
+  if (reinterpret_cast<uintptr_t>(ptr) % 4096 != 0)
+    fail(Code::kRtParamInvalid,
+         "ptr is {}; registered memory starts at a multiple of 4096, as aclrtMallocHost gives it", ptr);
+  if (device::is_device_address(ptr)) fail(Code::kRtParamInvalid, "ptr {} is device memory; pass host memory", ptr);
+  check_host(ptr, size, "ptr");
+}
+
+// What the caches of one core hold; the rest would only push it out again.
+constexpr size_t kMostFetched = 1 << 20;
+
+void fetch(const void* from, size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(device::resolve(from, bytes));
+  for (size_t i = 0; i < std::min(bytes, kMostFetched); i += 64) __builtin_prefetch(first + i);
+}
+
+void check_operation(aclrtCmoType type) {
+  if (type == ACL_RT_CMO_TYPE_PREFETCH) return;
+  if (type < ACL_RT_CMO_TYPE_PREFETCH || type > ACL_RT_CMO_TYPE_FLUSH)
+    fail(Code::kRtParamInvalid, "cmoType is {}; pass 0 (ACL_RT_CMO_TYPE_PREFETCH)", static_cast<int>(type));
+  fail(Code::kFeatureUnsupported, "cmoType is {}; devices know 0 (ACL_RT_CMO_TYPE_PREFETCH) only",
+       static_cast<int>(type));
 }
 
 }  // namespace
@@ -73,6 +109,34 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
 }
 aclError aclrtFreeHost(void* hostPtr) {
   return call("aclrtFreeHost", [&] { device::free_host(given(hostPtr, "hostPtr")); });
+}
+
+aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr) {
+  return call("aclrtHostRegister", [&] {
+    given(ptr, "ptr");
+    given(devPtr, "devPtr");
+    check_register(ptr, size, type);
+    device::map_host(ptr, size, device::current_device());
+    *devPtr = ptr;
+  });
+}
+aclError aclrtHostUnregister(void* ptr) {
+  return call("aclrtHostUnregister", [&] { device::unmap_host(given(ptr, "ptr")); });
+}
+
+aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream stream) {
+  return call("aclrtCmoAsync", [&] {
+    given(src, "src");
+    check_operation(cmoType);
+    check_size(size);
+    device::Stream& queue = device::stream_from_handle(stream);
+    device::check_live(src, size, queue.device(), "src");
+    device::Task task;
+    task.name = "prefetch";
+    task.cost_ns = static_cast<int64_t>(std::min(size, kMostFetched) / 64);
+    task.body = [src, size] { fetch(src, size); };
+    queue.launch(std::move(task));
+  });
 }
 
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {

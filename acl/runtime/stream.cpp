@@ -4,6 +4,7 @@
 
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/call.h"
+#include "acl/runtime/stream_attribute.h"
 #include "device/context.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
@@ -23,10 +24,16 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uin
 }
 
 aclError aclrtDestroyStream(aclrtStream stream) {
-  return call("aclrtDestroyStream", [&] { device::destroy_stream(stream); });
+  return call("aclrtDestroyStream", [&] {
+    forget_attributes(stream);
+    device::destroy_stream(stream);
+  });
 }
 aclError aclrtDestroyStreamForce(aclrtStream stream) {
-  return call("aclrtDestroyStreamForce", [&] { device::destroy_stream_force(stream); });
+  return call("aclrtDestroyStreamForce", [&] {
+    forget_attributes(stream);
+    device::destroy_stream_force(stream);
+  });
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
@@ -48,10 +55,7 @@ aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
 }
 
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
-  return call("aclrtSetStreamFailureMode", [&] {
-    if (mode > ACL_STOP_ON_FAILURE) fail(Code::kRtParamInvalid, "mode is {}; it is 0 (continue) or 1 (stop)", mode);
-    device::stream_from_handle(stream).set_failure_mode(static_cast<device::FailureMode>(mode));
-  });
+  return call("aclrtSetStreamFailureMode", [&] { set_failure_mode(device::stream_from_handle(stream), mode, "mode"); });
 }
 aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
   return call("aclrtSetStreamOverflowSwitch", [&] {

@@ -75,6 +75,49 @@ typedef enum ANYNPU_ANY_INT {
   ACL_STREAM_STATUS_RESERVED = 0xFFFF
 } aclrtStreamStatus;
 
+/** What aclrtSetStreamAttribute sets. */
+typedef enum ANYNPU_ANY_INT {
+  ACL_STREAM_ATTR_FAILURE_MODE = 1,         /**< as aclrtSetStreamFailureMode */
+  ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK = 2, /**< as aclrtSetStreamOverflowSwitch */
+  ACL_STREAM_ATTR_USER_CUSTOM_TAG = 3,      /**< kept; overflows are found for a whole device, which is told once */
+  ACL_STREAM_ATTR_CACHE_OP_INFO = 4 /**< 0 or 1, kept: what profiling of captured work would show of operators */
+} aclrtStreamAttr;
+typedef union aclrtStreamAttrValue {
+  uint64_t failureMode;
+  uint32_t overflowSwitch;
+  uint32_t userCustomTag;
+  uint32_t cacheOpInfoSwitch;
+  uint32_t reserve[4];
+} aclrtStreamAttrValue;
+
+/** Kinds of cores whose number a limit names. */
+typedef enum ANYNPU_ANY_INT { ACL_RT_DEV_RES_CUBE_CORE = 0, ACL_RT_DEV_RES_VECTOR_CORE = 1 } aclrtDevResLimitType;
+
+/** Operations on caches. Only the first is known to devices. */
+typedef enum ANYNPU_ANY_INT {
+  ACL_RT_CMO_TYPE_PREFETCH = 0,
+  ACL_RT_CMO_TYPE_WRITEBACK = 1,
+  ACL_RT_CMO_TYPE_INVALID = 2,
+  ACL_RT_CMO_TYPE_FLUSH = 3
+} aclrtCmoType;
+
+/** How host memory is registered. Registers of other cards, and memory that devices may only read, are refused. */
+typedef enum ANYNPU_ANY_INT {
+  ACL_HOST_REGISTER_MAPPED = 0,
+  ACL_HOST_REGISTER_IOMEMORY = 4,
+  ACL_HOST_REGISTER_READONLY = 8
+} aclrtHostRegisterType;
+
+typedef struct aclrtUtilizationExtendInfo aclrtUtilizationExtendInfo;
+/** Percentages; -1 for what cannot be asked. */
+typedef struct aclrtUtilizationInfo {
+  int32_t cubeUtilization;
+  int32_t vectorUtilization;
+  int32_t aicpuUtilization;
+  int32_t memoryUtilization;
+  aclrtUtilizationExtendInfo* utilizationExtend;
+} aclrtUtilizationInfo;
+
 /** What a float that is too large becomes: the largest number, or infinity. */
 typedef enum ANYNPU_ANY_INT {
   ACL_RT_OVERFLOW_MODE_SATURATION = 0,
@@ -223,6 +266,16 @@ aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 /** 16 bytes that name the device: the same in every process of this chip name. */
 aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid);
+/** How busy the device was since the last question, at most a second ago, otherwise during 50 ms from now: the share of
+ * time in which its streams had work, of all processes of this user. Both kinds of cores tell the same; there are no AI
+ * CPUs, and the use of memory is asked with aclrtGetMemInfo (both -1). */
+aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* utilizationInfo);
+/** Number of cores that work may use: of a stream what was set for it, otherwise of its device, otherwise all of them.
+ * The limit is kept and given back, which is told once: kernels run on ANYNPU_THREADS threads whatever it says, with
+ * the same results. 107000 for 0, and for more than the SoC has. */
+aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value);
+aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t* value);
+aclError aclrtResetDeviceResLimit(int32_t deviceId);
 /** Process id by which aclrtMemSetPidToShareableHandle knows this process. */
 aclError aclrtDeviceGetBareTgid(int32_t* pid);
 
@@ -255,6 +308,18 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 /** 1 turns overflow detection on for the stream, 0 off. */
 aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag);
+/** The member of `value` that belongs to the attribute. 107000 for other attributes and values. */
+aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue* value);
+aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue* value);
+/** Limits of one stream; see aclrtSetDeviceResLimit. */
+aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value);
+aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t* value);
+aclError aclrtResetStreamResLimit(aclrtStream stream);
+/** Makes the limits of a stream those of this thread (the last call counts), and ends that. */
+aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
+aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
+/** The limit in force for this thread and its device. */
+aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t* value);
 
 /* ---- Events ---- */
 
@@ -292,6 +357,15 @@ aclError aclrtFree(void* devPtr);
 /** Page-locked host memory: asynchronous copies from and to it return at once. */
 aclError aclrtMallocHost(void** hostPtr, size_t size);
 aclError aclrtFreeHost(void* hostPtr);
+/** Lets the current device reach `size` bytes of host memory that start at a page (a multiple of 4096): memory of
+ * aclrtMallocHost, or the program's own. Tensors may lie at `devPtr`, which here is `ptr`; copies take it as the host
+ * memory it is. 107000 for other addresses, and for memory that is registered already. */
+aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr);
+/** Undoes it, once the work queued so far has run. The memory may be freed only after that. */
+aclError aclrtHostUnregister(void* ptr);
+/** Queues the fetching of a range of the stream's device into the caches: a wish, of which large ranges are followed in
+ * part. 207000 for other operations. */
+aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream stream);
 /** Free and total bytes of the current device, the same for every aclrtMemAttr. */
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 /** Whether an address is device memory, page-locked host memory, or neither ("unregistered"). */

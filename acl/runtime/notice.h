@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client asks for, is allowed, and does not get: told once, so that nobody waits for it.
+#pragma once
+
+#include <string_view>
+
+namespace npu::acl {
+
+/// One line on stderr and, at WARNING, in the process log; the same text again says nothing.
+void tell_once(std::string_view text) noexcept;
+
+}  // namespace npu::acl
