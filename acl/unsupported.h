@@ -16,7 +16,8 @@ struct UnsupportedFeature {
 /// All of them, sorted by name (generated).
 std::span<const UnsupportedFeature> unsupported_features();
 
-/// The body of such a function: keeps the text for aclGetRecentErrMsg and returns 207000.
+/// The body of such a function: keeps the text for aclGetRecentErrMsg and returns 207000. The first call for a feature
+/// also tells it on stderr.
 int refuse_unsupported(const UnsupportedFeature& feature) noexcept;
 
 }  // namespace npu::acl

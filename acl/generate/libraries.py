@@ -7,6 +7,9 @@ can be linked with -lascendcl and so that nm shows what the library offers.
 
 from table import TableError
 
+# Toolkits from 8.5 on split their runtime off; programs link the old name or the new one.
+ALSO_AS = {"libascendcl": "libacl_rt"}
+
 
 def entry_names(rows):
     return [name for row in rows for name in (row.name + "GetWorkspaceSize", row.name)]
@@ -28,6 +31,8 @@ def placeholders(rows, symbols, libraries):
             if library not in out:
                 raise TableError(f"{symbol.name}: library {library} is not built; name it in cmake/product.cmake")
             out[library].append(symbol.name)
+    for library, other in ALSO_AS.items():
+        out[other] += out[library]
     return {library: sorted(names) for library, names in out.items()}
 
 

@@ -78,6 +78,7 @@ class Family:
 @dataclass(frozen=True)
 class Symbol:
     name: str
+    returns: str
     libraries: tuple
 
 
@@ -150,9 +151,9 @@ def read_families(path, names):
 def read_symbols(path):
     """Hand-written C functions. `library` lists the vendor-named libraries that show them, separated by commas."""
     symbols, seen = [], set()
-    for where, (name, _returns, _arguments, library) in read_lines(path, ["name", "returns", "arguments", "library"]):
+    for where, (name, returns, _arguments, library) in read_lines(path, ["name", "returns", "arguments", "library"]):
         if name in seen:
             raise TableError(f"{where}: {name} stands twice")
         seen.add(name)
-        symbols.append(Symbol(name, tuple(part.strip() for part in library.split(",") if part.strip())))
+        symbols.append(Symbol(name, returns, tuple(part.strip() for part in library.split(",") if part.strip())))
     return symbols

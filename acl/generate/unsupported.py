@@ -8,28 +8,34 @@ from table import TableError, read_lines
 
 @dataclass(frozen=True)
 class Unsupported:
+    returns: str
     name: str
     feature: str
     text: str
 
 
 def read(path, symbols):
-    known = {symbol.name for symbol in symbols}
+    returns = {symbol.name: symbol.returns for symbol in symbols}
     out = []
     for where, cells in read_lines(path, ["name", "feature", "text"]):
-        if cells[0] not in known:
+        if cells[0] not in returns:
             raise TableError(f"{where}: {cells[0]} does not stand in symbols.tsv")
-        out.append(Unsupported(*cells))
+        out.append(Unsupported(returns[cells[0]], *cells))
     return out
+
+
+def body(entry, index):
+    """The arguments are never looked at, so none is declared; who is to get an object gets a null pointer."""
+    refusal = f"refuse_unsupported(kFeatures[{index}])"
+    made, returned = (
+        ("void*", f"{refusal}; return nullptr") if entry.returns.endswith("*") else ("int", f"return {refusal}")
+    )
+    return f'__attribute__((visibility("default"))) {made} {entry.name}() {{ {returned}; }}\n'
 
 
 def source(entries):
     rows = "".join(f'    {{"{e.name}", "{e.feature}", "{e.text}"}},\n' for e in entries)
-    # The arguments are never looked at, so none is declared; no header with the true signature is included.
-    bodies = "".join(
-        f'__attribute__((visibility("default"))) int {e.name}() {{ return refuse_unsupported(kFeatures[{i}]); }}\n'
-        for i, e in enumerate(entries)
-    )
+    bodies = "".join(body(entry, index) for index, entry in enumerate(entries))  # no header declares them
     return f"""// SPDX-License-Identifier: Apache-2.0
 // Made by acl/generate from acl/unsupported.tsv.
 #include "acl/unsupported.h"

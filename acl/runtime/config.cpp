@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "acl/runtime/notice.h"
 #include "base/error.h"
 
 namespace npu::acl {
@@ -60,11 +61,26 @@ void refuse_unbuilt(const Json& config, const std::string& name) {
       fail(Code::kFeatureUnsupported, "configPath {}: dumping tensors (dump.{}) is not built yet; remove the entry",
            name, key);
   }
-  const Json* profiler = member(config, "profiler");
-  const Json* on = profiler == nullptr ? nullptr : member(*profiler, "switch");
-  if (on != nullptr && *on == "on")
-    fail(Code::kFeatureUnsupported, "configPath {}: profiling (profiler.switch) is not built yet; set it to \"off\"",
-         name);
+}
+
+bool switched_on(const Json& config, const char* section, const char* key) {
+  const Json* object = member(config, section);
+  const Json* value = object == nullptr ? nullptr : member(*object, key);
+  return value != nullptr && *value == "on";
+}
+
+/// The program computes the same without them, so it runs.
+void tell_unbuilt(const Json& config, const std::string& name) {
+  if (switched_on(config, "profiler", "switch"))
+    tell_once(
+        fmt::format("configPath {}: nothing is recorded, profiling (profiler.switch) is not built yet; set it to "
+                    "\"off\"",
+                    name));
+  if (switched_on(config, "op_debug_config", "enable_debug_kernel"))
+    tell_once(
+        fmt::format("configPath {}: op_debug_config.enable_debug_kernel changes nothing, the memory given to a "
+                    "function is always checked; ANYNPU_GUARD=1 also stops host code that touches device memory",
+                    name));
 }
 
 }  // namespace
@@ -75,6 +91,7 @@ Config parse_config(const std::string& text, const std::string& name) {
   if (config.is_discarded() || !config.is_object())
     fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
   refuse_unbuilt(config, name);
+  tell_unbuilt(config, name);
   return {default_device(config, name)};
 }
 

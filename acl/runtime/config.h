@@ -11,7 +11,8 @@ struct Config {
 };
 
 /// Raises 100003 when the file cannot be read, 100006 when it is not a JSON object nested at most 10 deep, 100000 for a
-/// default device that is no number, 207000 when it asks for operator dumps or profiling.
+/// default device that is no number, 207000 when it asks for operator dumps. What else it asks for and does not get, it
+/// is told once.
 Config read_config(const char* path);
 
 /// The same from text; `name` stands in error texts.

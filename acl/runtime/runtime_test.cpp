@@ -2,6 +2,7 @@
 // The runtime as a client sees it: what the functions answer when called rightly.
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -260,7 +261,17 @@ TEST(Config, BadFilesAreRefused) {
   EXPECT_EQ(code_of(std::string(100000, '[')), ACL_ERROR_PARSE_FILE);
   EXPECT_EQ(code_of(R"({"defaultDevice":{"default_device":"x"}})"), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(code_of(R"({"dump":{"dump_list":[{"model_name":"m"}]}})"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-  EXPECT_EQ(code_of(R"({"profiler":{"switch":"on"}})"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+}
+
+TEST(Config, WhatIsNotBuiltButHarmlessIsToldOnce) {
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i)
+    parse_config(R"({"profiler":{"switch":"on"},"op_debug_config":{"enable_debug_kernel":"on"}})", "told.json");
+  parse_config(R"({"profiler":{"switch":"off"},"op_debug_config":{"enable_debug_kernel":"off"}})", "off.json");
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(told, '\n'), 2) << told;
+  EXPECT_NE(told.find("configPath told.json: nothing is recorded, profiling"), std::string::npos) << told;
+  EXPECT_NE(told.find("configPath told.json: op_debug_config.enable_debug_kernel"), std::string::npos) << told;
 }
 
 TEST(Profiling, HashIsStableAndTimeMonotonic) {

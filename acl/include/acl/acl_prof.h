@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profiled libraries report about themselves. Records are counted by kind; nothing collects them yet. */
+/* What profiled libraries report about themselves. Records are counted by kind; nothing collects them yet, and the
+ * functions that would start it (aclprofInit …) are exported to say so: they refuse with 207000. */
 #ifndef ANYNPU_ACL_ACL_PROF_H_
 #define ANYNPU_ACL_ACL_PROF_H_
 
