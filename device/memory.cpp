@@ -12,6 +12,7 @@
 #include "device/arena.h"
 #include "device/capacity.h"
 #include "device/host_memory.h"
+#include "device/imported_memory.h"
 #include "device/init.h"
 #include "device/soc.h"
 #include "device/virtual_memory.h"
@@ -57,8 +58,9 @@ Met& met_slot(const void* ptr) {
 Block look_up(const void* ptr, size_t* padded) {
   const Arena* arena = arena_of(ptr);
   if (arena != nullptr) return arena->find(ptr, padded);
-  const Block mapped = detail::find_mapped(ptr, padded);
-  return mapped ? mapped : detail::find_host(ptr, padded);
+  if (const Block mapped = detail::find_mapped(ptr, padded)) return mapped;
+  if (const Block imported = detail::find_imported(ptr, padded)) return imported;
+  return detail::find_host(ptr, padded);
 }
 
 // The block whose padded range holds `ptr`.
@@ -218,6 +220,9 @@ void check_live(const void* ptr, size_t bytes, int device, const char* what) {
   }
 }
 
-bool is_device_address(const void* ptr) { return arena_of(ptr) != nullptr || detail::is_reserved(ptr); }
+bool is_device_address(const void* ptr) {
+  size_t padded = 0;
+  return arena_of(ptr) != nullptr || detail::is_reserved(ptr) || detail::find_imported(ptr, &padded);
+}
 
 }  // namespace npu::device

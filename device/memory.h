@@ -51,7 +51,7 @@ inline constexpr int kAnyDevice = -1;
 /// ("self", "dst", "workspace" …). Nothing is checked for bytes == 0.
 void check_live(const void* ptr, size_t bytes, int device = kAnyDevice, const char* what = "address");
 
-/// True when `ptr` lies in an arena or reserved range, live or not.
+/// True when `ptr` lies in an arena or reserved range, live or not, or in memory of another process.
 bool is_device_address(const void* ptr);
 
 namespace detail {

@@ -407,6 +407,24 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
 /** Names processes that may import. Every process of this user may, so the list is checked and changes nothing. */
 aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum);
 
+/* ---- Memory that processes of one user share by a key ---- */
+
+#define ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT 0x0UL
+#define ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION 0x1UL
+#define ACL_RT_IPC_MEM_IMPORT_FLAG_DEFAULT 0x0UL
+#define ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS 0x1UL
+
+/** Writes the key of `size` bytes at `devPtr`, memory of aclrtMalloc, into 65 bytes (`len`). 107000 for memory that is
+ * not live, 207000 for mapped or imported memory. */
+aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len, uint64_t flags);
+/** Names processes that may import. Every process of this user may, so the list is checked and changes nothing. */
+aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
+/** The same memory in this process, for its current device; it must be kept where it was allocated. 107000 for a key
+ * whose process has ended. */
+aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags);
+/** Ends an import (once for each), or, in the process that gave the key, the export. */
+aclError aclrtIpcMemClose(const char* key);
+
 /* ---- Callbacks ---- */
 
 /** Names the thread (pthread_self()) that runs the callbacks of `stream` inside aclrtProcessReport. */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/imported_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "base/error.h"
+#include "device/arena.h"
+#include "device/init.h"
+#include "device/progress.h"
+#include "device/share.h"
+#include "device/soc.h"
+
+namespace npu::device {
+namespace {
+
+constexpr int64_t kPatienceMs = 60'000;
+constexpr uint64_t kPage = 4096;
+
+struct Import {
+  Block block;
+  std::byte* mapping;  // whole pages around the block
+  size_t mapped;
+  int uses;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Import> imports;
+  std::set<std::string> exports;
+  std::atomic<size_t> count{0};  // of imports
+};
+
+Registry& registry() {
+  static Registry& instance = *new Registry;
+  return instance;
+}
+
+/// The file of an arena, as its process knows it, and a range of it.
+struct Key {
+  unsigned pid = 0, fd = 0;
+  unsigned long long offset = 0, bytes = 0;
+};
+
+[[noreturn]] void refuse_key(const std::string& key) {
+  fail(Code::kRtParamInvalid,
+       "key '{}' names no memory: pass what aclrtIpcMemGetExportKey gave, while its process lives; it must belong to "
+       "the same user",
+       key);
+}
+
+Key parse(const std::string& text) {
+  Key key;
+  int end = 0;
+  const int found =
+      std::sscanf(text.c_str(), "anynpu-%x-%x-%llx-%llx%n", &key.pid, &key.fd, &key.offset, &key.bytes, &end);
+  if (found != 4 || static_cast<size_t>(end) != text.size() || key.bytes == 0) refuse_key(text);
+  return key;
+}
+
+bool is_arena_file(int fd) {
+  char target[64] = {};
+  const ssize_t length = readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), target, sizeof(target) - 1);
+  return length > 0 && std::string_view(target).starts_with("/memfd:anynpu-arena");
+}
+
+/// Linux opens another process' file by number for processes of the same user: no server is needed.
+Import map(const std::string& text, int device) {
+  const Key key = parse(text);
+  const int fd = open(fmt::format("/proc/{}/fd/{}", key.pid, key.fd).c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) refuse_key(text);
+  struct stat info {};
+  const uint64_t first = key.offset / kPage * kPage;
+  const size_t mapped = key.offset - first + key.bytes;
+  void* memory = MAP_FAILED;
+  const bool fits = is_arena_file(fd) && fstat(fd, &info) == 0 && key.bytes <= static_cast<uint64_t>(info.st_size) &&
+                    key.offset <= static_cast<uint64_t>(info.st_size) - key.bytes;
+  if (fits) memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(first));
+  close(fd);
+  if (memory == MAP_FAILED) refuse_key(text);
+  madvise(memory, mapped, MADV_DONTFORK);
+  auto* mapping = static_cast<std::byte*>(memory);
+  return {{mapping + (key.offset - first), key.bytes, device}, mapping, mapped, 0};
+}
+
+}  // namespace
+
+std::string export_memory(const void* ptr, size_t bytes) {
+  check_usable();
+  if (bytes == 0) fail(Code::kRtParamInvalid, "the range to share has no bytes");
+  check_live(ptr, bytes, kAnyDevice, "devPtr");
+  const SharedRange range = share(ptr, bytes);
+  if (!range)
+    fail(Code::kFeatureUnsupported,
+         "devPtr {} is mapped or imported memory, which has no key; share it with aclrtMemExportToShareableHandle, or "
+         "export it where it was allocated",
+         ptr);
+  std::string key =
+      fmt::format("anynpu-{:x}-{:x}-{:x}-{:x}", getpid(), find_segment(range.segment).fd, range.offset, bytes);
+  const std::lock_guard lock(registry().mutex);
+  registry().exports.insert(key);
+  return key;
+}
+
+bool is_exported(const std::string& key) {
+  const std::lock_guard lock(registry().mutex);
+  return registry().exports.contains(key);
+}
+
+void* import_memory(const std::string& key, int device) {
+  check_usable();
+  check_device(device);
+  const std::lock_guard lock(registry().mutex);
+  auto at = registry().imports.find(key);
+  if (at == registry().imports.end()) {
+    at = registry().imports.emplace(key, map(key, device)).first;
+    registry().count.fetch_add(1);
+  }
+  ++at->second.uses;
+  return at->second.block.begin;
+}
+
+void close_shared(const std::string& key) {
+  check_process();
+  // Taking pages away under a running kernel would crash it.
+  if (!Fence::now().wait(kPatienceMs))
+    fail(Code::kRtWaitTimeout, "work queued before has not ended within a minute; the memory of key '{}' stays", key);
+  const std::lock_guard lock(registry().mutex);
+  const auto at = registry().imports.find(key);
+  if (at == registry().imports.end()) {
+    if (registry().exports.erase(key) == 0) refuse_key(key);
+    return;
+  }
+  if (--at->second.uses > 0) return;
+  munmap(at->second.mapping, at->second.mapped);
+  registry().imports.erase(at);
+  registry().count.fetch_sub(1);
+  detail::forget_blocks();
+}
+
+Block detail::find_imported(const void* ptr, size_t* padded) {
+  if (registry().count.load(std::memory_order_relaxed) == 0) return {};
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& [key, import] : registry().imports) {
+    const auto* address = static_cast<const std::byte*>(ptr);
+    if (address < import.block.begin || address >= import.block.begin + import.block.bytes) continue;
+    *padded = import.block.bytes;
+    return import.block;
+  }
+  return {};
+}
+
+}  // namespace npu::device
