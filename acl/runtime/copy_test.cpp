@@ -145,6 +145,8 @@ TEST_F(CopyTest, NothingLeavesAFailedStream) {
   EXPECT_EQ(aclrtMemcpy(pageable, 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_HOST), 361001);
   EXPECT_NE(std::string(aclGetRecentErrMsg()).find("broken"), std::string::npos);
   EXPECT_EQ(aclrtMemcpy(elsewhere.get(), 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_DEVICE), 361001);
+  char key[65];
+  EXPECT_EQ(aclrtIpcMemGetExportKey(a.get(), 2, key, sizeof(key), 0), 361001);
   EXPECT_EQ(aclrtMemcpyAsync(pageable, 2, a.get(), 2, ACL_MEMCPY_DEVICE_TO_HOST, stream), 361001);
   EXPECT_EQ(pageable[0], 0);
   EXPECT_EQ(static_cast<uint8_t*>(pinned)[0], 0);

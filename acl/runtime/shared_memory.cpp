@@ -6,6 +6,8 @@
 #include "acl/runtime/call.h"
 #include "device/context.h"
 #include "device/imported_memory.h"
+#include "device/memory.h"
+#include "device/stream.h"
 
 namespace npu::acl {
 namespace {
@@ -29,6 +31,7 @@ aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t le
     given(key, "key");
     if (len < kKeyBytes) fail(Code::kRtParamInvalid, "len is {}; a key takes {} bytes", len, kKeyBytes);
     check_flags(flags);
+    device::refuse_after_failure(device::find_block(devPtr).device);
     std::strncpy(key, device::export_memory(devPtr, size).c_str(), len);
   });
 }

@@ -415,7 +415,8 @@ aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
 #define ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS 0x1UL
 
 /** Writes the key of `size` bytes at `devPtr`, memory of aclrtMalloc, into 65 bytes (`len`). 107000 for memory that is
- * not live, 207000 for mapped or imported memory. */
+ * not live, 207000 for mapped or imported memory, and the error of a task on a stream of the device that no
+ * synchronisation has told yet. */
 aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len, uint64_t flags);
 /** Names processes that may import. Every process of this user may, so the list is checked and changes nothing. */
 aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
