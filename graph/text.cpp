@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace npu::graph {
 namespace {
@@ -43,11 +44,11 @@ size_t member_place(std::string_view text, std::string_view name) {
 
 nlohmann::json parse_json(std::string_view text) {
   try {
-    return nlohmann::json::parse(text);
+    return nlohmann::json::parse(strict_json(text));
   } catch (const nlohmann::json::parse_error& e) {
     // The byte is counted from 1 and is the last one read.
     malformed(text, e.byte == 0 ? 0 : e.byte - 1,
-              "this is no JSON (which has no comments, and a comma between members): " + reason(e.what()));
+              "this is no JSON (which has a comma between members): " + reason(e.what()));
   }
 }
 

@@ -19,7 +19,8 @@ std::string_view trimmed(std::string_view text);
 
 /// Where the member `name` stands in a text of JSON; its end for none.
 size_t member_place(std::string_view text, std::string_view name);
-/// Strict JSON. Raises 161002 with the parser's reason and where it stopped.
+/// JSON with or without remarks and commas after the last member. Raises 161002 with the parser's reason and where it
+/// stopped.
 nlohmann::json parse_json(std::string_view text);
 
 /// Calls `visit(line)` for each line that is neither blank nor a comment (# or ;); `line` is a part of `text`, without

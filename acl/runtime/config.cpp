@@ -12,6 +12,7 @@
 
 #include "acl/runtime/notice.h"
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace npu::acl {
 namespace {
@@ -87,7 +88,7 @@ void tell_unbuilt(const Json& config, const std::string& name) {
 
 Config parse_config(const std::string& text, const std::string& name) {
   check_depth(text, name);
-  const Json config = Json::parse(text, nullptr, false);
+  const Json config = Json::parse(strict_json(text), nullptr, false);
   if (config.is_discarded() || !config.is_object())
     fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
   refuse_unbuilt(config, name);

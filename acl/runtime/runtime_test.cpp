@@ -244,6 +244,7 @@ TEST(Config, DefaultDeviceAsTextOrNumber) {
   EXPECT_EQ(parse_config(R"({"defaultDevice":{"default_device":2}})", "x").default_device, 2);
   EXPECT_EQ(parse_config(R"({"dump":{"dump_scene":"lite_exception"}})", "x").default_device, -1);
   EXPECT_EQ(parse_config("{}", "x").default_device, -1);
+  EXPECT_EQ(parse_config("{ // ours\n\"defaultDevice\": {\"default_device\": 3,},}", "x").default_device, 3);
 }
 
 int code_of(const std::string& text) {

@@ -359,6 +359,11 @@ TEST(FusionSwitch, BothFormsAliasesAndAll) {
   const char* json =
       R"({"Switch": {"GraphFusion": {"ALL": "off", "variable_update": "on"}, "UBFusion": {"ALL": "on"}}})";
   EXPECT_EQ(read_fusion_switch(json).off, fusions_but("variable_update", FusionGroup::kBuffer));
+  // As the vendor's guide prints it: a comma after the last pass, here with a remark.
+  EXPECT_EQ(read_fusion_switch(
+                "{\"Switch\": {\n\"GraphFusion\": {\n\"ALL\": \"on\",\n\"matmul_epilogue\": \"off\", // mine\n}}}")
+                .off,
+            Names{"matmul_epilogue"});
   EXPECT_EQ(read_fusion_switch(R"({"Switch": {"TbeEltwiseFusionPass": "off"}, "UBFusion": {"ALL": "on"}})").off,
             Names{"elementwise"});
   const FusionSwitch some = read_fusion_switch("SoftmaxFusionPass:off\ndead_nodes:off\nSoftmaxFusionPass:on");

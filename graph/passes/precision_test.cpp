@@ -255,8 +255,8 @@ TEST(Precision, MalformedFilesAreRefusedWithLineAndColumn) {
             "precision_mode is 'fp16'; it is one of force_fp16, allow_fp32_to_fp16, allow_fp32_to_bf16, force_fp32, "
             "cube_fp16in_fp32out, must_keep_origin_dtype, allow_mix_precision, allow_mix_precision_fp16, "
             "allow_mix_precision_bf16");
-  EXPECT_EQ(refused("modify_mixlist", "{\"black-list\": {\n  \"to-add\": [\"Relu\"] // relu\n}}").substr(0, 60),
-            "line 2, column 22: this is no JSON (which has no comments, a");
+  EXPECT_EQ(refused("modify_mixlist", "{\"black-list\": { // black\n  \"to-add\": [\"Relu\"] relu\n}}").substr(0, 60),
+            "line 2, column 22: this is no JSON (which has a comma betwee");
   EXPECT_EQ(refused("modify_mixlist", "{\n \"blacklist\": {}}"),
             "line 2, column 2: there is no list \"blacklist\"; there are black-list, white-list and gray-list");
   EXPECT_EQ(refused("modify_mixlist", R"({"black-list": {"add": []}})"),
@@ -290,6 +290,15 @@ TEST(Precision, WhatHasNoEffectIsSaid) {
                                 "there is no operator Matmul; there is MatMul",
                                 "ApplyMomentum has no choice of dtype, so no list moves it",
                                 "the lists count in mixed modes only, and the mode is force_fp16"}));
+  EXPECT_EQ(p.set("modify_mixlist", "{ // none\n\"gray-list\": {\"to-add\": [\"Relu\",],},}").size(), 1u);
+  const auto idle = p.set("op_precision_mode",
+                          "[ByOpType]\nSoftmaxV2=high_precision\nRelu=keep_fp16\nLRN=high_performance\n"
+                          "[ByNodeName]\nhead=high_precision\nrows=support_out_of_bound_index\n");
+  ASSERT_EQ(idle.size(), 3u);
+  EXPECT_TRUE(idle[0].starts_with("high_precision has no effect (on SoftmaxV2, head): each operator has one"))
+      << idle[0];
+  EXPECT_TRUE(idle[1].starts_with("high_performance has no effect (on LRN)")) << idle[1];
+  EXPECT_TRUE(idle[2].starts_with("support_out_of_bound_index has no effect (on rows)")) << idle[2];
 }
 
 TEST(Precision, NoCastsThatCancel) {

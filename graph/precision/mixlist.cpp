@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // modify_mixlist: {"black-list": {"to-add": ["Relu"], "to-remove": ["Xlog1py"]}, "white-list": {…}, "gray-list":
-// {"to-add": […]}}, strict JSON. What is only removed from a list is gray.
+// {"to-add": […]}}, remarks allowed. What is only removed from a list is gray.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -79,13 +79,33 @@ void add(std::vector<Rule>& rules, Rule rule, std::string_view text, std::string
   rules.push_back(std::move(rule));
 }
 
-constexpr std::string_view kValues[] = {"high_precision",
-                                        "high_performance",
-                                        "super_performance",
-                                        "keep_fp16",
-                                        "enable_float_32_execution",
-                                        "enable_hi_float_32_execution",
-                                        "support_out_of_bound_index"};
+constexpr std::string_view kActing[] = {"keep_fp16", "enable_float_32_execution", "enable_hi_float_32_execution"};
+/// They choose among implementations, of which there is one.
+constexpr std::string_view kIdle[] = {"high_precision", "high_performance", "super_performance",
+                                      "support_out_of_bound_index"};
+
+template <size_t n>
+bool is_one_of(std::string_view value, const std::string_view (&values)[n]) {
+  return std::ranges::find(values, value) != std::end(values);
+}
+
+/// One sentence for each word that has no effect, with the operators or nodes it stands at.
+std::vector<std::string> idle_words(const std::vector<ImplementationRule>& by_operator,
+                                    const std::vector<ImplementationRule>& by_node) {
+  std::vector<std::string> out;
+  for (const std::string_view word : kIdle) {
+    std::vector<std::string> named;
+    for (const auto* rules : {&by_operator, &by_node})
+      for (const ImplementationRule& rule : *rules)
+        if (rule.value == word) named.push_back(rule.named);
+    if (named.empty()) continue;
+    out.push_back(
+        fmt::format("{} has no effect (on {}): each operator has one implementation, with float32 inside and "
+                    "indices checked; keep_fp16, enable_float_32_execution act",
+                    word, fmt::join(named, ", ")));
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -118,14 +138,15 @@ std::vector<std::string> Precision::read_implementations(std::string_view text) 
     if (equals == std::string_view::npos || name.empty())
       malformed(text, at, "a line is <name>=<mode>, as in SoftmaxV2=high_precision");
     const std::string_view value = trimmed(line.substr(equals + 1));
-    if (std::find(std::begin(kValues), std::end(kValues), value) == std::end(kValues))
-      malformed(text, place_of(line, text) + equals + 1,
-                fmt::format("'{}' is no mode; there are {}", value, fmt::join(kValues, ", ")));
+    if (!is_one_of(value, kActing) && !is_one_of(value, kIdle))
+      malformed(
+          text, place_of(line, text) + equals + 1,
+          fmt::format("'{}' is no mode; there are {}, {}", value, fmt::join(kActing, ", "), fmt::join(kIdle, ", ")));
     add(*section, ImplementationRule{std::string(name), std::string(value), line_of(text, at)}, text, line);
   });
   node_implementations_ = std::move(by_node);
   operator_implementations_ = std::move(by_operator);
-  return {};
+  return idle_words(operator_implementations_, node_implementations_);
 }
 
 }  // namespace npu::graph

@@ -120,6 +120,8 @@ def test_lists_and_rules_move_exactly_the_named(tmp_path):
     assert dtypes(listed) == half | {"relu": "float32"}
     assert dtypes(ruled) == half | {"second": "float32", "relu": "float32"}
     assert by_name(ruled)["second"]["why"] == "customize_dtypes line 2, by name"
+    (idle,) = moded["warnings"]
+    assert idle.startswith(f"op_precision_mode {modes}: high_precision has no effect (on SoftmaxV2): ")
     assert dtypes(moded) == half | {"last": "float32", "relu": "float32"}  # relu is clear: as what comes before it
     before, after = by_name(cnn), by_name(cnn_listed)
     named = {"Conv2D": "gray list by modify_mixlist", "Relu": "black list by modify_mixlist"}
@@ -135,7 +137,7 @@ def test_lists_and_rules_move_exactly_the_named(tmp_path):
 
 def test_what_is_wrong_in_a_file_is_told_with_its_place(tmp_path):
     broken, unknown, asks = tmp_path / "broken.json", tmp_path / "unknown.json", tmp_path / "asks.cfg"
-    broken.write_text('{"black-list": {\n  "to-add": ["Relu"] // relu\n}}')
+    broken.write_text('{"black-list": {\n  "to-add": ["Relu"] relu\n}}')
     unknown.write_text('{"black-list": {"to-add": ["Matmul"]}}')
     asks.write_text("first::InputDtype:int8\n")
     mixed = {"precision_mode": "allow_mix_precision"}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_text.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace npu {
+namespace {
+
+TEST(JsonText, RemarksAndLastCommasAreBlanks) {
+  EXPECT_EQ(strict_json("{\"a\": 1, // one\n \"b\": [2,],}"), "{\"a\": 1,       \n \"b\": [2 ] }");
+  EXPECT_EQ(strict_json("{\"a\": /* x\ny */ 1, /* last */ }"), "{\"a\":     \n     1             }");
+  EXPECT_EQ(strict_json("[1, // last\r\n]"), "[1         \r\n]");
+}
+
+TEST(JsonText, StringsStay) {
+  for (const char* text : {R"({"url": "http://a/*b*/", "c": ",}", "d\"//": "\\"})", "[]", "", "\"//"})
+    EXPECT_EQ(strict_json(text), text);
+}
+
+TEST(JsonText, WhatIsWrongStaysWrong) {
+  for (const char* text : {"[1,,]", "[,]", "{\"a\" 1}", "/* open", "[1 / 2]", "[1], // end\n", "{\"a\": // x"})
+    EXPECT_FALSE(nlohmann::json::accept(strict_json(text))) << text;
+}
+
+TEST(JsonText, PlacesStay) {
+  const std::string text = "{ // ä\n\"a\": /* 日本 */ [1,\n], \"b\": 2,\n}\n// end";
+  EXPECT_EQ(strict_json(text).size(), text.size());
+  EXPECT_EQ(nlohmann::json::parse(strict_json(text)).at("b"), 2);
+  EXPECT_EQ(strict_json(text).find("\"b\""), text.find("\"b\""));
+}
+
+}  // namespace
+}  // namespace npu
