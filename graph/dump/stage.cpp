@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 NPU_SETTING(bool, dump_functions, "NPU_DUMP_GRAPH", false,
             "Write every stage of every compiled function as <function>.<n>.<stage>.pbtxt (GraphDef) and .dot.");
 NPU_SETTING(int64_t, dump_ge, "DUMP_GE_GRAPH", 0,
-            "Write graphs as ge_proto_*.txt and ge_onnx_*.pbtxt: 1 everything, 2 without weights, 3 structure only.");
+            "Write graphs as ge_proto_*.txt and ge_onnx_*.pbtxt: 1 everything, 2 without weights, 3 structure only. "
+            "PyTorch runs operator by operator and has none.");
 NPU_SETTING(std::string, dump_level, "DUMP_GRAPH_LEVEL", "2",
             "Which graphs DUMP_GE_GRAPH writes: 1 all, 2 all but sub-graphs, 3 the last stage, 4 the first stage, or "
             "parts of stages' names, as in PreRunBegin|inline.");
