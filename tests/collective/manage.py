@@ -25,10 +25,8 @@ def refused(function, *arguments):
 
 
 def main():
-    before = refused(get_rank_id)
-    hccl.init()
     size, rank = get_rank_size(), get_rank_id()
-    out = {"before": before, "size": size, "rank": rank, "local": [get_local_rank_size(), get_local_rank_id()]}
+    out = {"size": size, "rank": rank, "local": [get_local_rank_size(), get_local_rank_id()]}
     ends = [size - 1, 0]
     if rank in ends:
         create_group("ends", 2, ends)
@@ -50,6 +48,7 @@ def main():
         "ids": refused(create_group, "g", 1, [-1]),
     }
     hccl.finalize()
+    out["after"] = refused(get_rank_id)
     print("SAW " + json.dumps(out), flush=True)
 
 

@@ -95,12 +95,31 @@ def test_groups_and_refusals(tmp_path):
     assert "already" in wrong["again"] and "is not in group 'ends'" in wrong["no member"]
     assert "ranks are 0 to 1" in wrong["past"] and "there is no group 'ends'" in wrong["gone"]
     for each in ranks:
-        assert each["before"].startswith("get rank id error: ") and "have not been joined" in each["before"]
+        assert each["after"].startswith("get rank id error: ") and "have not been joined" in each["after"]
         refused = each["refused"]
         assert "group of all ranks" in refused["world"] and "group of all ranks" in refused["world_end"]
         assert "rank_num is 1, but rank_ids has 2" in refused["count"]
         assert "1 to 127 bytes" in refused["name"] and "1 to 127 bytes" in refused["type"]
         assert "0 to 4095" in refused["ids"]
+
+
+def test_nothing_is_joined_where_nothing_names_ranks(tmp_path):
+    [(code, output)] = run(lambda folder: [{"RANK_ID": "0", "RANK_SIZE": "1"}], tmp_path)
+    assert code != 0 and "ValueError: get rank size error: " in output and "have not been joined" in output
+
+
+def test_the_device_is_that_of_the_table(tmp_path):
+    """A script of the guide sets RANK_ID, and the table has the devices."""
+    table = tmp_path / "rank_table.json"
+    table.write_text(json.dumps(template_1([3])))
+    code = (
+        "import ctypes; from hccl.manage import api, world; bound = ctypes.c_int32(-1); rank = api.get_rank_id(); "
+        "world.library().aclrtGetDevice(ctypes.byref(bound)); print(rank, api.get_rank_size(), bound.value)"
+    )
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RANK", "CM_", "WORLD", "LOCAL_", "ASCEND_DEV"))}
+    mine = {"PYTHONPATH": str(ADAPTER), "RANK_TABLE_FILE": str(table), "RANK_ID": "0", "HCCL_CONNECT_TIMEOUT": "30"}
+    done = subprocess.run([sys.executable, "-c", code], env={**kept, **mine}, capture_output=True, text=True)
+    assert done.stdout.split() == ["0", "1", "3"], done.stderr
 
 
 @pytest.mark.parametrize(

@@ -199,3 +199,18 @@ def test_an_iterator_that_was_never_made():
         read()
     tf.raw_ops.MakeIterator(dataset=Dataset.range(3, 4)._variant_tensor, iterator=handle)
     assert read()[0].numpy() == 3
+
+
+def test_fit_counts_the_steps_that_trained():
+    """The call that finds a data set of unknown length at its end changes nothing, not even the optimizer's count."""
+
+    def batches():
+        yield from ((np.ones((2, 2), "f"), np.ones((2, 1), "f")) for _ in range(3))
+
+    kinds = (tf.TensorSpec([2, 2]), tf.TensorSpec([2, 1]))
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    model.compile("adam", "mse")
+    data = tf.data.Dataset.from_generator(batches, output_signature=kinds)
+    assert data.cardinality() == tf.data.UNKNOWN_CARDINALITY
+    assert len(model.fit(data, epochs=2, verbose=0).history["loss"]) == 2
+    assert model.optimizer.iterations.numpy() == 6

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks of a job and groups of them: see hccl.manage.api."""
+"""Ranks of a job and groups of them: see hccl.manage.api, whose first call joins the ranks by itself."""
 
 from hccl.manage import world
 

@@ -1,26 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
 """The variables by which the vendor's launchers describe a training of several processes."""
 
+import ctypes as C
 import os
 import warnings
 
+from npu_device import library
+
 BY_TABLE = ("RANK_TABLE_FILE", "RANK_ID", "RANK_SIZE")
 BY_CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT", "CM_CHIEF_DEVICE", "CM_WORKER_SIZE", "CM_WORKER_IP")
+UNKNOWN = -1
 _said = []
+
+
+class _RankSource(C.Structure):
+    """anynpu_rank_source."""
+
+    _fields_ = [
+        ("struct_size", C.c_size_t), ("source", C.c_char_p), ("table", C.c_char_p), ("rank", C.c_int32),
+        ("size", C.c_uint32), ("device", C.c_int32), ("first_port", C.c_uint16), ("ports", C.c_uint16),
+        ("problem", C.c_char_p),
+    ]  # fmt: skip
 
 
 def _set(names):
     return [name for name in names if os.environ.get(name)]
 
 
+def _in_table():
+    """(size, rank) as the rank table has it; ValueError with the reason for one that is wrong."""
+    found = []
+    kind = C.CFUNCTYPE(None, C.POINTER(_RankSource), C.c_void_p)
+    visit = kind(lambda one, _: found.append((one.contents.size, one.contents.rank, one.contents.problem)))
+    library.load().anynpu_who_am_i(visit, None)
+    size, rank, problem = found[0]
+    if problem:
+        raise ValueError(problem.decode())
+    if os.environ.get("RANK_SIZE", "").strip() not in ("", str(size)):
+        raise ValueError(f"RANK_SIZE is {os.environ['RANK_SIZE']!r}; the rank table has {size} ranks")
+    return size, rank
+
+
 def size():
     """Processes of the training, as the environment says; ValueError for what is no number above 0."""
+    return world()[0]
+
+
+def world():
+    """(processes of the training, the rank of this one), as the environment says. With CM_* the ranks are known only
+    when the processes have met, and this one's is UNKNOWN. ValueError for what makes no sense."""
     for name in _set(("RANK_SIZE", "CM_WORKER_SIZE")):
         text = os.environ[name]
         if not text.strip().isdecimal() or int(text) < 1:
             raise ValueError(f"{name} is {text!r}; it must be the number of processes, 1 or more")
-        return int(text)
-    return 1
+        if not _set(("RANK_TABLE_FILE",)):
+            return int(text), _rank(int(text))
+    return _in_table() if _set(("RANK_TABLE_FILE",)) else (1, 0)
+
+
+def _rank(size):
+    text = os.environ.get("RANK_ID", "")
+    if size == 1:
+        return 0
+    if not text:
+        return UNKNOWN
+    if not text.strip().isdecimal() or int(text) >= size:
+        raise ValueError(f"RANK_ID is {text!r}; it must be the rank of this process, 0 to {size - 1}")
+    return int(text)
 
 
 def verify():

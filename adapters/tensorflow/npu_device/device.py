@@ -11,7 +11,20 @@ from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
-from npu_device import cluster, environment, fusion, library, loop, overflow, precision, seed, strategy
+from npu_device import (
+    cluster,
+    dlpack,
+    environment,
+    fusion,
+    library,
+    loop,
+    overflow,
+    physical,
+    precision,
+    seed,
+    session,
+    strategy,
+)
 from npu_device.feed import feed_keras_loops
 from npu_device.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.options import global_options
@@ -20,15 +33,16 @@ TENSORFLOW = "2.15.1"
 _lock = threading.Lock()
 _opened = {}  # in the order of opening
 _default = None
+physical.list_npus()
 
 
 class NpuDeviceHandle:
-    """An opened device. `workers_num` and `worker_id` are those of a single worker."""
-
-    workers_num, worker_id = 1, 0
+    """An opened device. `workers_num` processes train together, as the environment says, and this one has the rank
+    `worker_id`: -1 with CM_*, where hccl.manage.api.get_rank_id() tells it when the processes have met."""
 
     def __init__(self, device_id):
         self._id = device_id
+        self.workers_num, self.worker_id = cluster.world()
         self._name = f"/job:localhost/replica:0/task:0/device:NPU:{device_id}"
         self._scopes = []
         path = global_options().fusion_switch_file
@@ -91,6 +105,7 @@ class NpuDeviceHandle:
         _loop_over_datasets_in_graphs()
         feed_keras_loops()
         strategy.place_on_the_default_npu()
+        session.tell_of_the_cpu()
         warn_about_lr()
         warn_about_scaling()
         return self
@@ -179,6 +194,7 @@ def _start(device_id):
                      "Start tensorflow model parser succeed"):  # fmt: skip
             library.log(line)
         environment.tell_without_effect()
+        dlpack.lend_from_npus()
         loop.tell_size()
     try:
         handle = NpuDeviceHandle(device_id)

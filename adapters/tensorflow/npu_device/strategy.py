@@ -1,30 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strategies of one device. The vendor's guide (6.8) has scripts ask for OneDeviceStrategy on the CPU, and trains them
-on the NPU, which is the default device."""
+"""Strategies of TensorFlow where an NPU is the default device. The vendor's guide (6.8) has scripts ask for
+OneDeviceStrategy on the CPU, and trains them on the NPU. What TensorFlow puts on the host for lack of a GPU goes to the
+NPU; several NPUs in one process are refused; any other strategy says once that it keeps its variables on the host."""
 
 import functools
+import warnings
 
-from tensorflow.python.distribute import device_util, one_device_strategy
+from tensorflow.python.distribute import device_util, distribute_lib, mirrored_strategy, one_device_strategy
 from tensorflow.python.eager import context
+from tensorflow.python.framework import ops
+from tensorflow.python.util import tf_export
 
 from npu_device import library
 
+_said = set()
+
+
+def _default():
+    """The default device of this thread if it is an NPU, else "". Inside `with tf.device("CPU")` it is none, and a
+    session (session.py) has none."""
+    name = context.context().device_name or ""
+    return name if ":NPU:" in name and ops.executing_eagerly_outside_functions() else ""
+
+
+def _is_missing(device):
+    """Whether `device` is a GPU that this machine does not have."""
+    return ":GPU:" in device and not context.context().list_logical_devices("GPU")
+
+
+def _say_once(name, text):
+    if name not in _said:
+        _said.add(name)
+        warnings.warn(text, stacklevel=5)
+
 
 def place_on_the_default_npu():
-    """A OneDeviceStrategy on the CPU, made where an NPU is the default device, is one on that NPU. Inside
-    `with tf.device("CPU")` it stays what it is."""
-    extended = one_device_strategy.OneDeviceExtended
-    build = extended.__init__
+    """From now on strategies made where an NPU is the default device are placed as this module says."""
+    _replace(one_device_strategy.OneDeviceExtended, _one_device)
+    _replace(mirrored_strategy.MirroredExtended, _mirrored)
+    _replace(distribute_lib.StrategyBase, _any)
+
+
+def _replace(kind, placed):
+    build = kind.__init__
     if hasattr(build, "_npu_device"):
         return
 
     @functools.wraps(build)
-    def placed(self, container_strategy, device):
-        default = context.context().device_name or ""
-        if ":NPU:" in default and ":CPU:" in device_util.resolve(device):
-            library.log(f"OneDeviceStrategy on {device} trains on {default}, the default device")
-            device = default
-        build(self, container_strategy, device)
+    def construct(self, *arguments, **named):
+        placed(self, build, *arguments, **named)
 
-    placed._npu_device = True
-    extended.__init__ = placed
+    construct._npu_device = True
+    kind.__init__ = construct
+
+
+def _one_device(self, build, container_strategy, device):
+    """On the CPU, or on a GPU that is not there: on the default NPU."""
+    default, wanted = _default(), device_util.resolve(device)
+    if default and (":CPU:" in wanted or _is_missing(wanted)):
+        library.log(f"OneDeviceStrategy on {device} trains on {default}, the default device")
+        device = default
+    build(self, container_strategy, device)
+
+
+def _mirrored(self, build, container_strategy, devices=None, cross_device_ops=None):
+    """Without devices, or on one GPU that is not there: one replica on the default NPU."""
+    wanted = [device_util.resolve(device) for device in devices or ()]
+    default = _default()
+    if len([one for one in wanted if ":NPU:" in one or (default and _is_missing(one))]) > 1:
+        raise NotImplementedError(
+            f"MirroredStrategy on {', '.join(devices)}: one process trains on one NPU; training on several is not "
+            "built yet. tf.distribute.MirroredStrategy(['/NPU:0']) with the same global batch trains the same model"
+        )
+    if default and (not wanted or all(map(_is_missing, wanted))):
+        _say_once("MirroredStrategy", f"MirroredStrategy has one replica, on {default}: one process trains on one NPU")
+        devices = [default]
+    build(self, container_strategy, devices, cross_device_ops)
+
+
+def _name(kind):
+    """As programs write it."""
+    return (tf_export.get_canonical_name_for_symbol(kind) or kind.__name__).split(".")[-1]
+
+
+def _any(self, build, extended):
+    build(self, extended)
+    name, default = _name(type(self)), _default()
+    if not default or name.startswith("_"):  # TensorFlow's own, for programs that make none
+        return
+    devices = extended.worker_devices
+    if not any(":NPU:" in device for device in devices):
+        npu = "/NPU:" + default.rsplit(":", 1)[1]
+        _say_once(name, f"{name} keeps its variables on {', '.join(devices)} and trains there, though {default} is the "
+                        f"default device; tf.distribute.OneDeviceStrategy('{npu}') trains on the NPU")  # fmt: skip

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vendor's functions on groups of ranks (guide to migration of TensorFlow scripts, chapter 11.2.2).
 
-All of them work once the ranks have been joined (hccl.init(), or the framework did it); before that, and for anything
-else that makes no sense, they raise ValueError: the vendor's words, then why. `group` is the name of a group of at most
+The first call joins the ranks that the environment names (all of them make it), unless hccl.init() or the framework did
+so before; where it names none, after hccl.finalize(), and for anything else that makes no sense, they raise ValueError:
+the vendor's words, then why. `group` is the name of a group of at most
 127 bytes; "hccl_world_group" is that of all ranks.
 """
 
@@ -21,6 +22,13 @@ def _name(group, what):
     return group.encode()
 
 
+def _join(what):
+    try:
+        world.join_if_described()
+    except RuntimeError as error:
+        raise ValueError(f"{what}: {error}") from None
+
+
 def _rank(value, what, argument):
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST_RANKS:
         raise ValueError(f"{what}: {argument} is {value!r}; it is a whole number from 0 to {MOST_RANKS - 1}")
@@ -28,6 +36,7 @@ def _rank(value, what, argument):
 
 
 def _number(what, function, *arguments):
+    _join(what)
     found, wrong = world.number(function, *arguments)
     if wrong is not None:
         raise ValueError(f"{what}: {wrong}")
@@ -45,6 +54,7 @@ def create_group(group, rank_num, rank_ids):
     if rank_num != len(rank_ids):
         raise ValueError(f"{what}: rank_num is {rank_num}, but rank_ids has {len(rank_ids)} ranks")
     ranks = [_rank(rank, what, "a rank of rank_ids") for rank in rank_ids]
+    _join(what)
     wrong = world.call("anynpu_group_create", name, rank_num, (ctypes.c_uint32 * rank_num)(*ranks))
     if wrong is not None:
         raise ValueError(f"{what}: {wrong}")
@@ -53,7 +63,9 @@ def create_group(group, rank_num, rank_ids):
 def destroy_group(group):
     """Ends a group that create_group made."""
     what = "destroy group error"
-    wrong = world.call("anynpu_group_destroy", _name(group, what))
+    name = _name(group, what)
+    _join(what)
+    wrong = world.call("anynpu_group_destroy", name)
     if wrong is not None:
         raise ValueError(f"{what}: {wrong}")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORE = "libanynpu.so"
+STARTERS = ("RANK_TABLE_FILE", "CM_CHIEF_IP")  # a wrong value of these is told by joining
 
 
 def path():
@@ -34,11 +35,42 @@ def text():
     return (library().aclGetRecentErrMsg() or b"").decode(errors="replace")
 
 
+class _RankSource(ctypes.Structure):
+    """anynpu_rank_source, as far as it is read here."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("source", ctypes.c_char_p), ("table", ctypes.c_char_p),
+        ("rank", ctypes.c_int32), ("size", ctypes.c_uint32), ("device", ctypes.c_int32),
+    ]  # fmt: skip
+
+
+def described():
+    """(the variable by which the environment names ranks, or "", the device that a rank table gives, or -1)."""
+    found = []
+    kind = ctypes.CFUNCTYPE(None, ctypes.POINTER(_RankSource), ctypes.c_void_p)
+    visit = kind(lambda one, _: found.append((one.contents.source.decode(), one.contents.device)))
+    library().anynpu_who_am_i(visit, None)
+    return found[0]
+
+
+_left = False
+
+
+def join_if_described():
+    """Joins the ranks unless that was done, or undone, or nothing names them; RuntimeError says what is wrong."""
+    joined = number("anynpu_group_size", b"hccl_world_group", 0)[1] is None
+    if not joined and not _left and (described()[0] or any(os.environ.get(name) for name in STARTERS)):
+        join(None)
+
+
 def join(device):
+    global _left
+    _left = False
     core = library()
     bound = ctypes.c_int32(-1)
     if device is None and core.aclrtGetDevice(ctypes.byref(bound)) != 0:
-        device = int(os.environ.get("ASCEND_DEVICE_ID") or os.environ.get("LOCAL_RANK") or 0)
+        named = os.environ.get("ASCEND_DEVICE_ID") or os.environ.get("LOCAL_RANK")
+        device = int(named) if named else max(described()[1], 0)
     if device is not None and core.aclrtSetDevice(ctypes.c_int32(device)) != 0:
         raise RuntimeError(text())
     if core.anynpu_world_join() != 0:
@@ -46,6 +78,8 @@ def join(device):
 
 
 def leave():
+    global _left
+    _left = True
     if library().anynpu_world_leave() != 0:
         raise RuntimeError(text())
 
