@@ -26,8 +26,8 @@ makes no sense is reported once on stderr, and the default is used.
 
 {table.markdown(head, rows)}
 
-Variables of the vendor's that the [TensorFlow adapter](tensorflow.md) reads itself, or accepts without effect and says
-so once:
+Variables of the vendor's that torch-npu or the [TensorFlow adapter](tensorflow.md) reads, or nobody: the adapter says
+once of each that is set and has no effect.
 
 {table.markdown(["variable", "effect", "meaning"], client_rows())}
 """

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tree of options."""
 
+import re
 import warnings
+from pathlib import Path
 
 import pytest
 from npu_device import cluster, options
@@ -19,7 +21,7 @@ def test_defaults(tree):
 
 
 def test_what_has_no_effect_says_so_once(tree):
-    with pytest.warns(UserWarning, match="'topo_sorting_mode' is accepted and has no effect so far"):
+    with pytest.warns(UserWarning, match="'topo_sorting_mode' is accepted and has no effect so far: nodes run in"):
         tree.topo_sorting_mode = 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -99,6 +101,49 @@ ALLOWED = {
     "optypelist_for_implmode": (None, "Pooling,SoftmaxV2", None),
     "op_debug_level": (None, 4, 5),
 }
+
+
+# The options that act, and the tests of what they do.
+ACTING = {
+    "precision_mode": "test_precision.py",
+    "precision_mode_v2": "test_precision.py",
+    "op_precision_mode": "test_precision.py",
+    "customize_dtypes": "test_precision.py",
+    "modify_mixlist": "test_precision.py",
+    "overflow_flag": "test_loss_scale.py",
+    "fusion_switch_file": "test_fusion.py",
+    "export_compile_stat": "test_fusion_result.py",
+}
+
+
+def respected():
+    """The options that docs/tensorflow.md explains as having nothing to change here."""
+    page = (Path(__file__).parents[2] / "docs/tensorflow.md").read_text()
+    section = page.split("\n## Options\n")[1].split("\n## ")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row[1]) if len(row[2].split()) > 3}
+
+
+@pytest.mark.parametrize("path", sorted(ALLOWED))
+def test_every_option_acts_is_explained_or_speaks(tree, path, capsys):
+    """Nobody who sets one is left to believe that something happens which does not."""
+    *groups, name = path.split(".")
+    node = tree
+    for group in groups:
+        node = getattr(node, group)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        setattr(node, name, ALLOWED[path][1])
+    printed = capsys.readouterr().out
+    speaks = bool(told) or "is deprecated, use" in printed
+    acts = path in ACTING and name in (Path(__file__).parent / ACTING[path]).read_text()
+    explained = name in respected()
+    assert [speaks, acts, explained].count(True) == 1, (speaks, acts, explained)
+    assert explained == node._declared[name].anyway
+    for one in told:
+        assert re.search(
+            rf"Option '{re.escape(path)}' is accepted and has no effect so far: \w.{{20}}", str(one.message)
+        )
 
 
 def test_every_option_is_declared(tree):
@@ -187,10 +232,40 @@ def test_a_cluster_is_described_once(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_combinations(tree):
-    tree.dump_config.enable_dump = True
+@pytest.mark.parametrize("text", ["0", "0|5|10", "0|3-5|10", "7-7", "|".join(map(str, range(100)))])
+def test_steps_to_dump(tree, text):
+    tree.dump_config.dump_step = text
+    tree.verify()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", ["", "5-3", "x", "5-3|x", "1,2", "-1", "1|", 5, "|".join(map(str, range(101)))])
+def test_what_names_no_steps_is_refused_at_opening(tree, text):
+    tree.dump_config.dump_step = text
+    with pytest.raises(ValueError, match=r"option dump_config\.dump_step is .*as in '0\|3-5\|10'"):
+        tree.verify()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["enable_dump", "enable_dump_debug"])
+def test_the_folder_of_a_dump_is_there_beforehand(tree, name, tmp_path):
+    setattr(tree.dump_config, name, True)
     with pytest.raises(ValueError, match="no dump_path"):
         tree.verify()
+    tree.dump_config.dump_path = str(tmp_path / "later")
+    with pytest.raises(ValueError, match="later', which is no folder; make it first"):
+        tree.verify()
+    (tmp_path / "later").mkdir()
+    tree.verify()
+    (tmp_path / "file").touch()
+    tree.dump_config.dump_path = str(tmp_path / "file")
+    with pytest.raises(ValueError, match="no folder"):
+        tree.verify()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_combinations(tree):
+    tree.dump_config.enable_dump = True
     tree.dump_config.dump_path = "/tmp"
     tree.verify()
     tree.dump_config.enable_dump_debug = True

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists every environment variable that AnyNPU reads: type, default, value in force, and what it does. Then the
-vendor's variables that only TensorFlow programs have, with what becomes of them."""
+vendor's variables that a framework reads, or nobody, with what becomes of them."""
 
 import os
 
@@ -22,5 +22,5 @@ def execute(options):
     theirs = [v for v in door.client_variables() if not options.changed or os.environ.get(v.variable)]
     if theirs:
         rows = [[v.variable, effect(v), os.environ.get(v.variable) or '""', v.sentence] for v in theirs]
-        print("\n" + table.columns(["in TensorFlow", "effect", "set to", "meaning"], rows))
+        print("\n" + table.columns(["in a framework", "effect", "set to", "meaning"], rows))
     return 0

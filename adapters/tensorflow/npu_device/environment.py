@@ -8,7 +8,7 @@ import os
 from npu_device import cluster, library
 
 SWITCHES = ("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF")
-QUIET = ("", "0")  # values that ask for what is done anyway
+QUIET = ("", "0", "false")  # values that ask for what is done anyway
 
 
 def check_switches():

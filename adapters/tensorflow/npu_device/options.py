@@ -1,114 +1,140 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the vendor's adapter, each declared once: name, default, allowed values. Setting one checks it; what
-has no effect so far says so once.
+"""The options of the vendor's adapter, each declared once: name, default, allowed values, and what becomes of it.
+Setting one checks it; what has no effect so far says so once, with what to do instead.
 
 A name that nobody knows is kept with a warning, for newer adapters know more; with ANYNPU_STRICT_OPTIONS=1 it is a
 ValueError."""
 
 import os
+import re
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Option:
-    """`default` also gives the type, unless it is None; `use` names what to set instead of a deprecated option."""
+    """`default` also gives the type, unless it is None. `why` goes into the warning of one without effect; `use` names
+    what to set instead of a deprecated one. One that asks for what is so anyway has `anyway`, and a line in
+    docs/tensorflow.md. All others act."""
 
     default: object = None
     allowed: tuple = ()
+    why: str = ""
     use: str = ""
-    kept: bool = False
+    anyway: bool = False
 
 
-def kept(default=None, allowed=()):
-    """An option whose every value is respected, or acts where the device is opened."""
-    return Option(default, allowed, kept=True)
+def acts(default=None, allowed=()):
+    return Option(default, allowed)
+
+
+def anyway(default=None, allowed=()):
+    return Option(default, allowed, anyway=True)
+
+
+def idle(why, default=None, allowed=()):
+    return Option(default, allowed, why)
+
+
+def old(use, default=None, allowed=()):
+    return Option(default, allowed, use=use)
 
 
 FLAG = (0, 1)
+NO_DUMP = (
+    "tensors are not dumped yet; compare them in the program, or see npu.open().overflows() for the first overflow"
+)
+NO_PROFILE = "nothing is profiled yet; NPU_ENABLE_PERF=1 logs the time of each run of a function"
+NO_TUNING = "kernels of a software NPU have nothing to tune"
+NO_KERNELS = "no kernel is compiled, so there are no files of it"
+NO_LIMIT = "a step may take as long as it takes"
+ONE_NPU = "a function runs on one NPU"
+NO_SPLIT = "functions are compiled for each shape that they are called with"
 DECLARED = {
-    "graph_run_mode": kept(1, FLAG),
-    "precision_mode": kept(
+    "graph_run_mode": anyway(1, FLAG),
+    "precision_mode": acts(
         None,
         ("force_fp32", "allow_fp32_to_fp16", "force_fp16", "must_keep_origin_dtype", "allow_mix_precision",
          "cube_fp16in_fp32out", "allow_mix_precision_fp16", "allow_mix_precision_bf16", "allow_fp32_to_bf16"),
     ),
-    "precision_mode_v2": kept(
+    "precision_mode_v2": acts(
         None, ("fp16", "origin", "cube_fp16in_fp32out", "mixed_float16", "mixed_bfloat16")
     ),
-    "op_precision_mode": kept(),
-    "customize_dtypes": kept(),
-    "modify_mixlist": kept(),
-    "deterministic": kept(0, FLAG),
-    "overflow_flag": kept(1, FLAG),
-    "jit_compile": kept("auto", ("true", "false", "auto")),
-    "enable_scope_fusion_passes": Option(),
-    "fusion_switch_file": kept(),
-    "export_compile_stat": kept(None, (0, 1, 2)),
-    "topo_sorting_mode": Option(None, (0, 1, None)),
-    "is_tailing_optimization": Option(False),
-    "graph_memory_max_size": kept(),
-    "variable_memory_max_size": kept(),
-    "external_weight": Option(False),
+    "op_precision_mode": acts(),
+    "customize_dtypes": acts(),
+    "modify_mixlist": acts(),
+    "deterministic": anyway(0, FLAG),
+    "overflow_flag": acts(1, FLAG),
+    "jit_compile": anyway("auto", ("true", "false", "auto")),
+    "enable_scope_fusion_passes": idle("fusions go by what nodes compute, not by scopes; fusion_switch_file chooses"),
+    "fusion_switch_file": acts(),
+    "export_compile_stat": acts(None, (0, 1, 2)),
+    "topo_sorting_mode": idle("nodes run in an order of the engine's own", None, (0, 1, None)),
+    "is_tailing_optimization": idle("gradients of several NPUs are not summed up yet", False),
+    "graph_memory_max_size": anyway(),
+    "variable_memory_max_size": anyway(),
+    "external_weight": idle("weights stay in memory; save them with tf.train.Checkpoint", False),
     "memory_config": {
-        "atomic_clean_policy": kept(0, FLAG),
-        "static_memory_policy": Option(0, (0, 1, 2)),
+        "atomic_clean_policy": anyway(0, FLAG),
+        "static_memory_policy": idle("each plan has one block of the size it needs", 0, (0, 1, 2)),
     },
-    "op_compiler_cache_mode": kept("enable", ("enable", "disable", "force")),
-    "op_compiler_cache_dir": kept(),
-    "graph_compiler_cache_dir": Option(),
-    "debug_dir": Option(),
-    "op_debug_config": Option(),
-    "enable_exception_dump": Option(0, (0, 1, 2)),
+    "op_compiler_cache_mode": idle(NO_KERNELS, "enable", ("enable", "disable", "force")),
+    "op_compiler_cache_dir": idle(NO_KERNELS),
+    "graph_compiler_cache_dir": idle("compiled functions are kept in memory only"),
+    "debug_dir": idle(NO_KERNELS),
+    "op_debug_config": idle(NO_KERNELS + "; ANYNPU_GUARD=1 finds accesses outside of device memory"),
+    "enable_exception_dump": idle(NO_DUMP, 0, (0, 1, 2)),
     "dump_config": {
-        "enable_dump": Option(False),
-        "dump_path": Option(),
-        "dump_step": Option(),
-        "dump_mode": Option("output", ("input", "output", "all")),
-        "enable_dump_debug": Option(False),
-        "dump_debug_mode": Option("all", ("aicore_overflow", "atomic_overflow", "all")),
-        "dump_data": Option("tensor", ("tensor", "stats")),
-        "dump_layer": Option(),
+        "enable_dump": idle(NO_DUMP, False),
+        "dump_path": idle(NO_DUMP),
+        "dump_step": idle(NO_DUMP),
+        "dump_mode": idle(NO_DUMP, "output", ("input", "output", "all")),
+        "enable_dump_debug": idle(NO_DUMP, False),
+        "dump_debug_mode": idle(NO_DUMP, "all", ("aicore_overflow", "atomic_overflow", "all")),
+        "dump_data": idle(NO_DUMP, "tensor", ("tensor", "stats")),
+        "dump_layer": idle(NO_DUMP),
     },
-    "profiling_config": {"enable_profiling": Option(False), "profiling_options": Option()},
+    "profiling_config": {"enable_profiling": idle(NO_PROFILE, False), "profiling_options": idle(NO_PROFILE)},
     "aoe_config": {
-        "aoe_mode": Option(None, ("1", "2", "4")),
-        "work_path": Option("./"),
-        "aoe_config_file": Option(),
+        "aoe_mode": idle(NO_TUNING, None, ("1", "2", "4")),
+        "work_path": idle(NO_TUNING, "./"),
+        "aoe_config_file": idle(NO_TUNING),
     },
-    "stream_max_parallel_num": Option(),
-    "ac_parallel_enable": Option(None, ("0", "1")),
-    "enable_small_channel": kept(False),
-    "hcom_parallel": Option(True),
-    "hcom_multi_mode": Option(),
-    "graph_exec_timeout": Option(),
-    "stream_sync_timeout": Option(-1),
-    "event_sync_timeout": Option(-1),
+    "stream_max_parallel_num": idle("ANYNPU_THREADS sets the threads of the kernels"),
+    "ac_parallel_enable": idle("ANYNPU_THREADS sets the threads of the kernels", None, ("0", "1")),
+    "enable_small_channel": anyway(False),
+    "hcom_parallel": idle("gradients of several NPUs are not summed up yet", True),
+    "hcom_multi_mode": idle("gradients of several NPUs are not summed up yet"),
+    "graph_exec_timeout": idle(NO_LIMIT),
+    "stream_sync_timeout": idle(NO_LIMIT, -1),
+    "event_sync_timeout": idle(NO_LIMIT, -1),
     "experimental": {
         "multi_branches_config": {
-            "input_shape": Option(),
-            "dynamic_node_type": Option(None, ("0",)),
-            "dynamic_dims": Option(),
+            "input_shape": idle(NO_SPLIT),
+            "dynamic_node_type": idle(NO_SPLIT, None, ("0",)),
+            "dynamic_dims": idle(NO_SPLIT),
         },
         "logical_device_deploy_config": {
-            "logical_device_cluster_deploy_mode": Option("LB", ("LB", "SINGLE")),
-            "logical_device_id": Option(),
+            "logical_device_cluster_deploy_mode": idle(ONE_NPU, "LB", ("LB", "SINGLE")),
+            "logical_device_id": idle(ONE_NPU),
         },
-        "model_deploy_config": {"model_deploy_mode": Option(), "model_deploy_devicelist": Option()},
+        "model_deploy_config": {"model_deploy_mode": idle(ONE_NPU), "model_deploy_devicelist": idle(ONE_NPU)},
         "graph_memory_optimize_config": {
-            "recompute": Option(None, ("auto", "manual")),
-            "graph_slice": Option(None, ("auto",)),
+            "recompute": idle("nothing is thrown away to be computed again", None, ("auto", "manual")),
+            "graph_slice": idle("graphs are not cut into slices", None, ("auto",)),
         },
-        "resource_config_path": Option(),
-        "graph_parallel_option_path": Option(),
-        "enable_graph_parallel": Option(False),
+        "resource_config_path": idle(ONE_NPU),
+        "graph_parallel_option_path": idle(ONE_NPU),
+        "enable_graph_parallel": idle(ONE_NPU, False),
     },
-    "variable_format_optimize": Option(None, (), "nothing: formats are chosen by the engine"),
-    "op_select_implmode": Option(None, (), "op_precision_mode"),
-    "optypelist_for_implmode": Option(None, (), "op_precision_mode"),
-    "op_debug_level": Option(None, (0, 1, 2, 3, 4), "op_debug_config"),
+    "variable_format_optimize": old("nothing: formats are chosen by the engine"),
+    "op_select_implmode": old("op_precision_mode"),
+    "optypelist_for_implmode": old("op_precision_mode"),
+    "op_debug_level": old("op_debug_config", None, (0, 1, 2, 3, 4)),
 }  # fmt: skip
 REMOVED = ("auto_tune_mode",)
+MOST_STEPS = 100  # of dump_step
 
 
 class Options:
@@ -141,8 +167,8 @@ class Options:
         self._values[name] = value
         if declared.use:
             print(f"[warning][tf_adapter] Option '{path}' is deprecated, use {declared.use}")
-        elif value != declared.default and not declared.kept:
-            self._say(name, f"Option '{path}' is accepted and has no effect so far")
+        elif value != declared.default and declared.why:
+            self._say(name, f"Option '{path}' is accepted and has no effect so far: {declared.why}")
 
     def _names(self):
         return ", ".join(self._declared)
@@ -174,11 +200,33 @@ class Options:
             raise ValueError("precision_mode and precision_mode_v2 exclude each other; set one of them")
         if dump.enable_dump and dump.enable_dump_debug:
             raise ValueError("dump_config.enable_dump and enable_dump_debug exclude each other; set one of them")
-        if (dump.enable_dump or dump.enable_dump_debug) and not dump.dump_path:
-            raise ValueError("dump_config has a dump enabled and no dump_path; set the folder that receives it")
+        if dump.enable_dump or dump.enable_dump_debug:
+            verify_folder(dump.dump_path)
+        verify_steps(dump.dump_step)
         if self.memory_config.static_memory_policy and os.environ.get("GE_USE_STATIC_MEMORY", "0") not in ("", "0"):
             raise ValueError("memory_config.static_memory_policy and GE_USE_STATIC_MEMORY exclude each other; "
                              "unset the variable")  # fmt: skip
+
+
+def verify_folder(path):
+    """ValueError unless dumps can be written to `path`, as the vendor's guide wants it: there beforehand."""
+    if not path:
+        raise ValueError("dump_config has a dump enabled and no dump_path; set the folder that receives it")
+    if not Path(path).is_dir():
+        raise ValueError(f"option dump_config.dump_path is {path!r}, which is no folder; make it first")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ValueError(f"option dump_config.dump_path is {path!r}, where this user may not write; choose another")
+
+
+def verify_steps(text):
+    """ValueError unless `text` is None or names steps: numbers and ranges of them with | between."""
+    if text is None:
+        return
+    items = text.split("|") if isinstance(text, str) else [""]
+    ranges = [re.fullmatch(r"(\d+)(?:-(\d+))?", item.strip()) for item in items]
+    if not all(ranges) or any(one[2] and int(one[2]) < int(one[1]) for one in ranges) or len(items) > MOST_STEPS:
+        raise ValueError(f"option dump_config.dump_step is {text!r}; write steps and ranges of them, at most "
+                         f"{MOST_STEPS}, with | between, as in '0|3-5|10'")  # fmt: skip
 
 
 def checked(path, option, value):
