@@ -103,11 +103,6 @@ def test_groups_and_refusals(tmp_path):
         assert "0 to 4095" in refused["ids"]
 
 
-def test_nothing_is_joined_where_nothing_names_ranks(tmp_path):
-    [(code, output)] = run(lambda folder: [{"RANK_ID": "0", "RANK_SIZE": "1"}], tmp_path)
-    assert code != 0 and "ValueError: get rank size error: " in output and "have not been joined" in output
-
-
 def test_the_device_is_that_of_the_table(tmp_path):
     """A script of the guide sets RANK_ID, and the table has the devices."""
     table = tmp_path / "rank_table.json"

@@ -52,15 +52,15 @@ print("result", float(step(tf.ones([2, 64]))))
 PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: ([IWE]) core/\w+\.cpp:\d+\] (.*)$")
 
 
-def run(folder, **variables):
+def run(folder, script=SCRIPT, **variables):
     """(stdout, lines of the adapter, all of stderr) of the script with these variables and no others of theirs."""
     known = {"TF_CPP_MIN_LOG_LEVEL", "PYTHONPATH"} | set(variables)
     kept = {k: v for k, v in os.environ.items() if not re.match(r"NPU_|DUMP_|ANYNPU_REPORT|RANK_|CM_", k) or k in known}
     packages = os.pathsep.join([str(Path(npu.__file__).parents[1]), kept.get("PYTHONPATH", "")])
-    script = folder / "script.py"
-    script.write_text(SCRIPT)
+    path = folder / "script.py"
+    path.write_text(script)
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, cwd=folder, timeout=300,
+        [sys.executable, str(path)], capture_output=True, text=True, cwd=folder, timeout=300,
         env={**kept, "TF_CPP_MIN_LOG_LEVEL": "0", **variables, "PYTHONPATH": packages},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -180,12 +180,47 @@ def test_a_switch_that_is_neither_on_nor_off_is_refused_at_import(name, monkeypa
         importlib.reload(environment)
 
 
-def test_every_variable_of_the_guide_is_known():
-    """Chapters 11.3.1 to 11.3.4; those that libanynpu.so reads are settings."""
-    listed = set()
-    visit = environment.C.CFUNCTYPE(None, environment.C.POINTER(environment._Variable), environment.C.c_void_p)
-    library.load().anynpu_each_client_variable(visit(lambda one, _: listed.add(one.contents.name.decode())), None)
-    guide = """ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_ENABLE_PERF NPU_LOOP_SIZE
-        ENABLE_NETWORK_ANALYSIS_DEBUG GE_USE_STATIC_MEMORY SKT_ENABLE HELPER_CLUSTER MAX_COMPILE_CORE_NUMBER
-        MAX_RUNTIME_CORE_NUMBER TE_PARALLEL_COMPILER ASCEND_MAX_OP_CACHE_SIZE ASCEND_REMAIN_CACHE_SIZE_RATIO"""
-    assert set(guide.split()) <= listed
+# Chapters 11.3.1 to 11.3.7 of the TensorFlow guide, and what the PyTorch guide exports beside them.
+VARIABLES = """JOB_ID ASCEND_DEVICE_ID ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_DUMP_GRAPH NPU_ENABLE_PERF NPU_LOOP_SIZE
+    DUMP_GE_GRAPH DUMP_GRAPH_LEVEL DUMP_GRAPH_PATH ENABLE_NETWORK_ANALYSIS_DEBUG GE_USE_STATIC_MEMORY OP_NO_REUSE_MEM
+    SKT_ENABLE HELPER_CLUSTER MAX_COMPILE_CORE_NUMBER MAX_RUNTIME_CORE_NUMBER TE_PARALLEL_COMPILER
+    ASCEND_MAX_OP_CACHE_SIZE ASCEND_REMAIN_CACHE_SIZE_RATIO RANK_TABLE_FILE RANK_ID RANK_SIZE CM_CHIEF_IP CM_CHIEF_PORT
+    CM_CHIEF_DEVICE CM_WORKER_SIZE CM_WORKER_IP HCCL_INTRA_PCIE_ENABLE HCCL_INTRA_ROCE_ENABLE HCCL_CONNECT_TIMEOUT
+    HCCL_WHITELIST_FILE HCCL_WHITELIST_DISABLE HCCL_IF_IP HCCL_IF_BASE_PORT HCCL_EXEC_TIMEOUT HCCL_RDMA_TC HCCL_RDMA_SL
+    HCCL_ALLTOALL_Z_COPY HCCL_RDMA_TIMEOUT HCCL_RDMA_RETRY_CNT HCCL_SOCKET_IFNAME HCCL_SOCKET_FAMILY HCCL_BUFFSIZE
+    AOE_MODE PROFILING_MODE PROFILING_OPTIONS ASCEND_PROCESS_LOG_PATH ASCEND_SLOG_PRINT_TO_STDOUT
+    ASCEND_GLOBAL_LOG_LEVEL ASCEND_MODULE_LOG_LEVEL ASCEND_GLOBAL_EVENT_ENABLE ASCEND_LOG_DEVICE_FLUSH_TIMEOUT
+    ASCEND_HOST_LOG_FILE_NUM TASK_QUEUE_ENABLE COMBINED_ENABLE PTCOPY_ENABLE DYNAMIC_OP SCALAR_TO_HOST_MEM BMMV2_ENABLE
+    ASCEND_AICPU_PATH"""
+OPENS = "import npu_device as npu; npu.open().as_default()"
+
+
+class Setting(environment.C.Structure):
+    _fields_ = [("struct_size", environment.C.c_size_t), ("variable", environment.C.c_char_p)]
+
+
+def listed():
+    """(variables that a library of ours reads, {others: whether they act})."""
+    settings, others, C = set(), {}, environment.C
+    visit = C.CFUNCTYPE(None, C.POINTER(Setting), C.c_void_p)
+    library.load().anynpu_each_setting(visit(lambda one, _: settings.add(one.contents.variable.decode())), None)
+    visit = C.CFUNCTYPE(None, C.POINTER(environment._Variable), C.c_void_p)
+    keep = visit(lambda one, _: others.update({one.contents.name.decode(): bool(one.contents.acts)}))
+    library.load().anynpu_each_client_variable(keep, None)
+    return settings, others
+
+
+def test_every_variable_of_the_guides_acts_or_speaks(tmp_path):
+    settings, others = listed()
+    assert set(VARIABLES.split()) <= settings | set(others)
+    idle = [name for name, acts in others.items() if not acts and name != "RANK_SIZE"]  # of the cluster: it acts
+    values = dict.fromkeys(idle, "2") | {"PROFILING_MODE": "true", "PROFILING_OPTIONS": '{"output": "/tmp"}'}
+    _, lines, _ = run(tmp_path, script=OPENS, **values)
+    for name in idle:
+        (told,) = [line for line in lines if line.startswith(f"W {name} is accepted without effect. ")]
+        assert len(told) > len(name) + 50, "and why"
+
+
+def test_what_is_switched_off_is_not_told(tmp_path):
+    _, lines, _ = run(tmp_path, script=OPENS, PROFILING_MODE="false", SKT_ENABLE="0", AOE_MODE="")
+    assert not [line for line in lines if line[0] == "W"]

@@ -24,7 +24,7 @@ def _name(group, what):
 
 def _join(what):
     try:
-        world.join_if_described()
+        world.join_once()
     except RuntimeError as error:
         raise ValueError(f"{what}: {error}") from None
 

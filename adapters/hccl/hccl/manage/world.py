@@ -8,7 +8,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORE = "libanynpu.so"
-STARTERS = ("RANK_TABLE_FILE", "CM_CHIEF_IP")  # a wrong value of these is told by joining
 
 
 def path():
@@ -44,42 +43,41 @@ class _RankSource(ctypes.Structure):
     ]  # fmt: skip
 
 
-def described():
-    """(the variable by which the environment names ranks, or "", the device that a rank table gives, or -1)."""
+def device_of_table():
+    """The device that the rank table gives this rank; -1 without a table."""
     found = []
     kind = ctypes.CFUNCTYPE(None, ctypes.POINTER(_RankSource), ctypes.c_void_p)
-    visit = kind(lambda one, _: found.append((one.contents.source.decode(), one.contents.device)))
+    visit = kind(lambda one, _: found.append(one.contents.device))
     library().anynpu_who_am_i(visit, None)
     return found[0]
 
 
-_left = False
+_settled = False  # joined, or left
 
 
-def join_if_described():
-    """Joins the ranks unless that was done, or undone, or nothing names them; RuntimeError says what is wrong."""
-    joined = number("anynpu_group_size", b"hccl_world_group", 0)[1] is None
-    if not joined and not _left and (described()[0] or any(os.environ.get(name) for name in STARTERS)):
+def join_once():
+    """Joins the ranks unless that was done, or undone; RuntimeError says what is wrong."""
+    if not _settled:
         join(None)
 
 
 def join(device):
-    global _left
-    _left = False
+    global _settled
     core = library()
     bound = ctypes.c_int32(-1)
     if device is None and core.aclrtGetDevice(ctypes.byref(bound)) != 0:
         named = os.environ.get("ASCEND_DEVICE_ID") or os.environ.get("LOCAL_RANK")
-        device = int(named) if named else max(described()[1], 0)
+        device = int(named) if named else max(device_of_table(), 0)
     if device is not None and core.aclrtSetDevice(ctypes.c_int32(device)) != 0:
         raise RuntimeError(text())
-    if core.anynpu_world_join() != 0:
+    if core.anynpu_world_join() != 0:  # done at once where a framework has joined them
         raise RuntimeError(text())
+    _settled = True
 
 
 def leave():
-    global _left
-    _left = True
+    global _settled
+    _settled = True
     if library().anynpu_world_leave() != 0:
         raise RuntimeError(text())
 
