@@ -11,7 +11,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from anynpu import doctor_ranks, door, place, version
+from anynpu import doctor_frameworks, doctor_ranks, door, place, unbuilt, version
 from anynpu.finding import GIGA, Finding
 
 
@@ -30,29 +30,6 @@ def check_core():
             "bad", f"{function.name} cannot be called: {function.problem}", "report this line: it is our fault"
         )
     yield Finding("ok", f"{len(door.functions()) - len(broken)} aclnn functions on {len(door.operators())} operators")
-
-
-def install(package, pinned):
-    """The command for one package; torch without the gigabytes of CUDA libraries, which AnyNPU does not use."""
-    index = " --index-url https://download.pytorch.org/whl/cpu" if package == "torch" else ""
-    return f"pip install {package}=={pinned}{index}"
-
-
-def check_python():
-    yield Finding("ok", f"Python {platform.python_version()}, {platform.platform()}")
-    pins = version.pins("torch") or {"torch": None, "torch-npu": None}
-    for package, pinned in pins.items():
-        found = version.installed(package)
-        cure = "pip install 'anynpu[torch]' (C programs do not need it)"
-        if found is None:
-            yield Finding("note", f"{package} is not installed", cure)
-        elif pinned and found != pinned:
-            yield Finding("bad", f"{package} is {found}; AnyNPU is tested with {pinned}", install(package, pinned))
-        else:
-            yield Finding("ok", f"{package} {found}")
-    numpy = version.installed("numpy")
-    if numpy and int(numpy.split(".")[0]) >= 2:
-        yield Finding("bad", f"numpy is {numpy}; torch-npu was built for numpy 1", "pip install 'numpy<2'")
 
 
 def cpu_flags():
@@ -197,19 +174,24 @@ def check_migration():
         )
 
 
-def check_unfinished():
-    features = {}
+def check_unbuilt():
+    """All features of the guides that are not built, and functions of the C interface that refuse for it."""
+    refusing = {}
     for entry in door.unfinished():
-        features.setdefault(entry.feature, []).append(entry)
-    for feature, entries in sorted(features.items()):
-        names = ", ".join(e.name for e in entries)
+        refusing.setdefault(entry.feature, []).append(entry)
+    for feature in unbuilt.features():
+        entries = refusing.pop(feature.feature, [])
+        names = ", ".join([feature.names, *(entry.name for entry in entries if entry.name not in feature.names)])
+        yield Finding("note", f"not built: {feature.feature} ({names})", feature.instead)
+    for feature, entries in sorted(refusing.items()):
+        names = ", ".join(entry.name for entry in entries)
         yield Finding("note", f"not built: {feature} ({names} return 207000)", entries[0].text)
 
 
 CHECKS = (
     check_files,
     check_core,
-    check_python,
+    *doctor_frameworks.CHECKS,
     check_cpu,
     check_memory,
     check_device,
@@ -219,7 +201,7 @@ CHECKS = (
     check_toolkit,
     check_toolkit_folders,
     check_migration,
-    check_unfinished,
+    check_unbuilt,
 )
 
 
