@@ -43,6 +43,10 @@ foreach(folder runtime compiler opp)
   file(WRITE ${CMAKE_BINARY_DIR}/toolkit/${folder}/README
        "Clients check that this folder of a toolkit exists. AnyNPU needs nothing in it: all code is in lib64.\n")
 endforeach()
+# Where scripts source the environment from: below ASCEND_HOME_PATH, and below the folder that guides install into.
+foreach(script set_env.sh bin/setenv.bash ascend-toolkit/set_env.sh nnae/set_env.sh tfplugin/set_env.sh)
+  configure_file(cmake/set_env.sh ${CMAKE_BINARY_DIR}/toolkit/${script} COPYONLY)
+endforeach()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp

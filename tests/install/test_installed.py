@@ -36,6 +36,7 @@ def test_the_extras_pin_the_frameworks():
     text = "\n".join(INSTALLED.requires)
     assert re.search(r"^torch==[\d.]+ *;.*torch", text, re.M) and re.search(r"^torch-npu==", text, re.M)
     assert re.search(r"^tensorflow-cpu==", text, re.M)
+    assert re.search(r"^onnx==[\d.]+ *;.*export", text, re.M) and re.search(r"^onnxscript==", text, re.M)
 
 
 def test_the_licences_of_what_is_bundled_are_there():
@@ -54,6 +55,17 @@ def test_the_licences_of_what_is_bundled_are_there():
 def test_the_migration_stands_where_the_guides_look(script, tmp_path):
     done = subprocess.run([sys.executable, SITE / script, "-h"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "--input" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", ["set_env.sh", "bin/setenv.bash", "tfplugin/set_env.sh", "unbuilt.tsv"])
+def test_what_scripts_and_commands_read_is_there(name):
+    assert (SITE / "anynpu" / name).stat().st_size > 0
+
+
+def test_the_vendors_command_for_logs_of_a_device():
+    command = [Path(sys.executable).parent / "msnpureport", "-g", "error", "-d", "0"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and "ASCEND_GLOBAL_LOG_LEVEL" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["convert_tf2npu", "ms_fmk_transplt"])

@@ -5,7 +5,7 @@ import argparse
 import importlib
 import sys
 
-from anynpu import migrate, run, version
+from anynpu import migrate, pipe, run, version
 
 COMMANDS = {
     "run": "run a Python script written for a GPU on the software NPU",
@@ -47,6 +47,10 @@ def parser():
 
 
 def main(arguments=None):
+    return pipe.until_the_reader_leaves(lambda: command(arguments))
+
+
+def command(arguments):
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["run"]:
         arguments = ["run", *run.spelled_out(arguments[1:])]
@@ -56,6 +60,8 @@ def main(arguments=None):
         options = parser().parse_args(arguments)
     try:
         return options.execute(options)
+    except BrokenPipeError:
+        raise
     except (FileNotFoundError, ValueError) as error:
         print(f"anynpu {options.command}: {error}", file=sys.stderr)
         return 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command as a user types it: help, version, errors with a cure."""
 
+import os
 import re
 import subprocess
 import sys
@@ -15,8 +16,6 @@ TOOLS = Path(__file__).resolve().parents[1]
 
 def anynpu(*arguments, program="anynpu.command", **environment):
     """Runs the command in a fresh process; returns (exit code, stdout, stderr)."""
-    import os
-
     env = {**os.environ, "PYTHONPATH": str(TOOLS), **environment}
     call = f"import sys; from {program} import main; sys.exit(main())"
     done = subprocess.run(
@@ -52,3 +51,46 @@ def test_a_missing_library_ends_with_its_cure():
     code, _, err = anynpu("ops", ANYNPU_LIBRARY="/nowhere/libanynpu.so")
     assert code == 1
     assert err == "anynpu ops: libanynpu.so is not in /nowhere; install AnyNPU with: pip install .\n"
+
+
+def unread(*arguments, program="anynpu.command"):
+    """(exit code, stderr) of a command whose output nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    call = f"import sys; from {program} import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", call, *arguments], stdout=writer, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONPATH": str(TOOLS)}, timeout=120)  # fmt: skip
+    os.close(writer)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["env", "env --unset", "doctor", "ops", "settings", "precision", "collectives", "smi info"],
+)
+def test_a_reader_that_leaves_is_no_error(command):
+    assert unread(*command.split()) == (141, "")
+
+
+@pytest.mark.parametrize(
+    "command", ["--help", "smi --help", "migrate --explain all", "migrate --help", "migrate - --diff"]
+)
+def test_nor_is_it_with_help_and_the_migration(command):
+    """argparse says nothing by itself; the migration is a program of its own."""
+    code, err = unread(*command.split())
+    assert code in (0, 141) and err == ""
+
+
+def test_nor_is_it_in_the_middle_of_a_migration(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import torch\nx = torch.ones(2).cuda()\n")
+    code, err = unread("migrate", str(script), "--diff")
+    assert code == 141 and "1 of 1 file would change" in err and "pipe" not in err and "stdout" not in err
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [("anynpu.smi", "info"), ("anynpu.smi", "info watch"), ("anynpu.msnpureport", "-e disable")],
+)
+def test_a_reader_of_the_vendors_commands_that_leaves_is_no_error(program, command):
+    assert unread(*command.split(), program=program) == (141, "")

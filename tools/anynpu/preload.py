@@ -3,6 +3,8 @@
 
 - where our libraries are not in the folder its RPATH names (editable install, another site folder) it opens them
   beforehand; the loader then meets the names it wants as already loaded;
+- ASCEND_HOME_PATH and ASCEND_OPP_PATH name our toolkit folder unless one of them is set; torch-npu prints a line on
+  stdout where it is told of no toolkit;
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost."""
@@ -16,6 +18,7 @@ class Finder:
         if name == "torch_npu":
             sys.meta_path.remove(Finder)
             prefer_no_queue()
+            name_the_toolkit()
             load_where_rpath_cannot()
         return None
 
@@ -24,6 +27,15 @@ def prefer_no_queue():
     import os
 
     os.environ.setdefault("TASK_QUEUE_ENABLE", "0")
+
+
+def name_the_toolkit():
+    import os
+
+    from anynpu import place
+
+    if place.home().is_dir() and not {"ASCEND_HOME_PATH", "ASCEND_OPP_PATH"} & set(os.environ):
+        os.environ.update(place.toolkit())
 
 
 def load_where_rpath_cannot():

@@ -37,6 +37,18 @@ def test_torch_npu_runs_without_its_queue_unless_told(tmp_path, monkeypatch):
     assert python(code, tmp_path) == "2"
 
 
+def test_torch_npu_is_told_of_our_toolkit_unless_there_is_another(tmp_path, monkeypatch):
+    folder = stand_in(tmp_path)
+    code = "import anynpu.preload, os, torch_npu; print(*[os.environ.get(f'ASCEND_{n}_PATH') for n in ('HOME', 'OPP')])"
+    for name in ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    assert python(code, folder) == " ".join(place.toolkit().values())
+    assert all(os.path.isdir(path) for path in place.toolkit().values())
+    monkeypatch.setenv("ASCEND_HOME_PATH", "/opt/toolkit")
+    assert python(code, folder) == "/opt/toolkit None"
+    assert python("import anynpu.preload, os; print('ASCEND_OPP_PATH' in os.environ)", folder) == "False"
+
+
 def test_nothing_is_opened_before_or_without_it(tmp_path):
     assert python(f"import anynpu.preload, json; {LOADED}", stand_in(tmp_path)) == "False"
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows the NPUs and the processes that use them, in the form of the vendor's npu-smi: info, info -l, info -m, and
-info -t {usages,memory,common,health,proc-mem} -i NPU."""
+"""Shows the NPUs and the processes that use them, in the form of the vendor's npu-smi: info, info -l, info -m, info -t
+{usages,memory,common,health,proc-mem,temp,power,board} -i NPU, and info watch. NA is what only a card has."""
 
 import argparse
 import sys
 import time
 
-from anynpu import door, version
+from anynpu import door, pipe, version
 
 MEGA = 1 << 20
 SAMPLE = 0.1  # seconds between two looks at the busy time
@@ -14,6 +14,12 @@ WIDTHS = (27, 15, 52)
 PROCESS_WIDTHS = (27, 15, 26, 25)
 LINE = "+" + "+".join("-" * width for width in WIDTHS) + "+"
 RULE = LINE.replace("-", "=")
+DETAILS = ("usages", "memory", "common", "health", "proc-mem", "temp", "power", "board")
+NO_CARD = "NA"
+WATCHED = {  # by the letters of `watch -s`
+    "p": "Pwr(W)", "t": "Temp(C)", "a": "AI Core(%)", "i": "AI Cpu(%)", "c": "Ctrl Cpu(%)", "m": "Memory(%)",
+    "b": "Memory BW(%)",
+}  # fmt: skip
 
 
 class Npu:
@@ -119,6 +125,13 @@ def detail(npu, kind):
         lines += [*pairs(**usage), *pairs(Chip_ID=0)]
     elif kind == "memory":
         lines += [*pairs(**{"HBM_Capacity(MB)": capacity, "HBM_Used(MB)": used}), *pairs(Chip_ID=0)]
+    elif kind == "temp":
+        lines += pairs(**{"NPU_Temperature_(C)": NO_CARD, "Chip_ID": 0})
+    elif kind == "power":
+        lines += pairs(**{"NPU_Real-time_Power(W)": NO_CARD, "Chip_ID": 0})
+    elif kind == "board":
+        names = ("Firmware Version", "Compatibility", "Board ID", "PCB ID", "BOM ID", "PCIe Bus Info", "Slot ID")
+        lines += pairs(Product_Name=npu.name, Software_Version=version.anynpu(), **dict.fromkeys(names, NO_CARD))
     elif kind == "health":
         lines += [*pairs(Health_Status="OK", Error_Code="NA"), *pairs(Chip_ID=0)]
     else:
@@ -128,11 +141,13 @@ def detail(npu, kind):
 
 
 def add_arguments(parser):
-    parser.add_argument("what", nargs="?", default="info", choices=["info"], metavar="info")
+    parser.add_argument("what", nargs="*", default=["info"], choices=["info", "watch"], metavar="info [watch]")
     parser.add_argument("-l", dest="list", action="store_true", help="the NPUs")
     parser.add_argument("-m", dest="map", action="store_true", help="which chip is which device")
-    parser.add_argument("-t", dest="type", choices=["usages", "memory", "common", "health", "proc-mem"])
-    parser.add_argument("-i", dest="npu", type=int, help="the NPU that -t tells about")
+    parser.add_argument("-t", dest="type", choices=DETAILS)
+    parser.add_argument("-i", dest="npu", type=int, help="the NPU that -t or watch tells about")
+    parser.add_argument("-d", dest="delay", type=int, default=1, help="watch: seconds between two lines")
+    parser.add_argument("-s", dest="shown", default="".join(WATCHED), help="watch: columns, letters of ptaicmb")
     parser.add_argument("-c", dest="chip", type=int, default=0, help=argparse.SUPPRESS)
 
 
@@ -150,18 +165,49 @@ def report(options):
     return detail(chosen[0], options.type)
 
 
+def watched(npu, letter):
+    return {"a": npu.core_percent, "m": npu.memory_percent}.get(letter, NO_CARD)
+
+
+def watch(options):
+    """A line for each NPU every so many seconds, until it is interrupted."""
+    if options.delay < 1 or set(options.shown) - set(WATCHED):
+        raise ValueError(f"watch takes seconds from 1 on (-d), and letters of {''.join(WATCHED)} (-s)")
+    heads = ["NpuID(Idx)", "ChipId(Idx)", *(WATCHED[letter] for letter in options.shown)]
+    print("".join(f"{head:<14}" for head in heads), flush=True)
+    while True:
+        for npu in look():
+            if options.npu in (None, npu.number):
+                cells = [npu.number, 0, *(watched(npu, letter) for letter in options.shown)]
+                print("".join(f"{cell!s:<14}" for cell in cells), flush=True)
+        time.sleep(options.delay)
+
+
 def execute(options):
+    if options.what == ["info", "watch"]:
+        try:
+            return watch(options)
+        except KeyboardInterrupt:
+            return 0
+    if options.what != ["info"]:
+        raise ValueError(f"there is no {' '.join(options.what)}; there are info and info watch")
     print("\n".join(report(options)))
     return 0
 
 
 def main():
     """The command npu-smi."""
+    return pipe.until_the_reader_leaves(command)
+
+
+def command():
     parser = argparse.ArgumentParser(prog="npu-smi", description=__doc__)
     parser.add_argument("-v", "--version", action="version", version=f"npu-smi version: {version.anynpu()}")
     add_arguments(parser)
     try:
         return execute(parser.parse_args())
+    except BrokenPipeError:
+        raise
     except (FileNotFoundError, ValueError, OSError) as error:
         print(f"npu-smi: {error}", file=sys.stderr)
         return 1

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from anynpu import door, smi
-from anynpu.command_test import anynpu
+from anynpu.command_test import TOOLS, anynpu
 
 
 def npu_smi(*arguments, **environment):
@@ -50,6 +53,38 @@ def test_details_of_one_npu(in_use):
     values = dict(map(str.strip, line.split(":")) for line in out.splitlines())
     assert int(values["HBM Used(MB)"]) >= 3 and int(values["HBM Capacity(MB)"]) > 0
     assert str(os.getpid()) in npu_smi("info", "-t", "proc-mem", "-i", "1")[1]
+
+
+def fields(out):
+    return dict(map(str.strip, line.split(":", 1)) for line in out.splitlines())
+
+
+def test_what_only_a_card_has_is_not_invented():
+    assert fields(npu_smi("info", "-t", "temp", "-i", "1")[1])["NPU Temperature (C)"] == "NA"
+    assert fields(npu_smi("info", "-t", "power", "-i", "1", "-c", "0")[1])["NPU Real-time Power(W)"] == "NA"
+    board = fields(npu_smi("info", "-t", "board", "-i", "1")[1])
+    assert board["NPU ID"] == "1" and board["Product Name"].startswith("Ascend") and board["PCB ID"] == "NA"
+    assert board["Chip Count"] == "1" and board["Software Version"]
+
+
+def test_watching(in_use):
+    environment = {**os.environ, "PYTHONPATH": str(TOOLS)}
+    call = "import sys; from anynpu.smi import main; sys.exit(main())"
+    watch = subprocess.Popen([sys.executable, "-c", call, "info", "watch", "-i", "1", "-s", "pam"], env=environment,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    lines = [watch.stdout.readline() for _ in range(3)]
+    watch.send_signal(signal.SIGINT)
+    assert (watch.wait(30), watch.stderr.read()) == (0, "")
+    assert lines[0].split() == ["NpuID(Idx)", "ChipId(Idx)", "Pwr(W)", "AI", "Core(%)", "Memory(%)"]
+    for line in lines[1:]:
+        npu, chip, power, core, memory = line.split()
+        assert (npu, chip, power) == ("1", "0", "NA") and 0 <= int(core) <= 100 and 0 <= int(memory) <= 100
+
+
+def test_what_watch_does_not_take_is_told():
+    assert "watch takes seconds from 1 on (-d), and letters of ptaicmb (-s)" in npu_smi("info", "watch", "-d", "0")[2]
+    assert "letters of ptaicmb" in npu_smi("info", "watch", "-s", "xyz")[2]
+    assert "there is no watch; there are info and info watch" in npu_smi("watch")[2]
 
 
 def test_listing_and_mapping():

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <map>
+#include <system_error>
 
 #include "tools/migrate/face/face.h"
 #include "tools/migrate/face/usage.h"
@@ -26,6 +28,10 @@ int dispatch(const std::string& called, std::vector<std::string> arguments) {
   } catch (const UsageError& error) {
     fmt::print(stderr, "{}: {}\n", name, error.what());
     return 2;
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::broken_pipe) return 128 + SIGPIPE;  // as after `| head`: nobody is to be told
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    return 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", name, error.what());
     return 1;

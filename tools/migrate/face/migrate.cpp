@@ -5,9 +5,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <system_error>
 
 #include "tools/migrate/face/face.h"
 #include "tools/migrate/face/usage.h"
@@ -111,7 +113,8 @@ class MigrateFace {
     else
       tell(outcome);
     std::cout.flush();
-    if (!std::cout) throw Refusal("stdout cannot be written; is the disk full, or the reader gone?");
+    if (!std::cout && errno == EPIPE) throw std::system_error(EPIPE, std::generic_category());
+    if (!std::cout) throw Refusal("stdout cannot be written; is the disk full?");
     return closing(outcome, kProgram);
   }
 
