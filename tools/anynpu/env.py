@@ -2,8 +2,8 @@
 """Prints a shell script that sets up the environment of a C or C++ program, like the set_env.sh of a CANN toolkit:
 eval "$(anynpu env)" lets the compiler find our headers and -lascendcl, and the program its libraries. Python programs
 do not need it. --install writes set_env.sh files where the vendor's guides source them: FOLDER/ascend-toolkit,
-FOLDER/nnae and FOLDER/tfplugin, below /usr/local/Ascend for root and ~/Ascend for others unless it is given; --uninstall takes them
-back. A file that is not ours stays."""
+FOLDER/nnae and FOLDER/tfplugin, below /usr/local/Ascend for root and ~/Ascend for others unless it is given;
+--uninstall takes them back. A file that is not ours stays."""
 
 import os
 import shlex
