@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "base/json_text.h"
 #include "base/log.h"
 #include "comm/fault.h"
 #include "comm/rendezvous/network.h"
@@ -170,7 +171,7 @@ bool has_groups(const Reader& table) {
 RankTable parse_rank_table(std::string_view text, const std::string& source) {
   json root;
   try {
-    root = json::parse(text);
+    root = json::parse(strict_json(text));
   } catch (const json::parse_error& error) {
     fault(Result::kParameter, "EI0004: {}: no JSON: {}", source, error.what());
   }

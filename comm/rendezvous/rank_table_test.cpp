@@ -33,6 +33,14 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text.replace(at, from.size(), to);
 }
 
+TEST(RankTable, RemarksAsInTheSamplesOfTheGuideAreRead) {
+  const std::string remarked = with(kGroups, "\"group_count\": \"1\",", "\"group_count\": \"1\", // groups, 1\n");
+  EXPECT_EQ(parse_rank_table(remarked, "t.json").ranks.size(), 3u);
+  EXPECT_EQ(parse_rank_table(with(kServers, "\"rank_id\": \"3\"}]}]}", "\"rank_id\": \"3\",},],},],}"), "t.json")
+                .ranks.size(),
+            4u);
+}
+
 TEST(RankTable, ServersGiveRanksWithTheirDevices) {
   const RankTable table = parse_rank_table(kServers, "t.json");
   ASSERT_EQ(table.ranks.size(), 4u);

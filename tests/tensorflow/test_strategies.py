@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies of TensorFlow where an NPU is the default device."""
 
+import os
+import subprocess
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import npu_device as npu
 import numpy as np
@@ -68,6 +72,22 @@ def test_several_npus_in_one_process_are_refused_at_once(devices):
     with pytest.raises(NotImplementedError, match=r"MirroredStrategy on .* several is not .*built yet.*\['/NPU:0'\]"):
         tf.distribute.MirroredStrategy(devices)
     assert time.monotonic() - start < 1
+
+
+def test_two_opened_npus_are_refused_without_a_default_too():
+    code = """
+import npu_device as npu, tensorflow as tf
+npu.open(0), npu.open(1)
+try:
+    tf.distribute.MirroredStrategy(["/NPU:0", "/NPU:1"])
+except NotImplementedError as error:
+    print("refused", error)
+tf.compat.v1.Session(graph=tf.Graph())
+"""
+    env = {**os.environ, "PYTHONPATH": str(Path(npu.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.startswith("refused MirroredStrategy on /NPU:0, /NPU:1: one process trains on one NPU")
+    assert "UserWarning: a session of TensorFlow 1" in done.stderr
 
 
 @pytest.mark.parametrize("name", ON_HOST)

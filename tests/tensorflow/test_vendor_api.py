@@ -125,6 +125,22 @@ def test_callbacks_for_keras():
     assert npu_broadcast_scope_wrapper(strategy) is strategy
 
 
+@pytest.fixture
+def nothing_said(monkeypatch):
+    from npu_device import scope
+
+    monkeypatch.setattr(scope, "_said", [])
+
+
+def test_recomputation_that_is_asked_for_is_told_once(nothing_said, recwarn):
+    with pytest.warns(UserWarning, match="nothing is computed again: results of the forward pass are kept"):
+        npu.npu_recompute_scope()
+    recwarn.clear()
+    npu.npu_recompute_scope()
+    assert not [one for one in recwarn if "computed again" in str(one.message)]
+
+
+@pytest.mark.filterwarnings("ignore:nothing is computed again")
 def test_scopes_mark_what_is_built_in_them():
     with tf.Graph().as_default() as graph:
         with npu.keep_dtype_scope():
@@ -135,11 +151,13 @@ def test_scopes_mark_what_is_built_in_them():
     assert "_keep_dtype" not in again.op.node_def.attr and len(graph.get_operations()) > 2
 
 
-def test_run_options_are_checked():
+def test_run_options_are_checked(nothing_said):
     from npu_device.scope import run_options
 
     options = run_options()
     options.experimental.graph_memory_optimize_config.recompute = "auto"
+    with pytest.warns(UserWarning, match="nothing is computed again"), npu.npu_run_context(options):
+        pass
     with npu.npu_run_context(options), npu.npu_run_context():
         assert float(tf.constant(1.0) + 1) == 2
     options.experimental.graph_memory_optimize_config.recompute = "always"

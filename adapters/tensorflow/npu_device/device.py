@@ -104,8 +104,6 @@ class NpuDeviceHandle:
         _start_threads_on(self._name)
         _loop_over_datasets_in_graphs()
         feed_keras_loops()
-        strategy.place_on_the_default_npu()
-        session.tell_of_the_cpu()
         warn_about_lr()
         warn_about_scaling()
         return self
@@ -195,6 +193,8 @@ def _start(device_id):
             library.log(line)
         environment.tell_without_effect()
         dlpack.lend_from_npus()
+        session.tell_of_the_cpu()
+        strategy.place_on_the_default_npu()
         loop.tell_size()
     try:
         handle = NpuDeviceHandle(device_id)

@@ -3,11 +3,22 @@
 
 import contextlib
 import types
+import warnings
 
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.framework import ops
 
-from npu_device import library
+_said = []
+
+
+def _say_once(stacklevel):
+    if not _said:
+        _said.append(True)
+        warnings.warn(
+            "nothing is computed again: results of the forward pass are kept, with or without a scope or option of "
+            "recomputation; results are the same, and smaller batches take less memory",
+            stacklevel=stacklevel,
+        )
 
 
 @contextlib.contextmanager
@@ -24,6 +35,7 @@ def keep_dtype_scope():
 def npu_recompute_scope():
     """Accepted: on a card, what nodes of such a block give is computed again in the backward pass, to save memory. Here
     results are kept; they are the same either way."""
+    _say_once(3)
     return _marked("_recompute")
 
 
@@ -44,5 +56,5 @@ def npu_run_context(options=None):
         raise ValueError(f"experimental.graph_memory_optimize_config.recompute is {recompute!r}; allowed are None, "
                          "'auto' and 'manual'")  # fmt: skip
     if recompute is not None:
-        library.log(f"recompute={recompute} is accepted without effect: nothing is thrown away to be computed again")
+        _say_once(4)
     yield
