@@ -259,7 +259,7 @@ def test_an_interrupted_run_in_place_changes_all_or_whole_files(tmp_path):
 
 def test_a_reader_that_goes_away(project, tmp_path):
     command = f"'{BUILT}' migrate --explain all | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
-    assert subprocess.run(["bash", "-c", command], cwd=tmp_path).returncode in (0, 1)
+    assert subprocess.run(["bash", "-c", command], cwd=tmp_path).returncode in (0, 141)
     done = subprocess.run(
         ["bash", "-c", f"'{BUILT}' migrate project --json > /dev/full"], cwd=tmp_path, capture_output=True
     )
