@@ -15,7 +15,7 @@ def _alone(what):
     if cluster.size() > 1:
         raise NotImplementedError(
             f"npu.distribute between {cluster.size()} processes is not built yet: {what} cannot be done. Train in one "
-            "process, without RANK_SIZE and CM_WORKER_SIZE"
+            "process, without RANK_TABLE_FILE, RANK_SIZE and CM_WORKER_SIZE"
         )
     logging.info("Skip %s as current process is not npu cluster worker", what)
 
