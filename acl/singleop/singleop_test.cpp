@@ -3,6 +3,8 @@
 #include <string>
 
 #include "acl/runtime/testing.h"
+#include "acl/singleop/operator_type.h"
+#include "base/error.h"
 
 namespace npu::acl {
 namespace {
@@ -110,13 +112,53 @@ TEST_F(SingleOp, HostInputsAreReadDuringTheCall) {
   }
 }
 
-TEST_F(SingleOp, UnknownTypeNamesItself) {
+TEST_F(SingleOp, EveryRowOfTheTableFitsItsOperator) {
+  ASSERT_NO_THROW(EXPECT_GT(operator_types().size(), 200u));
+  for (const OperatorType* type : operator_types()) EXPECT_EQ(find_operator_type(type->type), type);
+}
+
+std::string problem_of(const char* inputs, const char* attributes, const char* name, const char* bind) {
+  try {
+    parse_type("Tested", inputs, "y", attributes, name, bind);
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return "";
+}
+
+TEST_F(SingleOp, ARowThatMakesNoSenseIsRefused) {
+  EXPECT_EQ(problem_of("x", "axes", "softmax", "self=x dim=axes out=y"), "");
+  const auto expect = [](const std::string& text, const char* words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  expect(problem_of("x", "", "no_such", "self=x out=y"), "there is no operator no_such");
+  expect(problem_of("x", "", "softmax", "self=x out=y size=x"), "no field size");
+  expect(problem_of("x", "", "softmax", "self=z out=y"), "nothing is called z");
+  expect(problem_of("x z", "", "softmax", "self=x out=y"), "z reaches no field; write _z");
+  expect(problem_of("x", "axes", "softmax", "self=x out=y"), "attribute axes reaches no field");
+  expect(problem_of("x", "", "softmax", "self=x"), "y reaches no field");
+  expect(problem_of("_x", "", "softmax", "out=y"), "nothing fills field self");
+  expect(problem_of("x", "", "softmax", "self=turned(x) out=y"), "there is no function turned");
+  expect(problem_of("x", "", "softmax", "self=transposed(x) out=y"), "transposed takes 2 arguments, got 1");
+  expect(problem_of("x* z*", "", "cat", "tensors=x out=y"), "2 lists");
+}
+
+TEST_F(SingleOp, UnknownTypeNamesItselfAndItsLike) {
   Memory a(4);
   Side x(ACL_FLOAT, {1}, a.get(), 4);
-  EXPECT_EQ(run("NoSuchType", {&x}, {&x}), ACL_ERROR_OP_NOT_FOUND);
+  EXPECT_EQ(run("SoftmaxOfNobody", {&x}, {&x}), ACL_ERROR_OP_NOT_FOUND);
   const std::string text = aclGetRecentErrMsg();
-  EXPECT_NE(text.find("NoSuchType"), std::string::npos) << text;
-  EXPECT_NE(text.find("Identity"), std::string::npos) << text;
+  EXPECT_NE(text.find("SoftmaxOfNobody"), std::string::npos) << text;
+  EXPECT_NE(text.find("SoftmaxCrossEntropyWithLogits, SoftmaxGrad"), std::string::npos) << text;
+  EXPECT_EQ(run("NoSuchType", {&x}, {&x}), ACL_ERROR_OP_NOT_FOUND);
+}
+
+TEST_F(SingleOp, BlockedFormatsAreRefused) {
+  Memory a(4);
+  Side x(ACL_FLOAT, {1}, a.get(), 4), blocked(ACL_FLOAT, {1}, a.get(), 4);
+  EXPECT_OK(aclSetTensorFormat(blocked.desc, ACL_FORMAT_FRACTAL_NZ));
+  EXPECT_EQ(run("Identity", {&blocked}, {&x}), ACL_ERROR_INVALID_PARAM);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("allow_internal_format"), std::string::npos);
 }
 
 TEST_F(SingleOp, WrongCallsAreRefused) {

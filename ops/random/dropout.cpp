@@ -29,7 +29,7 @@ void make_mask(RandomState state, int64_t elements, double p, const Tensor& mask
   std::memset(bytes + whole / 8, 0, static_cast<size_t>(mask.count() - whole / 8));
 }
 
-struct DropoutMask final : RandomOperator {
+struct MaskOfShape : RandomOperator {
   std::vector<int64_t> shape;
   double p = 0.5;
   Tensor mask;
@@ -40,10 +40,31 @@ struct DropoutMask final : RandomOperator {
     check_probability(p);
     for (const int64_t size : shape) require(size >= 0, "shape has the size {}; it must not be negative", size);
     elements = count_of(Dims(shape));
-    check_mask(mask, elements);
+    check();
   }
-  void run() override { make_mask(state(), elements, p, mask); }
   int64_t cost() const override { return 200 + elements; }
+
+ protected:
+  virtual void check() const = 0;
+};
+
+struct DropoutMask final : MaskOfShape {
+  void check() const override { check_mask(mask, elements); }
+  void run() override { make_mask(state(), elements, p, mask); }
+};
+
+// One byte for each element, 1 where it is kept.
+struct DropoutByteMask final : MaskOfShape {
+  void check() const override {
+    require(mask.dtype == DType::kUInt8 && mask.contiguous() && mask.count() >= elements,
+            "mask is {}; a mask of {} elements is a contiguous uint8 tensor of as many", mask, elements);
+  }
+  void run() override {
+    const uint64_t threshold = threshold_of(p);
+    random_blocks(state(), elements, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+      for (int64_t i = 0; i < n; ++i) mask.as<uint8_t>()[first + i] = words[i] >= threshold ? 1 : 0;
+    });
+  }
 };
 
 // Multiplies what is kept by 1 / (1 - p).
@@ -121,6 +142,8 @@ struct Dropout final : RandomOperator {
 
 NPU_OPERATOR(DropoutMask, "dropout_mask", "random", attr<&DropoutMask::shape>("shape"), attr<&DropoutMask::p>("p"),
              out<&DropoutMask::mask>("mask"), NPU_RANDOM_FIELDS(DropoutMask));
+NPU_OPERATOR(DropoutByteMask, "dropout_byte_mask", "random", attr<&DropoutByteMask::shape>("shape"),
+             attr<&DropoutByteMask::p>("p"), out<&DropoutByteMask::mask>("mask"), NPU_RANDOM_FIELDS(DropoutByteMask));
 NPU_OPERATOR(DropoutApply, "dropout_apply", "random", in<&DropoutApply::self>("self"), in<&DropoutApply::mask>("mask"),
              attr<&DropoutApply::p>("p"), out<&DropoutApply::out>("out"));
 NPU_OPERATOR(Dropout, "dropout", "random", in<&Dropout::self>("self"), optional<&Dropout::noise_shape>("noise_shape"),

@@ -20,8 +20,7 @@ aclopAttr* aclopCreateAttr(void);
 void aclopDestroyAttr(const aclopAttr* attr);
 
 /** Set one attribute, of the type in the function's name; names are the vendor's ("dst_type"), the set keeps a copy.
- * Lists hold `numValues` values, a list of lists has `numLists` of them, the i-th with numValues[i] values. The types
- * aclopCompileAndExecute knows take what attributes say from their output, so no attribute changes a result.
+ * Lists hold `numValues` values, a list of lists has `numLists` of them, the i-th with numValues[i] values.
  * 100000 for a null or destroyed set, a null name, null values or a negative count. */
 aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue);
 aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue);

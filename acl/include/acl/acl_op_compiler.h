@@ -50,18 +50,29 @@ aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
 /** Whether shapes may change between calls: they always may. */
 aclError aclopSetCompileFlag(aclOpCompileFlag flag);
 
-/** Queues one operator on `stream`. `opType` is the vendor's type name (Identity, Cast …). Only a few types are known
- * here, most operators are reached through aclnn functions; 100024 and a text that lists the known ones for the others.
- * Buffers hold dense row-major elements of what their description says, in device memory unless the description is
- * placed on the host: 100000 for a buffer that is too small, 107000 for one outside live memory. 100026 for an element
- * type that no operator computes, 161002 for shapes and types that do not fit together, as in aclnn. Descriptions,
- * buffers and attributes may be destroyed when the call returns. `engineType`, `compileFlag` and `opPath` are ignored.
- */
+/** Queues one operator on `stream`. `opType` is the vendor's type name (Add, Conv2D …); 100024 and a text that lists
+ * known types like it for an unknown one. Inputs, outputs and attributes are those of the type, in its order; an
+ * optional input that is not used has data type ACL_DT_UNDEFINED, or is left out at the end. An attribute, or a value
+ * of one, that is not followed here is refused with 100000; those whose names begin with an underscore are hints to the
+ * vendor's compiler and ignored. Numbers that decide what is computed (axes, sizes …) come as constants or in host
+ * memory; from device memory they are read after all work in the stream is done. An output that the type calls by the
+ * name of an input continues it; where its memory is another one, it begins as a copy. Buffers hold dense row-major
+ * elements of what their description says, in device memory unless the description is placed on the host: 100000 for a
+ * buffer that is too small or a format that is not ND, NCHW or NCDHW, 107000 for one outside live memory. 100026 for an
+ * element type that no operator computes, 161002 for shapes and types that do not fit together, as in aclnn.
+ * Descriptions, buffers and attributes may be destroyed when the call returns. `engineType`, `compileFlag` and `opPath`
+ * are ignored. */
 aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
                                 const aclDataBuffer* const inputs[], int numOutputs,
                                 const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[],
                                 const aclopAttr* attr, aclopEngineType engineType, aclopCompileType compileFlag,
                                 const char* opPath, aclrtStream stream);
+/** The same, and waits for the result: sizes that only the values decide (NonZero, MaskedSelect …) are then in the
+ * descriptions of the outputs, which before the call say the largest sizes there can be. */
+aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
+                                  aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
+                                  aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,
+                                  aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
 #ifdef __cplusplus
 }
