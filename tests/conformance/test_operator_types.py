@@ -279,6 +279,8 @@ case("ReduceProd", [rand(3, 4), Host([1])], lambda x, _: x.prod(1), times=4)
 case("ReduceProdD", [rand(3, 4)], lambda x: x.prod(1), axes=[1], times=4)
 case("ArgMaxV2", [rand(3, 4), Host([1])], lambda x, _: x.argmax(1))
 case("ArgMin", [rand(3, 4), Host([1])], lambda x, _: x.argmin(1))
+case("ArgMaxV2", [rand(3, 4), Host([1])], lambda x, _: x.argmax(1, True), keep_dims=True)
+case("ArgMin", [rand(3, 4), Host([1])], lambda x, _: x.argmin(1, True), keep_dims=True)
 case("ArgMaxWithValue", [rand(3, 4)], lambda x: (x.argmax(1, True), x.amax(1, True)), dimension=1, keep_dims=True)
 case("ArgMinWithValue", [rand(3, 4)], lambda x: (x.argmin(0), x.amin(0)), dimension=0, keep_dims=False)
 case("Cumsum", [rand(3, 4), Host(1)], lambda x, _: x.cumsum(1), times=2)
@@ -557,6 +559,36 @@ def lstm_gradient_of_two(x, wi, wh, *t):
 case("DynamicRNNV2Grad", [CELL[0], *SPLIT, SAVED[0], STATE[0][0], STATE[1][0], *SAVED[1:3], *GRADS, *SAVED[3:], *NONE],
      lstm_gradient_of_two, gate_order="ifjo", recurrent_activation="sigmoid", stateful=False, merge_mode="concat",
      times=32, **RULE)  # fmt: skip
+
+
+def gru(x, wi, wh, bi, bh, h):
+    """Gates in the order of torch: reset, update, candidate."""
+    saved = []
+    for step in x:
+        (xr, xz, xn), (hr, hz, hn) = (step @ wi + bi).chunk(3, 1), (h @ wh + bh).chunk(3, 1)
+        r, z = (xr + hr).sigmoid(), (xz + hz).sigmoid()
+        n = (xn + r * hn).tanh()
+        h = (1 - z) * n + z * h
+        saved.append((h, h, z, r, n, hn))
+    return tuple(torch.stack(s) for s in zip(*saved, strict=True))
+
+
+GATED = [CELL[0], rand(INPUTS, 3 * HIDDEN), rand(HIDDEN, 3 * HIDDEN), rand(3 * HIDDEN), rand(3 * HIDDEN)]
+GRU_RULE = {"direction": "UNIDIRECTIONAL", "cell_depth": 1, "keep_prob": 1.0, "cell_clip": -1.0, "num_proj": 0,
+            "time_major": True, "gate_order": "rzh", "reset_after": True}  # fmt: skip
+case("DynamicGRUV2", [*GATED, None, STATE[0][0]], lambda x, wi, wh, bi, bh, _, h: gru(x, wi, wh, bi, bh, h),
+     activation="tanh", is_training=True, times=8, **GRU_RULE)  # fmt: skip
+GRU_SAVED = [t.float() for t in gru(*(t.double() for t in GATED), STATE[0][0].double())]
+
+
+def gru_gradient(x, wi, wh, _y, h, _h, dy, dh, *_):
+    leaves = [t.double().requires_grad_() for t in (wi, wh, *GATED[3:], x, h)]
+    y, *_ = gru(leaves[4], *leaves[:4], leaves[5])
+    return torch.autograd.grad([y, y[-1]], leaves, [dy, dh])
+
+
+case("DynamicGRUV2Grad", [*GATED[:3], GRU_SAVED[0], STATE[0][0], GRU_SAVED[1], *GRADS[:2], *GRU_SAVED[2:], *NONE[:2]],
+     gru_gradient, bias_type="no_bias", times=32, **GRU_RULE)  # fmt: skip
 
 
 def kept(x, mask, _):
