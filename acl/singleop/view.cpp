@@ -142,13 +142,17 @@ Value inverse(const Arguments& a) {
   return {.content = aclopAttr::Value(static_cast<float>(value == 0 ? 0 : 1 / value))};
 }
 
-Value mode(const Arguments& a) {
-  static constexpr std::string_view kModes[] = {"none", "mean", "sum"};
-  const std::string word = word_of(a[0].value, a[0].name);
-  const auto* const found = std::find(std::begin(kModes), std::end(kModes), word);
-  if (found == std::end(kModes)) fail(Code::kInvalidParam, "{} is '{}'; it is none, mean or sum", a[0].name, word);
-  return {.content = aclopAttr::Value(int64_t{found - std::begin(kModes)})};
+/// The number of a word among `words`.
+Value numbered(const NamedValue& argument, std::initializer_list<std::string_view> words) {
+  const std::string word = word_of(argument.value, argument.name);
+  const auto* const found = std::find(words.begin(), words.end(), word);
+  if (found == words.end())
+    fail(Code::kInvalidParam, "{} is '{}'; it is one of {}", argument.name, word, fmt::join(words, ", "));
+  return {.content = aclopAttr::Value(int64_t{found - words.begin()})};
 }
+
+Value mode(const Arguments& a) { return numbered(a[0], {"none", "mean", "sum"}); }
+Value writing(const Arguments& a) { return numbered(a[0], {"none", "add", "mul"}); }
 
 constexpr Function kFunctions[] = {
     {"transposed", 2, transposed},
@@ -164,6 +168,7 @@ constexpr Function kFunctions[] = {
     {"complement", 1, complement},
     {"inverse", 1, inverse},
     {"mode", 1, mode},
+    {"writing", 1, writing},
 };
 
 const Function* find_function(std::string_view name) {

@@ -15,6 +15,7 @@
 //   complement(p)          1 - p
 //   inverse(p)             1 / p, 0 of 0
 //   mode(word)             none, mean, sum as 0, 1, 2
+//   writing(word)          none, add, mul as 0, 1, 2
 #pragma once
 
 #include <string_view>

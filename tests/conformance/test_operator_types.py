@@ -175,7 +175,7 @@ case("Addcdiv", [rand(9), rand(9), rand(9, low=0.5), Host(0.5, torch.float32)], 
 case("Lerp", [rand(9), rand(9), rand(9, low=0, high=1)], torch.lerp, times=2)
 case("Select SelectV2", [flags(9), rand(9), rand(9)], torch.where)
 case("MaskedFill", [rand(9), flags(9), torch.tensor(0.5)], lambda x, mask, v: x.masked_fill(mask, 0.5))
-CASES["MaskedSelect"] = []  # its size depends on values: a test of its own below
+CASES["MaskedSelect"] = CASES["NonZero"] = []  # their sizes depend on values: a test of their own below
 
 
 def gradient(function):
@@ -255,10 +255,19 @@ case("Eye", [], lambda: torch.eye(3, 4), num_rows=3, num_columns=4, batch_shape=
 case("Range", [Host(1.0, torch.float32), Host(4.0, torch.float32), Host(0.5, torch.float32)],
      lambda *_: torch.arange(1, 4, 0.5))  # fmt: skip
 
+case("LinSpace", [Host(1.0, torch.float32), Host(4.0, torch.float32), Host(7)], lambda *_: torch.linspace(1, 4, 7))
+
 # --- indices, sums, order ---------------------------------------------------------------------------------------------
 
 case("GatherV2", [rand(5, 3), ints(5, 7), Host([0])], lambda x, i, _: x[i], batch_dims=0)
 case("GatherV2D", [rand(5, 3), ints(3, 4)], lambda x, i: x[:, i].contiguous(), axis=1)
+for word in ("none", "add"):
+    AT = torch.stack([torch.randperm(5, generator=GENERATOR)[:2] for _ in range(3)], 1)
+    case("ScatterElements", [rand(5, 3), AT, rand(2, 3)],
+         lambda x, i, u, word=word: x.scatter(0, i, u) if word == "none" else x.scatter_add(0, i, u), axis=0,
+         reduction=word)  # fmt: skip
+case("InplaceIndexAdd", [rand(3, 5), ints(5, 4).int(), rand(3, 4), Host(0.5, torch.float32)],
+     lambda x, i, u, a: x.index_add(1, i, u, alpha=0.5), continued={0: 0}, axis=1, times=4)  # fmt: skip
 case("GatherElements", [rand(5, 3), ints(5, 2, 3)], lambda x, i: x.gather(0, i), dim=0)
 case("EmbeddingDenseGrad", [rand(6, 3), ints(4, 6)], lambda g, i: torch.zeros(4, 3, dtype=g.dtype).index_add_(0, i, g),
      num_weights=4, padding_idx=-1, scale_grad_by_freq=False)  # fmt: skip
@@ -626,8 +635,10 @@ CASES["StatelessDropOutGenMask"] = []  # random: the test above
 def test_the_form_that_waits_tells_sizes(device):
     x, mask = rand(9), torch.arange(9) % 3 == 0
     (got,) = call(device, "MaskedSelect", [x, mask], [torch.zeros(9)], {}, wait=True)
+    (places,) = call(device, "NonZero", [mask.reshape(3, 3)], [torch.zeros(9, 2).long()], {}, wait=True)
     device.release()
     assert torch.equal(got, x[mask])
+    assert torch.equal(places, mask.reshape(3, 3).nonzero())
 
 
 @pytest.mark.parametrize(
@@ -642,7 +653,7 @@ def test_the_form_that_waits_tells_sizes(device):
         ("Add", [rand(3), None], {}, ["x2", "must be given"]),
         ("MatMulV2", [rand(3, 3), rand(3, 3), None, rand(3)], {}, ["offset_w", "not built"]),
         ("AsStrided", [rand(3), Host([2]), Host([3]), Host([0])], {}, ["3 elements"]),
-        ("NLLLoss", [rand(3, 3), ints(3, 3).int(), rand(3)], {"reduction": "most"}, ["most", "none, mean or sum"]),
+        ("NLLLoss", [rand(3, 3), ints(3, 3).int(), rand(3)], {"reduction": "most"}, ["most", "none, mean, sum"]),
         ("Softmax", [rand(3, 3)], {"axes": [0, 1]}, ["axes", "a number"]),
         ("Conv2DTranspose", [rand(3)], {}, ["Conv2DTranspose", "Conv2DBackpropInput"]),
     ],

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies between two NPUs in every form a tensor can have, against the same copy on the CPU."""
 
+import copy
+
 import pytest
 import torch
 import torch_npu  # noqa: F401
@@ -75,3 +77,14 @@ def test_a_copy_waits_for_the_work_before_it():
         here, expected = here @ here / 30, expected @ expected / 30
         there = here.t().to("npu:1") + 1
     torch.testing.assert_close(there.cpu(), expected.t() + 1, rtol=1e-3, atol=1e-3)
+
+
+def test_data_parallel_gives_the_gradients_of_one_device():
+    torch.manual_seed(2)
+    net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))
+    x = torch.randn(6, 8)
+    both = torch.nn.DataParallel(copy.deepcopy(net).to("npu:0"), device_ids=[0, 1])
+    both(x.to("npu:0")).square().sum().backward()
+    net(x).square().sum().backward()
+    for want, got in zip(net.parameters(), both.parameters(), strict=True):
+        torch.testing.assert_close(got.grad.cpu(), want.grad, rtol=1e-5, atol=1e-6)
