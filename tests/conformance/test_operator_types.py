@@ -636,9 +636,12 @@ def test_the_form_that_waits_tells_sizes(device):
     x, mask = rand(9), torch.arange(9) % 3 == 0
     (got,) = call(device, "MaskedSelect", [x, mask], [torch.zeros(9)], {}, wait=True)
     (places,) = call(device, "NonZero", [mask.reshape(3, 3)], [torch.zeros(9, 2).long()], {}, wait=True)
+    turned = {"transpose": True}
+    (columns,) = call(device, "NonZero", [mask.reshape(3, 3)], [torch.zeros(2, 9).long()], turned, wait=True)
     device.release()
     assert torch.equal(got, x[mask])
     assert torch.equal(places, mask.reshape(3, 3).nonzero())
+    assert torch.equal(columns, mask.reshape(3, 3).nonzero().t())
 
 
 @pytest.mark.parametrize(
