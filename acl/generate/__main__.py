@@ -29,7 +29,8 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--libraries", nargs="+", required=True, help="filter libraries to make symbols for")
     options = parser.parse_args()
-    families = table.read_rows(options.tables / "aclnn" / "functions")
+    named = table.read_headers(options.tables / "headers.tsv")
+    families = table.read_rows(options.tables / "aclnn" / "functions", named)
     symbols = table.read_symbols(options.tables / "symbols.tsv")
     rows = [row for family in families.values() for row in family]
 
@@ -39,7 +40,7 @@ def main():
     refused = unsupported.read(options.tables / "unsupported.tsv", symbols)
     write(options.out / "entries" / "unsupported.cpp", unsupported.source(refused))
     folder = options.out / "include" / "aclnnop"
-    texts = headers.header_texts(rows, table.read_families(options.tables / "families.tsv", families))
+    texts = headers.header_texts(rows, table.read_families(options.tables / "families.tsv", families), named)
     for name, text in texts.items():
         write(folder / name, text)
     for stale in set(folder.glob("*.h")) - {folder / name for name in texts}:

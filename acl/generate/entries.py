@@ -41,7 +41,7 @@ aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* e
 def family_source(family, rows):
     parts = [HEAD.format(family=family)]
     parts += ['#include "acl/aclnn/phase.h"', ""]
-    parts += [f'#include "aclnnop/{row.header}.h"' for row in rows]
+    parts += [f'#include "aclnnop/{header}.h"' for header in sorted({row.header for row in rows})]
     parts += ["", "namespace npu::acl {", "namespace {", ""]
     for row in rows:
         parts.append(f"constexpr Parameter k{row.name}[] = {{")

@@ -21,6 +21,12 @@ WORDS = {
 }
 
 
+NOTHING_BUILT = """
+/* None of the vendor's functions of this header is built: it is here for programs that include it without a call. A
+ * call is the compiler's "not declared"; `anynpu ops` lists the functions there are. */
+""".lstrip()
+
+
 def doc_line(p):
     extra = ", may be NULL" if p.optional else ""
     extra += ", accepted and not used" if p.ignored else ""
@@ -59,40 +65,49 @@ aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* e
 """
 
 
-def base_name(row):
-    """The header whose users expect this variant in it too: aclnnInplaceAdds -> aclnn_add."""
-    if not row.header.startswith("aclnn_"):
-        return row.header
-    name = row.header.removeprefix("aclnn_").removeprefix("inplace_")
-    return "aclnn_" + name
+def base_name(header):
+    """The header whose users expect this variant in it too: aclnn_inplace_adds -> aclnn_adds."""
+    return "aclnn_" + header.removeprefix("aclnn_").removeprefix("inplace_") if header.startswith("aclnn_") else header
 
 
-def header_text(guard_name, includes, declarations):
-    guard = f"ANYNPU_ACLNNOP_{guard_name.upper()}_H_"
+def header_text(name, includes, declarations):
+    guard = f"ANYNPU_ACLNNOP_{name.upper()}_H_"
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", "/* Made by acl/generate. */", f"#ifndef {guard}"]
-    lines += [f"#define {guard}", "", '#include "aclnn/aclnn_base.h"']
-    lines += [f'#include "aclnnop/{name}.h"' for name in includes]
+    lines += [f"#define {guard}", ""]
+    lines += [f'#include "{include}"' for include in includes]
     lines += ["", "#pragma GCC visibility push(default)", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     lines += declarations
     lines += ["#ifdef __cplusplus", "}", "#endif", "#pragma GCC visibility pop", "", f"#endif  // {guard}", ""]
     return "\n".join(lines)
 
 
-def header_texts(rows, families):
-    """File name -> text. The header of a base function also shows its in-place and scalar variants."""
-    by_header = {row.header: row for row in rows}
+def variants_of(names):
+    """Header -> the headers of its in-place and scalar variants."""
     variants = defaultdict(set)
-    for header, row in by_header.items():
-        base = base_name(row)
+    for name in names:
+        base = base_name(name)
         scalar_base = base.removesuffix("s")
-        variants[base].add(header)
+        variants[base].add(name)
         # aclnnAdds belongs to aclnn_add.h, but aclnnAbs to no aclnn_ab.h.
-        if scalar_base in by_header or f"aclnn_inplace_{scalar_base.removeprefix('aclnn_')}" in by_header:
-            variants[scalar_base].add(header)
+        if scalar_base in names or f"aclnn_inplace_{scalar_base.removeprefix('aclnn_')}" in names:
+            variants[scalar_base].add(name)
+    return variants
+
+
+def header_texts(rows, families, named):
+    """File name -> text. The header of a base function also shows its in-place and scalar variants; `named` holds the
+    headers of acl/headers.tsv."""
+    by_header = defaultdict(list)
+    for row in rows:
+        by_header[row.header].append(row)
+    variants = variants_of(set(by_header))
     texts = {}
-    for header in sorted(set(by_header) | set(variants)):
-        own = [by_header[header]] if header in by_header else []
-        declarations = [declaration(row, families[row.family]) for row in own]
-        includes = sorted(variants[header] - {header})
+    for header in sorted(set(by_header) | set(variants) | set(named)):
+        includes = ["aclnn/aclnn_base.h"]
+        includes += named[header].includes if header in named else ()
+        includes += [f"aclnnop/{name}.h" for name in sorted(variants[header] - {header})]
+        declarations = [declaration(row, families[row.family]) for row in by_header.get(header, ())]
+        if len(includes) == 1 and not declarations:
+            declarations = [NOTHING_BUILT]
         texts[f"{header}.h"] = header_text(header, includes, declarations)
     return texts

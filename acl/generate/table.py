@@ -58,11 +58,15 @@ class Row:
     parameters: tuple
     operator: str
     bind: str
+    header: str
 
-    @property
-    def header(self):
-        prefix = "aclnn" if self.name.startswith("aclnn") else "acl"
-        return f"{prefix}_" + snake_case(self.name.removeprefix(prefix))
+
+@dataclass(frozen=True)
+class Header:
+    """A header whose name its functions do not tell: whose it is, and the hand-written headers it shows besides."""
+
+    functions: tuple
+    includes: tuple
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,11 @@ class Symbol:
 def snake_case(name):
     """FastGeluV2 -> fast_gelu_v2, AdaptiveAvgPool2d -> adaptive_avg_pool2d, GRU -> gru."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def default_header(function):
+    prefix = "aclnn" if function.startswith("aclnn") else "acl"
+    return f"{prefix}_" + snake_case(function.removeprefix(prefix))
 
 
 def parse_parameter(text, where):
@@ -113,7 +122,22 @@ def read_lines(path, columns):
         yield f"{path}:{number}", cells
 
 
-def read_family(path):
+def read_headers(path):
+    """Header name without ".h" -> Header. Each function stands in one line at most."""
+    headers, owner = {}, {}
+    for where, (name, functions, includes) in read_lines(path, ["header", "functions", "includes"]):
+        if name in headers:
+            raise TableError(f"{where}: {name} stands twice; write its functions in one line")
+        headers[name] = Header(tuple(functions.split()), tuple(includes.split()))
+        for function in headers[name].functions:
+            if owner.setdefault(function, name) != name:
+                raise TableError(f"{where}: {function} stands in {owner[function]} too; it has one header")
+            if headers[name] == Header((function,), ()) and name == default_header(function):
+                raise TableError(f"{where}: {name} is the name {function} has anyway; take the line out")
+    return headers
+
+
+def read_family(path, header_of):
     rows = []
     for where, (name, arguments, operator, bind) in read_lines(path, ["name", "arguments", "operator", "bind"]):
         if not re.fullmatch(r"acl(nn)?[A-Z]\w*", name):
@@ -122,19 +146,26 @@ def read_family(path):
         names = [p.name for p in parameters]
         if len(set(names)) != len(names):
             raise TableError(f"{where}: two arguments share a name")
-        rows.append(Row(name, path.stem, arguments, parameters, operator, bind))
+        header = header_of.get(name, default_header(name))
+        rows.append(Row(name, path.stem, arguments, parameters, operator, bind, header))
     return sorted(rows, key=lambda row: row.name)
 
 
-def read_rows(folder):
-    """Rows of every family file, and a check that no function stands in two of them."""
-    families = {path.stem: read_family(path) for path in sorted(Path(folder).glob("*.tsv"))}
+def read_rows(folder, headers):
+    """Rows of every family file, and a check that no function stands in two of them, and none but in `headers`."""
+    header_of = {function: name for name, header in headers.items() for function in header.functions}
+    families = {path.stem: read_family(path, header_of) for path in sorted(Path(folder).glob("*.tsv"))}
     owner = {}
     for family, rows in families.items():
         for row in rows:
             if row.name in owner:
                 raise TableError(f"{row.name} stands in {owner[row.name]}.tsv and again in {family}.tsv")
             owner[row.name] = family
+    if unknown := sorted(set(header_of) - set(owner)):
+        raise TableError(f"headers.tsv: {', '.join(unknown)} stands in no table of functions; take the name out")
+    empty = {name for name, header in headers.items() if not header.functions}
+    if filled := sorted(empty & {row.header for rows in families.values() for row in rows}):
+        raise TableError(f"headers.tsv: {', '.join(filled)} has functions now; take the line out")
     return families
 
 
