@@ -85,27 +85,30 @@ class Builder {
   void check_tensors(const Step& step, const Parameter& p, void* field) {
     const bool written = p.mark != Mark::kRead;
     switch (step.field->kind) {
-      case FieldKind::kTensor: return check_tensor(*static_cast<Tensor*>(field), written, p.name);
-      case FieldKind::kOperand: return check_tensor(static_cast<ops::Operand*>(field)->tensor, written, p.name);
+      case FieldKind::kTensor: return check_tensor(*static_cast<Tensor*>(field), written, p);
+      case FieldKind::kOperand: return check_tensor(static_cast<ops::Operand*>(field)->tensor, written, p);
       case FieldKind::kTensorList:
-        for (Tensor& t : *static_cast<std::vector<Tensor>*>(field)) check_tensor(t, written, p.name);
+        for (Tensor& t : *static_cast<std::vector<Tensor>*>(field)) check_tensor(t, written, p);
         return;
       case FieldKind::kOperandList:
-        for (auto& o : *static_cast<std::vector<ops::Operand>*>(field)) check_tensor(o.tensor, written, p.name);
+        for (auto& o : *static_cast<std::vector<ops::Operand>*>(field)) check_tensor(o.tensor, written, p);
         return;
       default: return;
     }
   }
 
-  void check_tensor(Tensor& tensor, bool written, const char* name) {
+  static bool takes(const Parameter& p, DType dtype) {
+    return ops::slot_of(dtype) != DType::kUndefined || (dtype == DType::kInt4 && std::string_view(p.word) == "packed");
+  }
+
+  void check_tensor(Tensor& tensor, bool written, const Parameter& p) {
     if (!tensor.defined()) return;
-    require(ops::slot_of(tensor.dtype) != DType::kUndefined, "{} is {}: no operator computes this dtype; cast it first",
-            name, tensor);
+    require(takes(p, tensor.dtype), "{} is {}: no operator computes this dtype; cast it first", p.name, tensor);
     if (tensor.data == nullptr) {
-      if (tensor.count() > 0) unaddressed_ = name;
+      if (tensor.count() > 0) unaddressed_ = p.name;
       return;
     }
-    check_memory(tensor, written, name);
+    check_memory(tensor, written, p.name);
   }
 
   /// The common length of the lists; raises 161002 when they differ.

@@ -7,6 +7,7 @@ from collections import defaultdict
 MEANING = {"": "in", ">": "out", "<>": "in, out"}
 WORDS = {
     "tensor": "device tensor",
+    "packed": "device tensor, also of 4-bit elements",
     "tensor[]": "list of device tensors",
     "scalar": "one host number of any type",
     "scalar[]": "list of host numbers",

@@ -8,6 +8,7 @@ from pathlib import Path
 # word in the table -> (C type, acl::Word)
 WORDS = {
     "tensor": ("const aclTensor*", "kTensor"),
+    "packed": ("const aclTensor*", "kTensor"),  # whose elements may be smaller than a byte
     "tensor[]": ("const aclTensorList*", "kTensorList"),
     "scalar": ("const aclScalar*", "kScalar"),
     "scalar[]": ("const aclScalarList*", "kScalarList"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <span>
 
+#include "ops/matmul/blocked.h"
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
 #include "ops/vector/chain_after.h"
@@ -27,11 +28,13 @@ Tensor with_batch(const Tensor& t, Dims batch) {
 /// of the result; leading axes broadcast. A chain may follow, over a row-major `out`.
 struct Matmul final : ChainAfter {
   Tensor self, mat2, out;
+  PlainWeight weight;
   Product product;
 
   void prepare() override {
     require(self.rank() >= 1 && mat2.rank() >= 1, "self is {}, mat2 is {}: both need at least one dimension",
             self.shape, mat2.shape);
+    weight.plan(mat2, "mat2");
     const Tensor a = self.rank() == 1 ? with_axis(self, 0) : self;
     const Tensor b = mat2.rank() == 1 ? with_axis(mat2, 1) : mat2;
     const int64_t k = a.shape.back();
@@ -48,7 +51,10 @@ struct Matmul final : ChainAfter {
     require(chain.empty() || out.contiguous(), "out is {}: a chain follows row-major results only", out);
     prepare_chain();
   }
-  void run() override { product.run(self, mat2, {}, out, after()); }
+  void run() override {
+    Scratch<std::byte> room;
+    product.run(self, weight.of(mat2, room), {}, out, after());
+  }
   void moved() override { move_chain(); }
   int64_t cost() const override { return product.cost() + chain_cost(); }
 };
@@ -56,11 +62,13 @@ struct Matmul final : ChainAfter {
 /// out = self @ mat2, one product per leading index.
 struct BatchMatmul final : Operator {
   Tensor self, mat2, out;
+  PlainWeight weight;
   Product product;
 
   void prepare() override {
     require(self.rank() == 3 && mat2.rank() == 3,
             "self is {}, mat2 is {}: both must have 3 dimensions (batch, rows, columns)", self.shape, mat2.shape);
+    weight.plan(mat2, "mat2");
     require(self.shape[2] == mat2.shape[1], "self is {}, mat2 is {}: inner sizes differ ({} and {})", self.shape,
             mat2.shape, self.shape[2], mat2.shape[1]);
     // The vendor's interface also lets a batch of 1 repeat.
@@ -68,7 +76,10 @@ struct BatchMatmul final : Operator {
     require_shape(out, {batch[0], self.shape[1], mat2.shape[2]});
     product.plan(with_batch(self, batch), with_batch(mat2, batch), {}, out);
   }
-  void run() override { product.run(self, mat2, {}, out); }
+  void run() override {
+    Scratch<std::byte> room;
+    product.run(self, weight.of(mat2, room), {}, out);
+  }
   void moved() override {}
   int64_t cost() const override { return product.cost(); }
 };

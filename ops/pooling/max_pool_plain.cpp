@@ -39,8 +39,10 @@ struct MaxWindows : FixedWindows {
 
 struct PlainMaxPool final : MaxWindows {
   Tensor out;
+  int64_t auto_pad = 0;
 
   void prepare() override {
+    require(auto_pad == 0, "autoPad is {}; only 0 exists: the padding is what is given", auto_pad);
     plan("out", out);
     // A single lane is computed line by line; its outputs lie side by side.
     pooled_ = Planes(out, axes(), slot_, lanes_, true);
@@ -124,7 +126,9 @@ struct PlainMaxPoolGrad final : MaxWindows {
   bool covered_ = false;
 };
 
-const Registration register_max_pool("max_pool", "pooling", with_windows({out<&PlainMaxPool::out>("out")}),
+const Registration register_max_pool("max_pool", "pooling",
+                                     with_windows({attr<&PlainMaxPool::auto_pad>("auto_pad"),
+                                                   out<&PlainMaxPool::out>("out")}),
                                      &make<PlainMaxPool>);
 const Registration register_max_pool_backward("max_pool_backward", "pooling",
                                               with_windows({in<&PlainMaxPoolGrad::grad_output>("grad_output"),

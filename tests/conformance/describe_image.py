@@ -213,3 +213,18 @@ for shape in [(2, 3, 4, 5), (1, 40, 3, 7), (3, 2, 2)]:
     unpooled("aclnnMaxUnpool2d", torch.ops.aten.max_unpool2d, 2, shape, [shape[-2] * 2 + 1, shape[-1] * 2])
 for shape in [(2, 3, 2, 3, 4), (1, 9, 2, 2, 2)]:
     unpooled("aclnnMaxUnpool3d", unpool3d, 3, shape, [d * 2 for d in shape[-3:]], stride=[2, 2, 2], padding=[0, 0, 0])
+
+
+def plain_max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):
+    """Padding is one number, one an axis, or before and after each axis."""
+    top, bottom, left, right = padding if len(padding) == 4 else (padding[0], padding[0], padding[-1], padding[-1])
+    padded = F.pad(self, (left, right, top, bottom), value=-torch.inf)
+    return F.max_pool2d(padded, kernel_size, stride, 0, dilation, bool(ceil_mode))
+
+
+for shape in ((2, 3, 9, 11), (1, 40, 7, 67), (9, 8, 10)):
+    for kernel, stride, padding in (([2, 2], [2, 2], [0, 0, 0, 0]), ([3, 3], [2, 2], [1, 0, 0, 1]), ([3], [], [1])):
+        case("aclnnMaxPool", plain_max_pool, layouts=("plain", "sliced", "channels_last"), self=T(*shape),
+             kernel_size=kernel, stride=stride, auto_pad=0, padding=padding, dilation=[1, 1], ceil_mode=0)  # fmt: skip
+case("aclnnMaxPool", plain_max_pool, self=T(1, 2, 8, 8), kernel_size=[3, 3], stride=[2, 2], auto_pad=0, padding=[0, 0],
+     dilation=[1, 1], ceil_mode=1)  # fmt: skip

@@ -55,3 +55,12 @@ for reduction in (0, 1, 2):
         for dtype in (torch.int64, torch.int32):
             case("aclnnMultilabelMarginLoss", margin, REAL, self=T(*rows.shape), target=fixed(rows.to(dtype), True),
                  reduction=reduction, tolerance=3, layouts=("plain", "transposed", "sliced"))  # fmt: skip
+
+
+def with_logits(features, labels):
+    logs = features.log_softmax(1)
+    return -(labels * logs).sum(1), logs.exp() - labels
+
+
+case("aclnnSoftmaxCrossEntropyWithLogits", with_logits, layouts=("plain", "transposed", "sliced"), tolerance=20,
+     features=T(7, 33), labels=T(values=lambda g: torch.rand(7, 33, generator=g).softmax(1)))  # fmt: skip

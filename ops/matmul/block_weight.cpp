@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul/blocked.h"
+#include "ops/operator.h"
+
+namespace npu::ops {
+namespace {
+
+/// Gives a row-major weight the blocked layout, in its own memory.
+struct BlockWeight final : Operator {
+  Tensor self;
+
+  void prepare() override {
+    require(self.format != kBlockedFormat, "self is in ACL_FORMAT_FRACTAL_NZ already; give the plain weight");
+    const int64_t elements = blocked_elements(self.shape, self.dtype);
+    require(self.contiguous(), "self is {} with strides {}; a weight must be row-major", self, self.strides);
+    check_room(self.bytes(), elements * static_cast<int64_t>(size_of(self.dtype)), "self, once it is blocked,");
+  }
+  void run() override {
+    if (self.count() > 0) block(self);
+  }
+  int64_t cost() const override { return 500 + self.count() / 4; }
+};
+
+NPU_OPERATOR(BlockWeight, "block_weight", "matmul", inout<&BlockWeight::self>("self"));
+
+}  // namespace
+}  // namespace npu::ops

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul/blocked.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "device/memory.h"
+
+namespace npu::ops {
+namespace {
+
+constexpr int64_t kBlockRows = 16;
+constexpr int64_t kRowBytes = 32;
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/// One weight: `count` matrices of rows x row_bytes, and the bytes one takes when blocked.
+struct Layout {
+  int64_t count, rows, row_bytes;
+  int64_t padded_rows() const { return round_up(rows, kBlockRows); }
+  int64_t blocked_bytes() const { return padded_rows() * round_up(row_bytes, kRowBytes); }
+};
+
+Layout layout_of(const Dims& shape, DType dtype) {
+  const size_t rank = shape.size();
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  return {count_of(Dims(std::span(shape.data(), rank - 2))), shape[rank - 2], shape[rank - 1] * size};
+}
+
+/// Calls body(at, blocked, bytes) for each piece of up to 32 bytes: where it lies in either layout.
+template <class F>
+void each_piece(const Layout& layout, F&& body) {
+  parallel_for(layout.count * layout.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(layout.row_bytes, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t matrix = i / layout.rows, row = i % layout.rows;
+                   for (int64_t at = 0; at < layout.row_bytes; at += kRowBytes) {
+                     body(i * layout.row_bytes + at,
+                          matrix * layout.blocked_bytes() + at * layout.padded_rows() + row * kRowBytes,
+                          std::min(kRowBytes, layout.row_bytes - at));
+                   }
+                 }
+               });
+}
+
+}  // namespace
+
+int64_t blocked_elements(const Dims& shape, DType dtype) {
+  require(dtype == DType::kHalf || dtype == DType::kBFloat16 || dtype == DType::kFloat || dtype == DType::kInt8,
+          "weights of {} have no blocked layout; use float16, bfloat16, float32 or int8", dtype);
+  require(shape.size() >= 2, "the weight is {}; a matrix has 2 dimensions", shape);
+  const Layout layout = layout_of(shape, dtype);
+  return layout.count * layout.blocked_bytes() / static_cast<int64_t>(size_of(dtype));
+}
+
+void check_room(const void* data, int64_t bytes, const char* name) {
+  if (!device::is_device_address(data)) return;  // what tests compute on, and kernels' own addresses
+  try {
+    device::check_live(data, static_cast<size_t>(bytes), device::kAnyDevice, name);
+  } catch (const Error& error) {
+    throw Error(Code::kNnInvalidParam, error.message(), error.place());
+  }
+}
+
+void block(const Tensor& weight) {
+  const Layout layout = layout_of(weight.shape, weight.dtype);
+  const int64_t bytes = layout.count * layout.rows * layout.row_bytes;
+  const Scratch<std::byte> plain(bytes);
+  std::memcpy(plain, weight.bytes(), static_cast<size_t>(bytes));
+  std::memset(weight.bytes(), 0, static_cast<size_t>(layout.count * layout.blocked_bytes()));
+  each_piece(layout, [&](int64_t at, int64_t blocked, int64_t size) {
+    std::memcpy(weight.bytes() + blocked, plain + at, static_cast<size_t>(size));
+  });
+}
+
+void PlainWeight::plan(const Tensor& weight, const char* name) {
+  rows_first_ = {};
+  if (weight.format != kBlockedFormat) return;
+  const size_t rank = weight.rank();
+  require(rank >= 2, "{} is {} in ACL_FORMAT_FRACTAL_NZ; a weight in that layout is a matrix", name, weight);
+  const Tensor turned = weight.transposed(rank - 2, rank - 1);
+  const Tensor& base = weight.contiguous() ? weight : turned;
+  require(base.contiguous() && weight.offset == 0,
+          "{} is {} in ACL_FORMAT_FRACTAL_NZ, strides {}, offset {}: only a whole weight and its transpose can be read "
+          "in that layout",
+          name, weight, weight.strides, weight.offset);
+  const int64_t elements = blocked_elements(base.shape, weight.dtype);
+  check_room(weight.data, elements * static_cast<int64_t>(size_of(weight.dtype)), name);
+  rows_first_ = base.shape;
+}
+
+Tensor PlainWeight::of(const Tensor& weight, Scratch<std::byte>& room) const {
+  if (rows_first_.empty()) return weight;
+  const Layout layout = layout_of(rows_first_, weight.dtype);
+  std::byte* plain = room.at_least(layout.count * layout.rows * layout.row_bytes);
+  each_piece(layout, [&](int64_t at, int64_t blocked, int64_t size) {
+    std::memcpy(plain + at, weight.bytes() + blocked, static_cast<size_t>(size));
+  });
+  Tensor out = weight;
+  out.data = plain;
+  return out;
+}
+
+}  // namespace npu::ops

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocked layout of weights of matrix products, ACL_FORMAT_FRACTAL_NZ of the C interface: a matrix is cut into
+// blocks of 16 rows of 32 bytes, padded with zeros; blocks lie in memory column of blocks after column of blocks.
+#pragma once
+
+#include "base/tensor.h"
+#include "ops/scratch.h"
+
+namespace npu::ops {
+
+inline constexpr int32_t kBlockedFormat = 29;
+
+/// Elements that a weight of `shape` takes once it is blocked; leading axes are a batch of matrices. Raises 161002 for
+/// a rank below 2 and for a dtype that has no blocked layout.
+int64_t blocked_elements(const Dims& shape, DType dtype);
+
+/// Raises 161002 unless `bytes` from `data` on are live, where `data` is device memory.
+void check_room(const void* data, int64_t bytes, const char* name);
+
+/// Rearranges a row-major weight in its own memory, which holds blocked_elements() of its shape.
+void block(const Tensor& weight);
+
+/// A weight that may be blocked, for operators that compute on plain ones.
+class PlainWeight {
+ public:
+  /// Refuses (161002) blocked views that are not a whole weight or its transpose. Plain weights are always fine.
+  void plan(const Tensor& weight, const char* name);
+  /// `weight` as it is, or, if it is blocked, its elements in `room` under the same strides.
+  Tensor of(const Tensor& weight, Scratch<std::byte>& room) const;
+
+ private:
+  Dims rows_first_;  ///< the row-major shape behind the view; empty for plain weights
+};
+
+}  // namespace npu::ops

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with weights of 8 or 4 bits and scales. Weights become float32 some columns at a time, so that the room for
+// them does not grow with the matrix.
+#include <algorithm>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "ops/matmul/blocked.h"
+#include "ops/matmul/product.h"
+#include "ops/operator.h"
+#include "ops/vector/convert.h"
+
+namespace npu::ops {
+namespace {
+
+constexpr int64_t kColumns = 512;  // of the weight, made float at a time
+
+bool absent(const Tensor& t) { return !t.defined() || t.count() == 0; }
+
+/// int32 holds eight 4-bit numbers, the first in its lowest bits; memory is little-endian, so they lie one behind
+/// another.
+Tensor unpacked(const Tensor& weight) {
+  if (weight.dtype != DType::kInt32) return weight;
+  require(weight.strides.back() == 1, "weight is {} with strides {}: int32 holds eight neighbours of a row", weight,
+          weight.strides);
+  Tensor out = weight;
+  out.dtype = DType::kInt4;
+  out.offset *= 8;
+  out.shape[out.rank() - 1] *= 8;
+  for (size_t i = 0; i + 1 < out.rank(); ++i) out.strides[i] *= 8;
+  return out;
+}
+
+int weight_at(const std::byte* data, DType dtype, int64_t index) {
+  if (dtype == DType::kInt8) return static_cast<int>(reinterpret_cast<const int8_t*>(data)[index]);
+  const auto byte = static_cast<uint8_t>(data[index >> 1]);
+  const int nibble = (index & 1) != 0 ? byte >> 4 : byte & 15;
+  return nibble >= 8 ? nibble - 16 : nibble;
+}
+
+/// A scale or offset as groups x columns of float32, whatever the client's shape.
+class Grid {
+ public:
+  void plan(const Tensor& t, int64_t groups, int64_t columns, const char* name) {
+    if (absent(t)) return;
+    const Dims whole{groups, columns};
+    require(t.count() == 1 || (t.rank() == 1 && groups == 1) || t.rank() == 2,
+            "{} is {}; it has one number, one for each of {} columns, or {} x {}", name, t, columns, groups, columns);
+    view_ = (t.count() == 1 ? t.view({1, 1}, {0, 0}) : t).expanded(whole);
+    convert_ = converter(t.dtype, DType::kFloat);
+    require(is_floating(t.dtype) && convert_ != nullptr, "{} is {}; use the type of x", name, t.dtype);
+  }
+  bool given() const { return view_.defined(); }
+  /// Columns [first, first + n) of all groups, `absent_value` where nothing was given.
+  void read(const Tensor& t, int64_t first, int64_t n, float absent_value, float* to, int64_t groups) const {
+    if (!given()) return std::fill_n(to, groups * n, absent_value), void();
+    const auto size = static_cast<int64_t>(size_of(t.dtype));
+    for (int64_t g = 0; g < groups; ++g)
+      convert_(t.bytes() + (g * view_.strides[0] + first * view_.strides[1]) * size, view_.strides[1], to + g * n, 1,
+               n);
+  }
+
+ private:
+  Tensor view_;
+  Convert convert_ = nullptr;
+};
+
+/// out = self @ ((weight + offset) * scale) + bias with int8 or int4 weights [k, n]; scale and offset have one number,
+/// one for each column, or one for each column and group of `group_size` rows.
+struct WeightQuantMatmul final : Operator {
+  Tensor self, weight, scale, offset, quant_scale, quant_offset, bias, out;
+  int64_t group_size = 0;
+
+  void prepare() override;
+  void run() override;
+  int64_t cost() const override { return whole_.cost() * ((n_ + kColumns - 1) / kColumns) + k_ * n_; }
+
+ private:
+  void check_types() const;
+  void check_shapes();
+  void plan_products();
+  Product& product(int64_t n) { return n == kColumns ? whole_ : tail_; }
+  Tensor columns_of(const Tensor& t, int64_t first, int64_t n) const;
+  Tensor part(float* data, int64_t n) const;
+  void dequantise(int64_t first, int64_t n, const float* scales, const float* offsets, float* to) const;
+
+  Tensor quantised_;  ///< [k, n], int8 or int4
+  Dims batch_;
+  int64_t k_ = 0, n_ = 0, groups_ = 1, group_rows_ = 0;
+  bool by_rows_ = false;  ///< rows of the weight lie side by side
+  Grid scales_, offsets_;
+  Product whole_, tail_;
+};
+
+void WeightQuantMatmul::check_types() const {
+  require(self.dtype == DType::kHalf || self.dtype == DType::kBFloat16, "x is {}; use float16 or bfloat16", self.dtype);
+  require(out.dtype == self.dtype, "the output is {}, x is {}: they must be of one type", out.dtype, self.dtype);
+  require(weight.dtype == DType::kInt8 || weight.dtype == DType::kInt4 || weight.dtype == DType::kInt32,
+          "weight is {}; use int8, int4, or int32 with eight int4 in each", weight.dtype);
+  require(weight.format != kBlockedFormat, "weight is in ACL_FORMAT_FRACTAL_NZ; give the plain weight");
+  require(absent(quant_scale) && absent(quant_offset),
+          "quantScale and quantOffset, which make an int8 result, are not built; leave them out and quantise after it");
+  require(!absent(scale), "antiquantScale has no elements; one number at least is needed");
+}
+
+void WeightQuantMatmul::check_shapes() {
+  require(self.rank() >= 2 && weight.rank() >= 2, "x is {}, weight is {}: both need 2 dimensions at least", self.shape,
+          weight.shape);
+  quantised_ = unpacked(weight);
+  const size_t axes = quantised_.rank() - 2;
+  require(count_of(Dims(std::span(quantised_.shape.data(), axes))) == 1,
+          "weight is {}: batches of weights are not built; call once for each", weight.shape);
+  for (size_t i = 0; i < axes; ++i) quantised_.shape.erase(0), quantised_.strides.erase(0);
+  k_ = quantised_.shape[0], n_ = quantised_.shape[1];
+  require(self.shape.back() == k_, "x is {}, weight is {}: inner sizes differ ({} and {})", self.shape, weight.shape,
+          self.shape.back(), k_);
+  Dims wanted = self.shape;
+  wanted[wanted.size() - 1] = n_;
+  require_shape(out, wanted);
+  require(group_size == 0 || (group_size >= 32 && group_size < k_ && group_size % 32 == 0),
+          "antiquantGroupSize is {}, k is {}: use 0, or a multiple of 32 below k", group_size, k_);
+  group_rows_ = group_size == 0 ? std::max<int64_t>(k_, 1) : group_size;
+  groups_ = group_size == 0 ? 1 : (k_ + group_size - 1) / group_size;
+  scales_.plan(scale, groups_, n_, "antiquantScale");
+  offsets_.plan(offset, groups_, n_, "antiquantOffset");
+  require(absent(bias) || bias.count() == n_, "bias is {}; it has one number for each of {} columns", bias.shape, n_);
+  if (quantised_.dtype == DType::kInt4) {
+    check_room(static_cast<const std::byte*>(quantised_.data) + quantised_.offset / 2, (quantised_.span() + 1) / 2,
+               "weight");
+  }
+}
+
+Tensor WeightQuantMatmul::columns_of(const Tensor& t, int64_t first, int64_t n) const {
+  Tensor part = t;
+  part.shape[part.rank() - 1] = n;
+  part.offset += first * part.strides.back();
+  return part;
+}
+
+Tensor WeightQuantMatmul::part(float* data, int64_t n) const {
+  const Dims strides = by_rows_ ? Dims{n, 1} : Dims{1, k_};
+  Dims shape = batch_;
+  shape.push_back(k_), shape.push_back(n);
+  return make_tensor(data, DType::kFloat, {k_, n}).view({k_, n}, strides).expanded(shape);
+}
+
+void WeightQuantMatmul::plan_products() {
+  batch_ = Dims(std::span(self.shape.data(), self.rank() - 2));
+  by_rows_ = quantised_.strides[1] == 1;
+  for (const int64_t n : {std::min(n_, kColumns), n_ % kColumns}) {
+    if (n == 0) continue;
+    const Tensor result = columns_of(out, 0, n);
+    const Tensor sum = absent(bias) ? Tensor() : columns_of(bias.view({n_}, {bias.strides.back()}), 0, n);
+    product(n).plan(self, part(nullptr, n), addend(sum, result.shape), result);
+  }
+}
+
+void WeightQuantMatmul::prepare() {
+  check_types();
+  check_shapes();
+  plan_products();
+}
+
+void WeightQuantMatmul::dequantise(int64_t first, int64_t n, const float* scales, const float* offsets,
+                                   float* to) const {
+  const auto* data = static_cast<const std::byte*>(quantised_.data);
+  const int64_t row = quantised_.strides[0], col = quantised_.strides[1];
+  const int64_t start = quantised_.offset + first * col;
+  const auto value = [&](int64_t k, int64_t c) {
+    const int64_t at = k / group_rows_ * n + c;
+    return (static_cast<float>(weight_at(data, quantised_.dtype, start + k * row + c * col)) + offsets[at]) *
+           scales[at];
+  };
+  const int64_t lines = by_rows_ ? k_ : n, length = by_rows_ ? n : k_;
+  parallel_for(lines, std::max<int64_t>(1, 16384 / std::max<int64_t>(length, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t line = begin; line < end; ++line) {
+      for (int64_t i = 0; i < length; ++i) to[line * length + i] = by_rows_ ? value(line, i) : value(i, line);
+    }
+  });
+}
+
+void WeightQuantMatmul::run() {
+  if (out.count() == 0) return;
+  const Scratch<float> weights(k_ * std::min(n_, kColumns)), scales(groups_ * kColumns), offsets(groups_ * kColumns);
+  for (int64_t first = 0; first < n_; first += kColumns) {
+    const int64_t n = std::min(kColumns, n_ - first);
+    scales_.read(scale, first, n, 1, scales, groups_);
+    offsets_.read(offset, first, n, 0, offsets, groups_);
+    dequantise(first, n, scales, offsets, weights);
+    const Tensor result = columns_of(out, first, n);
+    const Tensor sum = absent(bias) ? Tensor() : columns_of(bias.view({n_}, {bias.strides.back()}), first, n);
+    product(n).run(self, part(weights, n), addend(sum, result.shape), result);
+  }
+}
+
+NPU_OPERATOR(WeightQuantMatmul, "weight_quant_matmul", "matmul", in<&WeightQuantMatmul::self>("self"),
+             in<&WeightQuantMatmul::weight>("weight"), in<&WeightQuantMatmul::scale>("scale"),
+             optional<&WeightQuantMatmul::offset>("offset"), optional<&WeightQuantMatmul::quant_scale>("quant_scale"),
+             optional<&WeightQuantMatmul::quant_offset>("quant_offset"), optional<&WeightQuantMatmul::bias>("bias"),
+             attr<&WeightQuantMatmul::group_size>("group_size"), out<&WeightQuantMatmul::out>("out"));
+
+}  // namespace
+}  // namespace npu::ops

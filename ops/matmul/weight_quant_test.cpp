@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "ops/test_call.h"
+
+namespace npu::ops {
+namespace {
+
+constexpr int64_t kRows = 3, kInner = 96, kColumns = 600;  // more columns than are made float at a time
+
+/// Weights as whole numbers, and the same in the client's bytes.
+struct Weights {
+  std::vector<int> values = std::vector<int>(kInner * kColumns);  // [k, n]
+  std::vector<int8_t> bytes;
+  Tensor tensor;
+
+  Weights(DType dtype, bool turned) {
+    std::mt19937 engine(5);
+    std::uniform_int_distribution<int> any(dtype == DType::kInt8 ? -128 : -8, dtype == DType::kInt8 ? 127 : 7);
+    for (int& v : values) v = any(engine);
+    bytes.assign(values.size(), 0);
+    for (int64_t k = 0; k < kInner; ++k) {
+      for (int64_t n = 0; n < kColumns; ++n) {
+        const auto at = static_cast<size_t>(turned ? n * kInner + k : k * kColumns + n);
+        const int v = values[static_cast<size_t>(k * kColumns + n)];
+        if (dtype == DType::kInt8)
+          bytes[at] = static_cast<int8_t>(v);
+        else
+          bytes[at / 2] = static_cast<int8_t>(bytes[at / 2] | (v & 15) << (at % 2 * 4));
+      }
+    }
+    const Dims shape{kInner, kColumns};
+    tensor = make_tensor(bytes.data(), dtype, shape);
+    if (turned) tensor = tensor.view(shape, {1, kInner});
+    if (dtype != DType::kInt32) return;
+    tensor = make_tensor(bytes.data(), dtype, {kInner, kColumns / 8});
+  }
+};
+
+struct Call3 {
+  Array x = Array(DType::kHalf, {kRows, kInner}).random(1), out = Array(DType::kHalf, {kRows, kColumns}).filled(9);
+  Array scale, offset, bias = Array(DType::kHalf, {kColumns}).random(4);
+  int64_t group = 0;
+  Call call{"weight_quant_matmul"};
+
+  Call3(const Weights& weights, const Dims& grid, int64_t group_size)
+      : scale(Array(DType::kHalf, grid).random(2)), offset(Array(DType::kHalf, grid).random(3)), group(group_size) {
+    call.set("self", x.tensor()).set("weight", weights.tensor).set("out", out.tensor());
+    call.set("scale", scale.tensor()).set("offset", offset.tensor()).set("bias", bias.tensor());
+    call.set("group_size", group);
+  }
+  void expect(const Weights& weights) {
+    call.run();
+    const auto x64 = x.values(), s = scale.values(), o = offset.values(), b = bias.values(), got = out.values();
+    const auto at = [&](int64_t k, int64_t n) {
+      if (s.size() == 1) return size_t{0};
+      return static_cast<size_t>((group == 0 ? 0 : k / group * kColumns) + n);
+    };
+    double largest = 0, worst = 0;
+    for (int64_t i = 0; i < kRows * kColumns; ++i) {
+      const int64_t m = i / kColumns, n = i % kColumns;
+      double sum = b[static_cast<size_t>(n)];
+      for (int64_t k = 0; k < kInner; ++k) {
+        const double w = (weights.values[static_cast<size_t>(k * kColumns + n)] + o[at(k, n)]) * s[at(k, n)];
+        sum += x64[static_cast<size_t>(m * kInner + k)] * w;
+      }
+      largest = std::max(largest, std::fabs(sum));
+      worst = std::max(worst, std::fabs(sum - got[static_cast<size_t>(i)]));
+    }
+    EXPECT_GT(largest, 1);
+    EXPECT_LE(worst, largest * 0x1p-11);  // one rounding to float16
+  }
+};
+
+TEST(WeightQuantMatmul, EqualsFloat64) {
+  for (const DType dtype : {DType::kInt8, DType::kInt4}) {
+    for (const bool turned : {false, true}) {
+      const Weights weights(dtype, turned);
+      SCOPED_TRACE(fmt::format("{} {}", dtype, turned));
+      Call3(weights, {1}, 0).expect(weights);
+      Call3(weights, {kColumns}, 0).expect(weights);
+      Call3(weights, {1, kColumns}, 0).expect(weights);
+      Call3(weights, {kInner / 32, kColumns}, 32).expect(weights);
+    }
+  }
+}
+
+TEST(WeightQuantMatmul, EightFourBitNumbersInAnInt32) {
+  const Weights weights(DType::kInt32, false);
+  Call3(weights, {kInner / 32, kColumns}, 32).expect(weights);
+}
+
+TEST(WeightQuantMatmul, LastGroupMayBeShort) {
+  const Weights weights(DType::kInt8, true);
+  Call3(weights, {2, kColumns}, 64).expect(weights);
+}
+
+TEST(WeightQuantMatmul, OneCallServesManyRuns) {
+  const Weights weights(DType::kInt8, false);
+  Call3 made(weights, {kColumns}, 0);
+  made.expect(weights);
+  made.expect(weights);
+}
+
+TEST(WeightQuantMatmul, RefusesWhatItDoesNotCompute) {
+  const Weights weights(DType::kInt8, false);
+  const auto refusal = [&](auto&& change) {
+    Call3 made(weights, {kColumns}, 0);
+    change(made.call);
+    return made.call.refusal();
+  };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const Array single(DType::kFloat, {kRows, kInner}), narrow(DType::kHalf, {kRows, 5}), one(DType::kHalf, {1});
+  const Array batch(DType::kInt8, {2, kInner, kColumns});
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("self", single.tensor()); }), "x is float32"));
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("self", narrow.tensor()); }), "inner sizes differ (5 and 96)"));
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("quant_scale", one.tensor()); }), "quantScale"));
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("group_size", int64_t{48}); }), "antiquantGroupSize is 48"));
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("bias", one.tensor()); }), "bias is"));
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("weight", batch.tensor()); }), "batches of weights"));
+  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("weight", narrow.tensor()); }), "weight is float16"));
+}
+
+}  // namespace
+}  // namespace npu::ops

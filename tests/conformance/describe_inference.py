@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of what inference calls: attention over a cache of keys, products with small weights, blocked weights."""
+
+import torch
+from case import T, case
+
+HALF = [torch.float16, torch.bfloat16]
+B, N, KV, S, L, D = 3, 4, 2, 5, 40, 16
+UNBUILT = [
+    "dequant_scale1", "quant_scale1", "dequant_scale2", "quant_scale2", "quant_offset2", "antiquant_scale",
+    "antiquant_offset", "block_table", "query_padding_size", "kv_padding_size", "key_antiquant_scale",
+    "key_antiquant_offset", "value_antiquant_scale", "value_antiquant_offset", "key_shared_prefix",
+    "value_shared_prefix", "actual_shared_prefix_len",
+]  # fmt: skip
+
+
+def heads(t, layout, n):
+    if layout == "BSH":
+        t = t.unflatten(2, (n, -1))
+    return t if layout.startswith("BNSD") else t.transpose(1, 2)
+
+
+def folded(t, layout):
+    t = t if layout == "BNSD" else t.transpose(1, 2)
+    return t.flatten(2) if layout == "BSH" else t
+
+
+def attention(query, key, value, pse_shift, atten_mask, actual_seq_lengths, actual_seq_lengths_kv, num_heads, scale,
+              input_layout, num_key_value_heads, sparse_mode, softmax_lse_flag):  # fmt: skip
+    kv = num_key_value_heads or num_heads
+    q = heads(query, input_layout, num_heads)
+    k, v = (torch.cat([heads(t, input_layout, kv) for t in ts]).repeat_interleave(num_heads // kv, 1)
+            for ts in (key, value))  # fmt: skip
+    scores = q @ k.mT * scale + (0 if pse_shift is None else pse_shift)
+    if sparse_mode == 3:
+        scores = scores.masked_fill(
+            torch.ones(q.shape[2], k.shape[2]).triu(1 + k.shape[2] - q.shape[2]).bool(), -torch.inf
+        )
+    elif atten_mask is not None:
+        mask = atten_mask.bool()
+        scores = scores.masked_fill(mask.unsqueeze(1) if mask.dim() == 3 else mask, -torch.inf)
+    for b in range(len(q)):
+        if actual_seq_lengths_kv is not None:
+            scores[b, :, :, actual_seq_lengths_kv[b % len(actual_seq_lengths_kv)] :] = -torch.inf
+    lse = scores.logsumexp(-1, keepdim=True)
+    out = torch.where(lse.isinf(), 0.0, (scores - lse).exp()).nan_to_num() @ v
+    for b in range(len(q)):
+        if actual_seq_lengths is not None:
+            out[b, :, actual_seq_lengths[b % len(actual_seq_lengths)] :] = 0
+    return folded(out, input_layout), lse if softmax_lse_flag else None
+
+
+def infer(q=(B, S, N, D), k=(B, L, KV, D), keys=1, **options):
+    values = {
+        "query": T(*q), "key": [T(*k)] * keys, "value": [T(*k)] * keys, "pse_shift": None, "atten_mask": None,
+        "actual_seq_lengths": None, "actual_seq_lengths_kv": None, "num_heads": N, "scale": 0.3, "pre_tokens": 65535,
+        "next_tokens": 65535, "input_layout": "BSND", "num_key_value_heads": KV, "sparse_mode": 0, "inner_precise": 0,
+        "block_size": 0, "antiquant_mode": 0, "softmax_lse_flag": False, "key_antiquant_mode": 0,
+        "value_antiquant_mode": 0, **dict.fromkeys(UNBUILT), **options,
+    }  # fmt: skip
+    case("aclnnFusedInferAttentionScoreV2", attention, HALF, layouts=("plain", "transposed", "sliced"), tolerance=10,
+         out_dtypes={"softmax_lse": torch.float32}, **values)  # fmt: skip
+
+
+infer()
+infer(pse_shift=T(B, N, S, L))
+infer(q=(B, 1, N, D), pse_shift=T(1, 1, 1, L))
+infer(q=(B, N, S, D), k=(B, KV, L, D), input_layout="BNSD", softmax_lse_flag=True)
+infer(q=(B, N, S, D), k=(B, KV, L, D), input_layout="BNSD_BSND")
+infer(q=(B, S, N * D), k=(B, L, KV * D), input_layout="BSH")
+infer(k=(B, L, N, D), num_key_value_heads=0)
+infer(atten_mask=T(B, S, L, dtype=torch.bool))
+infer(atten_mask=T(B, 1, S, L, dtype=torch.int8, low=0, high=2))
+infer(sparse_mode=3)
+infer(actual_seq_lengths_kv=[40, 17, 1], softmax_lse_flag=True)
+infer(actual_seq_lengths=[5, 2, 0], actual_seq_lengths_kv=[9], pse_shift=T(B, N, S, L))
+infer(k=(1, L, KV, D), keys=B, actual_seq_lengths_kv=[40, 17, 5])
+
+
+K, COLUMNS = 96, 600
+
+
+def product(x, weight, antiquant_scale, antiquant_offset, bias, antiquant_group_size):
+    rows = antiquant_group_size or K
+    offset = torch.zeros_like(antiquant_scale) if antiquant_offset is None else antiquant_offset
+    grouped = antiquant_scale.dim() == 2 and len(antiquant_scale) > 1
+    scale, offset = (t.repeat_interleave(rows, 0)[:K] if grouped else t for t in (antiquant_scale, offset))
+    return x @ ((weight.double() + offset) * scale) + (0 if bias is None else bias)
+
+
+for grid, group in (((COLUMNS,), 0), ((1, COLUMNS), 0), ((1,), 0), ((3, COLUMNS), 32)):
+    for offset, bias in ((None, None), (T(*grid), T(COLUMNS))):
+        for x in (T(4, K), T(2, 3, K)):
+            case("aclnnWeightQuantBatchMatmulV2", product, HALF, layouts=("plain", "transposed"), tolerance=10, x=x,
+                 weight=T(K, COLUMNS, low=-128, high=128, dtype=torch.int8), antiquant_scale=T(*grid),
+                 antiquant_offset=offset, bias=bias, quant_scale=None, quant_offset=None,
+                 antiquant_group_size=group)  # fmt: skip
+
+
+def blocked(self):
+    """[k, n] as [n / n0, k / 16, 16, n0], where n0 elements are 32 bytes: float16 here."""
+    return self.unflatten(1, (-1, 16)).unflatten(0, (-1, 16)).permute(2, 0, 1, 3).reshape(self.shape)
+
+
+case("aclnnTransMatmulWeight", blocked, HALF, layouts=("plain",), self=T(48, 32))
