@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "comm/transport/host_service.h"
+#include "device/capture.h"
 #include "device/init.h"
 
 namespace npu::comm {
@@ -148,6 +149,10 @@ struct Ticket {
 
 // The ticket comes first: leave() waits for tickets after it has closed the communicator.
 void Communicator::queue(device::Stream& stream, const char* name, std::function<void()> body) {
+  if (device::captured(stream)) {
+    fault(Result::kUnsupported, "{} cannot be recorded: a collective meets its peers once; run it outside the capture",
+          name);
+  }
   auto ticket = std::make_shared<Ticket>(*this, stream, name);
   if (closed_) {
     ticket->ran = true;

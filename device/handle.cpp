@@ -12,6 +12,7 @@ std::string_view name_of(uint8_t kind) {
     case HandleKind::kStream: return "a stream";
     case HandleKind::kEvent: return "an event";
     case HandleKind::kPhysical: return "physical memory";
+    case HandleKind::kGraph: return "a recorded graph";
   }
   return "";
 }

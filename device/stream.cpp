@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "device/callback.h"
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/handle.h"
 #include "device/init.h"
@@ -83,6 +84,8 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
 void Stream::launch(Task&& task) {
   if (condition_.load(std::memory_order_relaxed) != Condition::kSound) [[unlikely]]
     raise_when_stopped();
+  if (capturing() && detail::capture_task(*this, task)) [[unlikely]]
+    return;
   const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
   {
     std::unique_lock lock(mutex_);

@@ -251,6 +251,22 @@ void assign_text(std::string_view text, ops::FieldKind kind, void* member) {
   }
 }
 
+std::vector<Tensor*> field_tensors(const ops::Field& field, ops::Operator& op) {
+  void* member = field.locate(op);
+  std::vector<Tensor*> out;
+  switch (field.kind) {
+    case FieldKind::kTensor: return {static_cast<Tensor*>(member)};
+    case FieldKind::kOperand: return {&static_cast<Operand*>(member)->tensor};
+    case FieldKind::kTensorList:
+      for (Tensor& t : *static_cast<std::vector<Tensor>*>(member)) out.push_back(&t);
+      return out;
+    case FieldKind::kOperandList:
+      for (Operand& o : *static_cast<std::vector<Operand>*>(member)) out.push_back(&o.tensor);
+      return out;
+    default: return out;
+  }
+}
+
 void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to) {
   // In the order of FieldKind.
   using Copy = void (*)(void*, void*);

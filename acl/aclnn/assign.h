@@ -25,6 +25,9 @@ bool is_pointer(Word word);
 /// Stores the text of a bind constant: 'none', '1', '1,1', 'true', 'float32'. Raises 161002 when it does not parse.
 void assign_text(std::string_view text, ops::FieldKind kind, void* member);
 
+/// The tensors one field holds.
+std::vector<Tensor*> field_tensors(const ops::Field& field, ops::Operator& op);
+
 void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to);
 /// A new operator of the same definition with the same fields, not prepared.
 std::unique_ptr<ops::Operator> clone(ops::Operator& from);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/executor.h"
 
+#include "acl/aclnn/assign.h"
 #include "acl/aclnn/foreach.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
 
 namespace npu::acl {
 namespace {
-
-using ops::FieldKind;
-using ops::Operand;
 
 enum class Side : uint8_t { kInput, kOutput, kAny };
 
@@ -19,23 +17,6 @@ bool on_side(Mark mark, Side side) {
 }
 
 bool is_tensor_word(Word word) { return word == Word::kTensor || word == Word::kTensorList; }
-
-/// The tensors one field holds.
-std::vector<Tensor*> field_tensors(const ops::Field& field, ops::Operator& op) {
-  void* member = field.locate(op);
-  std::vector<Tensor*> out;
-  switch (field.kind) {
-    case FieldKind::kTensor: return {static_cast<Tensor*>(member)};
-    case FieldKind::kOperand: return {&static_cast<Operand*>(member)->tensor};
-    case FieldKind::kTensorList:
-      for (Tensor& t : *static_cast<std::vector<Tensor>*>(member)) out.push_back(&t);
-      return out;
-    case FieldKind::kOperandList:
-      for (Operand& o : *static_cast<std::vector<Operand>*>(member)) out.push_back(&o.tensor);
-      return out;
-    default: return out;
-  }
-}
 
 /// Entry i: every copy the executor keeps of tensor i of one argument (several when fields share it).
 using Copies = std::vector<std::vector<Tensor*>>;

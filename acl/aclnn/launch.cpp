@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/launch.h"
 
+#include "acl/aclnn/assign.h"
 #include "acl/aclnn/foreach.h"
+#include "acl/aclnn/memory_check.h"
+#include "device/capture.h"
 #include "device/state.h"
 #include "device/stream.h"
 #include "ops/overflow.h"
@@ -12,6 +15,46 @@ namespace {
 void describe(const void* name, device::Overflow& overflow) {
   overflow.node = overflow.type = static_cast<const char*>(name);
 }
+
+/// Calls visit(tensor, name) for each tensor of the call.
+template <class F>
+void each_tensor(ops::Operator& op, F&& visit) {
+  if (const auto* all = dynamic_cast<const Foreach*>(&op)) {
+    for (const auto& member : all->members()) each_tensor(*member, visit);
+    return;
+  }
+  for (const ops::Field& field : op.def->fields) {
+    for (Tensor* tensor : field_tensors(field, op)) {
+      if (tensor->defined() && tensor->data != nullptr) visit(*tensor, field.name);
+    }
+  }
+}
+
+/// A call that a graph keeps. Its runs come when the client's objects are gone and its memory may be, so memory is
+/// checked again, and shapes that depend on the data have nowhere to go.
+class RecordedCall {
+ public:
+  RecordedCall(int device, const char* name, std::unique_ptr<ops::Operator> op)
+      : device_(device), name_(name), op_(std::move(op)), shape_(std::make_unique<Tensor>()) {
+    each_tensor(*op_, [&](Tensor& tensor, std::string_view) {
+      if (tensor.origin != nullptr) tensor.origin = shape_.get();
+    });
+  }
+  void operator()() {
+    each_tensor(*op_, [](const Tensor& tensor, std::string_view name) { check_still_live(tensor, name.data()); });
+    shape_->strides = {-1};
+    run_on_device(device_, name_, *op_);
+    require(shape_->strides == Dims{-1},
+            "{} has an output whose shape depends on the data; a graph cannot tell it, call it outside of the capture",
+            name_);
+  }
+
+ private:
+  int device_;
+  const char* name_;
+  std::unique_ptr<ops::Operator> op_;
+  std::unique_ptr<Tensor> shape_;  // where outputs write their final shapes
+};
 
 }  // namespace
 
@@ -32,7 +75,11 @@ void launch(aclrtStream stream, const char* name, std::unique_ptr<ops::Operator>
   device::Task task;
   task.name = name;
   task.cost_ns = op->cost();
-  task.body = [op = std::move(op), name, device = queue.device()] { run_on_device(device, name, *op); };
+  if (device::captured(queue)) [[unlikely]] {
+    task.body = RecordedCall(queue.device(), name, std::move(op));
+  } else {
+    task.body = [op = std::move(op), name, device = queue.device()] { run_on_device(device, name, *op); };
+  }
   queue.launch(std::move(task));
 }
 

@@ -28,4 +28,10 @@ void check_memory(Tensor& tensor, bool written, const char* name) {
   tensor.data = device::resolve(tensor.data, static_cast<size_t>(tensor.offset + span) * size);
 }
 
+// In guard mode tensors hold kernels' addresses, which belong to no block.
+void check_still_live(const Tensor& tensor, const char* name) {
+  if (!device::is_device_address(tensor.data)) return;
+  check_live(tensor.bytes(), static_cast<size_t>(tensor.span()) * size_of(tensor.dtype), name);
+}
+
 }  // namespace npu::acl

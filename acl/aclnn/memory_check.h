@@ -10,4 +10,7 @@ namespace npu::acl {
 /// the client declared. `name` is the argument's. Then makes `tensor.data` the address kernels use.
 void check_memory(Tensor& tensor, bool written, const char* name);
 
+/// Raises 161002 unless the memory of a tensor that was checked before is live still.
+void check_still_live(const Tensor& tensor, const char* name);
+
 }  // namespace npu::acl

@@ -9,6 +9,7 @@
 
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/call.h"
+#include "device/capture.h"
 #include "device/context.h"
 #include "device/host_memory.h"
 #include "device/memory.h"
@@ -118,7 +119,16 @@ bool shows(const Sides& sides, const Copy& copy) {
   return sides.from == Side::kDevice && (sides.to == Side::kHost || device_of(copy.from) != device_of(copy.to));
 }
 
+/// What a graph keeps: its runs come later, when the memory may be gone.
+device::TaskBody recorded_move(const Copy& copy) {
+  return [copy] {
+    check(copy);
+    move_bytes(copy.to, copy.from, copy.bytes);
+  };
+}
+
 void launch_move(device::Stream& stream, const Copy& copy, uint32_t flags) {
+  if (device::captured(stream)) return launch(stream, "memcpy", flags, copy.bytes, recorded_move(copy));
   launch(stream, "memcpy", flags, copy.bytes,
          [to = copy.to, from = copy.from, bytes = copy.bytes] { move_bytes(to, from, bytes); });
 }
@@ -156,6 +166,7 @@ void finish_default_stream() { device::current_context().default_stream->synchro
 }  // namespace
 
 void copy_now(const Copy& copy) {
+  device::check_safe("a synchronous copy");
   const Sides sides = check(copy);
   if (copy.bytes == 0) return;
   if (sides.from == Side::kDevice || sides.to == Side::kDevice) finish_default_stream();
@@ -170,12 +181,16 @@ void copy_in_stream(const Copy& copy, device::Stream& stream) {
   const bool read_late = pageable(sides.from, copy.from, copy.bytes);
   const uint32_t flags = shows(sides, copy) ? device::kTaskShows : device::kTaskKernel;
   if (!written_late && !read_late) return launch_move(stream, copy, flags);
-  if (!written_late && copy.bytes <= kStaged) return launch_staged(stream, copy);
+  device::check_safe("a copy of pageable host memory");
+  const bool recorded = device::captured(stream);  // each run then reads or writes the host memory as it is
+  if (!written_late && copy.bytes <= kStaged && !recorded) return launch_staged(stream, copy);
   launch_move(stream, copy, flags | device::kTaskHostCopy);
+  if (recorded) return;
   stream.synchronize();
 }
 
 void fill_now(void* to, size_t capacity, int32_t value, size_t bytes) {
+  device::check_safe("a synchronous fill");
   const Side side = check_fill(to, capacity, bytes);
   if (bytes == 0) return;
   if (side == Side::kDevice) finish_default_stream();
@@ -185,8 +200,10 @@ void fill_now(void* to, size_t capacity, int32_t value, size_t bytes) {
 void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, device::Stream& stream) {
   check_fill(to, capacity, bytes);
   if (bytes == 0) return;
-  launch(stream, "memset", device::kTaskKernel, bytes,
-         [to, value, bytes] { std::memset(device::resolve(to, bytes), value, bytes); });
+  launch(stream, "memset", device::kTaskKernel, bytes, [to, value, bytes, recorded = device::captured(stream)] {
+    if (recorded) check_fill(to, bytes, bytes);
+    std::memset(device::resolve(to, bytes), value, bytes);
+  });
 }
 
 }  // namespace npu::acl

@@ -4,6 +4,7 @@
 
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/call.h"
+#include "device/capture.h"
 #include "device/stream.h"
 
 namespace npu::acl {
@@ -36,27 +37,41 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
 }
 
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
-  return call("aclrtRecordEvent", [&] { device::record_event(event, device::stream_from_handle(stream)); });
+  return call("aclrtRecordEvent", [&] {
+    device::Stream& queue = device::stream_from_handle(stream);
+    if (!device::record_in_capture(queue, event)) device::record_event(event, queue);
+  });
 }
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
-  return call("aclrtResetEvent", [&] { device::reset_event(event, device::stream_from_handle(stream)); });
+  return call("aclrtResetEvent", [&] {
+    device::Stream& queue = device::stream_from_handle(stream);
+    if (!device::reset_in_capture(queue, event)) device::reset_event(event, queue);
+  });
 }
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
-  return call("aclrtStreamWaitEvent", [&] { device::wait_event(device::stream_from_handle(stream), event); });
+  return call("aclrtStreamWaitEvent", [&] {
+    device::Stream& queue = device::stream_from_handle(stream);
+    if (!device::wait_in_capture(queue, event)) device::wait_event(queue, event);
+  });
 }
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
-  return call("aclrtSynchronizeEvent", [&] { device::synchronize_event(event); });
+  return call("aclrtSynchronizeEvent", [&] {
+    device::check_event_not_captured(event, "synchronise");
+    device::synchronize_event(event);
+  });
 }
 
 aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
   return call("aclrtQueryEvent", [&] {
     given(status, "status");
+    device::check_event_not_captured(event, "query");
     *status = device::event_complete(event) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
   });
 }
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
   return call("aclrtQueryEventStatus", [&] {
     given(status, "status");
+    device::check_event_not_captured(event, "query");
     *status = device::event_complete(event) ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   });
 }

@@ -5,7 +5,21 @@
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/call.h"
 #include "acl/runtime/stream_attribute.h"
+#include "device/capture.h"
 #include "device/context.h"
+
+namespace npu::acl {
+namespace {
+
+/// The stream of a question about queued work. Raises 107000 while its work is recorded.
+device::Stream& queued(aclrtStream handle, const char* action) {
+  device::Stream& stream = device::stream_from_handle(handle);
+  device::check_not_captured(stream, action);
+  return stream;
+}
+
+}  // namespace
+}  // namespace npu::acl
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
@@ -25,6 +39,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uin
 
 aclError aclrtDestroyStream(aclrtStream stream) {
   return call("aclrtDestroyStream", [&] {
+    if (const device::Stream* found = device::find_stream(stream)) device::check_not_captured(*found, "destroy");
     forget_attributes(stream);
     device::destroy_stream(stream);
   });
@@ -37,17 +52,17 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return call("aclrtSynchronizeStream", [&] { device::stream_from_handle(stream).synchronize(); });
+  return call("aclrtSynchronizeStream", [&] { queued(stream, "synchronise").synchronize(); });
 }
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
   // Clients wait in slices, and look at something else in between.
   return ask("aclrtSynchronizeStreamWithTimeout", Code::kStreamSyncTimeout,
-             [&] { device::stream_from_handle(stream).synchronize(milliseconds(timeout)); });
+             [&] { queued(stream, "synchronise").synchronize(milliseconds(timeout)); });
 }
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   return call("aclrtStreamQuery", [&] {
     given(status, "status");
-    *status = device::stream_from_handle(stream).query() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
+    *status = queued(stream, "query").query() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
   });
 }
 aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {

@@ -176,6 +176,10 @@ static const Function kCalled[] = {
     TWO_PHASES(aclnnUpsampleNearest2d),
     TWO_PHASES(aclnnWeightQuantBatchMatmulV2),
     (Function)aclnnCalculateMatmulWeightSizeV2,
+    (Function)aclmdlRICaptureBegin,
+    (Function)aclmdlRICaptureEnd,
+    (Function)aclmdlRIExecuteAsync,
+    (Function)aclmdlRIDestroy,
 };
 
 int main(void) {

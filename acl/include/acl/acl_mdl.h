@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models. None of it is built yet: the three dump functions exist because clients link them, and answer 207000 with a
- * text that says so. */
+/* Recorded work of streams, which runs again with one call. Models of files are not built: the three dump functions
+ * exist because clients link them, and answer 207000 with a text that says so. */
 #ifndef ANYNPU_ACL_ACL_MDL_H_
 #define ANYNPU_ACL_ACL_MDL_H_
 
@@ -17,6 +17,47 @@ aclError aclmdlInitDump(void);
 aclError aclmdlSetDump(const char* dumpCfgPath);
 /** End of tensor dumps: always 207000, since none was started. */
 aclError aclmdlFinalizeDump(void);
+
+/** Work that was recorded while a stream was captured. */
+typedef void* aclmdlRI;
+
+/** Who may call, while a stream is captured, what is not safe then: aclrtMemcpy, aclrtMemset, and aclrtMemcpyAsync of
+ * host memory that aclrtMallocHost did not give. GLOBAL: no thread that did not say otherwise for itself; THREAD_LOCAL:
+ * all threads but the one that captures; RELAXED: all. */
+typedef enum ANYNPU_ANY_INT {
+  ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
+  ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
+  ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
+} aclmdlRICaptureMode;
+typedef enum ANYNPU_ANY_INT {
+  ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,
+  ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE = 1,
+  ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
+} aclmdlRICaptureStatus;
+
+/** From here on, work given to `stream` is recorded and not run: aclnn functions, single operators, asynchronous copies
+ * and fills, host functions. Addresses and numbers stay as they are recorded; memory must live as long as the recording
+ * is run. A stream that waits for an event recorded on a captured stream is captured with it, and must come back by
+ * such a wait. Collectives cannot be recorded (the capture then gives nothing), nor can captured streams and events be
+ * synchronised, queried or destroyed. 107000 for a stream that is captured already and an unknown `mode`. */
+aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
+/** Ends the capture on the stream it began on. 107000 on another stream, and with the reason when nothing could be
+ * recorded; the capture is over then, too. */
+aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
+/** Whether `stream` is captured, and what aclmdlRICaptureEnd will return. */
+aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* status, aclmdlRI* modelRI);
+/** Sets the mode of the calling thread and returns the one before in `mode`. */
+aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
+/** Queues one run of what was recorded, task behind task in the order they were recorded. Runs of one recording never
+ * overlap. 107000 for a recording that is not ended, a stream of another device, a captured stream. A task that fails
+ * ends the run; whoever synchronises hears which one it was. */
+aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
+/** Gives the recording back; runs that are queued go on. */
+aclError aclmdlRIDestroy(aclmdlRI modelRI);
+/** A number of the recording, unique in the process. */
+aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId);
+/** Prints the recorded tasks to standard output. */
+aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 
 #ifdef __cplusplus
 }

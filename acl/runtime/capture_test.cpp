@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded streams through the C interface: kernels, copies and fills run again on the memory they were recorded with.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "acl/include/acl/acl_mdl.h"
+#include "acl/runtime/testing.h"
+#include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_foreach_exp.h"
+#include "aclnnop/aclnn_nonzero.h"
+
+namespace npu::acl {
+namespace {
+
+constexpr int64_t kCount = 8;
+constexpr size_t kBytes = kCount * sizeof(float);
+
+/// kCount floats on the device with an aclTensor over them.
+struct Vector {
+  Memory memory{kBytes};
+  aclTensor* tensor;
+  Vector() { tensor = aclCreateTensor(&kCount, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &kCount, 1, memory.get()); }
+  ~Vector() { aclDestroyTensor(tensor); }
+  void fill(float value) const {
+    const std::vector<float> values(kCount, value);
+    EXPECT_OK(aclrtMemcpy(memory.get(), kBytes, values.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+  }
+  float last() const {
+    float value = 0;
+    const auto bytes = memory.read();
+    std::memcpy(&value, bytes.data() + kBytes - sizeof value, sizeof value);
+    return value;
+  }
+};
+
+class Capture : public OnDevice {
+ protected:
+  OwnStream stream_;
+  void add(const Vector& a, const Vector& b, const Vector& out) {
+    double one = 1;
+    aclScalar* alpha = aclCreateScalar(&one, ACL_DOUBLE);
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_OK(aclnnAddGetWorkspaceSize(a.tensor, b.tensor, alpha, out.tensor, &size, &executor));
+    EXPECT_OK(aclnnAdd(nullptr, 0, executor, stream_));
+    aclDestroyScalar(alpha);
+  }
+  void begin() { ASSERT_OK(aclmdlRICaptureBegin(stream_, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL)); }
+  aclmdlRI end() {
+    aclmdlRI graph = nullptr;
+    EXPECT_OK(aclmdlRICaptureEnd(stream_, &graph));
+    return graph;
+  }
+  int run(aclmdlRI graph) {
+    EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    return aclrtSynchronizeStream(stream_);
+  }
+};
+
+TEST_F(Capture, KernelsCopiesAndFillsRunAgainOnNewValues) {
+  const Vector a, b, sum, copy;
+  void* pinned = nullptr;
+  ASSERT_OK(aclrtMallocHost(&pinned, kBytes));
+  auto* host = static_cast<float*>(pinned);
+  a.fill(1), b.fill(2), sum.fill(0), copy.fill(0);
+  begin();
+  EXPECT_OK(aclrtMemsetAsync(b.memory.get(), kBytes, 0, kBytes / 2, stream_));
+  add(a, b, sum);
+  add(sum, sum, sum);
+  EXPECT_OK(
+      aclrtMemcpyAsync(copy.memory.get(), kBytes, sum.memory.get(), kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_));
+  EXPECT_OK(aclrtMemcpyAsync(host, kBytes, copy.memory.get(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST, stream_));
+  const aclmdlRI graph = end();
+  EXPECT_EQ(copy.last(), 0);  // nothing has run
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(copy.last(), 6);
+  EXPECT_EQ(host[0], 2);  // b was cleared in its first half
+  a.fill(10), b.fill(5);
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(copy.last(), 30);
+  EXPECT_EQ(host[0], 20);
+  EXPECT_EQ(host[kCount - 1], 30);
+  EXPECT_OK(aclmdlRIDebugPrint(graph));
+  uint32_t id = 0;
+  EXPECT_OK(aclmdlRIGetId(graph, &id));
+  EXPECT_GT(id, 0u);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_EQ(aclmdlRIDestroy(graph), 107017);
+  EXPECT_OK(aclrtFreeHost(pinned));
+}
+
+TEST_F(Capture, StreamsForkAndJoinThroughEvents) {
+  const Vector a, b, out;
+  a.fill(1), b.fill(0), out.fill(0);
+  OwnStream side;
+  aclrtEvent fork = nullptr, join = nullptr;
+  ASSERT_OK(aclrtCreateEvent(&fork));
+  ASSERT_OK(aclrtCreateEvent(&join));
+  begin();
+  EXPECT_OK(aclrtRecordEvent(fork, stream_));
+  EXPECT_OK(aclrtStreamWaitEvent(side, fork));
+  EXPECT_OK(aclrtMemcpyAsync(b.memory.get(), kBytes, a.memory.get(), kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, side));
+  EXPECT_EQ(aclrtSynchronizeStream(side), 107000);
+  EXPECT_EQ(aclrtSynchronizeEvent(fork), 107000);
+  EXPECT_OK(aclrtRecordEvent(join, side));
+  EXPECT_OK(aclrtStreamWaitEvent(stream_, join));
+  add(a, b, out);
+  aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+  aclmdlRI early = nullptr;
+  EXPECT_OK(aclmdlRICaptureGetInfo(side, &status, &early));
+  EXPECT_EQ(status, ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE);
+  const aclmdlRI graph = end();
+  EXPECT_EQ(graph, early);
+  a.fill(4);
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 8);
+  EXPECT_OK(aclrtSynchronizeStream(side));
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_OK(aclrtDestroyEvent(fork));
+  EXPECT_OK(aclrtDestroyEvent(join));
+}
+
+TEST_F(Capture, WhatIsNotSafeNeedsTheRelaxedMode) {
+  const Vector a, out;
+  std::vector<float> pageable(kCount, 3);
+  const auto read_in = [&] {
+    return aclrtMemcpyAsync(a.memory.get(), kBytes, pageable.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE, stream_);
+  };
+  a.fill(1);
+  begin();
+  EXPECT_EQ(read_in(), 107000);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("a copy of pageable host memory is not safe"), std::string::npos);
+  EXPECT_EQ(aclrtMemset(a.memory.get(), kBytes, 0, kBytes), 107000);
+  EXPECT_EQ(aclrtMemcpy(pageable.data(), kBytes, a.memory.get(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST), 107000);
+  aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+  EXPECT_OK(aclmdlRICaptureThreadExchangeMode(&mode));
+  EXPECT_EQ(mode, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
+  EXPECT_OK(read_in());
+  EXPECT_OK(aclmdlRICaptureThreadExchangeMode(&mode));
+  const aclmdlRI graph = end();
+  pageable.assign(kCount, 9);  // each run reads what is there
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(a.last(), 9);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+}
+
+TEST_F(Capture, MemoryThatIsGoneIsToldByTheRun) {
+  const Vector a, out;
+  auto* b = new Vector;
+  a.fill(1), b->fill(1);
+  begin();
+  add(a, *b, out);
+  const aclmdlRI graph = end();
+  EXPECT_OK(run(graph));
+  delete b;
+  EXPECT_NE(run(graph), 0);
+  const std::string text = aclGetRecentErrMsg();
+  EXPECT_NE(text.find("task 1 of 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("aclnnAdd: other"), std::string::npos) << text;
+  EXPECT_OK(aclmdlRIDestroy(graph));
+}
+
+TEST_F(Capture, ListsAreRecordedToo) {
+  const Vector in;
+  Vector out;
+  in.fill(0);
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  aclTensor* from = aclCreateTensor(&kCount, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &kCount, 1, in.memory.get());
+  aclTensorList* xs = aclCreateTensorList(&from, 1);
+  aclTensor* to = aclCreateTensor(&kCount, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &kCount, 1, out.memory.get());
+  aclTensorList* ys = aclCreateTensorList(&to, 1);
+  begin();
+  EXPECT_OK(aclnnForeachExpGetWorkspaceSize(xs, ys, &size, &executor));
+  EXPECT_OK(aclnnForeachExp(nullptr, 0, executor, stream_));
+  const aclmdlRI graph = end();
+  EXPECT_OK(aclDestroyTensorList(xs));
+  EXPECT_OK(aclDestroyTensorList(ys));
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 1);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+}
+
+TEST_F(Capture, AShapeThatDependsOnTheDataCannotBeToldByARun) {
+  const Vector in;
+  in.fill(2);
+  const int64_t dims[] = {kCount, 1};
+  const Memory places(kCount * sizeof(int64_t));
+  aclTensor* found = aclCreateTensor(dims, 2, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims, 2, places.get());
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  begin();
+  EXPECT_OK(aclnnNonzeroGetWorkspaceSize(in.tensor, found, &size, &executor));
+  EXPECT_OK(aclnnNonzero(nullptr, 0, executor, stream_));
+  const aclmdlRI graph = end();
+  EXPECT_OK(aclDestroyTensor(found));
+  EXPECT_NE(run(graph), 0);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("shape depends on the data"), std::string::npos);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+}
+
+TEST_F(Capture, WrongCallsAnswerWithATextThatSaysWhat) {
+  aclmdlRI graph = nullptr;
+  aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+  const auto text = [] { return std::string(aclGetRecentErrMsg()); };
+  EXPECT_EQ(aclmdlRICaptureBegin(stream_, static_cast<aclmdlRICaptureMode>(7)), 107000);
+  EXPECT_NE(text().find("mode is 7"), std::string::npos);
+  EXPECT_EQ(aclmdlRICaptureEnd(stream_, &graph), 107000);
+  EXPECT_NE(text().find("[aclmdlRICaptureEnd]"), std::string::npos);
+  EXPECT_EQ(aclmdlRICaptureEnd(stream_, nullptr), 100000);
+  EXPECT_EQ(aclmdlRICaptureGetInfo(stream_, nullptr, &graph), 100000);
+  EXPECT_EQ(aclmdlRICaptureGetInfo(stream_, &status, nullptr), 100000);
+  EXPECT_EQ(aclmdlRICaptureThreadExchangeMode(nullptr), 100000);
+  EXPECT_EQ(aclmdlRIExecuteAsync(nullptr, stream_), 107017);
+  EXPECT_EQ(aclmdlRIExecuteAsync(&status, stream_), 107017);
+  EXPECT_EQ(aclmdlRIDestroy(nullptr), 107017);
+  EXPECT_EQ(aclmdlRIGetId(nullptr, nullptr), 107017);
+  begin();
+  EXPECT_EQ(aclrtDestroyStream(stream_), 107000);
+  EXPECT_NE(text().find("cannot destroy stream"), std::string::npos);
+  EXPECT_OK(aclmdlRIDestroy(end()));
+}
+
+}  // namespace
+}  // namespace npu::acl
