@@ -149,10 +149,6 @@ struct Ticket {
 
 // The ticket comes first: leave() waits for tickets after it has closed the communicator.
 void Communicator::queue(device::Stream& stream, const char* name, std::function<void()> body) {
-  if (device::captured(stream)) {
-    fault(Result::kUnsupported, "{} cannot be recorded: a collective meets its peers once; run it outside the capture",
-          name);
-  }
   auto ticket = std::make_shared<Ticket>(*this, stream, name);
   if (closed_) {
     ticket->ran = true;
@@ -181,7 +177,11 @@ void Communicator::fail(const char* name, const Error& error) {
 
 void Communicator::admit(const Lane& lane) const {
   check();
-  if (lane.stream() == nullptr || lane.stream()->device() == device()) [[likely]]
+  if (lane.stream() == nullptr) return;
+  if (device::captured(*lane.stream())) [[unlikely]]
+    fault(Result::kUnsupported,
+          "a collective meets its peers once and cannot be recorded; call it outside the capture");
+  if (lane.stream()->device() == device()) [[likely]]
     return;
   fault(Result::kParameter,
         "EI0003: stream {} belongs to device {}, but the communicator is of device {}; make the stream while "

@@ -10,6 +10,7 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_foreach_exp.h"
 #include "aclnnop/aclnn_nonzero.h"
+#include "hccl/hccl.h"
 
 namespace npu::acl {
 namespace {
@@ -37,6 +38,7 @@ struct Vector {
 
 class Capture : public OnDevice {
  protected:
+  const aclError set_ = aclrtSetDevice(0);  // a stream needs a device
   OwnStream stream_;
   void add(const Vector& a, const Vector& b, const Vector& out) {
     double one = 1;
@@ -199,6 +201,26 @@ TEST_F(Capture, AShapeThatDependsOnTheDataCannotBeToldByARun) {
   EXPECT_NE(run(graph), 0);
   EXPECT_NE(std::string(aclGetRecentErrMsg()).find("shape depends on the data"), std::string::npos);
   EXPECT_OK(aclmdlRIDestroy(graph));
+}
+
+TEST_F(Capture, ACollectiveIsRefusedAndItsCommunicatorLivesOn) {
+  const Vector a;
+  a.fill(5);
+  int32_t device = 0;
+  HcclComm alone = nullptr;
+  ASSERT_OK(HcclCommInitAll(1, &device, &alone));
+  const auto reduce = [&] {
+    void* memory = a.memory.get();
+    return HcclAllReduce(memory, memory, kCount, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, alone, stream_);
+  };
+  begin();
+  EXPECT_EQ(reduce(), HCCL_E_NOT_SUPPORT);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("cannot be recorded"), std::string::npos);
+  EXPECT_OK(aclmdlRIDestroy(end()));
+  EXPECT_OK(reduce());
+  EXPECT_OK(aclrtSynchronizeStream(stream_));
+  EXPECT_EQ(a.last(), 5);
+  EXPECT_OK(HcclCommDestroy(alone));
 }
 
 TEST_F(Capture, WrongCallsAnswerWithATextThatSaysWhat) {
