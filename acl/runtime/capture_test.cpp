@@ -10,6 +10,7 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_foreach_exp.h"
 #include "aclnnop/aclnn_nonzero.h"
+#include "device/memory.h"
 #include "hccl/hccl.h"
 
 namespace npu::acl {
@@ -55,9 +56,10 @@ class Capture : public OnDevice {
     EXPECT_OK(aclmdlRICaptureEnd(stream_, &graph));
     return graph;
   }
+  /// The code of the run, or of its launch where ASCEND_LAUNCH_BLOCKING makes that tell.
   int run(aclmdlRI graph) {
-    EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
-    return aclrtSynchronizeStream(stream_);
+    const int code = aclmdlRIExecuteAsync(graph, stream_);
+    return code != 0 ? code : aclrtSynchronizeStream(stream_);
   }
 };
 
@@ -149,6 +151,7 @@ TEST_F(Capture, WhatIsNotSafeNeedsTheRelaxedMode) {
 }
 
 TEST_F(Capture, MemoryThatIsGoneIsToldByTheRun) {
+  if (device::detail::guard_mode) GTEST_SKIP() << "kernels' addresses belong to no block";
   const Vector a, out;
   auto* b = new Vector;
   a.fill(1), b->fill(1);
