@@ -29,11 +29,12 @@ Tensor cut(Tensor t, size_t axis, int64_t length) {
   return t;
 }
 
-/// Arguments for quantised, paged and shared caches, which are not built, under the client's names.
+/// Arguments for quantised, paged, shared and split caches, which are not built, under the client's names.
 struct Unbuilt {
   Tensor dequant_scale1, quant_scale1, dequant_scale2, quant_scale2, quant_offset2, antiquant_scale, antiquant_offset,
       block_table, query_padding_size, kv_padding_size, key_antiquant_scale, key_antiquant_offset,
-      value_antiquant_scale, value_antiquant_offset, key_shared_prefix, value_shared_prefix;
+      value_antiquant_scale, value_antiquant_offset, key_shared_prefix, value_shared_prefix, query_rope, key_rope,
+      key_rope_antiquant_scale;
 };
 
 struct InferAttention final : Operator, Unbuilt {
@@ -92,10 +93,13 @@ void InferAttention::refuse_unbuilt() const {
       {"valueAntiquantOffset", &value_antiquant_offset},
       {"keySharedPrefix", &key_shared_prefix},
       {"valueSharedPrefix", &value_shared_prefix},
+      {"queryRope", &query_rope},
+      {"keyRope", &key_rope},
+      {"keyRopeAntiquantScale", &key_rope_antiquant_scale},
   };
   for (const auto& [name, tensor] : given)
     require(absent(*tensor),
-            "{} is given: attention over quantised, paged or shared caches is not built; give plain "
+            "{} is given: attention over quantised, paged, shared or split caches is not built; give plain "
             "keys and values and leave it out",
             name);
   require(actual_shared_prefix_len.empty(), "actualSharedPrefixLen is given: shared prefixes are not built");
@@ -267,6 +271,9 @@ const Registration register_infer("infer_attention", "attention",
                                    unbuilt<&A::value_antiquant_offset>("value_antiquant_offset"),
                                    unbuilt<&A::key_shared_prefix>("key_shared_prefix"),
                                    unbuilt<&A::value_shared_prefix>("value_shared_prefix"),
+                                   unbuilt<&A::query_rope>("query_rope"),
+                                   unbuilt<&A::key_rope>("key_rope"),
+                                   unbuilt<&A::key_rope_antiquant_scale>("key_rope_antiquant_scale"),
                                    attr<&A::actual_shared_prefix_len>("actual_shared_prefix_len"),
                                    attr<&A::num_heads>("num_heads"),
                                    attr<&A::scale>("scale"),

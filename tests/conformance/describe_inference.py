@@ -58,8 +58,11 @@ def infer(q=(B, S, N, D), k=(B, L, KV, D), keys=1, **options):
         "block_size": 0, "antiquant_mode": 0, "softmax_lse_flag": False, "key_antiquant_mode": 0,
         "value_antiquant_mode": 0, **dict.fromkeys(UNBUILT), **options,
     }  # fmt: skip
-    case("aclnnFusedInferAttentionScoreV2", attention, HALF, layouts=("plain", "transposed", "sliced"), tolerance=10,
-         out_dtypes={"softmax_lse": torch.float32}, **values)  # fmt: skip
+    settings = {"tolerance": 10, "out_dtypes": {"softmax_lse": torch.float32}}
+    layouts = ("plain", "transposed", "sliced")
+    case("aclnnFusedInferAttentionScoreV2", attention, HALF, layouts=layouts, **settings, **values)
+    split = dict.fromkeys(("query_rope", "key_rope", "key_rope_antiquant_scale"))
+    case("aclnnFusedInferAttentionScoreV3", attention, HALF, layouts=("plain",), **settings, **values, **split)
 
 
 infer()
