@@ -48,12 +48,26 @@ def family_sections():
         yield f"## {family}\n\n{table.markdown(['operator', 'fields', 'reached by'], rows)}\n"
 
 
+def types_section():
+    """Which functions are as strict as a device about element types, and which are not yet."""
+    lines = (DOCS.parent / "acl/types.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    strict = {name for line in lines for name in line.split("\t")[0].split()}
+    others = sorted({function.name for function in door.functions()} - strict)
+    return f"""## Element types
+
+{len(strict)} aclnn functions refuse the element types that the vendor's documentation does not list, unless torch-npu
+passes them (`acl/types.tsv`; their headers name the types and the page). The {len(others)} others take whatever their
+operator computes, because no list was found for them yet: {" ".join(f"`{name}`" for name in others)}
+"""
+
+
 def operators_page():
     count = Counter(op.family for op in door.operators())
     total = (
         f"{sum(count.values())} operators in {len(count)} families, reached by {len(door.functions())} aclnn functions."
     )
-    return f"{MADE}\n# Operators\n\n{total} The same list: `anynpu ops`.\n\n" + "\n".join(family_sections())
+    sections = "\n".join([*family_sections(), types_section()])
+    return f"{MADE}\n# Operators\n\n{total} The same list: `anynpu ops`.\n\n{sections}"
 
 
 RULES = DOCS.parent / "tools/migrate/rules"

@@ -61,13 +61,22 @@ aclOpExecutor& repeatable_executor(aclOpExecutor* executor) {
   return live;
 }
 
+void note_device(aclOpExecutor& executor, int device, const char* name) {
+  if (device < 0) return;
+  require(executor.device < 0 || executor.device == device,
+          "{} would be memory of device {}, the executor was made for device {}; make another one", name, device,
+          executor.device);
+  executor.device = device;
+  executor.on_device = name;
+}
+
 void set_address(aclOpExecutor& executor, const std::vector<Tensor*>& copies, const Parameter& p, aclTensor& tensor,
                  void* address) {
   for (Tensor* t : copies) {
     require(t->defined(), "{} was null in phase 1 and cannot get an address now", p.name);
     Tensor moved = *t;
     moved.data = address;
-    check_memory(moved, p.mark != Mark::kRead, p.name);
+    note_device(executor, check_memory(moved, p.mark != Mark::kRead, p.name), p.name);
     *t = moved;
   }
   tensor.tensor.data = address;

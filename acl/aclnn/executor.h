@@ -12,6 +12,9 @@ struct aclOpExecutor {
   std::unique_ptr<npu::ops::Operator> op;
   /// Argument name of a tensor without an address (allowed until phase 2, see aclSetInputTensorAddr), else null.
   const char* unaddressed = nullptr;
+  /// Where the memory of the tensors is, and the name of one of them; null when none has memory yet.
+  int device = -1;
+  const char* on_device = nullptr;
   bool repeatable = false;
 };
 

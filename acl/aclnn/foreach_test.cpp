@@ -105,9 +105,12 @@ TEST(Foreach, ErrorsNameTheMember) {
   Floats x({3}), y({7});
   const aclTensor* members[] = {x.release(), y.release()};
   aclTensorList* wrong = aclCreateTensorList(members, 2);
+  double one = 1;
+  aclScalar* alpha = aclCreateScalar(&one, ACL_DOUBLE);
   Call c;
-  EXPECT_EQ(aclnnForeachAddListV2GetWorkspaceSize(a.list, wrong, nullptr, out.list, &c.size, &c.executor), 161002);
+  EXPECT_EQ(aclnnForeachAddListV2GetWorkspaceSize(a.list, wrong, alpha, out.list, &c.size, &c.executor), 161002);
   EXPECT_EQ(std::string(recent_error()).rfind("[aclnnForeachAddListV2] member 1: ", 0), 0u);
+  aclDestroyScalar(alpha);
   aclDestroyTensorList(wrong);
 }
 

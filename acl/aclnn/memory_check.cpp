@@ -17,15 +17,17 @@ void check_live(const void* first, size_t bytes, const char* name) {
 
 }  // namespace
 
-void check_memory(Tensor& tensor, bool written, const char* name) {
+int check_memory(Tensor& tensor, bool written, const char* name) {
   const int64_t span = tensor.span();
-  if (span == 0) return;
+  if (span == 0) return -1;
   require(!written || tensor.offset + span <= tensor.storage_elements,
           "{} is {}: its view ends at element {} of a storage of {}; pass the real storageDims", name, tensor,
           tensor.offset + span, tensor.storage_elements);
   const size_t size = size_of(tensor.dtype);
   check_live(tensor.bytes(), static_cast<size_t>(span) * size, name);
+  const int device = device::find_block(tensor.bytes()).device;
   tensor.data = device::resolve(tensor.data, static_cast<size_t>(tensor.offset + span) * size);
+  return device;
 }
 
 // In guard mode tensors hold kernels' addresses, which belong to no block.

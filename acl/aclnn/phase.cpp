@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/phase.h"
 
+#include "acl/aclnn/argument_check.h"
 #include "acl/aclnn/assign.h"
 #include "acl/aclnn/foreach.h"
 #include "acl/aclnn/launch.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
+#include "device/stream.h"
 #include "ops/vector/convert.h"
 
 namespace npu::acl {
@@ -15,7 +17,7 @@ using ops::FieldKind;
 
 [[noreturn]] void refuse_null(const Step& step, const Parameter& p, const ops::OperatorDef& def) {
   fail(Code::kNnNullPointer, "{} is null: {} {}; pass {} {}", p.name, def.name,
-       step.field->role == ops::FieldRole::kIn ? "reads it" : "writes it", step.kind == Word::kIntArray ? "an" : "a",
+       p.mark == Mark::kRead ? "reads it" : "writes it", step.kind == Word::kIntArray ? "an" : "a",
        name_of(step.field->kind));
 }
 
@@ -35,6 +37,7 @@ class Builder {
       : row_(row), plan_(plan), arguments_(arguments) {}
 
   std::unique_ptr<ops::Operator> build() {
+    if (plan_.has_value_rules) check_values(row_, arguments_);
     if (!plan_.foreach) return build_one(0);
     auto all = std::make_unique<Foreach>(*plan_.def);
     const size_t count = foreach_count();
@@ -42,6 +45,8 @@ class Builder {
     return all;
   }
   const char* unaddressed() const { return unaddressed_; }
+  int device() const { return device_; }
+  const char* on_device() const { return on_device_; }
 
  private:
   std::unique_ptr<ops::Operator> build_one(size_t member) {
@@ -83,15 +88,14 @@ class Builder {
   }
 
   void check_tensors(const Step& step, const Parameter& p, void* field) {
-    const bool written = p.mark != Mark::kRead;
     switch (step.field->kind) {
-      case FieldKind::kTensor: return check_tensor(*static_cast<Tensor*>(field), written, p);
-      case FieldKind::kOperand: return check_tensor(static_cast<ops::Operand*>(field)->tensor, written, p);
+      case FieldKind::kTensor: return check_tensor(*static_cast<Tensor*>(field), p);
+      case FieldKind::kOperand: return check_tensor(static_cast<ops::Operand*>(field)->tensor, p);
       case FieldKind::kTensorList:
-        for (Tensor& t : *static_cast<std::vector<Tensor>*>(field)) check_tensor(t, written, p);
+        for (Tensor& t : *static_cast<std::vector<Tensor>*>(field)) check_tensor(t, p);
         return;
       case FieldKind::kOperandList:
-        for (auto& o : *static_cast<std::vector<ops::Operand>*>(field)) check_tensor(o.tensor, written, p);
+        for (auto& o : *static_cast<std::vector<ops::Operand>*>(field)) check_tensor(o.tensor, p);
         return;
       default: return;
     }
@@ -101,14 +105,24 @@ class Builder {
     return ops::slot_of(dtype) != DType::kUndefined || (dtype == DType::kInt4 && std::string_view(p.word) == "packed");
   }
 
-  void check_tensor(Tensor& tensor, bool written, const Parameter& p) {
+  void check_tensor(Tensor& tensor, const Parameter& p) {
     if (!tensor.defined()) return;
+    check_kind(tensor, p);
     require(takes(p, tensor.dtype), "{} is {}: no operator computes this dtype; cast it first", p.name, tensor);
     if (tensor.data == nullptr) {
       if (tensor.count() > 0) unaddressed_ = p.name;
       return;
     }
-    check_memory(tensor, written, p.name);
+    note_device(check_memory(tensor, p.mark != Mark::kRead, p.name), p.name);
+  }
+
+  /// One call has one device: a stream works on the memory of its own.
+  void note_device(int device, const char* name) {
+    if (device < 0) return;
+    require(device_ < 0 || device_ == device, "{} is memory of device {}, {} of device {}; copy one of them over first",
+            on_device_, device_, name, device);
+    device_ = device;
+    on_device_ = name;
   }
 
   /// The common length of the lists; raises 161002 when they differ.
@@ -131,6 +145,8 @@ class Builder {
   const Plan& plan_;
   std::span<const Argument> arguments_;
   const char* unaddressed_ = nullptr;
+  int device_ = -1;
+  const char* on_device_ = nullptr;
 };
 
 void refuse_row(const Plan& plan) { fail(Code::kNnFindKernel, "{}", plan.problem); }
@@ -148,6 +164,14 @@ std::unique_ptr<ops::Operator> copy_for_run(const aclOpExecutor& executor) {
   return op;
 }
 
+void check_device(const aclOpExecutor& executor, aclrtStream stream) {
+  if (executor.device < 0) return;
+  const int device = device::stream_from_handle(stream).device();
+  require(device == executor.device,
+          "{} is memory of device {}, the stream belongs to device {}; use a stream of device {}", executor.on_device,
+          executor.device, device, executor.device);
+}
+
 }  // namespace
 
 int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* workspace_size,
@@ -163,7 +187,7 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
     Builder builder(row, plan, arguments);
     std::unique_ptr<ops::Operator> op = builder.build();
     op->prepare();
-    *executor = ExecutorPool::create(&row, std::move(op), builder.unaddressed());
+    *executor = ExecutorPool::create(&row, std::move(op), builder.unaddressed(), builder.device(), builder.on_device());
   });
 }
 
@@ -176,6 +200,7 @@ int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream
     if (live.unaddressed != nullptr)
       fail(Code::kNnNullPointer, "{} has no device address; create it with one, or set one with aclSetTensorAddr",
            live.unaddressed);
+    check_device(live, stream);
     // A repeatable executor keeps its operator: runs already queued must not see addresses set later.
     if (live.repeatable) return launch(stream, row.name, copy_for_run(live));
     std::optional<aclOpExecutor> taken = ExecutorPool::take_out(executor);

@@ -54,6 +54,9 @@ class Resolver {
     check_bindings();
     for (const ops::Field& field : plan_.def->fields) feed(field);
     check_arguments();
+    plan_.has_value_rules = std::any_of(row_.parameters.begin(), row_.parameters.end(), [](const Parameter& p) {
+      return p.rule.same >= 0 || p.rule.low < p.rule.high;
+    });
     // Arguments are checked in the order the client wrote them, so the first wrong one is reported.
     std::stable_sort(plan_.steps.begin(), plan_.steps.end(),
                      [](const Step& a, const Step& b) { return a.parameter < b.parameter; });
@@ -84,7 +87,9 @@ class Resolver {
     require(assign != nullptr, "argument {} is a {}, which does not fit field {} of operator {} ({})", p.name, p.word,
             field.name, plan_.def->name, name_of(field.kind));
     require(!slice || (plan_.foreach && p.kind == Word::kTensor), "{}[] needs a foreach row and a tensor", p.name);
-    plan_.steps.push_back({index, &field, assign, spread, slice, kind, needed(field)});
+    // A tensor that an operator can do without may be missing whatever the table says; a number may not.
+    const bool required = needed(field) || (kind == Word::kScalar && !p.optional);
+    plan_.steps.push_back({index, &field, assign, spread, slice, kind, required});
   }
 
   static bool needed(const ops::Field& field) {

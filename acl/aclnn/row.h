@@ -34,12 +34,24 @@ enum class Word : uint8_t {
 
 enum class Mark : uint8_t { kRead, kWritten, kBoth };
 
+/// What acl/types.tsv says of one argument.
+struct Rule {
+  uint64_t types = 0;  ///< bit n: elements of the DType numbered n are taken; 0: of any
+  int8_t same = -1;    ///< a dtype argument: the parameter whose element type it must name
+  int8_t low = 0;      ///< a number: what it may be, where low < high
+  int8_t high = 0;
+
+  bool takes(DType dtype) const { return types == 0 || (types >> static_cast<int>(dtype) & 1) != 0; }
+};
+
 struct Parameter {
   const char* name;
   const char* word;  ///< as the table spells it: "tensor[]", "i8"
   Word kind;
   Mark mark;
-  bool ignored;  ///< a leading underscore in the table: the operator does not see it
+  bool ignored;           ///< a leading underscore in the table: the operator does not see it
+  bool optional = false;  ///< a question mark in the table: may be null
+  Rule rule = {};
 };
 
 /// One argument of one call; its Parameter says which member counts.
@@ -72,6 +84,7 @@ struct Step {
 struct Plan {
   const ops::OperatorDef* def = nullptr;
   bool foreach = false;
+  bool has_value_rules = false;  ///< some number or dtype has a Rule
   std::vector<Step> steps;
   std::vector<const ops::Field*> constants;  ///< fields copied from `prototype`
   std::unique_ptr<ops::Operator> prototype;

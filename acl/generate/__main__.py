@@ -30,7 +30,8 @@ def main():
     parser.add_argument("--libraries", nargs="+", required=True, help="filter libraries to make symbols for")
     options = parser.parse_args()
     named = table.read_headers(options.tables / "headers.tsv")
-    families = table.read_rows(options.tables / "aclnn" / "functions", named)
+    rows_by_family = table.read_rows(options.tables / "aclnn" / "functions", named)
+    families = table.read_types(options.tables / "types.tsv", rows_by_family)
     symbols = table.read_symbols(options.tables / "symbols.tsv")
     rows = [row for family in families.values() for row in family]
 

@@ -10,9 +10,19 @@ def quote(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def parameter_line(p):
-    ignored = "true" if p.ignored else "false"
-    return f'    {{"{p.name}", "{p.word}", Word::{p.kind}, Mark::{MARKS[p.mark]}, {ignored}}},'
+def boolean(value):
+    return "true" if value else "false"
+
+
+def rule_text(rule, row):
+    same = [p.name for p in row.parameters].index(rule.same) if rule.same else -1
+    return f"{{{rule.bits:#x}, {same}, {rule.low}, {rule.end}}}"
+
+
+def parameter_line(p, row):
+    words = [f'"{p.name}"', f'"{p.word}"', f"Word::{p.kind}", f"Mark::{MARKS[p.mark]}", boolean(p.ignored)]
+    words += [boolean(p.optional)] + ([rule_text(row.rules[p.name], row)] if p.name in row.rules else [])
+    return f"    {{{', '.join(words)}}},"
 
 
 def row_line(row):
@@ -45,7 +55,7 @@ def family_source(family, rows):
     parts += ["", "namespace npu::acl {", "namespace {", ""]
     for row in rows:
         parts.append(f"constexpr Parameter k{row.name}[] = {{")
-        parts += [parameter_line(p) for p in row.parameters]
+        parts += [parameter_line(p, row) for p in row.parameters]
         parts.append("};")
     parts += ["", "const Row kRows[] = {"]
     parts += [row_line(row) for row in rows]

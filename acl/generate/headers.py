@@ -8,6 +8,7 @@ MEANING = {"": "in", ">": "out", "<>": "in, out"}
 WORDS = {
     "tensor": "device tensor",
     "packed": "device tensor, also of 4-bit elements",
+    "blocked": "device tensor, also in ACL_FORMAT_FRACTAL_NZ",
     "tensor[]": "list of device tensors",
     "scalar": "one host number of any type",
     "scalar[]": "list of host numbers",
@@ -28,10 +29,23 @@ NOTHING_BUILT = """
 """.lstrip()
 
 
-def doc_line(p):
+def rule_words(rule):
+    """What acl/types.tsv says of one argument, for a reader of the header."""
+    if rule.same:
+        return f"; the type of `{rule.same}`"
+    if not rule.types:
+        also = f", and up to {rule.beyond} because torch-npu passes it" if rule.beyond else ""
+        return f", {rule.low} to {rule.high}{also}"
+    also = f", and because torch-npu passes them {', '.join(rule.also)}" if rule.also else ""
+    return f": {', '.join(rule.documented)}{also}"
+
+
+def doc_line(p, row):
     extra = ", may be NULL" if p.optional else ""
+    extra += rule_words(row.rules[p.name]) if p.name in row.rules else ""
     extra += ", accepted and not used" if p.ignored else ""
-    return f" * @param {p.name} [{MEANING[p.mark]}] {WORDS.get(p.word, 'integer')}{extra}"
+    text = f"@param {p.name} [{MEANING[p.mark]}] {WORDS.get(p.word, 'integer')}{extra}"
+    return textwrap.fill(text, width=120, initial_indent=" * ", subsequent_indent=" *        ")
 
 
 def bind_sentences(row):
@@ -45,16 +59,22 @@ def bind_sentences(row):
     return "".join(sentences)
 
 
+def types_sentence(row, family):
+    if not any(rule.types for rule in row.rules.values()):
+        return f"Element types: {family.types};"
+    return f"Element types as documented in {row.page}: another one is refused;"
+
+
 def declaration(row, family):
     arguments = "".join(f"{p.c_type} {p.name}, " for p in row.parameters)
     behaviour = textwrap.fill(
-        f"Behaves as {family.reference}. {family.shapes} Element types: {family.types}; "
+        f"Behaves as {family.reference}. {family.shapes} {types_sentence(row, family)} "
         f"aclnn/aclnn_base.h says what holds for all functions.{bind_sentences(row)}",
         width=120, initial_indent=" * ", subsequent_indent=" * ",
     )  # fmt: skip
     return f"""/** Phase 1 of {row.name} (operator `{row.operator}`): checks the arguments and prepares the call.
 {behaviour}
-{chr(10).join(doc_line(p) for p in row.parameters)}
+{chr(10).join(doc_line(p, row) for p in row.parameters)}
  * @param workspaceSize [out] bytes of device memory phase 2 needs (0)
  * @param executor [out] what phase 2 takes
  * @return 0; 161001 a required argument is NULL; 161002 an argument is wrong; 561xxx inner error. The reason is in

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the tables of the door: aclnn rows (acl/aclnn/functions/*.tsv) and plain symbols (acl/symbols.tsv)."""
+"""Reads the tables of the door: aclnn rows (acl/aclnn/functions/*.tsv), the element types they take (acl/types.tsv) and
+plain symbols (acl/symbols.tsv)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 # word in the table -> (C type, acl::Word)
 WORDS = {
     "tensor": ("const aclTensor*", "kTensor"),
     "packed": ("const aclTensor*", "kTensor"),  # whose elements may be smaller than a byte
+    "blocked": ("const aclTensor*", "kTensor"),  # that may lie in ACL_FORMAT_FRACTAL_NZ
     "tensor[]": ("const aclTensorList*", "kTensorList"),
     "scalar": ("const aclScalar*", "kScalar"),
     "scalar[]": ("const aclScalarList*", "kScalarList"),
@@ -26,6 +28,16 @@ WORDS = {
     "str": ("const char*", "kString"),
 }
 MARKS = {"": "kRead", ">": "kWritten", "<>": "kBoth"}
+# Element type in acl/types.tsv -> its number in aclDataType.
+TYPES = {
+    "float32": 0, "float16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6, "uint16": 7, "uint32": 8, "int64": 9,
+    "uint64": 10, "float64": 11, "bool": 12, "complex64": 16, "complex128": 17, "bfloat16": 27,
+}  # fmt: skip
+GROUPS = {
+    "floats": ("float32", "float16", "bfloat16"),
+    "ints": ("int8", "int16", "int32", "int64", "uint8"),
+    "complexes": ("complex64", "complex128"),
+}
 # Names that cannot stand in a C++ parameter list.
 RESERVED = {"default", "new", "delete", "class", "template", "operator", "register", "auto", "bool", "int", "float"}
 
@@ -52,6 +64,30 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """What one argument may be: the documented types and those that torch-npu passes besides, or a number's range."""
+
+    documented: tuple = ()
+    also: tuple = ()
+    same: str = ""  # a dtype argument that must name this tensor's type
+    low: int = 0
+    high: int = 0
+    beyond: int = 0  # a number that torch-npu passes besides: how far the range reaches for it
+
+    @property
+    def end(self):
+        return max(self.high, self.beyond)
+
+    @property
+    def types(self):
+        return self.documented + self.also
+
+    @property
+    def bits(self):
+        return sum(1 << TYPES[name] for name in self.types)
+
+
+@dataclass(frozen=True)
 class Row:
     name: str
     family: str
@@ -60,6 +96,8 @@ class Row:
     operator: str
     bind: str
     header: str
+    rules: dict = field(default_factory=dict, compare=False)  # argument -> Rule
+    page: str = ""  # where the types are documented
 
 
 @dataclass(frozen=True)
@@ -150,6 +188,77 @@ def read_family(path, header_of):
         header = header_of.get(name, default_header(name))
         rows.append(Row(name, path.stem, arguments, parameters, operator, bind, header))
     return sorted(rows, key=lambda row: row.name)
+
+
+def parse_types(text, where):
+    """ "floats int64" -> the four names."""
+    names = [name for word in text.split() for name in GROUPS.get(word, (word,))]
+    if unknown := [name for name in names if name not in TYPES]:
+        raise TableError(f"{where}: '{unknown[0]}' is no element type; known are {', '.join([*TYPES, *GROUPS])}")
+    return tuple(dict.fromkeys(names))
+
+
+def parse_rule(text, where):
+    if match := re.fullmatch(r"=(\w+)", text):
+        return {"same": match[1]}
+    if match := re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text):
+        return {"low": int(match[1]), "high": int(match[2])}
+    return {"documented": parse_types(text, where)}
+
+
+def parse_rules(text, where):
+    """ "self, out: floats; index: int32 int64; dtype: =out" -> {argument: what parse_rule gives}."""
+    rules = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        names, colon, rule = part.partition(":")
+        if not colon:
+            raise TableError(f"{where}: '{part}' is not argument, argument: types")
+        for name in (name.strip() for name in names.split(",")):
+            if name in rules:
+                raise TableError(f"{where}: {name} stands twice")
+            rules[name] = parse_rule(rule.strip(), where)
+    return rules
+
+
+def expand_rules(rules, row, where):
+    """`*` means every tensor that is not named."""
+    known = {p.name for p in row.parameters}
+    tensors = [p.name for p in row.parameters if p.word in ("tensor", "packed", "blocked", "tensor[]")]
+    if unknown := sorted(set(rules) - known - {"*"}):
+        raise TableError(f"{where}: {row.name} has no argument {', '.join(unknown)}")
+    rest = {name: rules["*"] for name in tensors if "*" in rules and name not in rules}
+    return rest | {name: rule for name, rule in rules.items() if name != "*"}
+
+
+def row_rules(row, takes, also, where):
+    takes, also = expand_rules(takes, row, where), expand_rules(also, row, where)
+    rules = {name: Rule(**rule) for name, rule in takes.items()}
+    for name, more in also.items():
+        if name not in rules:
+            raise TableError(f"{where}: {name} takes more than the page says, but the page says nothing of it")
+        if "high" in more:
+            rules[name] = replace(rules[name], beyond=more["high"])
+            continue
+        extra = tuple(t for t in more["documented"] if t not in rules[name].documented)
+        rules[name] = replace(rules[name], also=extra)
+    return rules
+
+
+def read_types(path, families):
+    """The families again, each row with its rules."""
+    owner = {row.name: (family, index) for family, rows in families.items() for index, row in enumerate(rows)}
+    families = {family: list(rows) for family, rows in families.items()}
+    for where, (names, takes, also, page) in read_lines(path, ["functions", "takes", "also", "page"]):
+        for name in names.split():
+            if name not in owner:
+                raise TableError(f"{where}: no function is called {name}")
+            family, index = owner[name]
+            row = families[family][index]
+            if row.rules:
+                raise TableError(f"{where}: {name} stands twice")
+            rules = row_rules(row, parse_rules(takes, where), parse_rules(also, where), where)
+            families[family][index] = replace(row, rules=rules, page=page)
+    return families
 
 
 def read_rows(folder, headers):

@@ -5,16 +5,21 @@
          self=T(4, 5), other=T(5), alpha=2, dtypes=NUMERIC, elementwise=True)
 
 The oracle gets the arguments it names as torch CPU tensors, floating ones in float64 (rounded to the dtype under test
-first), and returns the written arguments in order. Everything else follows from the row in acl/aclnn/functions.
+first), and returns the written arguments in order. Everything else follows from the row in acl/aclnn/functions, and
+from acl/types.tsv: a function that stands there is called with every dtype, and each is taken and right, or refused.
 """
 
 import csv
 import dataclasses
 import inspect
+import sys
 
 import torch
 
-from device import ROOT, Device, DeviceTensor, call
+from device import DTYPES, ROOT, CallError, Device, DeviceTensor, call
+
+sys.path.insert(0, str(ROOT / "acl/generate"))
+import table
 
 REAL = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
 INTEGER = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
@@ -63,7 +68,7 @@ class T:
             # Whole numbers wide enough to be interesting, small enough that products do not overflow int8.
             low, high = (int(self.low), int(self.high)) if self.high - self.low > 4 else (-5, 6)
             low = max(low, 0) if dtype == torch.uint8 or self.low >= 0 else low
-            return torch.randint(low, high, shape, generator=generator).to(dtype)
+            return torch.randint(low, max(high, low + 1), shape, generator=generator).to(dtype)
         real = torch.float64 if not dtype.is_complex else torch.complex128
         unit = torch.rand(shape, generator=generator, dtype=torch.float64)
         made = self.low + (self.high - self.low) * unit
@@ -114,6 +119,31 @@ def _parse(text):
 
 
 FUNCTIONS = _table()
+
+
+def _rules():
+    families = table.read_types(ROOT / "acl/types.tsv", table.read_rows(ROOT / "acl/aclnn/functions"))
+    return {row.name: row.rules for rows in families.values() for row in rows if row.rules}
+
+
+RULES = _rules()
+
+
+def type_name(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+def _tensors(value):
+    """The tensors of one argument: of a tensor, a list of them, or none."""
+    members = value if isinstance(value, list) else [value]
+    return [getattr(m, "host", m) for m in members if isinstance(m, (torch.Tensor, DeviceTensor))]
+
+
+def _refused(name, values):
+    """The arguments whose types acl/types.tsv does not list, in the order of the function."""
+    rules = RULES.get(name, {})
+    typed = [a.name for a in FUNCTIONS[name] if a.name in rules and rules[a.name].types]
+    return [a for a in typed if any(type_name(t.dtype) not in rules[a].types for t in _tensors(values.get(a)))]
 
 
 def _layout(tensor, layout):
@@ -191,6 +221,10 @@ def _variants(case_):
         # Vector code works on blocks; a size beyond one block in one dtype catches block borders.
         if case_.elementwise and dtype == case_.dtypes[0]:
             yield dtype, "plain", (3, 2501)
+    # Types that no case describes: refused, or an oracle is missing.
+    if case_.name in RULES and case_ is CASES[case_.name][0]:
+        described = {dtype for other in CASES[case_.name] for dtype in other.dtypes}
+        yield from ((dtype, "plain", None) for dtype in DTYPES if dtype not in described)
 
 
 def _on_device(device, value):
@@ -209,22 +243,31 @@ def run(device: Device, case_: Case, seed=0):
     return len(variants)
 
 
-def run_variant(device, case_, dtype, layout, shape, seed):
-    arguments = FUNCTIONS[case_.name]
+def _inputs(case_, dtype, seed, layout="plain", shape=None):
     generator = torch.Generator().manual_seed(seed)
-    label = f"{case_.name} {str(dtype)[6:]} {layout}" + ("" if shape is None else f" shape {list(shape)}")
-    # An output may not be an expanded view: several results would share one place.
     spare = "plain" if layout == "expanded" else layout
     inputs = {}
-    for a in arguments:
+    for a in FUNCTIONS[case_.name]:
         if a.role == "out":
             continue
         if a.name not in case_.values and not (a.word == "i8"):
             raise KeyError(f"{case_.name}: the case gives no value for argument {a.name}")
         spec = case_.values.get(a.name, 0)
         inputs[a.name] = _make(spec, generator, dtype, spare if a.role == "inout" else layout, shape)
+    return inputs
+
+
+def run_variant(device, case_, dtype, layout, shape, seed):
+    arguments = FUNCTIONS[case_.name]
+    label = f"{case_.name} {type_name(dtype)} {layout}" + ("" if shape is None else f" shape {list(shape)}")
+    # An output may not be an expanded view: several results would share one place.
+    spare = "plain" if layout == "expanded" else layout
+    inputs = _inputs(case_, dtype, seed, layout, shape)
     expected = {}
     written = [a for a in arguments if a.role != "in"]
+    if refused := _refused(case_.name, inputs):
+        outputs = {a.name: _spare_output(case_, a, inputs) for a in written if a.role == "out"}
+        return expect_refusal(device, case_, inputs | outputs, refused[0], label)
     if case_.oracle is not None:
         names = [n for n, p in inspect.signature(case_.oracle).parameters.items() if p.default is p.empty]
         results = case_.oracle(**{n: _wide(inputs[n]) for n in names})
@@ -238,6 +281,8 @@ def run_variant(device, case_, dtype, layout, shape, seed):
         for a in written:
             if a.role == "out":
                 values[a.name] = _on_device(device, _output(case_, a, expected.get(a.name), dtype, spare))
+        if refused := _refused(case_.name, values):
+            return expect_refusal(device, case_, values, refused[0], label)
         call(device, case_.name, [a.word for a in arguments], [values[a.name] for a in arguments])
         outputs = {a.name: _read(values[a.name]) for a in written}
         for a in written:
@@ -247,6 +292,48 @@ def run_variant(device, case_, dtype, layout, shape, seed):
             case_.check(inputs, outputs)
     finally:
         device.release()
+
+
+def _spare_output(case_, argument, inputs):
+    """An output for a call that is refused before anybody looks at shapes."""
+    made = next((_tensors(value) for value in inputs.values() if _tensors(value)), [torch.zeros(())])
+    return [torch.zeros_like(t) for t in made] if argument.word == "tensor[]" else torch.zeros_like(made[0])
+
+
+def expect_refusal(device, case_, values, argument, label):
+    """The call must end in phase 1, with a text that names the argument."""
+    arguments = FUNCTIONS[case_.name]
+    try:
+        there = [_on_device(device, values.get(a.name)) for a in arguments]
+        call(device, case_.name, [a.word for a in arguments], there)
+    except CallError as error:
+        assert error.code == 161002, f"{label}: {error}"
+        assert error.text.startswith(f"[{case_.name}] {argument} is "), f"{label}: {error}"
+        assert "it may be " in error.text, f"{label}: {error}"
+    else:
+        raise AssertionError(f"{label}: {argument} was taken")
+    finally:
+        device.release()
+
+
+def refuse_each(device: Device, name, seed=0):
+    """Every tensor argument with every type that it may not have, the others as they should be; returns how many."""
+    rules = RULES[name]
+    arguments = FUNCTIONS[name]
+    taken = ((c, d) for c in CASES[name] for d in c.dtypes if not _refused(name, _inputs(c, d, seed)))
+    case_, good = next(taken)
+    count = 0
+    for argument in (a for a in arguments if a.name in rules and rules[a.name].types):
+        for dtype in (d for d in DTYPES if type_name(d) not in rules[argument.name].types):
+            values = _inputs(case_, good, seed)
+            values |= {a.name: _spare_output(case_, a, values) for a in arguments if a.role == "out"}
+            wrong = [t.to(dtype) for t in _tensors(values[argument.name])] or [torch.zeros((), dtype=dtype)]
+            values[argument.name] = wrong if argument.word == "tensor[]" else wrong[0]
+            # A number that must name this type follows it, so that the type alone is wrong.
+            values |= {n: dtype for n, rule in rules.items() if rule.same == argument.name}
+            expect_refusal(device, case_, values, argument.name, f"{name} {argument.name} {type_name(dtype)}")
+            count += 1
+    return count
 
 
 def _output(case_, argument, result, dtype, layout):

@@ -14,6 +14,8 @@ both("Adds", lambda self, other, alpha: self + alpha * other, NUMERIC, self=S, o
 case("aclnnAddV3", lambda self, other, alpha: self + alpha * other, REAL, self=1.5, other=S, alpha=2)
 both("Sub", lambda self, other, alpha: self - alpha * other, NUMERIC + COMPLEX, self=T(4, 5, low=5, high=12),
      other=T(4, 5, low=0, high=2), alpha=2)  # fmt: skip
+# torch has no difference of truth values; the documentation lists them: the number, then whether it is one.
+both("Sub", lambda self, other, alpha: self.long() - alpha * other.long() != 0, BOOL, self=S, other=S, alpha=1)
 both("Subs", lambda self, other, alpha: self - alpha * other, REAL, self=S, other=1.5, alpha=2)
 both("Rsub", lambda self, other, alpha: other - alpha * self, REAL, self=S, other=T(5), alpha=2, elementwise=False)
 both("Rsubs", lambda self, other, alpha: other - alpha * self, REAL, self=S, other=1.5, alpha=2)

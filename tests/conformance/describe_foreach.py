@@ -57,6 +57,7 @@ def scaled(function):
     return lambda self, other, alpha: function(self, alpha * other)
 
 
+foreach("SubListV2", scaled(torch.sub), [torch.int32], self=tensors(), other=tensors(), alpha=2)
 for name, function in {"Add": torch.add, "Sub": torch.sub}.items():
     foreach(f"{name}List", scaled(function), self=tensors(), other=tensors(), alpha=HALF)
     foreach(f"{name}ListV2", scaled(function), self=tensors(), other=tensors(), alpha=0.5)

@@ -168,7 +168,7 @@ def _argument(word, value, keep):
         return C.c_char_p(value.encode())
     if value is None:
         return C.c_void_p(None)
-    if word in ("tensor", "packed"):
+    if word in ("tensor", "packed", "blocked"):
         made, kind = value.create(), "Tensor"
     elif word == "tensor[]":
         members = [C.c_void_p(None) if v is None else v.create() for v in value]

@@ -74,7 +74,7 @@ typedef enum ANYNPU_ANY_INT {
 
 /** Meaning of the axes: N batch, C channels, D depth, H height, W width. It says nothing about the strides, which
  * aclCreateTensor takes separately: an NCHW tensor may lie in memory with its channels last. Operators go by the order
- * of the axes alone; none reorders elements for a blocked format (NC1HWC0, FRACTAL_…). */
+ * of the axes alone; aclnn functions refuse a blocked format (NC1HWC0, FRACTAL_…). */
 typedef enum ANYNPU_ANY_INT {
   ACL_FORMAT_UNDEFINED = -1,
   ACL_FORMAT_NCHW = 0,
