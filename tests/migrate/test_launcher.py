@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """run_distributed_npu.sh, as `ms_fmk_transplt … distributed` writes it: several processes, how they meet and end."""
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -37,6 +38,24 @@ if __name__ == "__main__":
     dist.destroy_process_group()
 """
 
+# Trains on one GPU. A rank takes every second sample: two ranks together those of a batch of twice the size.
+TRAIN = """import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def main():
+    torch.manual_seed(3)
+    inputs = torch.linspace(-1, 1, 32).reshape(16, 2)
+    train_loader = DataLoader(TensorDataset(inputs, inputs.sum(1, keepdim=True)), batch_size=2)
+    net = torch.nn.Linear(2, 1).to("cuda:0")
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for epoch in range(2):
+        for x, y in train_loader:
+            optimizer.zero_grad()
+            torch.nn.functional.mse_loss(net(x.cuda(0)), y.cuda(0)).backward()
+            optimizer.step()
+    print("weights", *[value.item() for weight in net.parameters() for value in weight.detach().cpu().flatten()])
+"""
+
 
 def heed_signals():
     """A shell cannot trap what whoever started the tests ignores (nohup, a job in the background)."""
@@ -45,13 +64,13 @@ def heed_signals():
 
 
 class Launcher:
-    def __init__(self, folder, text, name="train.py", migrated=False):
+    def __init__(self, folder, text, name="train.py", migrated=False, options=(), model="model"):
         source = folder / "my net"
         source.mkdir()
         (source / name).write_text(text)
         (folder / "out put").mkdir()
-        arguments = ["ms_fmk_transplt", "-i", source, "-o", folder / "out put", "distributed", "-m", source / name]
-        run = binary.migrate(*arguments, folder=folder)
+        arguments = ["ms_fmk_transplt", "-i", source, "-o", folder / "out put", *options]
+        run = binary.migrate(*arguments, "distributed", "-m", source / name, "-t", model, folder=folder)
         assert run.returncode == 0, run.stdout
         self.folder = folder / "out put/my net_msft_multi"
         if not migrated:  # the launcher's work is the same, and no NPU need be there
@@ -69,10 +88,10 @@ class Launcher:
             preexec_fn=heed_signals,
         )
 
-    def run(self, *arguments, **environment):
+    def run(self, *arguments, seconds=60, **environment):
         process = self.start(*arguments, **environment)
         try:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=seconds)
         finally:
             process.kill()
         return process.returncode, out, err
@@ -120,6 +139,33 @@ def test_processes_meet_by_what_is_in_their_environment(tmp_path):
     code, _, err = launcher.run(TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONPATH=stand_in(tmp_path))
     assert (code, err) == (0, ""), launcher.said(0)
     assert [launcher.said(device) for device in (0, 1)] == ["rank 0 of 2: 3 1.5", "rank 1 of 2: 3 1.5"]
+
+
+def on_the_cpu(folder, text):
+    """The last line it prints there, of a process that has never heard of an NPU."""
+    (folder / "plain.py").write_text(text.replace('"cuda:0"', '"cpu"').replace(".cuda(0)", "").replace("=2)", "=4)"))
+    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    command = [sys.executable, folder / "plain.py"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "options, begins",
+    [(["-s"], 'if __name__ == "__main__":\n    main()\n'), (["-s", "-sim"], "main()\n")],
+    ids=["guard", "none"],
+)
+def test_what_is_written_trains_as_one_process_on_the_joined_batch(options, begins, tmp_path):
+    if not importlib.util.find_spec("torch_npu"):
+        pytest.skip("torch_npu is not installed")
+    launcher = Launcher(tmp_path, TRAIN + begins, migrated=True, options=options, model="net")
+    code, _, err = launcher.run(seconds=900)
+    logs = [(launcher.folder / f"output_npu_{device}.log").read_text() for device in (0, 1)]
+    assert code == 0, err + "\n".join(logs)
+    wanted = [float(word) for word in on_the_cpu(tmp_path, TRAIN + begins).split()[1:]]
+    for log in logs:
+        (said,) = [line for line in log.splitlines() if line.startswith("weights ")]
+        # Eight steps in float32 that sum in another order: some units in the last place of numbers near 1.
+        assert [float(word) for word in said.split()[1:]] == pytest.approx(wanted, rel=0, abs=2e-6)
 
 
 def stand_in(folder):
