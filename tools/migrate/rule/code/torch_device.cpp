@@ -216,6 +216,44 @@ bool default_type(Migration& migration, const Rule&, Node node, size_t change) {
   return true;
 }
 
+/// What a dictionary is asked for: `d[key]`, `d.get(key)`; and the dictionary.
+std::pair<Node, Node> asked_of(Node node) {
+  if (node.is(k_subscript)) return {node.child(Field::k_value), node.child(Field::k_subscript)};
+  const Node function = node.is(k_call) ? node.child(Field::k_function) : Node();
+  if (!function.is(k_attribute)) return {};
+  const std::string_view method = function.child(Field::k_attribute).text();
+  if (method != "get" && method != "pop") return {};
+  return {function.child(Field::k_object), Arguments(node).at(0)};
+}
+
+/// {"cuda": 1}[device.type]: the place is the key.
+bool device_key(Migration& migration, const Rule& rule, Node, size_t) {
+  const Tree& tree = migration.tree();
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    const auto [place, key] = asked_of(tree.node(i));
+    const Node mapping = place && key ? dictionary_of(migration, place) : Node();
+    if (!mapping || !is_device(migration, key)) continue;
+    Node found;
+    bool known = false;
+    for (const Node pair : mapping.named()) {
+      const Node name = pair.child(Field::k_key);
+      if (!name) continue;
+      if (is_plain_device(name)) found = name;
+      known = known || (name.is(k_string) && name.text().substr(1).starts_with("npu"));
+    }
+    if (found && !known && migration.meet_once(found)) migration.note(rule, found, "manual", rule.message);
+  }
+  return false;
+}
+
+/// `@torch.compile`: one that is called has arguments, and is another rule's.
+bool compile_decorator(Migration& migration, const Rule&, Node node, size_t change) {
+  if (!node.parent().is(k_decorator)) return false;
+  migration.edits().append(node.end(), "(backend=\"eager\")", change);
+  return true;
+}
+
+const CodeEntry kKey("torch-device-key", device_key), kDecorator("torch-compile-decorator", compile_decorator);
 const CodeEntry kCompare("torch-compare", compare), kMap("torch-map-location", map_location),
     kDefault("torch-default-type", default_type), kBackend("torch-compare-backend", compare_backend),
     kDeviceMap("torch-device-map", device_map), kLibrary("torch-library-device", library_device),
