@@ -117,6 +117,7 @@ class Run {
   void choose(const std::string& features, const std::string& main_file) {
     for (const std::string& name : split(features, ',')) options_.features.insert(name);
     options_.main = main_file;
+    options_.whole = true;
     index_ = RuleIndex(book_.active(options_.features));
     begin_ = Clock::now() - gathering_;  // this run's share of what serves several
   }

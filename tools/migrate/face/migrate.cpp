@@ -16,6 +16,7 @@
 #include "tools/migrate/files/output.h"
 #include "tools/migrate/report/diff.h"
 #include "tools/migrate/report/launch.h"
+#include "tools/migrate/text/notebook.h"
 
 namespace npu::migrate {
 namespace {
@@ -107,7 +108,8 @@ class MigrateFace {
     const Outcome outcome = run(job_, rules);
     if (wanted_.distributed == "ddp" && !job_.output.empty())
       write_file(job_.output + "/run_distributed_npu.sh", launch_script(job_.options.main), 0755);
-    if (!wanted_.html.empty()) write_file(absolute(wanted_.html), html_report(wanted_.path, outcome.files), 0644);
+    if (!wanted_.html.empty())
+      write_file(absolute(wanted_.html), html_report(wanted_.path, outcome.files, outcome.notes), 0644);
     if (job_.text)
       answer(outcome);
     else
@@ -153,7 +155,8 @@ class MigrateFace {
 
   void choose_file() {
     const fs::path input = job_.input;
-    fs::path output = absolute(wanted_.output.empty() ? stem(job_.input) + "_npu.py" : wanted_.output);
+    const char* ending = Notebook::is_path(job_.input) ? "_npu.ipynb" : "_npu.py";
+    fs::path output = absolute(wanted_.output.empty() ? stem(job_.input) + ending : wanted_.output);
     if (fs::is_directory(output)) output /= input.filename();
     if (output == input) throw UsageError(fmt::format("-o {}: is the input; use --in-place", wanted_.output));
     refuse_existing(output, "-o");

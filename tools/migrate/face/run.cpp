@@ -11,6 +11,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "tools/migrate/face/note.h"
+#include "tools/migrate/face/notebook_result.h"
 #include "tools/migrate/face/progress.h"
 #include "tools/migrate/files/config.h"
 #include "tools/migrate/files/output.h"
@@ -29,6 +31,7 @@ void release(Container& container) {
 class Run {
  public:
   Run(const Job& job, const RuleIndex& rules) : job_(job), rules_(rules), root_(root_of(job)), options_(job.options) {
+    options_.whole = true;
     options_.alone = job.text || !fs::is_directory(job.input);
   }
 
@@ -53,9 +56,19 @@ class Run {
     return job_.output + "/" + (job_.file_name.empty() ? path : job_.file_name);
   }
 
+  static bool holds_python(const Entry& entry) {
+    return entry.kind == Entry::Kind::kPython || entry.kind == Entry::Kind::kNotebook;
+  }
+  bool is_notebook(const std::string& path) const { return entries_[index_.at(path)].kind == Entry::Kind::kNotebook; }
+  Source read(const std::string& path) const {
+    return job_.text ? Source(path, *job_.text) : read_source(from(path), kLargestSource);
+  }
+
   void find_files() {
     if (job_.text) {
-      entries_.push_back({"<stdin>", Entry::Kind::kPython, 0644, job_.text->size()});
+      const bool notebook = Notebook::looks_like(*job_.text);
+      entries_.push_back(
+          {"<stdin>", notebook ? Entry::Kind::kNotebook : Entry::Kind::kPython, 0644, job_.text->size()});
     } else if (fs::is_directory(job_.input)) {
       Walked found = walk(job_.input);
       out_.failures = std::move(found.trouble);
@@ -66,17 +79,15 @@ class Run {
     } else {
       struct stat status {};
       stat(job_.input.c_str(), &status);
-      entries_.push_back({fs::path(job_.input).filename(), Entry::Kind::kPython,
-                          static_cast<mode_t>(status.st_mode & 0777U), static_cast<uint64_t>(status.st_size)});
+      const auto kind = Notebook::is_path(job_.input) ? Entry::Kind::kNotebook : Entry::Kind::kPython;
+      entries_.push_back({fs::path(job_.input).filename(), kind, static_cast<mode_t>(status.st_mode & 0777U),
+                          static_cast<uint64_t>(status.st_size)});
     }
     for (size_t i = 0; i < entries_.size(); ++i) {
       const Entry& entry = entries_[i];
-      if (entry.kind == Entry::Kind::kNotebook)
-        out_.notes.push_back(fmt::format(
-            "{}: a notebook, not migrated; make a script of it: jupyter nbconvert --to script", entry.path));
       if (entry.kind == Entry::Kind::kSpecial)
         out_.notes.push_back(fmt::format("{}: no regular file (a pipe, socket or device), left out", entry.path));
-      if (entry.kind == Entry::Kind::kPython) index_[entry.path] = i;
+      if (holds_python(entry)) index_[entry.path] = i;
     }
   }
 
@@ -109,8 +120,8 @@ class Run {
     }
     in_parallel(entries_.size(), threads(), [&](size_t i) {
       const Entry& entry = entries_[i];
-      const bool copied = entry.kind == Entry::Kind::kOther || entry.kind == Entry::Kind::kNotebook ||
-                          (entry.kind == Entry::Kind::kConfig && !job_.change_configs);
+      const bool copied =
+          entry.kind == Entry::Kind::kOther || (entry.kind == Entry::Kind::kConfig && !job_.change_configs);
       if (!copied || !attempt_or_count([&] { copy_file(from(entry.path), to(entry.path), entry.mode); })) return;
     });
   }
@@ -125,60 +136,22 @@ class Run {
   void migrate_python() {
     std::vector<std::string> paths;
     for (const Entry& entry : entries_)
-      if (entry.kind == Entry::Kind::kPython) paths.push_back(entry.path);
+      if (holds_python(entry)) paths.push_back(entry.path);
     results_.resize(paths.size());
     for (size_t i = 0; i < paths.size(); ++i) order_[paths[i]] = i;
     Progress progress(paths.size());
     const auto load = [&](const std::string& path) {
       if (stopped()) throw Refusal("the run ended before this file");
-      return job_.text ? Source("<stdin>", *job_.text) : read_source(from(path), kLargestSource);
+      Source source = read(path);
+      return is_notebook(path) ? Source(source.path(), Notebook(std::move(source)).python()) : source;
     };
     Batch batch(paths, load, rules_, options_);
     batch.run(threads(), [&](FileResult&& file) {
       progress.step();
       take(std::move(file));
     });
-    tell_if_unopened();
-    tell_if_alone();
-  }
-
-  /// Several processes whose models nobody joins.
-  void tell_if_alone() {
-    const std::set<std::string>& features = job_.options.features;
-    if (stopped() || !features.contains("torch") || !features.contains("distributed") ||
-        std::ranges::any_of(results_, &FileResult::wraps) ||
-        std::ranges::none_of(results_, [](const FileResult& file) { return file.frameworks.contains("torch"); }))
-      return;
-    out_.notes.push_back(
-        fmt::format("no model is wrapped in DistributedDataParallel, so each process would train alone: no variable "
-                    "`{}` is trained anywhere; name the one that holds the model by -t",
-                    job_.options.model));
-  }
-
-  /// Scripts that stay on the CPU because no file of theirs opens the NPU: nothing else would tell.
-  void tell_if_unopened() {
-    const auto opening = [](const Rule* rule) { return rule->id == "tf2-open-device"; };
-    const auto in_use = [](const FileResult& file) { return file.frameworks.contains("tensorflow"); };
-    if (stopped() || std::ranges::none_of(rules_.all(), opening) || std::ranges::none_of(results_, in_use) ||
-        std::ranges::any_of(results_, &FileResult::opens))
-      return;
-    std::string begins;
-    for (const FileResult& file : results_)
-      if (file.begins) begins += (begins.empty() ? "" : ", ") + file.path;
-    if (!job_.options.main.empty())
-      out_.notes.push_back(
-          fmt::format("{} does not open the NPU, so all would run on the CPU: see what is said of it, "
-                      "or put npu.open().as_default() at its head by hand",
-                      begins));
-    else if (begins.empty())
-      out_.notes.push_back(
-          "no script opens the NPU, so all would run on the CPU: none has a main guard (if __name__ == "
-          "'__main__'); name the one that Python is started with by -m");
-    else
-      out_.notes.push_back(
-          fmt::format("no script opens the NPU, so all would run on the CPU: what has a main guard ({}) "
-                      "imports no TensorFlow; name the script that Python is started with by -m",
-                      begins));
+    if (stopped()) return;
+    for (std::string& note : notes_of(results_, options_, rules_)) out_.notes.push_back(std::move(note));
   }
 
   void take(FileResult&& file) {
@@ -189,6 +162,7 @@ class Run {
       nothing.path = std::move(file.path);
       file = std::move(nothing);
     }
+    if (!early && entry.kind == Entry::Kind::kNotebook) take_notebook(file);
     put(entry, file);
     if (!early && job_.on_file) job_.on_file(file);
     if (!job_.keep_texts || file.lines.empty()) release(file.before);
@@ -196,6 +170,15 @@ class Run {
     if (!job_.keep_uses) release(file.uses);
     release(file.remote);
     results_[order_.at(file.path)] = std::move(file);
+  }
+
+  void take_notebook(FileResult& file) {
+    if (!file.failure.empty() && file.before.empty()) return;  // it could not be read
+    const Notebook notebook(read(file.path));
+    if (notebook.language() != "python")
+      out_.notes.push_back(
+          fmt::format("{}: its cells are no Python ({}); it is left as it is", file.path, notebook.language()));
+    file = in_notebook(notebook, std::move(file));
   }
 
   void put(const Entry& entry, const FileResult& file) {

@@ -96,7 +96,9 @@ std::string counted(size_t count, const std::string& noun) {
 
 std::string stem(const std::string& path) {
   const std::string name = fs::path(path).filename();
-  return name.ends_with(".py") ? name.substr(0, name.size() - 3) : name;
+  for (const std::string_view suffix : {".py", ".ipynb"})
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  return name;
 }
 
 int closing(const Outcome& outcome, const char* program) {

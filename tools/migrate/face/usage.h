@@ -37,7 +37,7 @@ RuleBook rule_book(const std::vector<std::string>& files, const std::vector<std:
 /// "1 place", "2 places".
 std::string counted(size_t count, const std::string& noun);
 
-/// Name of a file without .py, or of a folder.
+/// Name of a file without .py or .ipynb, or of a folder.
 std::string stem(const std::string& path);
 
 /// Prints failures (of files, too) and what ended the run to stderr; gives the exit code.

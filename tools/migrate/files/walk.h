@@ -14,7 +14,7 @@ struct Entry {
   enum class Kind {
     kPython,    ///< a regular file *.py
     kConfig,    ///< *.yaml, *.yml, *.json, *.sh, *.bash: may carry device names
-    kNotebook,  ///< *.ipynb: reported, not migrated
+    kNotebook,  ///< *.ipynb
     kOther,     ///< any other regular file, and every file of somebody else's packages
     kFolder,
     kLink,    ///< a symbolic link, kept as one and never followed

@@ -464,6 +464,7 @@ Exports Evaluator::exports() {
   out.module = module_;
   const std::string& bytes = tree_.source().bytes();
   out.tensorflow = bytes.find("tensorflow") != bytes.npos || bytes.find("keras") != bytes.npos;
+  out.program = program_of(*this);
   const Node root = tree_.root();
   for (const std::string& name : table_.names(root)) {
     const std::vector<const Binding*> bindings = table_.all(name, root);

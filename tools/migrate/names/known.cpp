@@ -41,6 +41,7 @@ KnownNames::KnownNames(std::string_view table) {
     if (column[0] == "root") roots_.emplace(column[1]);
     if (column[0] == "alias") aliases_.emplace(column[1], column[2]);
     if (column[0] == "after") after_.emplace(column[2], column[1]);
+    if (column[0] == "upon") upon_.emplace_back(column[2], column[1]);
     if (column[0] == "gives")
       gives_[std::string(column[1].substr(0, column[1].find('.')))].push_back(
           {std::string(column[1]), std::string(column[2])});
@@ -70,6 +71,13 @@ std::string KnownNames::canonical(std::string name) const {
     if (!changed) break;
   }
   return name;
+}
+
+std::string_view KnownNames::made_of(std::string_view dotted) const {
+  const std::string_view package = dotted.substr(0, dotted.find('.'));
+  for (const auto& [pattern, framework] : upon_)
+    if (matches(pattern, package) || matches(pattern, dotted)) return framework;
+  return "";
 }
 
 const KnownNames& known_names() {

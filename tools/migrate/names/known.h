@@ -15,18 +15,20 @@ bool matches(std::string_view pattern, std::string_view name);
 
 class KnownNames {
  public:
-  /// Lines "root NAME", "alias FROM TO" and "gives PATTERN NAME" and "after FRAMEWORK LINE", columns parted by tabs;
-  /// '#' begins a comment line.
+  /// Lines "root NAME", "alias FROM TO", "gives PATTERN NAME", "after FRAMEWORK LINE" and "upon FRAMEWORK PATTERN",
+  /// columns parted by tabs; '#' begins a comment line.
   explicit KnownNames(std::string_view table);
 
   /// The one spelling of a dotted name: "keras.optimizers.Adam" is "tensorflow.keras.optimizers.Adam".
   std::string canonical(std::string name) const;
-  /// A top-level module of a framework; no file of a project takes its place.
+  /// The framework that the package of this module, or of this name in one, is made of; "" where that is not known.
+  std::string_view made_of(std::string_view dotted) const;
   /// The framework whose import this line stands behind; "" where it stands at the head.
   std::string_view line_after(std::string_view line) const {
     const auto found = after_.find(std::string(line));
     return found == after_.end() ? std::string_view() : std::string_view(found->second);
   }
+  /// A top-level module of a framework; no file of a project takes its place.
   bool is_root(std::string_view module) const { return roots_.contains(std::string(module)); }
 
  private:
@@ -35,6 +37,7 @@ class KnownNames {
   };
   std::unordered_set<std::string> roots_;
   std::unordered_map<std::string, std::string> aliases_, after_;
+  std::vector<std::pair<std::string, std::string>> upon_;      // pattern, framework
   std::unordered_map<std::string, std::vector<Gives>> gives_;  // by first component
 };
 

@@ -37,6 +37,9 @@ Project::Project(const std::vector<std::string>& paths) : exports_(paths.size())
 }
 
 std::string Project::module_of(std::string_view path) {
+  constexpr std::string_view kNotebook = ".ipynb";
+  if (path.ends_with(kNotebook))  // a name that no import spells
+    return module_of(path.substr(0, path.size() - kNotebook.size())) + "<notebook>";
   if (path.ends_with(".py")) path.remove_suffix(3);
   if (path == "__init__") return ":";
   if (path.ends_with("/__init__")) path.remove_suffix(9);
@@ -75,6 +78,18 @@ const Exports* Project::exports_of(std::string_view module) const {
 }
 
 bool Project::uses_tensorflow() const { return std::ranges::any_of(exports_, &Exports::tensorflow); }
+
+std::vector<size_t> Project::imported_files(size_t index) const {
+  std::vector<size_t> out;
+  for (std::string name : exports_[index].program.modules)
+    while (true) {  // a.b.c runs a and a.b, too
+      const auto found = modules_.find(name);
+      if (found != modules_.end() && found->second != index) out.push_back(found->second);
+      if (name.find('.') == name.npos) break;
+      name.resize(name.rfind('.'));
+    }
+  return out;
+}
 
 Values Project::follow(const std::string& name, int depth) const {
   if (!name.starts_with(':') || depth > kDeepest) return Value::name(name);

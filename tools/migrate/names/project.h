@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/migrate/names/name_set.h"
+#include "tools/migrate/names/program.h"
 #include "tools/migrate/names/value.h"
 
 namespace npu::migrate {
@@ -24,6 +25,7 @@ struct Exports {
   std::unordered_map<std::string, std::string> parameters;    ///< "a,b" of "f", "C.method"; methods without self
   std::vector<std::string> stars;                             ///< modules imported by *, as names
   bool tensorflow = false;                                    ///< it speaks of TensorFlow
+  Program program;
 };
 
 class Project {
@@ -46,6 +48,9 @@ class Project {
   Values follow(const std::string& name) const { return follow(name, 0); }
   /// Whether any of the files speaks of TensorFlow.
   bool uses_tensorflow() const;
+  const Program& program(size_t index) const { return exports_[index].program; }
+  /// The files of the project that a file may import, and so those that it runs.
+  std::vector<size_t> imported_files(size_t index) const;
   /// Parameters of a function of the project, or of a class of it, by name; none where it is not known.
   std::vector<std::string> parameters(std::string_view name) const;
 

@@ -13,7 +13,8 @@ namespace npu::migrate {
 std::string unified_diff(const FileResult& file);
 
 /// A page of its own: all changed files side by side, with the rows of the report.
-std::string html_report(const std::string& title, const std::vector<FileResult>& files);
+std::string html_report(const std::string& title, const std::vector<FileResult>& files,
+                        const std::vector<std::string>& notes);
 
 /// One JSON object: files with their rows, and the sums. Texts that are no UTF-8 come with replacement characters.
 std::string json_report(const std::vector<FileResult>& files, const std::vector<std::string>& failures,

@@ -48,8 +48,9 @@ TEST(Json, TextsThatAreNoUtf8AreReplaced) {
 TEST(Html, WhatStandsInFilesIsEscaped) {
   FileResult file = changed("<a&\"\n", "b\n", {{1, 2, 1, 2}});
   file.changes.emplace_back();
-  EXPECT_NE(html_report("<t>", {file}).find("&lt;a&amp;&quot;"), std::string::npos);
-  EXPECT_EQ(html_report("<t>", {file}).find("<t>"), std::string::npos);
+  EXPECT_NE(html_report("<t>", {file}, {"<n>"}).find("&lt;a&amp;&quot;"), std::string::npos);
+  EXPECT_EQ(html_report("<t>", {file}, {"<n>"}).find("<t>"), std::string::npos);
+  EXPECT_NE(html_report("<t>", {file}, {"<n>"}).find("note: &lt;n&gt;"), std::string::npos);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ constexpr const char* kHead = R"(<!DOCTYPE html>
 body{{font-family:sans-serif;margin:1.5em;color:#1b1b1b;background:#fff}}
 table{{border-collapse:collapse;width:100%;table-layout:fixed;margin-bottom:1em}}
 td{{font-family:monospace;font-size:13px;white-space:pre-wrap;overflow-wrap:anywhere;vertical-align:top;padding:0 .4em}}
-td.n{{width:3.5em;text-align:right;color:#666;user-select:none}}
+col.n{{width:3.5em}}
+td.n{{text-align:right;color:#666;user-select:none}}
 td.old{{background:#ffeaea}}td.new{{background:#e6f7e6}}td.gap{{background:#f2f2f2;color:#666}}
 li.unsupported{{color:#a00000}}li.manual,li.unsure{{color:#8a5a00}}summary{{font-weight:bold;cursor:pointer}}
 </style></head><body><h1>{title}</h1>
@@ -47,7 +48,7 @@ void put_table(std::string& out, const FileResult& file) {
   const auto same = [&](size_t old, size_t fresh) {
     out += "<tr>" + half(old, before[old - 1], "") + half(fresh, after[fresh - 1], "") + "</tr>\n";
   };
-  out += "<table>";
+  out += R"(<table><colgroup><col class="n"><col><col class="n"><col></colgroup>)";
   for (const Hunk& hunk : hunks(file.lines, kContext, before.size(), after.size())) {
     size_t old = hunk.whole.begin, fresh = hunk.whole.after_begin;
     out += "<tr><td class=\"gap\" colspan=\"4\">…</td></tr>\n";
@@ -67,8 +68,10 @@ void put_table(std::string& out, const FileResult& file) {
 
 }  // namespace
 
-std::string html_report(const std::string& title, const std::vector<FileResult>& files) {
+std::string html_report(const std::string& title, const std::vector<FileResult>& files,
+                        const std::vector<std::string>& notes) {
   std::string out = fmt::format(fmt::runtime(kHead), fmt::arg("title", escaped(title)));
+  for (const std::string& note : notes) out += fmt::format("<p>note: {}</p>\n", escaped(note));
   size_t shown = 0;
   for (const FileResult& file : files) {
     if (file.changes.empty() && file.failure.empty()) continue;

@@ -38,6 +38,7 @@ std::string json_report(const std::vector<FileResult>& files, const std::vector<
     failed += !file.failure.empty();
     Json one = {{"path", file.path}, {"changed", !file.lines.empty()}, {"changes", rows}};
     if (!file.failure.empty()) one["failure"] = file.failure;
+    if (!file.waits_for.empty()) one["cannot_run_without"] = file.waits_for;
     list.push_back(std::move(one));
   }
   const Json out = {{"files", list},

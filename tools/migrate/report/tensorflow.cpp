@@ -54,6 +54,13 @@ class Reports {
     told_.clear();
     for (const Change& change : file.changes) row(change);
     if (!file.failure.empty()) line(failed_, failed_here_, file.failure);
+    if (!file.waits_for.empty()) {
+      ++waiting_;
+      waits_for_.insert(file.waits_for.begin(), file.waits_for.end());
+      line(failed_, failed_here_,
+           fmt::format("{}, cannot run yet: this release of npu_device has no {}", path_,
+                       fmt::join(file.waits_for, ", ")));
+    }
     for (const Use& use : file.uses) api(file, use);
     for (auto [text, here] : {std::pair(&success_, done_here_), {&by_hand_, fixed_here_}, {&failed_, failed_here_}})
       if (here) *text += fmt::format("Finish conver file: {}\n\n", path_);
@@ -66,15 +73,17 @@ class Reports {
     write_file(folder + "/success_report.txt", success_, kReadable);
     write_file(folder + "/need_migration_doc.txt", by_hand_, kReadable);
     if (!failed_.empty()) write_file(folder + "/failed_report.txt", failed_, kReadable);
-    const std::string brief =
-        fmt::format("1.In brief: {}\n2.After eliminate duplicate: {}\n", all_.told(), once_.told());
+    std::string brief = fmt::format("1.In brief: {}\n2.After eliminate duplicate: {}\n", all_.told(), once_.told());
+    if (waiting_ > 0)
+      brief += fmt::format("3.Cannot run yet: {} file{}, for this release of npu_device has no {}\n", waiting_,
+                           waiting_ == 1 ? "" : "s", fmt::join(waits_for_, ", "));
     write_file(folder + "/api_brief_report.txt", brief, kReadable);
     write_sheet(folder + "/api_analysis_report.xlsx",
                 {"Sheet1",
                  {"序号", "脚本文件名", "代码行", "模块名", "API名", "工具迁移API支持度", "说明"},
                  {8, 30, 8, 20, 50, 40, 60},
                  rows_});
-    return rows_.empty() ? "" : brief;
+    return rows_.empty() && waiting_ == 0 ? "" : brief;
   }
 
  private:
@@ -127,7 +136,8 @@ class Reports {
   std::set<std::pair<size_t, std::string>> told_;
   Cells rows_;
   Sums all_, once_;
-  std::set<std::string> seen_;
+  std::set<std::string> seen_, waits_for_;
+  size_t waiting_ = 0;  // files that cannot run yet
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace {
 
 using enum Kind;
 
+constexpr std::string_view kNothing = "None";  // what a call gives that is left out
+
 Node callee_of(Node node) { return node.is(k_call) ? node.child(Field::k_function) : node; }
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
@@ -297,7 +299,9 @@ bool act(Migration& migration, const Rule& rule, const Action& action, Node node
       const Node callee = callee_of(node);
       return callee.is(k_attribute) && replace(migration, callee, action.text, change);
     }
-    case Action::What::kReplace: return replace(migration, node, filled(action.text, node), change);
+    case Action::What::kReplace:
+      return (action.text == kNothing && drop_statement(migration, node, change)) ||
+             replace(migration, node, filled(action.text, node), change);
     case Action::What::kWrap:
       if (inside_wrapping(node, action.text) || wrapped_later(migration, node, action.text)) return false;
       migration.edits().wrap(node.begin(), node.end(), filled(action.text, node), filled(action.after, node), change);

@@ -56,7 +56,8 @@ FileResult Batch::migrated(size_t index, const std::vector<Remote>& remote) {
   try {
     const Source source = load_(paths_[index]);
     const std::unique_ptr<PackedTree> packed = std::move(trees_[index]);
-    return Migration(source, packed.get(), project_, paths_[index], static_cast<int32_t>(index), rules_, options_)
+    return Migration(source, packed.get(), project_, paths_[index], static_cast<int32_t>(index), rules_, options_,
+                     programs_.of(index))
         .run(remote);
   } catch (const std::exception& error) {
     FileResult result;
@@ -79,6 +80,7 @@ void Batch::gather(const std::vector<size_t>& indices, size_t threads) {
 
 void Batch::migrate(size_t threads, const Take& take) {
   project_.settle();
+  if (options_.whole) programs_ = ProgramMap(project_, paths_, options_);
   std::mutex mutex;
   std::map<size_t, std::vector<Remote>> asked;
   in_parallel(paths_.size(), threads, [&](size_t i) {

@@ -41,6 +41,7 @@ class Batch {
   const RuleIndex& rules_;
   const Options& options_;
   Project project_;
+  ProgramMap programs_;
   std::vector<std::unique_ptr<PackedTree>> trees_;  // from the first look at a file to the second, where kept
   std::atomic<size_t> kept_ = 0;                    // bytes of them
 };

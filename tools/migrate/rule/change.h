@@ -47,10 +47,13 @@ struct FileResult {
   std::vector<Change> changes;
   std::vector<Use> uses;
   std::vector<Remote> remote;
-  bool begins = false;  ///< the program begins in it, as far as can be seen
-  bool opens = false;   ///< it opens an NPU, with or without a change …
-  bool wraps = false;   ///< … and so it wraps a model in DistributedDataParallel
-  std::string failure;  ///< why the file was left as it is; "" where nothing failed
+  /// Modules it needs, as it comes out, which this release of npu_device has not yet: it cannot run.
+  std::set<std::string> waits_for;
+  bool begins = false;           ///< the program begins in it, as far as can be seen
+  bool trains_unopened = false;  ///< it trains by TensorFlow, and nothing that opens an NPU is seen to run it
+  bool opens = false;            ///< it opens an NPU, with or without a change …
+  bool wraps = false;            ///< … and so it wraps a model in DistributedDataParallel
+  std::string failure;           ///< why the file was left as it is; "" where nothing failed
   bool changed() const { return before != after; }
 };
 

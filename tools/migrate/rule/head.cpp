@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 
 #include "tools/migrate/names/known.h"
@@ -51,19 +52,6 @@ bool is_text_statement(Node statement) {
 
 bool is_import(Node statement) { return statement.is(k_import_statement) || statement.is(k_import_from_statement); }
 
-/// `__name__ == "__main__"`, either way round.
-bool asks_for_main(Node condition) {
-  while (condition.is(k_parenthesized_expression) && condition.named().size() == 1) condition = condition.named()[0];
-  if (!condition.is(k_comparison_operator) || condition.text().find("==") == std::string_view::npos) return false;
-  const std::vector<Node> sides = condition.named();
-  if (sides.size() != 2) return false;
-  const auto name = [](Node side) { return side.is(k_identifier) && side.text() == "__name__"; };
-  const auto main = [](Node side) {
-    return side.is(k_string) && side.text().find("__main__") != std::string_view::npos;
-  };
-  return (name(sides[0]) && main(sides[1])) || (name(sides[1]) && main(sides[0]));
-}
-
 }  // namespace
 
 bool Migration::has_import(const std::string& line) {
@@ -91,13 +79,11 @@ std::string Migration::taken_name(const std::string& line, Node node) {
   return "";
 }
 
-Node Migration::main_guard() const {
-  for (const Node statement : tree_.root().named())
-    if (statement.is(k_if_statement) && asks_for_main(statement.child(Field::k_condition))) return statement;
-  return {};
-}
+Node Migration::main_guard() const { return migrate::main_guard(tree_); }
 
 bool Migration::is_entry() const {
+  // A notebook begins by itself, whatever else is there; but no process of several does.
+  if (result_.path.ends_with(".ipynb") && !options_.features.contains("distributed")) return true;
   return options_.main.empty() ? options_.alone || main_guard() : result_.path == options_.main;
 }
 
@@ -175,7 +161,7 @@ void Migration::put_head() {
       Rule asking;
       asking.id = changes[0] < result_.changes.size() ? result_.changes[changes[0]].rule : "head";
       if (const std::string_view framework = known_names().line_after(line); !framework.empty()) {
-        put_after_import(asking, line, framework);
+        put_after_import(asking, line, framework, changes);
         continue;
       }
       // The lines below use what is imported: an import further down is too late for them.
@@ -193,9 +179,30 @@ void Migration::put_head() {
     }
 }
 
+/// Of imports inside blocks, those that what was changed needs a line behind: the first where it is passed in any case,
+/// and in functions only if something was changed there.
+std::vector<Node> Migration::needed_behind(const std::vector<Node>& imports, const std::vector<size_t>& changes) const {
+  std::vector<Node> first, out;
+  for (const Node node : imports)
+    if (std::ranges::none_of(first, [&](Node before) {
+          return before.parent().begin() <= node.begin() && node.end() <= before.parent().end();
+        }))
+      first.push_back(node);
+  std::ranges::copy_if(first, std::back_inserter(out), [&](Node node) {
+    const Node function = SymbolTable::function_around(node);
+    return !function || std::ranges::any_of(changes, [&](size_t change) {
+      if (change >= result_.changes.size()) return true;
+      const size_t at = result_.changes[change].begin;
+      return function.begin() <= at && at < function.end();
+    });
+  });
+  return out.empty() ? first : out;
+}
+
 /// Puts `line` behind the first `import framework`, or import out of it; where all of them stand inside blocks, behind
-/// each of those. Nothing where there is none, or where the file imports this module already.
-void Migration::put_after_import(const Rule& asking, const std::string& line, std::string_view framework) {
+/// each of those that needs it. Nothing where there is none, or where the file imports this module already.
+void Migration::put_after_import(const Rule& asking, const std::string& line, std::string_view framework,
+                                 const std::vector<size_t>& changes) {
   if (imports(line.substr(line.rfind(' ') + 1))) return;
   std::vector<Node> outer, inner;
   bool found_plain = false;
@@ -215,7 +222,7 @@ void Migration::put_after_import(const Rule& asking, const std::string& line, st
       outer = {node}, found_plain = plain;
   }
   const std::string& bytes = source().bytes();
-  for (const Node node : outer.empty() ? inner : outer) {
+  for (const Node node : outer.empty() ? needed_behind(inner, changes) : outer) {
     const size_t begin = bytes.find_last_of("\r\n", node.begin());
     const size_t line_begin = begin == bytes.npos || node.begin() == 0 ? 0 : begin + 1;
     const size_t rest = bytes.find_first_not_of(" \t\f", node.end());

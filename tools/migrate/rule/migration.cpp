@@ -110,8 +110,8 @@ std::vector<const Rule*> RuleIndex::meeting(Rule::On on, const Value& value) con
 }
 
 Migration::Migration(const Source& source, const PackedTree* packed, const Project& project, std::string path,
-                     int32_t file, const RuleIndex& rules, const Options& options)
-    : tree_(source, packed), options_(options), rules_(rules), names_(tree_, project, path, file, true) {
+                     int32_t file, const RuleIndex& rules, const Options& options, ProgramMap::Part part)
+    : tree_(source, packed), options_(options), rules_(rules), names_(tree_, project, path, file, true), part_(part) {
   result_.path = std::move(path);
   result_.before = source.bytes();
 }
@@ -199,6 +199,8 @@ bool Migration::apply(const Rule& rule, Node node, bool sure, const Values& valu
   if (edits_.replaced(node.begin(), node.end())) return false;  // it goes with what stands around it
   if (!rule.report.empty()) {
     const bool part = rule.on == Rule::On::kName && node.parent().is(k_attribute) && node.field() == Field::k_object;
+    const auto told = [&](const Change& row) { return row.rule == rule.id; };
+    if (rule.once && std::ranges::any_of(result_.changes, told)) return false;
     if (sure && !part) note(rule, node, rule.report, filled(rule.message, node));
     return false;
   }
@@ -207,6 +209,34 @@ bool Migration::apply(const Rule& rule, Node node, bool sure, const Values& valu
          fmt::format("left as it is: may be {}; if it is what the rule means: {}", values.spelled(), rule.what));
     return false;
   }
+  return rule.needs_open && !runs_open() ? tell_if_open(rule, node) : make(rule, node);
+}
+
+/// Where nothing opens the NPU: what the rule would do is taken back, and listed if it is anything.
+bool Migration::tell_if_open(const Rule& rule, Node node) {
+  const auto taken = taken_;
+  const auto met = met_;
+  const size_t first = result_.changes.size(), remote = result_.remote.size();
+  make(rule, node);
+  const bool any = result_.changes.size() > first || result_.remote.size() > remote;
+  for (size_t row = first; row < result_.changes.size(); ++row) {
+    edits_.drop(row);
+    for (auto* wanted : {&imports_, &lines_})
+      for (auto& [line, changes] : *wanted) std::erase(changes, row);
+  }
+  result_.changes.resize(first);
+  result_.remote.resize(remote);
+  taken_ = taken;
+  met_ = met;
+  if (any)
+    note(rule, node, "manual",
+         fmt::format("left as it is: nothing that opens the NPU is seen to run this file; name the script that Python "
+                     "is started with by -m, or open the NPU here (npu.open().as_default()): {}",
+                     rule.what));
+  return false;
+}
+
+bool Migration::make(const Rule& rule, Node node) {
   const size_t row = change(rule, node);
   bool done = rule.actions.empty();
   for (const Action& action : rule.actions) done = act(*this, rule, action, node, row) || done;
@@ -278,6 +308,23 @@ void Migration::visit(Node node) {
   }
 }
 
+bool Migration::begins_tensorflow() const {
+  return options_.whole ? part_.begins
+                        : is_entry() && (imports("tensorflow") || !options_.main.empty()) && may_use_tensorflow();
+}
+
+/// Whether it opens an NPU, as it comes out.
+bool Migration::opens() const {
+  return lines_.contains("npu.open().as_default()") ||
+         std::ranges::any_of(result_.uses, [](const Use& use) { return use.name == "npu_device.open"; });
+}
+
+/// Whether names of NPUs are known where it runs: where it should open one and cannot, they are not.
+bool Migration::runs_open() const {
+  const size_t own = static_cast<size_t>(names_.file());
+  return part_.begins ? opens() || names_.project().program(own).opens : part_.open;
+}
+
 /// A file that imports no framework may begin a program of either; what the other files import tells.
 bool Migration::may_use_tensorflow() const {
   return imports("tensorflow") ||
@@ -290,7 +337,7 @@ void Migration::meet_file(Rule::On on) {
   std::set<std::string> asked = frameworks_;
   if (concerns("torch")) asked.insert("torch");
   if (is_entry()) asked.insert("main-file");
-  if (is_entry() && !options_.main.empty() && may_use_tensorflow()) asked.insert("named-file");
+  if (begins_tensorflow()) asked.insert("tensorflow-program");
   const auto of_keras = [](const Use& use) { return use.name.find(".keras.") != use.name.npos; };
   // tf.losses of TensorFlow 1 is no Keras, whatever its name means in TensorFlow 2.
   if (std::ranges::any_of(result_.uses, of_keras) && source().bytes().find("keras") != std::string::npos)
@@ -318,7 +365,7 @@ void Migration::tell_what_became() {
       row.line = source().line(range.first);
       row.last_line = source().line(range.second);
     }
-    if (!row.after.empty()) continue;
+    if (!row.after.empty() || row.kind == Change::Kind::kDelete) continue;
     auto [begin, end] = std::pair(row.begin, row.end);
     if (range.first < begin || range.second > end || end - begin > kLong) std::tie(begin, end) = range;
     row.before = one_line(std::string_view(source().bytes()).substr(begin, end - begin));
@@ -404,8 +451,16 @@ void Migration::tell_of_program() {
   const auto uses = [&](std::string_view name) {
     return std::ranges::any_of(result_.uses, [&](const Use& use) { return use.name.ends_with(name); });
   };
+  for (const Edit& edit : edits_.list())
+    for (std::string& name : pending_names().in(edit.text)) result_.waits_for.insert(std::move(name));
+  for (uint32_t i = 0; i < tree_.size(); ++i)  // migrated before
+    if (tree_.node(i).is(k_import_statement) || tree_.node(i).is(k_import_from_statement))
+      for (std::string& name : pending_names().in(tree_.node(i).text())) result_.waits_for.insert(std::move(name));
   result_.begins = is_entry();
-  result_.opens = lines_.contains("npu.open().as_default()") || uses("npu_device.open");
+  result_.opens = opens();
+  const Program& program = names_.project().program(static_cast<size_t>(names_.file()));
+  result_.trains_unopened = program.trains && (program.tensorflow || program.upon) && !program.torch &&
+                            options_.whole && !opens() && (part_.begins || !part_.reached);
   result_.wraps =
       imports_.contains("from torch.nn.parallel import DistributedDataParallel") || uses(".DistributedDataParallel");
 }

@@ -13,6 +13,7 @@
 
 #include "tools/migrate/names/evaluate.h"
 #include "tools/migrate/rule/change.h"
+#include "tools/migrate/rule/program_map.h"
 #include "tools/migrate/rule/rule.h"
 #include "tools/migrate/text/edit.h"
 
@@ -46,15 +47,17 @@ class RuleIndex {
 struct Options {
   std::set<std::string> features;  ///< "tf2", "compat", "horovod", "main-file" …
   std::string main;                ///< the entry file, below the input; "" where none is named
-  bool alone = false;              ///< there is no other file: where none is named, the program begins in this one
-  std::string model = "model";     ///< "distributed": the variable that holds the model
+  /// All files of the project are there: which of them are programs is read from them, and who runs with the NPU open.
+  bool whole = false;
+  bool alone = false;           ///< there is no other file: where none is named, the program begins in this one
+  std::string model = "model";  ///< "distributed": the variable that holds the model
 };
 
 class Migration {
  public:
   /// `packed`: the file's tree, where one was kept.
   Migration(const Source& source, const PackedTree* packed, const Project& project, std::string path, int32_t file,
-            const RuleIndex& rules, const Options& options);
+            const RuleIndex& rules, const Options& options, ProgramMap::Part part);
 
   /// Edits that other files asked for come in `remote`.
   FileResult run(const std::vector<Remote>& remote);
@@ -95,6 +98,8 @@ class Migration {
   /// Whether the program begins in this file: it is the one that was named, or none was and it has a main
   /// guard or is the only one.
   bool is_entry() const;
+  /// Whether a program of TensorFlow begins in this file, so that it is to open the NPU.
+  bool begins_tensorflow() const;
 
  private:
   void visit_all();
@@ -107,16 +112,22 @@ class Migration {
   void visit(Node node);
   void meet(Rule::On on, Node node, Node asked);
   bool apply(const Rule& rule, Node node, bool sure, const Values& values);
+  bool make(const Rule& rule, Node node);
+  bool tell_if_open(const Rule& rule, Node node);
   void meet_file(Rule::On on);
   void visit_given(Node node);
   void visit_compared(Node node);
   void give(std::string_view name, Node value);
   void put_head();
   void tell_what_became();
-  void put_after_import(const Rule& asking, const std::string& line, std::string_view framework);
+  void put_after_import(const Rule& asking, const std::string& line, std::string_view framework,
+                        const std::vector<size_t>& changes);
+  std::vector<Node> needed_behind(const std::vector<Node>& imports, const std::vector<size_t>& changes) const;
   void gather_imports();
   void record_use(Node node);
   bool may_use_tensorflow() const;
+  bool opens() const;
+  bool runs_open() const;
   bool sets_environment(Node statement);
   bool may_load_framework(Node statement) const;
   Node head_place();
@@ -127,6 +138,7 @@ class Migration {
   Evaluator names_;
   Edits edits_;
   FileResult result_;
+  const ProgramMap::Part part_;
   std::map<std::string, std::vector<size_t>> imports_, lines_;
   std::set<std::string> frameworks_;
   std::set<std::pair<int32_t, uint32_t>> taken_;  // literals, by file and first byte

@@ -27,14 +27,23 @@ PendingNames::PendingNames(std::string_view table) {
   while (!table.empty()) {
     const size_t end = std::min(table.find('\n'), table.size());
     const std::string_view line = table.substr(0, end);
-    if (!line.empty() && !line.starts_with('#')) names_.emplace_back(line.substr(0, line.find('\t')));
+    const size_t tab = std::min(line.find('\t'), line.size());
+    if (!line.empty() && !line.starts_with('#'))
+      names_.emplace(line.substr(0, tab), line.substr(std::min(tab + 1, line.size())));
     table.remove_prefix(std::min(end + 1, table.size()));
   }
 }
 
+std::vector<std::string> PendingNames::in(std::string_view text) const {
+  std::vector<std::string> out;
+  for (const auto& [name, what] : names_)
+    if (holds(text, name)) out.push_back(name);
+  return out;
+}
+
 void PendingNames::warn(std::string_view text, Change& row) const {
-  for (const std::string& name : names_) {
-    if (!holds(text, name) || row.message.find("`" + name + "`") != row.message.npos) continue;
+  for (const std::string& name : in(text)) {
+    if (row.message.find("`" + name + "`") != row.message.npos) continue;
     if (!row.message.empty()) row.message += "; ";
     row.message += fmt::format("this release of npu_device has no `{}` yet: training stops there", name);
   }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "tools/migrate/names/known.h"
 #include "tools/migrate/rule/built_in.h"
 #include "tools/migrate/text/source.h"
 
@@ -26,6 +28,22 @@ std::vector<std::string> names_with_support(std::string_view support) {
     if (line.substr(tab + 1).substr(0, support.size() + 1) == std::string(support) + '\t')
       out.emplace_back(line.substr(0, tab));
   }
+  return out;
+}
+
+/// Names that the list has below tensorflow.compat.v1 only, as scripts of TensorFlow 1 spell them.
+std::vector<std::string> names_of_v1() {
+  constexpr std::string_view kV1 = "tensorflow.compat.v1.", kRoot = "tensorflow.";
+  std::vector<std::string> out;
+  std::set<std::string_view> known;
+  for (std::string_view rest = built_in("tensorflow.tsv"); !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n')), name = line.substr(0, line.find('\t'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    known.insert(name);
+    if (name.starts_with(kV1)) out.push_back(std::string(kRoot) + std::string(name.substr(kV1.size())));
+  }
+  std::erase_if(out,
+                [&](const std::string& name) { return known.contains(name) || known_names().canonical(name) != name; });
   return out;
 }
 
@@ -56,7 +74,8 @@ class Reader {
     return node.Scalar();
   }
 
-  /// Names; "support:removed" are those that the list of supported APIs tells so of.
+  /// Names; "support:removed" are those that the list of supported APIs tells so of, "support:v1" those it has for
+  /// TensorFlow 1 only.
   std::vector<std::string> names(const YAML::Node& node) const {
     std::vector<std::string> out;
     for (const std::string& each : texts(node)) {
@@ -64,7 +83,8 @@ class Reader {
         out.push_back(each);
         continue;
       }
-      const std::vector<std::string> listed = names_with_support(std::string_view(each).substr(kSupport.size()));
+      const std::string_view support = std::string_view(each).substr(kSupport.size());
+      const std::vector<std::string> listed = support == "v1" ? names_of_v1() : names_with_support(support);
       if (listed.empty()) refuse(node, fmt::format("the list of supported APIs has no names for `{}`", each));
       out.insert(out.end(), listed.begin(), listed.end());
     }
@@ -110,6 +130,10 @@ class Reader {
         out.except = texts(value);
       else if (key == "needs")
         out.needs = text(value);
+      else if (key == "once")
+        out.once = text(value) == "true";
+      else if (key == "open")
+        out.needs_open = text(value) == "true";
       else if (key == "when")
         out.when = words(value);
       else if (key == "unless")

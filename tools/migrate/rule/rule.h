@@ -52,7 +52,7 @@ struct Example {
 struct Rule {
   /// kFile: files that import it, before all else; kTouched: those of them in which something was changed, or the entry
   /// file, after all else. "main-file" is imported by the file the
-  /// program begins in, "named-file" by it where it was named (-m).
+  /// program begins in, "tensorflow-program" by it where it is one of TensorFlow.
   enum class On { kCall, kName, kImport, kDefine, kCompare, kFile, kTouched, kSubscript, kGiven };
   static constexpr size_t kWaysToMeet = static_cast<size_t>(On::kGiven) + 1;
   enum class Unsure { kList, kChange, kSkip };
@@ -62,6 +62,8 @@ struct Rule {
   std::vector<std::string> names;      ///< dotted names, `*` for any characters; of things it meets
   std::vector<std::string> unknown;    ///< ways from an unknown receiver that may be meant: ".cuda"
   std::vector<std::string> except;     ///< names that are not meant
+  bool once = false;                   ///< of what it reports, one row a file
+  bool needs_open = false;             ///< only in files that run with the NPU open; elsewhere the place is listed
   std::string needs;                   ///< unknown receivers count only in files that import this
   Unsure unsure = Unsure::kList;       ///< where only some of the possible values are meant, or the receiver is unknown
   std::set<std::string> when, unless;  ///< features: all of `when` must be on, none of `unless`

@@ -39,6 +39,30 @@ size_t line_end(const Source& source, Node statement) {
   return next == end || bytes[next] == '#' ? end : statement.end();
 }
 
+/// Whether a statement is taken away already.
+bool goes_whole(Migration& migration, Node statement) {
+  return std::ranges::any_of(migration.edits().list(), [&](const Edit& edit) {
+    return edit.text.empty() && edit.begin <= statement.begin() && statement.end() <= edit.end;
+  });
+}
+
+/// What goes with a statement that has its lines for itself: up to the next statement, or from the end of the line
+/// before; what is put in front of it or behind it by others keeps its place. An empty range where it has not.
+std::pair<size_t, size_t> lines_of(const Source& source, Node statement) {
+  const std::string& bytes = source.bytes();
+  const auto text_of = [&](size_t begin) { return std::min(bytes.find_first_not_of(" \t", begin), bytes.size()); };
+  const size_t begin = source.line_begin(statement.line()), after = text_of(statement.end());
+  const bool ends = after == bytes.size() || bytes[after] == '\n' || bytes[after] == '\r';
+  if (!ends || text_of(begin) != statement.begin()) return {};
+  if (const size_t next = statement.last_line() + 1; next <= source.line_count()) {
+    const size_t first = source.line_begin(next), deep = statement.begin() - begin;
+    if (text_of(first) - first == deep && bytes.compare(first, deep, bytes, begin, deep) == 0)
+      return {statement.begin(), text_of(first)};
+  }
+  if (begin == 0) return {statement.begin(), after};
+  return {begin - (begin > 1 && bytes.compare(begin - 2, 2, "\r\n") == 0 ? 2 : 1), after};
+}
+
 bool calls_framework(Migration& migration, Node body, const std::string& framework) {
   for (uint32_t i = body.index(); i < body.past(); ++i) {
     const Node node = migration.tree().node(i);
@@ -70,6 +94,22 @@ size_t row_of(Migration& migration, const Rule& rule, Node statement, size_t lin
 Node statement_of(Node node) {
   while (node.parent() && !node.parent().is(k_block) && !node.parent().is(k_module)) node = node.parent();
   return node;
+}
+
+bool drop_statement(Migration& migration, Node expression, size_t change) {
+  const Node statement = expression.parent(), block = statement.parent();
+  if (!statement.is(k_expression_statement) || statement.named().size() != 1) return false;
+  const auto goes = [&](Node other) { return other == statement || goes_whole(migration, other); };
+  const bool empties = !block.is(k_module) && std::ranges::all_of(block.named(), goes);
+  const auto [begin, end] = lines_of(migration.source(), statement);
+  migration.row(change).kind = Change::Kind::kDelete;
+  if (empties || begin == end) {
+    migration.row(change).kind = Change::Kind::kModify;
+    migration.edits().replace(statement.begin(), statement.end(), "pass", change);
+  } else {
+    migration.edits().replace(begin, end, "", change);
+  }
+  return true;
 }
 
 size_t put_before(Migration& migration, const Rule& rule, Node statement, const std::vector<std::string>& lines,

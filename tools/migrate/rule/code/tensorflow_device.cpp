@@ -7,6 +7,7 @@
 
 #include "tools/migrate/rule/action.h"
 #include "tools/migrate/rule/code.h"
+#include "tools/migrate/rule/statement.h"
 
 namespace npu::migrate {
 namespace {
@@ -183,7 +184,7 @@ bool show_none(Migration& migration, const Rule&, Node call, size_t change) {
   if (!devices || !type || (devices.is(k_list) && devices.named().empty())) return false;
   const Values& values = migration.names().of(type);
   if (values.size() != 1 || !values.begin()->is_text() || values.begin()->text != "GPU") return false;
-  migration.edits().replace(call.begin(), call.end(), "None", change);
+  if (!drop_statement(migration, call, change)) migration.edits().replace(call.begin(), call.end(), "None", change);
   return true;
 }
 

@@ -17,7 +17,7 @@ bool calls(Migration& migration, std::string_view name) {
 /// The file the program begins in gets the rule's lines, unless it opens a device already. There is nothing else to
 /// edit.
 bool open_device(Migration& migration, const Rule&, Node, size_t) {
-  return migration.is_entry() && !calls(migration, "npu_device.open");
+  return migration.begins_tensorflow() && !calls(migration, "npu_device.open");
 }
 
 /// A file that calls enable_v1 in its own way keeps that.

@@ -26,10 +26,25 @@ bool calls(Migration& migration, std::string_view name) {
   return false;
 }
 
+/// Whether torch is imported outside functions, so that what stands behind its import is known to the whole file.
+bool imports_at_once(Migration& migration) {
+  const Tree& tree = migration.tree();
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    const Node node = tree.node(i);
+    const bool from = node.is(k_import_from_statement);
+    if ((!from && !node.is(k_import_statement)) || SymbolTable::function_around(node)) continue;
+    for (const Node each : node.children(from ? Field::k_module_name : Field::k_name)) {
+      const std::string_view name = (each.is(k_aliased_import) ? each.child(Field::k_name) : each).text();
+      if (name.substr(0, name.find('.')) == "torch") return true;
+    }
+  }
+  return false;
+}
+
 /// The lines a process begins with: its rank, its NPU, and the group of all. What the environment says counts first.
 std::vector<std::string> first_lines(Migration& migration, bool group) {
   std::vector<std::string> out = {"import os"};
-  if (!migration.imports("torch")) out.push_back(kNpu);
+  if (!imports_at_once(migration)) out.push_back(kNpu);
   if (!group) {
     out.push_back("torch_npu.npu.set_device(int(os.environ.get(\"DEVICE_ID\", \"0\")))");
     return out;
@@ -67,10 +82,12 @@ bool begin(Migration& migration, const Rule& rule, Node root, size_t) {
   const Node guard = migration.main_guard();
   const Node body = guard ? guard.child(Field::k_consequence) : Node();
   if (body && body.line() > guard.line() && !body.named().empty()) {
-    migration.need_import(kNpu, put_before(migration, rule, body.named()[0], lines, "where the program begins"));
+    const size_t row = put_before(migration, rule, body.named()[0], lines, "where the program begins");
+    if (imports_at_once(migration)) migration.need_import(kNpu, row);
   } else if (const Node last = last_import(root)) {
     constexpr const char* kTold = "the program has no main guard: this runs where it is imported, too";
-    migration.need_import(kNpu, put_behind(migration, rule, last, lines, kTold));
+    const size_t row = put_behind(migration, rule, last, lines, kTold);
+    if (imports_at_once(migration)) migration.need_import(kNpu, row);
   }
   return false;  // the row is its own
 }
