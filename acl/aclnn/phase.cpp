@@ -68,8 +68,15 @@ class Builder {
     check_object(step.kind, argument);
     void* field = step.field->locate(op);
     step.assign(argument, field);
-    if (step.slice) narrow(slice_of(step, field), member, p.name);
+    if (step.slice || is_number(step, field)) narrow(slice_of(step, field), step.slice ? member : 0, p.name);
     check_tensors(step, p, field);
+  }
+
+  // A tensor of one element that serves every member of a list is a number, whose dtype must not decide the result's.
+  bool is_number(const Step& step, void* field) const {
+    if (!plan_.foreach || step.spread || step.field->kind != FieldKind::kOperand) return false;
+    const Tensor& tensor = slice_of(step, field);
+    return tensor.rank() == 1 && tensor.count() == 1;
   }
 
   static Tensor& slice_of(const Step& step, void* field) {

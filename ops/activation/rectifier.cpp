@@ -29,7 +29,8 @@ HWY_INLINE T hardswish_gradient(T gradient, T x) {
 
 constexpr PointOp kRectifier[] = {
     NPU_POINT1("relu", "self", kNumeric, max_of(x, decltype(x)(0))),
-    NPU_POINT3("add_relu", "self, other, alpha=1", kNumeric, max_of(wrap_add(x, wrap_multiply(z, y)), decltype(x)(0))),
+    NPU_POINT3("add_relu", "self, other, alpha=1", kNumeric | kRounded,
+               max_of(wrap_add(x, wrap_multiply(z, y)), decltype(x)(0))),
     NPU_POINT3("threshold", "self, threshold=0, value=0", kNumeric, x <= y ? z : x),
     NPU_POINT3("threshold_backward", "grad_output, self, threshold=0", kNumeric, y <= z ? decltype(x)(0) : x),
     // Products with 0 or 1: an infinite or undefined gradient leaves its mark on closed elements as well.
@@ -45,8 +46,9 @@ constexpr PointOp kRectifier[] = {
     NPU_POINT3("hardtanh", "self, min_val=-1, max_val=1", kNumeric, min_of(max_of(x, y), z)),
     NPU_POINT4("hardtanh_backward", "grad_output, self, min_val=-1, max_val=1", kReal,
                y <= z || y >= w ? decltype(x)(0) : x),
-    NPU_POINT2("hardshrink", "self, lambd=0.5", kReal, is_within(x, y) ? decltype(x)(0) : x),
-    NPU_POINT3("hardshrink_backward", "grad_output, self, lambd=0.5", kReal, is_within(y, z) ? decltype(x)(0) : x),
+    NPU_POINT2("hardshrink", "self, lambd=0.5", kReal | kRounded, is_within(x, y) ? decltype(x)(0) : x),
+    NPU_POINT3("hardshrink_backward", "grad_output, self, lambd=0.5", kReal | kRounded,
+               is_within(y, z) ? decltype(x)(0) : x),
     NPU_POINT2("softshrink", "self, lambd=0.5", kReal, is_within(x, y) ? decltype(x)(0) : x - (x < -y ? -y : y)),
     NPU_POINT3("softshrink_backward", "grad_output, self, lambd=0.5", kReal, is_within(y, z) ? decltype(x)(0) : x),
     NPU_POINT1("hardsigmoid", "self", kReal, clamp6(x + decltype(x)(3)) / decltype(x)(6)),

@@ -13,12 +13,12 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kComparison[] = {
-    NPU_POINT2("eq", "self, other", kNumeric | kComplex, x == y),
-    NPU_POINT2("ne", "self, other", kNumeric | kComplex, x != y),
-    NPU_POINT2("gt", "self, other", kNumeric, x > y),
-    NPU_POINT2("ge", "self, other", kNumeric, x >= y),
-    NPU_POINT2("lt", "self, other", kNumeric, x < y),
-    NPU_POINT2("le", "self, other", kNumeric, x <= y),
+    NPU_POINT2("eq", "self, other", kNumeric | kComplex | kRounded, x == y),
+    NPU_POINT2("ne", "self, other", kNumeric | kComplex | kRounded, x != y),
+    NPU_POINT2("gt", "self, other", kNumeric | kRounded, x > y),
+    NPU_POINT2("ge", "self, other", kNumeric | kRounded, x >= y),
+    NPU_POINT2("lt", "self, other", kNumeric | kRounded, x < y),
+    NPU_POINT2("le", "self, other", kNumeric | kRounded, x <= y),
 };
 
 std::span<const PointOp> comparison() { return kComparison; }

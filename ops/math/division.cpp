@@ -25,8 +25,9 @@ HWY_INLINE int64_t gcd_of(int64_t x, int64_t y) {
 }
 
 constexpr PointOp kDivision[] = {
-    NPU_POINT2_RARE("fmod", "self, other", kNumeric, fmod_of(x, y), is_beyond_quotient(x, y), std::fmod(x, y)),
-    NPU_POINT2_RARE("remainder", "self, other", kNumeric, remainder_of(x, y), is_beyond_quotient(x, y),
+    NPU_POINT2_RARE("fmod", "self, other", kNumeric | kRounded, fmod_of(x, y), is_beyond_quotient(x, y),
+                    std::fmod(x, y)),
+    NPU_POINT2_RARE("remainder", "self, other", kNumeric | kRounded, remainder_of(x, y), is_beyond_quotient(x, y),
                     python_sign(std::fmod(x, y), y)),
     NPU_POINT2_RARE("floor_divide", "self, other", kNumeric, floor_divide(x, y), is_beyond_quotient(x, y),
                     floor_from_rest(x, y, std::fmod(x, y))),

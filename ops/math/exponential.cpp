@@ -29,7 +29,7 @@ constexpr PointOp kExponential[] = {
     NPU_POINT2("logaddexp", "self, other", kReal, log_add(x, y, log1p_of(exp_of(-abs_of(x - y))))),
     NPU_POINT2("logaddexp2", "self, other", kReal,
                log_add(x, y, log1p_of(exp2_of(-abs_of(x - y))) * decltype(x)(kLog2E))),
-    NPU_POINT2("xlogy", "self, other", kReal, is_nan(y) ? y : (x == decltype(x)(0) ? x * x : x * log_of(y))),
+    NPU_POINT2("xlogy", "self, other", kReal | kRounded, is_nan(y) ? y : (x == decltype(x)(0) ? x * x : x * log_of(y))),
 };
 
 std::span<const PointOp> exponential() { return kExponential; }

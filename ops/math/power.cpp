@@ -17,7 +17,7 @@ constexpr PointOp kPower[] = {
     NPU_POINT1("rsqrt", "self", kReal | kComplex, decltype(x)(1) / sqrt_of(x)),
     NPU_POINT1("cube", "self", kReal | kComplex, x* x* x),
     NPU_POINT1("inverse_square", "self", kReal | kComplex, decltype(x)(1) / (x * x)),
-    NPU_POINT2("power", "self, exponent", kNumeric | kComplex, pow_of(x, y)),
+    NPU_POINT2("power", "self, exponent", kNumeric | kComplex | kRounded, pow_of(x, y)),
 };
 
 std::span<const PointOp> power() { return kPower; }

@@ -20,7 +20,7 @@ constexpr PointOp kTrigonometric[] = {
     NPU_POINT1("asin", "self", kReal | kComplex, asin_of(x)),
     NPU_POINT1("acos", "self", kReal | kComplex, acos_of(x)),
     NPU_POINT1("atan", "self", kReal | kComplex, atan_of(x)),
-    NPU_POINT2("atan2", "self, other", kReal, atan2_of(x, y)),
+    NPU_POINT2("atan2", "self, other", kReal | kRounded, atan2_of(x, y)),
     NPU_POINT1("sinh", "self", kReal | kComplex, sinh_of(x)),
     NPU_POINT1("cosh", "self", kReal | kComplex, cosh_of(x)),
     NPU_POINT1("asinh", "self", kReal | kComplex, asinh_of(x)),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "ops/vector/rounding_converter.h"
 #include "ops/vector/stored.h"
 
 namespace npu::ops {
@@ -35,8 +36,9 @@ class Blocks {
   std::byte* base_;
 };
 
-Convert converter_or_fail(DType from, DType to) {
-  const Convert convert = converter(from, to);
+Convert converter_or_fail(DType from, DType to, DType through = DType::kUndefined) {
+  const bool rounds = through != DType::kUndefined && through != from;
+  const Convert convert = rounds ? rounding_converter(from, through) : converter(from, to);
   require(convert != nullptr, "no kernel converts {} to {}; cast the tensor first", from, to);
   return convert;
 }
@@ -64,16 +66,18 @@ void Elementwise::set_output(const Tensor& out, DType slot) {
   s.slot = slot;
   s.slot_size = static_cast<int64_t>(size_of(slot));
   s.is_scalar = false;
+  s.dense_as_slot = out.dtype == slot;
 }
 
-void Elementwise::add_input(const Operand& operand, DType slot) {
+void Elementwise::add_input(const Operand& operand, DType slot, DType through) {
   require(inputs_ + 2 <= kMaxOperands, "an element-wise operator takes at most {} inputs", kMaxOperands - 1);
   Slot& s = slots_[++inputs_];
   s.slot = slot;
   s.slot_size = static_cast<int64_t>(size_of(slot));
   s.is_scalar = operand.is_scalar();
   if (!s.is_scalar) {
-    s.convert = converter_or_fail(operand.tensor.dtype, slot);
+    s.convert = converter_or_fail(operand.tensor.dtype, slot, through);
+    s.dense_as_slot = reads_as(operand.tensor.dtype, slot) && through == DType::kUndefined;
     const Dims& shape = slots_[0].tensor.shape;
     const Tensor& t = operand.tensor;
     // A number handed over as a one-element tensor broadcasts whatever its rank.
@@ -82,7 +86,11 @@ void Elementwise::add_input(const Operand& operand, DType slot) {
     return;
   }
   s.convert = converter(slot, slot);
-  const Scalar& scalar = operand.scalar;
+  set_constant(s, operand.scalar, through);
+}
+
+void Elementwise::set_constant(Slot& s, const Scalar& scalar, DType through) const {
+  const DType slot = s.slot;
   if (is_complex(slot)) {
     const Complex128 value = scalar.to_complex();
     converter(DType::kComplex128, slot)(&value, 0, s.constant, 1, 1);
@@ -93,7 +101,7 @@ void Elementwise::add_input(const Operand& operand, DType slot) {
     s.constant[0] = static_cast<std::byte>(scalar.to_bool());
   } else {
     const double value = scalar.to_double();
-    converter(DType::kDouble, slot)(&value, 0, s.constant, 1, 1);
+    converter_or_fail(DType::kDouble, slot, through)(&value, 0, s.constant, 1, 1);
   }
 }
 
@@ -110,10 +118,10 @@ void Elementwise::plan(BlockKernel kernel) {
   for (size_t k = 0; k <= inputs_; ++k) {
     Slot& s = slots_[k];
     widest = std::max(widest, s.slot_size);
-    const bool same = !s.is_scalar && (k == 0 ? s.tensor.dtype == s.slot : reads_as(s.tensor.dtype, s.slot));
-    s.mode = k > 0 && (s.is_scalar || loop_.constant(k))          ? Mode::kConstant
-             : same && loop_.dense(k) && s.tensor.data != nullptr ? Mode::kDirect  // a sum's output has no memory
-                                                                  : Mode::kGathered;
+    const bool dense = !s.is_scalar && s.dense_as_slot && loop_.dense(k);
+    s.mode = k > 0 && (s.is_scalar || loop_.constant(k)) ? Mode::kConstant
+             : dense && s.tensor.data != nullptr         ? Mode::kDirect  // a sum's output has no memory
+                                                         : Mode::kGathered;
   }
   meet();
   block_ = kBlockBytes / widest;
@@ -222,8 +230,7 @@ void Elementwise::run_rows(int64_t begin, int64_t end) const {
     direct[k] = false;
     if (s.is_scalar) continue;
     first[k] = s.tensor.bytes(), size[k] = static_cast<int64_t>(size_of(s.tensor.dtype));
-    const bool same = k == 0 ? s.tensor.dtype == s.slot : reads_as(s.tensor.dtype, s.slot);
-    direct[k] = same && s.mode != Mode::kConstant && loop_.strides[k].back() == 1;
+    direct[k] = s.dense_as_slot && s.mode != Mode::kConstant && loop_.strides[k].back() == 1;
   }
   LoopCursor at(loop_, begin);
   for (int64_t left = end - begin; left > 0;) {

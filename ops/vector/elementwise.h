@@ -21,7 +21,8 @@ class Elementwise {
   /// Starts a plan that writes `out`, computed in `slot`.
   void set_output(const Tensor& out, DType slot);
   /// Adds the next input, broadcast to the output's shape, converted to `slot`. Raises 161002 if it does not broadcast.
-  void add_input(const Operand& operand, DType slot);
+  /// `through`, when given, is float16 or bfloat16 under a float32 slot: wider elements are rounded to it first.
+  void add_input(const Operand& operand, DType slot, DType through = DType::kUndefined);
   /// Ends planning.
   void plan(BlockKernel kernel);
   /// After planning: operand `k` (0 is the output) begins elsewhere. `meet` follows when all have been told.
@@ -48,10 +49,12 @@ class Elementwise {
     Mode mode;
     alignas(16) std::byte constant[16];  ///< value of a host scalar, in slot dtype
     bool is_scalar = false;
+    bool dense_as_slot = false;  ///< elements side by side are what the kernel wants
   };
 
   void run_range(int64_t begin, int64_t end) const;
   void run_rows(int64_t begin, int64_t end) const;
+  void set_constant(Slot& s, const Scalar& scalar, DType through) const;
   bool has(Mode mode) const;
   int64_t part() const;
   double sum_range(int64_t begin, int64_t end) const;

@@ -43,6 +43,7 @@ struct Pointwise final : Operator {
 
  private:
   DType promoted() const;
+  DType through(const Operand& input, DType dtype) const;
   Operand filled(size_t k, DType slot) const;
 };
 
@@ -76,6 +77,15 @@ DType Pointwise::promoted() const {
   return promote({typed.data(), count});
 }
 
+// What torch converts `input` to before its kernel sees it, where that loses digits which the slot would keep: tensors
+// always become the common dtype, numbers (one element counts as one) only in lines that say so.
+DType Pointwise::through(const Operand& input, DType dtype) const {
+  if (dtype != DType::kHalf && dtype != DType::kBFloat16) return DType::kUndefined;
+  if (!input.defined() || input.dtype() == dtype || input.dtype() == DType::kBool) return DType::kUndefined;
+  const bool number = input.is_scalar() || input.tensor.count() == 1;
+  return !number || (line().op.types & kRounded) != 0 ? dtype : DType::kUndefined;
+}
+
 // Input `k`, or what stands for it when the caller left it out.
 Operand Pointwise::filled(size_t k, DType slot) const {
   if (inputs[k].defined()) return inputs[k];
@@ -94,7 +104,12 @@ void Pointwise::prepare() {
   require(kernel.run != nullptr, "{} is not defined for {} inputs; cast them first", l.op.name, dtype);
   loop.set_output(out, kernel.result);
   const size_t condition = (l.op.types & kCondition) != 0 ? 1 : 0;
-  for (size_t k = 0; k < l.inputs.size(); ++k) loop.add_input(filled(k, slot), k < condition ? DType::kBool : slot);
+  for (size_t k = 0; k < l.inputs.size(); ++k) {
+    if (k < condition)
+      loop.add_input(inputs[k], DType::kBool);
+    else
+      loop.add_input(filled(k, slot), slot, through(inputs[k], dtype));
+  }
   loop.plan(kernel.run);
 }
 

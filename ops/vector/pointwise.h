@@ -31,6 +31,8 @@ enum PointTypes : uint32_t {
   kComplex = 8,     ///< complex64 and complex128
   kCondition = 16,  ///< the first input is a bool (or anything, read as != 0) that takes no part in promotion
   kTruth = 32,      ///< bool inputs are computed as bool; wins over kBoolean
+  kRounded = 64,    ///< numbers beside float16 and bfloat16 tensors are rounded to their dtype before use, as torch's
+                    ///< CPU does; in the other lines they keep float32's precision, as torch has it there
   kNumeric = kReal | kInteger | kBoolean,
 };
 
