@@ -15,15 +15,16 @@ struct Pow final : Delegate {
 
   void prepare() override {
     restart();
-    const std::string_view name = shortcut();
+    const Operand* both[] = {&self, &exponent};
+    const DType dtype = promote(both);
+    const std::string_view name = shortcut(dtype);
     if (name == "power") return step(name, with("self", self), with("exponent", exponent), with("out", out));
+    require_castable("pow", dtype, out);
     step(name, with("self", self), with("out", out));
   }
 
  private:
-  std::string_view shortcut() const {
-    const Operand* both[] = {&self, &exponent};
-    const DType dtype = promote(both);
+  std::string_view shortcut(DType dtype) const {
     if (!exponent.is_scalar() || !is_floating(dtype)) return "power";
     const double e = exponent.scalar.to_double();
     if (e == 0.5) return "sqrt";

@@ -61,8 +61,11 @@ struct Flip final : OneMove {
     check_shape(out, "out", self.shape);
     // The output is turned, not the input: it does not overlap anything.
     Tensor view = out;
+    uint32_t seen = 0;
     for (const int64_t d : dims) {
       const size_t axis = wrap_dim(d, self.rank());
+      require((seen >> axis & 1u) == 0, "dims names dimension {} twice; name each dimension to turn once", axis);
+      seen |= 1u << axis;
       if (self.rank() == 0 || view.shape[axis] == 0) continue;
       view.offset += (view.shape[axis] - 1) * view.strides[axis];
       view.strides[axis] = -view.strides[axis];

@@ -43,6 +43,7 @@ struct Pointwise final : Operator {
 
  private:
   DType promoted() const;
+  void check_result(DType dtype, DType result) const;
   DType through(const Operand& input, DType dtype) const;
   Operand filled(size_t k, DType slot) const;
 };
@@ -77,6 +78,15 @@ DType Pointwise::promoted() const {
   return promote({typed.data(), count});
 }
 
+// Lines of one operand also compute where torch does nothing, as rounding an integer; what a condition chooses from is
+// converted by the client.
+void Pointwise::check_result(DType dtype, DType result) const {
+  const Line& l = line();
+  const auto operands = std::count_if(l.inputs.begin(), l.inputs.end(), [](const Input& i) { return !i.attribute; });
+  if (operands < 2 || result == DType::kBool || (l.op.types & kCondition) != 0) return;
+  require_castable(l.op.name, result == DType::kInt64 ? dtype : result, out);
+}
+
 // What torch converts `input` to before its kernel sees it, where that loses digits which the slot would keep: tensors
 // always become the common dtype, numbers (one element counts as one) only in lines that say so.
 DType Pointwise::through(const Operand& input, DType dtype) const {
@@ -102,6 +112,7 @@ void Pointwise::prepare() {
   const DType slot = slot_for_kernel(dtype, l.op.types);
   const PointKernel& kernel = kernel_for(l.op, slot);
   require(kernel.run != nullptr, "{} is not defined for {} inputs; cast them first", l.op.name, dtype);
+  check_result(dtype, kernel.result);
   loop.set_output(out, kernel.result);
   const size_t condition = (l.op.types & kCondition) != 0 ? 1 : 0;
   for (size_t k = 0; k < l.inputs.size(); ++k) {
@@ -209,6 +220,14 @@ DType combine(DType strong, DType weak) {
 }
 
 }  // namespace
+
+void require_castable(std::string_view name, DType result, const Tensor& out) {
+  require(
+      category_of(result) <= category_of(out.dtype),
+      "the result of {} is {}, which cannot be cast to the output's {}; give an output of that kind, or convert the "
+      "operands first",
+      name, result, out.dtype);
+}
 
 DType promote_types(DType a, DType b) {
   if (a == DType::kUndefined || a == b) return b;

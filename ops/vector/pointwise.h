@@ -72,6 +72,9 @@ PointCall point_call(std::string_view name, DType dtype);
 /// The compute dtype torch gives several operands together: the highest category among tensors with dimensions, then
 /// 0-dim tensors, then host scalars. Undefined operands do not count.
 DType promote(std::span<const Operand* const> operands);
+/// Raises 161002 unless `out` may take results of dtype `result`: nothing becomes a kind of number that cannot hold it
+/// (complex real, a float an integer, an integer a bool), as in torch.
+void require_castable(std::string_view name, DType result, const Tensor& out);
 /// The dtype both can be converted to without loss of category (torch.promote_types).
 DType promote_types(DType a, DType b);
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers beside half tensors: rounded where the CPU rounds them, exact where it does not."""
+"""Numbers beside half tensors, results that cannot be cast, and dtypes that few operators take: all as on the CPU."""
+
+import operator
 
 import pytest
 import torch
@@ -69,3 +71,40 @@ def test_powers_and_multiples_beside_halves_are_those_of_the_cpu(name, dtype):
         want, got = function(x, number), function(x.npu(), number).cpu()
         assert (got != want).float().mean() < 0.005, f"{name} of {number}"
         torch.testing.assert_close(got, want, rtol=torch.finfo(dtype).eps, atol=torch.finfo(dtype).tiny)
+
+
+UNCASTABLE = {
+    "add_": lambda i, f: i.add_(f), "sub_": lambda i, f: i.sub_(f), "mul_": lambda i, f: i.mul_(f),
+    "div_": lambda i, f: i.div_(f), "pow_": lambda i, f: i.pow_(f), "fmod_": lambda i, f: i.fmod_(f),
+    "remainder_": lambda i, f: i.remainder_(f), "atan2_": lambda i, f: i.atan2_(f),
+    "add_ of a number": lambda i, f: i.add_(0.5), "mul_ of a number": lambda i, f: i.mul_(0.5),
+    "pow_ of a number": lambda i, f: i.pow_(0.5), "div_ of whole numbers": lambda i, f: i.div_(i),
+    "bool add_ of integers": lambda i, f: (i > 0).add_(i), "float add_ of complex": lambda i, f: f.add_(1j),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNCASTABLE)
+def test_results_that_cannot_be_cast_are_refused(name):
+    for device in ("cpu", "npu"):
+        whole, real = torch.arange(1, 5, device=device), torch.full((4,), 1.5, device=device)
+        with pytest.raises(RuntimeError, match="can't be cast|cannot be cast"):
+            UNCASTABLE[name](whole, real)
+        torch.testing.assert_close(whole.cpu(), torch.arange(1, 5), msg=f"{device}: the operand was changed")
+
+
+@pytest.mark.parametrize("change", [operator.iadd, operator.imul, operator.imod], ids=str)
+def test_results_that_can_be_cast_are_not(change):
+    for mine, other in [(torch.float16, torch.float32), (torch.float32, torch.int64), (torch.int32, torch.int64),
+                        (torch.int64, torch.bool), (torch.complex64, torch.float32)]:  # fmt: skip
+        if mine.is_complex and change is operator.imod:
+            continue
+        want, got = [change(torch.arange(1, 5, device=d).to(mine), torch.ones(4, device=d).to(other)).cpu()
+                     for d in ("cpu", "npu")]  # fmt: skip
+        torch.testing.assert_close(got, want)
+
+
+def test_flip_names_each_dimension_once():
+    for device in ("cpu", "npu"):
+        for dims in ([0, 0], [1, -1]):
+            with pytest.raises(RuntimeError, match="multiple times|twice"):
+                torch.ones(2, 3, device=device).flip(dims)
