@@ -36,7 +36,7 @@ def signature(row):
 
 
 def entry_pair(row, index):
-    names = ", ".join(p.name for p in row.parameters)
+    names = ", ".join(f"real_argument({p.name})" if p.word == "real" else p.name for p in row.parameters)
     return f"""
 aclnnStatus {row.name}GetWorkspaceSize({signature(row)}, uint64_t* workspaceSize, aclOpExecutor** executor) {{
   const Argument arguments[] = {{{names}}};
@@ -50,7 +50,10 @@ aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* e
 
 def family_source(family, rows):
     parts = [HEAD.format(family=family)]
-    parts += ['#include "acl/aclnn/phase.h"', ""]
+    parts += ['#include "acl/aclnn/phase.h"']
+    if any(p.word == "real" for row in rows for p in row.parameters):
+        parts += ['#include "acl/aclnn/real_argument.h"']
+    parts += [""]
     parts += [f'#include "aclnnop/{header}.h"' for header in sorted({row.header for row in rows})]
     parts += ["", "namespace npu::acl {", "namespace {", ""]
     for row in rows:

@@ -19,6 +19,7 @@ WORDS = {
     "bool": "switch",
     "double": "number",
     "float": "number",
+    "real": "number; a caller compiled for a float is understood where its register is clean, so declare a double",
     "str": "text, closed by a zero",
 }
 

@@ -25,6 +25,7 @@ WORDS = {
     "bool": ("bool", "kBool"),
     "double": ("double", "kReal"),
     "float": ("float", "kReal"),
+    "real": ("double", "kReal"),  # or the float that the vendor's documentation declares: aclnn/real_argument.h
     "str": ("const char*", "kString"),
 }
 MARKS = {"": "kRead", ">": "kWritten", "<>": "kBoth"}

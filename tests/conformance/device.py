@@ -36,6 +36,7 @@ NUMBER_TYPES = {
     "bool": C.c_bool,
     "double": C.c_double,
     "float": C.c_float,
+    "real": C.c_double,
     "dtype": C.c_int32,
 }
 
