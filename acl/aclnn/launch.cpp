@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/launch.h"
 
+#include <utility>
+
 #include "acl/aclnn/assign.h"
 #include "acl/aclnn/foreach.h"
 #include "acl/aclnn/memory_check.h"
 #include "device/capture.h"
 #include "device/state.h"
-#include "device/stream.h"
 #include "ops/overflow.h"
 
 namespace npu::acl {
+namespace detail {
+// In a queue of the client's own a failure that is told at once would stop the queue and drop what follows.
+NPU_SETTING(std::string, task_queue, "TASK_QUEUE_ENABLE", "1",
+            "torch-npu's own queue of launches; importing torch_npu sets 0 (off) unless it is set. Without it a kernel "
+            "that ran at once and failed says so in the call that launched it, else at the next synchronisation.");
+}  // namespace detail
+
 namespace {
+
+/// Set while this thread hands over a kernel: what becomes true when the kernel runs, and fails, meanwhile.
+constinit thread_local bool* failed_here = nullptr;
+
+class HandingOver {
+ public:
+  explicit HandingOver(bool& failed) : outer_(std::exchange(failed_here, &failed)) {}
+  ~HandingOver() { failed_here = outer_; }
+  HandingOver(const HandingOver&) = delete;
+  HandingOver& operator=(const HandingOver&) = delete;
+
+ private:
+  bool* outer_;
+};
 
 void describe(const void* name, device::Overflow& overflow) {
   overflow.node = overflow.type = static_cast<const char*>(name);
@@ -56,9 +78,7 @@ class RecordedCall {
   std::unique_ptr<Tensor> shape_;  // where outputs write their final shapes
 };
 
-}  // namespace
-
-void run_on_device(int device, const char* name, ops::Operator& op) {
+void compute(int device, const char* name, ops::Operator& op) {
   if (!device::saturates(device)) [[likely]]
     return op.run();
   const ops::OverflowScope scope(device, describe, name);
@@ -68,6 +88,26 @@ void run_on_device(int device, const char* name, ops::Operator& op) {
   } else {
     ops::saturate_results(op);
   }
+}
+
+}  // namespace
+
+void run_on_device(int device, const char* name, ops::Operator& op) {
+  try {
+    compute(device, name, op);
+  } catch (const Error& error) {
+    if (failed_here != nullptr) *failed_here = true;
+    throw Error(Code::kAicoreException, error.message(), error.place());
+  }
+}
+
+void launch_kernel(device::Stream& stream, device::Task&& task) {
+  bool failed = false;
+  {
+    const HandingOver scope(failed);
+    stream.launch(std::move(task));
+  }
+  if (failed && detail::task_queue() == "0") stream.synchronize();
 }
 
 void launch(aclrtStream stream, const char* name, std::unique_ptr<ops::Operator> op) {
@@ -80,7 +120,7 @@ void launch(aclrtStream stream, const char* name, std::unique_ptr<ops::Operator>
   } else {
     task.body = [op = std::move(op), name, device = queue.device()] { run_on_device(device, name, *op); };
   }
-  queue.launch(std::move(task));
+  launch_kernel(queue, std::move(task));
 }
 
 }  // namespace npu::acl

@@ -300,7 +300,7 @@ void enqueue(const OperatorType& type, std::shared_ptr<Prepared> call, device::S
     for (const auto& copy : call->before) run_on_device(device, name, *copy);
     run_on_device(device, name, *call->op);
   };
-  stream.launch(std::move(task));
+  launch_kernel(stream, std::move(task));
 }
 
 std::shared_ptr<Prepared> execute(const char* name, const Side& inputs, const Side& outputs, const aclopAttr* attr,

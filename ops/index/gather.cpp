@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading through index tensors: index_select (also embedding and TensorFlow-style gather), gather, gather_nd, index,
 // take.
+#include <algorithm>
+
+#include "device/stream.h"
 #include "ops/index/index_list.h"
 #include "ops/index/indexed.h"
 #include "ops/index/nd_index.h"
@@ -16,7 +19,9 @@ struct Reading : Operator {
   IndexedMove move;
 
   void run() override { move.run(offsets.read()); }
-  int64_t cost() const override { return move.cost() + 4 * count_of(offsets.shape()); }
+  // A bad index is found only now. On an idle stream the kernel runs in the launching thread, where it can still be
+  // told with the client's line.
+  int64_t cost() const override { return std::min(move.cost() + 4 * count_of(offsets.shape()), device::kInlineBound); }
 };
 
 // out = self with axis dim replaced by the index's axes. With batch_dims = b the first b axes of self and index belong

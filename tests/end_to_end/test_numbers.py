@@ -108,3 +108,16 @@ def test_flip_names_each_dimension_once():
         for dims in ([0, 0], [1, -1]):
             with pytest.raises(RuntimeError, match="multiple times|twice"):
                 torch.ones(2, 3, device=device).flip(dims)
+
+
+@pytest.mark.parametrize("shape", [(3,), (400, 700)], ids=["small", "large"])
+def test_a_bad_index_is_told_by_the_call_that_brings_it(shape):
+    table = torch.zeros(10, 64, device="npu")
+    index = torch.zeros(shape, dtype=torch.int64)
+    index.view(-1)[-1] = 10
+    position = index.numel() - 1
+    for call in (torch.nn.functional.embedding, lambda i, t: t[i], lambda i, t: t.index_select(0, i.flatten())):
+        with pytest.raises(RuntimeError, match=f"ind(ex|ices.*) holds 10 at position {position} .* takes .* to 9"):
+            call(index.npu(), table)
+    # It was told: the stream goes on.
+    assert torch.equal((table + 1).cpu(), torch.ones(10, 64))

@@ -23,7 +23,7 @@
  *   207012          too many live handles of one kind
  *   500000, 507000  a fault inside the library, or the system refused it a resource
  *   507012          no callback came in time
- *   507015          a task raised an error; it is reported where the stream is synchronised
+ *   507015          a task failed; told where its stream is synchronised, or by its launch (TASK_QUEUE_ENABLE=0)
  *   507046, 507047  a stream, or an event, was not done within the given time */
 #ifndef ANYNPU_ACL_ACL_ERROR_H_
 #define ANYNPU_ACL_ACL_ERROR_H_
