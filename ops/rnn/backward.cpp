@@ -50,8 +50,19 @@ void write_state(const Tensor& state, int64_t cell, const float* from) {
   if (state.defined()) write_floats(one_state(state, cell), from);
 }
 
-void RecurrentBackward::check_backward(int64_t gates) {
-  check(gates);
+const float* RecurrentBackward::state_before(const float* saved, const float* first, int64_t before, int64_t rows,
+                                             float* buffer) const {
+  const int64_t known = before < 0 ? 0 : running(before);
+  if (known == 0) return first;
+  saved += before * batch_ * hidden_;
+  if (known >= rows) return saved;
+  std::copy_n(saved, known * hidden_, buffer);
+  std::copy_n(first + known * hidden_, (rows - known) * hidden_, buffer + known * hidden_);
+  return buffer;
+}
+
+void RecurrentBackward::check_backward(int64_t gates, const Tensor& state) {
+  check(gates, state);
   if (grad_y.defined()) check_sequence(grad_y, directions_ * hidden_, "grad_y");
   check_sequence(grad_input, input_, "grad_input");
   check_saved({{&h_list, "h_list"}});
@@ -66,13 +77,13 @@ void RecurrentBackward::check_backward(int64_t gates) {
 // What layer `layer` read: the input, or the hidden states of the layer below side by side.
 void RecurrentBackward::layer_input(int64_t layer, float* x) const {
   if (layer == 0) {
-    const float* from = read_floats(steps_first(input), x);
+    const float* from = read_steps(steps_first(input), input_, x);
     if (from != x) std::copy_n(from, steps_ * batch_ * input_, x);
     return;
   }
   const Scratch<float> buffer(steps_ * batch_ * hidden_);
   for (int64_t d = 0; d < directions_; ++d) {
-    const float* h = read_floats(h_list[static_cast<size_t>((layer - 1) * directions_ + d)], buffer);
+    const float* h = read_steps(h_list[static_cast<size_t>((layer - 1) * directions_ + d)], hidden_, buffer);
     for (int64_t r = 0; r < steps_ * batch_; ++r) {
       std::copy_n(h + r * hidden_, hidden_, x + (r * directions_ + d) * hidden_);
     }
@@ -80,12 +91,13 @@ void RecurrentBackward::layer_input(int64_t layer, float* x) const {
 }
 
 void RecurrentBackward::walk() {
+  read_batch_sizes();
   const int64_t widest = std::max(input_, directions_ * hidden_);
   const Scratch<float> x(steps_ * batch_ * widest), first(steps_ * batch_ * widest), second(steps_ * batch_ * widest);
   float* dy = first;
   float* dx = second;
   if (grad_y.defined()) {
-    const float* from = read_floats(steps_first(grad_y), dy);
+    const float* from = read_steps(steps_first(grad_y), directions_ * hidden_, dy);
     if (from != dy) std::copy_n(from, steps_ * batch_ * directions_ * hidden_, dy);
   } else {
     std::fill_n(dy, steps_ * batch_ * directions_ * hidden_, 0.0f);
@@ -96,30 +108,36 @@ void RecurrentBackward::walk() {
     for (int64_t d = 0; d < directions_; ++d) run_cell(layer * directions_ + d, x, dy, dx);
     std::swap(dy, dx);
   }
-  write_floats(steps_first(grad_input), dy);
+  write_steps(steps_first(grad_input), input_, dy);
 }
 
 void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, float* dx) {
   const int64_t direction = cell % directions_, width = input_width(cell / directions_), gates = gates_ * hidden_;
   const int64_t rows = steps_ * batch_, step_size = batch_ * hidden_;
   const Scratch<float> w_ih(gates * width), w_hh(gates * hidden_), dgx(rows * gates), dgh(rows * gates);
-  const Scratch<float> h_buffer(rows * hidden_), h_before(rows * hidden_), dh(step_size),
-      dw(gates * std::max(width, hidden_));
+  const Scratch<float> h_buffer(rows * hidden_), h_before(rows * hidden_), dh(step_size), h0(step_size),
+      both(step_size), dw(gates * std::max(width, hidden_));
   const float* weight_hh = read_floats(param(cell, 1), w_hh);
-  const float* h = read_floats(h_list[static_cast<size_t>(cell)], h_buffer);
+  const float* h = read_steps(h_list[static_cast<size_t>(cell)], hidden_, h_buffer);
+  first_state(cell, h0);
   begin(cell, dh);
   for (int64_t s = steps_ - 1; s >= 0; --s) {
     const int64_t t = time_of(s, direction), before = s == 0 ? -1 : time_of(s - 1, direction);
-    for (int64_t b = 0; b < batch_; ++b) {
+    const int64_t here = running(t);
+    for (int64_t b = 0; b < here; ++b) {
       const float* outside = dy + ((t * batch_ + b) * directions_ + direction) * hidden_;
       for (int64_t k = 0; k < hidden_; ++k) dh[b * hidden_ + k] += outside[k];
     }
-    step(cell, t, before, dh, dgx + t * batch_ * gates, dgh + t * batch_ * gates);
-    add_product(dgh + t * batch_ * gates, weight_hh, batch_, gates, hidden_, dh);
-    if (before < 0)
-      first_state(cell, h_before + t * step_size);
-    else
-      std::copy_n(h + before * step_size, step_size, h_before + t * step_size);
+    float* const gx = dgx + t * batch_ * gates;
+    float* const gh = dgh + t * batch_ * gates;
+    step(cell, t, before, here, dh, gx, gh);
+    add_product(gh, weight_hh, here, gates, hidden_, dh);
+    float* const h_here = h_before + t * step_size;
+    std::copy_n(state_before(h, h0, before, here, both), here * hidden_, h_here);
+    // Sequences that do not run take no part in the products below.
+    std::fill_n(gx + here * gates, (batch_ - here) * gates, 0.0f);
+    std::fill_n(gh + here * gates, (batch_ - here) * gates, 0.0f);
+    std::fill_n(h_here + here * hidden_, (batch_ - here) * hidden_, 0.0f);
   }
   end(cell, dh);
   add_product(dgx, read_floats(param(cell, 0), w_ih), rows, gates, width, dx);

@@ -13,18 +13,23 @@ struct RecurrentBackward : RecurrentOp {
   std::vector<Tensor> grad_params;  ///< like params
 
  protected:
-  void check_backward(int64_t gates);
+  void check_backward(int64_t gates, const Tensor& state);
   void walk();
 
   /// The first hidden state of a cell into `h` [B, H].
   virtual void first_state(int64_t cell, float* h) = 0;
   /// A cell begins (at its last step); its gradient from outside goes into `dh` [B, H].
   virtual void begin(int64_t cell, float* dh) = 0;
-  /// The step at time t, `before` the time processed just before it (-1: none). dh holds the whole gradient of h[t] and
-  /// is left with the direct part of the gradient of the state before; dgx and dgh are the gates' gradients.
-  virtual void step(int64_t cell, int64_t t, int64_t before, float* dh, float* dgx, float* dgh) = 0;
+  /// The step at time t of the first `rows` sequences, `before` the time processed just before it (-1: none). dh holds
+  /// the whole gradient of h[t] and is left with the direct part of the gradient of the state before; dgx and dgh are
+  /// the gates' gradients.
+  virtual void step(int64_t cell, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) = 0;
   /// `dh` is the gradient of the first state.
   virtual void end(int64_t cell, const float* dh) = 0;
+
+  /// The state before a step of `rows` sequences: `saved` [T, B, H] at time `before`, or `first` where a sequence began
+  /// with this step. In `buffer` [B, H] where both occur.
+  const float* state_before(const float* saved, const float* first, int64_t before, int64_t rows, float* buffer) const;
 
  private:
   void run_cell(int64_t cell, const float* x, const float* dy, float* dx);

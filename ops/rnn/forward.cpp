@@ -9,10 +9,11 @@
 namespace npu::ops {
 
 void RecurrentForward::walk() {
+  read_batch_sizes();
   const int64_t widest = std::max(input_, directions_ * hidden_);
   const Scratch<float> first(steps_ * batch_ * widest), second(steps_ * batch_ * directions_ * hidden_);
   const Scratch<float> third(steps_ * batch_ * directions_ * hidden_);
-  const float* x = read_floats(steps_first(input), first);
+  const float* x = read_steps(steps_first(input), input_, first);
   float* y = second;
   float* other = third;
   for (int64_t layer = 0; layer < num_layers; ++layer) {
@@ -20,7 +21,7 @@ void RecurrentForward::walk() {
     x = y;
     std::swap(y, other);
   }
-  write_floats(steps_first(output), x);
+  write_steps(steps_first(output), directions_ * hidden_, x);
 }
 
 void RecurrentForward::run_cell(int64_t cell, const float* x, float* y) {
@@ -35,21 +36,27 @@ void RecurrentForward::run_cell(int64_t cell, const float* x, float* y) {
   begin(cell, h);
   for (int64_t s = 0; s < steps_; ++s) {
     const int64_t t = time_of(s, direction);
-    affine(h, weight_hh, bias_hh, batch_, gates, hidden_, gh);
-    step(cell, t, gx + t * batch_ * gates, gh, h);
+    const int64_t rows = running(t);
+    affine(h, weight_hh, bias_hh, rows, gates, hidden_, gh);
+    step(cell, t, rows, gx + t * batch_ * gates, gh, h);
     for (int64_t b = 0; b < batch_; ++b) {
-      std::copy_n(h + b * hidden_, hidden_, y + ((t * batch_ + b) * directions_ + direction) * hidden_);
+      float* to = y + ((t * batch_ + b) * directions_ + direction) * hidden_;
+      if (b < rows)
+        std::copy_n(h + b * hidden_, hidden_, to);
+      else
+        std::fill_n(to, hidden_, 0.0f);
     }
   }
   end(cell, h);
 }
 
-void write_saved(const std::vector<Tensor>& list, int64_t cell, const float* all, int64_t steps, int64_t last,
-                 int64_t step_size) {
+void RecurrentForward::write_saved(const std::vector<Tensor>& list, int64_t cell, const float* all,
+                                   int64_t last) const {
   if (static_cast<size_t>(cell) >= list.size()) return;
   const Tensor& t = list[static_cast<size_t>(cell)];
-  if (t.count() == steps * step_size)
-    write_floats(t, all);
+  const int64_t step_size = batch_ * hidden_;
+  if (t.count() == steps_ * step_size || t.count() == rows_ * hidden_)
+    write_steps(t, hidden_, all);
   else if (t.count() == step_size && last >= 0)
     write_floats(t, all + last * step_size);
 }

@@ -19,7 +19,7 @@ struct Gru final : RecurrentForward {
 
  private:
   void begin(int64_t cell, float* h) override;
-  void step(int64_t cell, int64_t t, const float* gx, const float* gh, float* h) override;
+  void step(int64_t cell, int64_t t, int64_t rows, const float* gx, const float* gh, float* h) override;
   void end(int64_t cell, const float* h) override;
   int64_t step_size() const { return batch_ * hidden_; }
 
@@ -28,7 +28,7 @@ struct Gru final : RecurrentForward {
 };
 
 void Gru::prepare() {
-  check(3);
+  check(3, h_n);
   check_state(hx, "hx");
   check_state(h_n, "h_n");
   check_sequence(output, directions_ * hidden_, "output");
@@ -38,13 +38,13 @@ void Gru::prepare() {
 }
 
 void Gru::begin(int64_t cell, float* h) {
-  for (auto& values : saved_) values.resize(static_cast<size_t>(steps_ * step_size()));
+  for (auto& values : saved_) values.assign(static_cast<size_t>(steps_ * step_size()), 0.0f);
   read_state(hx, cell, step_size(), h);
 }
 
-void Gru::step(int64_t, int64_t t, const float* gx, const float* gh, float* h) {
+void Gru::step(int64_t, int64_t t, int64_t rows, const float* gx, const float* gh, float* h) {
   const int64_t at = t * step_size();
-  gru_cell(gx, gh, batch_, hidden_,
+  gru_cell(gx, gh, rows, hidden_,
            {saved_[kR].data() + at, saved_[kZ].data() + at, saved_[kN].data() + at, saved_[kHn].data() + at}, h);
   std::copy_n(h, step_size(), saved_[kH].data() + at);
 }
@@ -52,7 +52,7 @@ void Gru::step(int64_t, int64_t t, const float* gx, const float* gh, float* h) {
 void Gru::end(int64_t cell, const float* h) {
   write_state(h_n, cell, h);
   const std::vector<Tensor>* lists[kSavedCount] = {&r_list, &z_list, &n_list, &hn_list, &h_list};
-  for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), steps_, -1, step_size());
+  for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), -1);
 }
 
 const Registration register_gru(

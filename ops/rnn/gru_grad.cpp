@@ -16,18 +16,18 @@ struct GruGrad final : RecurrentBackward {
  private:
   void first_state(int64_t cell, float* h) override { read_state(hx, cell, step_size(), h); }
   void begin(int64_t cell, float* dh) override;
-  void step(int64_t cell, int64_t t, int64_t before, float* dh, float* dgx, float* dgh) override;
+  void step(int64_t cell, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) override;
   void end(int64_t cell, const float* dh) override { write_state(grad_h, cell, dh); }
   int64_t step_size() const { return batch_ * hidden_; }
 
   enum Saved { kR, kZ, kN, kHn, kH, kSavedCount };
   std::vector<float> buffer_[kSavedCount];
   const float* saved_[kSavedCount] = {};
-  std::vector<float> h0_;
+  std::vector<float> h0_, both_;
 };
 
 void GruGrad::prepare() {
-  check_backward(3);
+  check_backward(3, grad_h.defined() ? grad_h : hx);
   check_state(hx, "hx");
   check_state(grad_hy, "grad_hy");
   check_state(grad_h, "grad_h");
@@ -38,17 +38,18 @@ void GruGrad::begin(int64_t cell, float* dh) {
   const std::vector<Tensor>* lists[kSavedCount] = {&r_list, &z_list, &n_list, &hn_list, &h_list};
   for (int k = 0; k < kSavedCount; ++k) {
     buffer_[k].resize(static_cast<size_t>(steps_ * step_size()));
-    saved_[k] = read_floats((*lists[k])[static_cast<size_t>(cell)], buffer_[k].data());
+    saved_[k] = read_steps((*lists[k])[static_cast<size_t>(cell)], hidden_, buffer_[k].data());
   }
   h0_.resize(static_cast<size_t>(step_size()));
+  both_.resize(static_cast<size_t>(step_size()));
   read_state(hx, cell, step_size(), h0_.data());
   read_state(grad_hy, cell, step_size(), dh);
 }
 
-void GruGrad::step(int64_t, int64_t t, int64_t before, float* dh, float* dgx, float* dgh) {
+void GruGrad::step(int64_t, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) {
   const auto at = [&](Saved which) { return const_cast<float*>(saved_[which]) + t * step_size(); };
-  const float* h_before = before < 0 ? h0_.data() : saved_[kH] + before * step_size();
-  gru_cell_grad({at(kR), at(kZ), at(kN), at(kHn)}, h_before, batch_, hidden_, dh, dgx, dgh);
+  const float* h_before = state_before(saved_[kH], h0_.data(), before, rows, both_.data());
+  gru_cell_grad({at(kR), at(kZ), at(kN), at(kHn)}, h_before, rows, hidden_, dh, dgx, dgh);
 }
 
 const Registration register_gru_grad(

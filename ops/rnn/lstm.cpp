@@ -19,7 +19,7 @@ struct Lstm final : RecurrentForward {
 
  private:
   void begin(int64_t cell, float* h) override;
-  void step(int64_t cell, int64_t t, const float* gx, const float* gh, float* h) override;
+  void step(int64_t cell, int64_t t, int64_t rows, const float* gx, const float* gh, float* h) override;
   void end(int64_t cell, const float* h) override;
   int64_t step_size() const { return batch_ * hidden_; }
 
@@ -30,7 +30,7 @@ struct Lstm final : RecurrentForward {
 };
 
 void Lstm::prepare() {
-  check(4);
+  check(4, h_n);
   require(hx.empty() || hx.size() == 2, "hx holds {} tensors; pass h0 and c0, or none for zeros", hx.size());
   for (const Tensor& t : hx) check_state(t, "hx");
   check_state(h_n, "h_n");
@@ -47,18 +47,18 @@ void Lstm::prepare() {
 }
 
 void Lstm::begin(int64_t cell, float* h) {
-  for (auto& values : saved_) values.resize(static_cast<size_t>(steps_ * step_size()));
+  for (auto& values : saved_) values.assign(static_cast<size_t>(steps_ * step_size()), 0.0f);
   c_.resize(static_cast<size_t>(step_size()));
   read_state(hx.empty() ? Tensor() : hx[0], cell, step_size(), h);
   read_state(hx.empty() ? Tensor() : hx[1], cell, step_size(), c_.data());
   last_ = -1;
 }
 
-void Lstm::step(int64_t, int64_t t, const float* gx, const float* gh, float* h) {
+void Lstm::step(int64_t, int64_t t, int64_t rows, const float* gx, const float* gh, float* h) {
   const int64_t at = t * step_size();
   const LstmStep step{saved_[kI].data() + at, saved_[kJ].data() + at, saved_[kF].data() + at, saved_[kO].data() + at,
                       saved_[kTanhC].data() + at};
-  lstm_cell(gx, gh, batch_, hidden_, step, c_.data(), h);
+  lstm_cell(gx, gh, rows, hidden_, step, c_.data(), h);
   std::copy_n(h, step_size(), saved_[kH].data() + at);
   std::copy_n(c_.data(), step_size(), saved_[kC].data() + at);
   last_ = t;
@@ -68,7 +68,7 @@ void Lstm::end(int64_t cell, const float* h) {
   write_state(h_n, cell, h);
   write_state(c_n, cell, c_.data());
   const std::vector<Tensor>* lists[kSavedCount] = {&i_list, &j_list, &f_list, &o_list, &h_list, &c_list, &tanhc_list};
-  for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), steps_, last_, step_size());
+  for (int k = 0; k < kSavedCount; ++k) write_saved(*lists[k], cell, saved_[k].data(), last_);
 }
 
 const Registration register_lstm(

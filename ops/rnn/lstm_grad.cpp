@@ -19,18 +19,18 @@ struct LstmGrad final : RecurrentBackward {
  private:
   void first_state(int64_t cell, float* h) override { read_state(hx.empty() ? Tensor() : hx[0], cell, step_size(), h); }
   void begin(int64_t cell, float* dh) override;
-  void step(int64_t cell, int64_t t, int64_t before, float* dh, float* dgx, float* dgh) override;
+  void step(int64_t cell, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) override;
   void end(int64_t cell, const float* dh) override;
   int64_t step_size() const { return batch_ * hidden_; }
 
   enum Saved { kI, kJ, kF, kO, kTanhC, kC, kSavedCount };
   std::vector<float> buffer_[kSavedCount];
   const float* saved_[kSavedCount] = {};
-  std::vector<float> dc_, c0_;
+  std::vector<float> dc_, c0_, both_;
 };
 
 void LstmGrad::prepare() {
-  check_backward(4);
+  check_backward(4, grad_h.defined() || hx.empty() ? grad_h : hx[0]);
   require(hx.empty() || hx.size() == 2, "hx holds {} tensors; pass h0 and c0, or none for zeros", hx.size());
   for (const Tensor& t : hx) check_state(t, "hx");
   check_state(grad_hy, "grad_hy");
@@ -49,21 +49,22 @@ void LstmGrad::begin(int64_t cell, float* dh) {
   const std::vector<Tensor>* lists[kSavedCount] = {&i_list, &j_list, &f_list, &o_list, &tanhc_list, &c_list};
   for (int k = 0; k < kSavedCount; ++k) {
     buffer_[k].resize(static_cast<size_t>(steps_ * step_size()));
-    saved_[k] = read_floats((*lists[k])[static_cast<size_t>(cell)], buffer_[k].data());
+    saved_[k] = read_steps((*lists[k])[static_cast<size_t>(cell)], hidden_, buffer_[k].data());
   }
   dc_.resize(static_cast<size_t>(step_size()));
   c0_.resize(static_cast<size_t>(step_size()));
+  both_.resize(static_cast<size_t>(step_size()));
   read_state(grad_hy, cell, step_size(), dh);
   read_state(grad_cy, cell, step_size(), dc_.data());
   read_state(hx.empty() ? Tensor() : hx[1], cell, step_size(), c0_.data());
 }
 
-void LstmGrad::step(int64_t, int64_t t, int64_t before, float* dh, float* dgx, float* dgh) {
+void LstmGrad::step(int64_t, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) {
   const auto at = [&](Saved which) { return const_cast<float*>(saved_[which]) + t * step_size(); };
-  const float* c_before = before < 0 ? c0_.data() : saved_[kC] + before * step_size();
-  lstm_cell_grad(dh, {at(kI), at(kJ), at(kF), at(kO), at(kTanhC)}, c_before, batch_, hidden_, dc_.data(), dgx);
-  std::copy_n(dgx, 4 * step_size(), dgh);
-  std::fill_n(dh, step_size(), 0.0f);  // h acts on the state before only through the gates
+  const float* c_before = state_before(saved_[kC], c0_.data(), before, rows, both_.data());
+  lstm_cell_grad(dh, {at(kI), at(kJ), at(kF), at(kO), at(kTanhC)}, c_before, rows, hidden_, dc_.data(), dgx);
+  std::copy_n(dgx, 4 * rows * hidden_, dgh);
+  std::fill_n(dh, rows * hidden_, 0.0f);  // h acts on the state before only through the gates
 }
 
 void LstmGrad::end(int64_t cell, const float* dh) {

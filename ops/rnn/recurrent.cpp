@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/cube/gemm.h"
+#include "ops/scratch.h"
 #include "ops/vector/ordered_tensor.h"
 
 namespace npu::ops {
@@ -16,15 +17,32 @@ const float* read_floats(const Tensor& t, float* buffer) {
 
 void write_floats(const Tensor& t, const float* from) { OrderedTensor(t, DType::kFloat).store(0, t.count(), from); }
 
-void RecurrentOp::check(int64_t gates) {
+void RecurrentOp::check_sizes(const Tensor& state) {
+  if (packed()) {
+    require(input.rank() == 2, "input is {}; with batch_sizes it is packed: rows x features", input.shape);
+    require(batch_sizes.rank() == 1 && is_integer(batch_sizes.dtype), "batch_sizes is {}; it is a line of integers",
+            batch_sizes);
+    require(!batch_first, "batch_first is true; packed sequences lie step by step");
+    require(state.rank() == 3, "no state tells how many sequences are packed; pass hx");
+    steps_ = batch_sizes.count();
+    batch_ = state.shape[1];
+    rows_ = input.shape[0];
+  } else {
+    require(input.rank() == 3, "input is {}; it must be steps x batch x features (batch first with batch_first)",
+            input.shape);
+    const Tensor sequence = steps_first(input);
+    steps_ = sequence.shape[0];
+    batch_ = sequence.shape[1];
+    rows_ = steps_ * batch_;
+  }
+  input_ = input.shape.back();
+}
+
+void RecurrentOp::check(int64_t gates, const Tensor& state) {
   gates_ = gates;
   directions_ = bidirectional ? 2 : 1;
   require(input.dtype == DType::kFloat || input.dtype == DType::kHalf || input.dtype == DType::kBFloat16,
           "input is {}; recurrent layers take float32, float16 and bfloat16", input.dtype);
-  require(input.rank() == 3, "input is {}; it must be steps x batch x features (batch first with batch_first)",
-          input.shape);
-  require(!batch_sizes.defined() || batch_sizes.count() == 0,
-          "batch_sizes is given: packed sequences are not supported; pad them to one length");
   require(!train || dropout == 0 || num_layers == 1,
           "dropout {} between layers is not supported; put nn.Dropout between single-layer modules", dropout);
   require(num_layers >= 1 && num_layers <= static_cast<int64_t>(params.size()),
@@ -34,10 +52,7 @@ void RecurrentOp::check(int64_t gates) {
   require(static_cast<int64_t>(params.size()) == each * cells(),
           "params holds {} tensors, {} layers x {} directions need {}", params.size(), num_layers, directions_,
           each * cells());
-  const Tensor sequence = steps_first(input);
-  steps_ = sequence.shape[0];
-  batch_ = sequence.shape[1];
-  input_ = sequence.shape[2];
+  check_sizes(state);
   require(params[1].rank() == 2, "params[1] (weight_hh) is {}; it must be {}*hidden x hidden", params[1].shape, gates);
   hidden_ = params[1].shape[1];
   for (int64_t cell = 0; cell < cells(); ++cell) {
@@ -61,7 +76,10 @@ void RecurrentOp::check_state(const Tensor& t, const char* name) const {
 }
 
 void RecurrentOp::check_sequence(const Tensor& t, int64_t width, const char* name) const {
-  const Dims expected = batch_first ? Dims{batch_, steps_, width} : Dims{steps_, batch_, width};
+  if (packed() && padded() && t.shape == Dims{steps_, batch_, width} && is_floating(t.dtype)) return;
+  const Dims expected = packed()      ? Dims{rows_, width}
+                        : batch_first ? Dims{batch_, steps_, width}
+                                      : Dims{steps_, batch_, width};
   require(t.shape == expected && is_floating(t.dtype), "{} is {}, expected {} of {}", name, t, input.dtype, expected);
 }
 
@@ -70,10 +88,58 @@ void RecurrentOp::check_saved(std::initializer_list<std::pair<const std::vector<
     require(static_cast<int64_t>(list->size()) == cells(), "{} holds {} tensors, expected one for each of {} cells",
             name, list->size(), cells());
     for (const Tensor& t : *list) {
-      require(t.count() == steps_ * batch_ * hidden_ && is_floating(t.dtype), "{} holds {}, expected {}x{}x{}", name, t,
-              steps_, batch_, hidden_);
+      const bool fits = t.count() == steps_ * batch_ * hidden_ || t.count() == rows_ * hidden_;
+      require(fits && is_floating(t.dtype), "{} holds {}, expected {}x{}x{}", name, t, steps_, batch_, hidden_);
     }
   }
+}
+
+void RecurrentOp::read_batch_sizes() {
+  if (!packed()) return;
+  running_.resize(static_cast<size_t>(steps_));
+  OrderedTensor(batch_sizes, DType::kInt64).load(0, steps_, running_.data());
+  int64_t rows = 0, most = batch_;
+  for (int64_t t = 0; t < steps_; ++t) {
+    const int64_t now = running(t);
+    require(now > 0 && now <= most && (t > 0 || now == batch_),
+            "batch_sizes[{}] is {}; it begins with the batch, {}, and never grows", t, now, batch_);
+    most = now;
+    rows += now;
+  }
+  require(rows == rows_ || padded(),
+          "batch_sizes add up to {}, but input has {} rows; give as many, or {}x{} with padding", rows, rows_, steps_,
+          batch_);
+}
+
+// What stands in the padding is nobody's.
+const float* RecurrentOp::read_padded(const Tensor& t, int64_t width, float* buffer) const {
+  const float* from = read_floats(t, buffer);
+  if (from != buffer) std::copy_n(from, t.count(), buffer);
+  for (int64_t step = 0; step < steps_; ++step)
+    std::fill_n(buffer + (step * batch_ + running(step)) * width, (batch_ - running(step)) * width, 0.0f);
+  return buffer;
+}
+
+const float* RecurrentOp::read_steps(const Tensor& t, int64_t width, float* buffer) const {
+  if (packed() && padded()) return read_padded(t, width, buffer);
+  if (!lies_packed(t, width)) return read_floats(t, buffer);
+  const Scratch<float> rows(t.count());
+  const float* from = read_floats(t, rows);
+  for (int64_t step = 0; step < steps_; ++step) {
+    const int64_t here = running(step) * width;
+    std::fill_n(std::copy_n(from, here, buffer + step * batch_ * width), batch_ * width - here, 0.0f);
+    from += here;
+  }
+  return buffer;
+}
+
+void RecurrentOp::write_steps(const Tensor& t, int64_t width, const float* from) const {
+  if (!lies_packed(t, width)) return write_floats(t, from);
+  const Scratch<float> rows(t.count());
+  float* to = rows;
+  for (int64_t step = 0; step < steps_; ++step)
+    to = std::copy_n(from + step * batch_ * width, running(step) * width, to);
+  write_floats(t, rows);
 }
 
 void affine(const float* x, const float* w, const float* bias, int64_t rows, int64_t n, int64_t k, float* y) {
