@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // embedding_dense_backward: out[index[i]] += grad[i], in the order of i. embedding_renorm: rows of self that index
 // names are scaled down to max_norm. one_hot: on where the class is, off elsewhere.
-#include <cmath>
-
 #include "ops/index/writing.h"
 #include "ops/vector/along_dim.h"
+#include "ops/vector/p_norm.h"
 
 namespace npu::ops {
 namespace {
@@ -61,6 +60,7 @@ struct EmbeddingRenorm final : Operator {
 
   void prepare() override {
     require(self.rank() == 2, "self is {}; an embedding table has 2 dimensions", self);
+    require(norm_type >= 0, "norm_type is {}; it must not be negative", norm_type);
     offsets.plan(indices.shape, {{indices, self.shape[0], 1, false, "indices"}});
     rows = Rows(self, 1, DType::kDouble);
   }
@@ -71,7 +71,7 @@ struct EmbeddingRenorm final : Operator {
     std::vector<double> buffer(static_cast<size_t>(rows.length()));
     for (const int64_t row : touched) {
       const auto* x = static_cast<const double*>(rows.load(row, buffer.data()));
-      const double norm = norm_of(x);
+      const double norm = p_norm(x, rows.length(), norm_type);
       if (norm <= max_norm) continue;
       auto* to = static_cast<double*>(rows.target(row, buffer.data()));
       for (int64_t i = 0; i < rows.length(); ++i) to[i] = x[i] * (max_norm / (norm + 1e-7));
@@ -79,20 +79,6 @@ struct EmbeddingRenorm final : Operator {
     }
   }
   int64_t cost() const override { return 500 + 3 * count_of(offsets.shape()) * rows.length(); }
-
- private:
-  double norm_of(const double* x) const {
-    double total = 0;
-    for (int64_t i = 0; i < rows.length(); ++i) {
-      const double v = std::abs(x[i]);
-      if (std::isinf(norm_type))
-        total = std::max(total, v);
-      else
-        total += norm_type == 2 ? v * v : std::pow(v, norm_type);
-    }
-    if (std::isinf(norm_type)) return total;
-    return norm_type == 2 ? std::sqrt(total) : std::pow(total, 1 / norm_type);
-  }
 };
 
 struct OneHot final : Writing {

@@ -22,6 +22,7 @@ constexpr PointOp kLogical[] = {
     NPU_POINT2("logical_and", "self, other", kNumeric | kComplex, static_cast<bool>(is_true(x) & is_true(y))),
     NPU_POINT2("logical_or", "self, other", kNumeric | kComplex, static_cast<bool>(is_true(x) | is_true(y))),
     NPU_POINT2("logical_xor", "self, other", kNumeric | kComplex, is_true(x) != is_true(y)),
+    NPU_POINT3("or_and", "self, left, right", kTruth, static_cast<bool>(x | (y & z))),
 };
 
 std::span<const PointOp> logical() { return kLogical; }

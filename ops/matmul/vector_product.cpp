@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with vectors. Each is a Product whose vectors are seen as matrices of one row or one column.
 #include "ops/matmul/product.h"
-#include "ops/operator.h"
+#include "ops/vector/delegate.h"
 
 namespace npu::ops {
 namespace {
@@ -63,21 +63,29 @@ struct Dot final : Operator {
   int64_t cost() const override { return product.cost(); }
 };
 
-/// out = beta * self + alpha * (vec1 as a column) @ (vec2 as a row); self broadcasts.
-struct Addr final : Operator {
+/// out = beta * self + alpha * (vec1 as a column) @ (vec2 as a row); self broadcasts. Of bools, + is or and * is and.
+struct Addr final : Delegate {
   Tensor self, vec1, vec2, out;
   Scalar beta = 1, alpha = 1;
   Product product;
+  bool logical = false;
 
   void prepare() override {
     require(vec1.rank() == 1 && vec2.rank() == 1, "vec1 is {}, vec2 is {}: both must be vectors (1 dimension)",
             vec1.shape, vec2.shape);
     const Dims shape{vec1.shape[0], vec2.shape[0]};
     require_shape(out, shape);
-    product.plan(as_column(vec1), as_row(vec2), addend(self, shape), out, alpha, beta);
+    restart();
+    logical = out.dtype == DType::kBool && self.dtype == DType::kBool && vec1.dtype == DType::kBool &&
+              vec2.dtype == DType::kBool;
+    if (!logical) return product.plan(as_column(vec1), as_row(vec2), addend(self, shape), out, alpha, beta);
+    const Operand no{{}, Scalar(false)};
+    step("or_and", with("self", beta.to_bool() ? Operand{addend(self, shape), {}} : no),
+         with("left", alpha.to_bool() ? Operand{as_column(vec1), {}} : no), with("right", Operand{as_row(vec2), {}}),
+         with("out", out));
   }
-  void run() override { product.run(vec1, vec2, self, out); }
-  int64_t cost() const override { return product.cost(); }
+  void run() override { logical ? Delegate::run() : product.run(vec1, vec2, self, out); }
+  int64_t cost() const override { return logical ? Delegate::cost() : product.cost(); }
 };
 
 NPU_OPERATOR(Mv, "mv", "matmul", in<&Mv::self>("self"), in<&Mv::vec>("vec"), out<&Mv::out>("out"));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // normal: out gets normal numbers; mean and std are numbers or tensors that broadcast to out.
+#include <numbers>
+
 #include "ops/random/distribution.h"
 #include "ops/random/random_fill.h"
 
@@ -10,16 +12,22 @@ struct Normal final : RandomOperator {
   Operand mean;
   Operand std;
   Tensor out;
+  double spread = 1;  ///< of a part, in multiples of std
   DType slot = DType::kFloat;
   OrderedTensor target, means, stds;
 
   void prepare() override {
     prepare_state();
-    require(is_floating(out.dtype), "out is {}; normal numbers need a floating dtype", out);
+    const Tensor parts = drawn_parts(out);
+    require(is_floating(parts.dtype), "out is {}; normal numbers need a floating or complex dtype", out);
+    require(!is_complex(out.dtype) || (mean.is_scalar() && std.is_scalar()),
+            "out is {}; give mean and std of complex numbers as numbers, not as tensors", out);
     require(!std.is_scalar() || std.scalar.to_double() >= 0, "std is {}; it must not be negative",
             std.scalar.to_double());
-    slot = random_slot(out.dtype);
-    target = OrderedTensor(out, slot);
+    // The variance of a complex number is the sum of those of its two parts.
+    spread = is_complex(out.dtype) ? std::numbers::sqrt2 / 2 : 1;
+    slot = random_slot(parts.dtype);
+    target = OrderedTensor(parts, slot);
     if (!mean.is_scalar()) means = OrderedTensor(mean.tensor.expanded(out.shape), slot);
     if (!std.is_scalar()) stds = OrderedTensor(std.tensor.expanded(out.shape), slot);
   }
@@ -36,7 +44,7 @@ struct Normal final : RandomOperator {
   void draw(void (*make)(const uint32_t*, int64_t, T*)) const {
     constexpr int64_t kWords = sizeof(T) / 4;
     const auto mean_value = static_cast<T>(mean.scalar.to_double());
-    const auto std_value = static_cast<T>(std.scalar.to_double());
+    const auto std_value = static_cast<T>(std.scalar.to_double() * spread);
     random_blocks(state(), target.count(), kWords, [&](int64_t first, int64_t n, const uint32_t* words) {
       T values[kRandomBlock], m[kRandomBlock], s[kRandomBlock];  // NOLINT: filled below
       make(words, (n + 1) / 2 * 2, values);

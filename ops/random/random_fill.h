@@ -64,6 +64,19 @@ inline DType random_slot(DType dtype) { return dtype == DType::kDouble ? DType::
 /// Random bits of a uniform number in `dtype`: its mantissa's, as torch does.
 inline int random_bits(DType dtype) { return dtype == DType::kHalf ? 11 : dtype == DType::kBFloat16 ? 8 : 24; }
 
+/// A complex tensor as its real and imaginary parts, which are drawn one after the other; another one as it is.
+inline Tensor drawn_parts(const Tensor& tensor) {
+  if (!is_complex(tensor.dtype)) return tensor;
+  Tensor parts = tensor;
+  parts.dtype = real_of(tensor.dtype);
+  parts.offset *= 2;
+  parts.storage_elements *= 2;
+  for (size_t i = 0; i < parts.strides.size(); ++i) parts.strides[i] *= 2;
+  parts.shape.push_back(2);
+  parts.strides.push_back(1);
+  return parts;
+}
+
 #define NPU_RANDOM_FIELDS(type)                                                                          \
   attr<&type::seed>("seed"), attr<&type::offset>("offset"), optional<&type::seed_tensor>("seed_tensor"), \
       optional<&type::offset_tensor>("offset_tensor")

@@ -7,25 +7,26 @@ namespace npu::ops {
 namespace {
 
 struct Uniform final : RandomOperator {
-  Tensor out;
+  Tensor out, parts;
   double from = 0;
   double to = 1;
   OrderedTensor target;
 
   void prepare() override {
     prepare_state();
-    require(is_floating(out.dtype), "self is {}; uniform numbers need a floating dtype", out);
+    parts = drawn_parts(out);
+    require(is_floating(parts.dtype), "self is {}; uniform numbers need a floating or complex dtype", out);
     require(from <= to, "from is {}, to is {}; from must not be above to", from, to);
-    target = OrderedTensor(out, random_slot(out.dtype));
+    target = OrderedTensor(parts, random_slot(parts.dtype));
   }
   void run() override {
-    const bool wide = out.dtype == DType::kDouble;
+    const bool wide = parts.dtype == DType::kDouble;
     random_blocks(state(), target.count(), wide ? 2 : 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       double values[kRandomBlock];  // NOLINT: filled below
       if (wide)
         uniform_doubles(words, n, from, to, values);
       else
-        uniform_floats(words, n, random_bits(out.dtype), from, to, reinterpret_cast<float*>(values));
+        uniform_floats(words, n, random_bits(parts.dtype), from, to, reinterpret_cast<float*>(values));
       target.store(first, n, values);
     });
   }

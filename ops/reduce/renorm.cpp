@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // renorm: slices along dim whose p-norm is above maxnorm are scaled down to it.
-#include <cmath>
-
 #include "ops/operator.h"
 #include "ops/vector/along_dim.h"
+#include "ops/vector/p_norm.h"
 
 namespace npu::ops {
 namespace {
@@ -16,7 +15,7 @@ struct Renorm final : Operator {
 
   void prepare() override {
     require(self.rank() >= 2, "self is {}; renorm needs 2 dimensions or more", self);
-    require(p > 0 && maxnorm >= 0, "p is {}, maxnorm is {}; p is positive and maxnorm not negative", p, maxnorm);
+    require(p >= 0 && maxnorm >= 0, "p is {}, maxnorm is {}; neither may be negative", p, maxnorm);
     require(is_floating(self.dtype), "self is {}; renorm needs a real floating dtype", self);
     check_shape(out, "out", self.shape);
     const size_t axis = wrap_dim(dim, self.rank());
@@ -32,7 +31,7 @@ struct Renorm final : Operator {
       std::vector<double> from(static_cast<size_t>(slices.length())), to(from.size());
       for (int64_t slice = begin; slice < end; ++slice) {
         const auto* x = static_cast<const double*>(slices.load(slice, from.data()));
-        const double norm = norm_of(x);
+        const double norm = p_norm(x, slices.length(), p);
         const double factor = norm > maxnorm ? maxnorm / (norm + 1e-7) : 1.0;
         auto* y = static_cast<double*>(target.target(slice, to.data()));
         for (int64_t i = 0; i < slices.length(); ++i) y[i] = x[i] * factor;
@@ -41,20 +40,6 @@ struct Renorm final : Operator {
     });
   }
   int64_t cost() const override { return 500 + 5 * self.count(); }
-
- private:
-  double norm_of(const double* x) const {
-    double total = 0;
-    for (int64_t i = 0; i < slices.length(); ++i) {
-      const double v = std::abs(x[i]);
-      if (std::isinf(p))
-        total = std::max(total, v);
-      else
-        total += p == 2 ? v * v : std::pow(v, p);
-    }
-    if (std::isinf(p)) return total;
-    return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
-  }
 };
 
 NPU_OPERATOR(Renorm, "renorm", "reduce", in<&Renorm::self>("self"), attr<&Renorm::p>("p"), attr<&Renorm::dim>("dim"),

@@ -155,6 +155,24 @@ for padding, scale in ((-1, False), (3, False), (2, True)):
          padding_idx=padding, scale_grad_by_freq=scale, tolerance=20)  # fmt: skip
 case("aclnnEmbeddingRenorm", lambda self, indices: torch.embedding_renorm_(self, indices, 1.5, 2.0), REAL,
      self=T(6, 9), indices=P(2, 3, high=6), max_norm=1.5, norm_type=2.0, tolerance=2)  # fmt: skip
+case("aclnnEmbeddingRenorm", lambda self, indices: torch.embedding_renorm_(self.clone(), indices, 1.5, 0.0), REAL,
+     self=T(6, 9), indices=P(2, 3, high=6), max_norm=1.5, norm_type=0.0, tolerance=2)  # fmt: skip
+
+
+def coalesced(unique_len, unique_indices, indices, values):
+    places = unique_indices.long()
+    new_indices = torch.zeros(len(unique_len), indices.shape[1], dtype=indices.dtype)
+    new_indices[places] = indices
+    return new_indices, values.new_zeros(len(unique_len), *values.shape[1:]).index_add(0, places, values)
+
+
+for places in (torch.int32, torch.int64):
+    for width in ((), (3,), (2, 2)):
+        case("aclnnCoalesceSparse", coalesced, REAL + INTEGER[:2], unique_len=I(9, 4, 1, dtype=places),
+             unique_indices=I(2, 0, 1, 0, 2, dtype=places), values=T(5, *width), layouts=("plain", "transposed"),
+             indices=T(1, values=lambda g: torch.tensor([[3, 1], [0, 2], [1, 1], [0, 2], [3, 1]]), dtype=torch.int64),
+             out_dtypes={"new_values": None}, tolerance=3)  # fmt: skip
+
 case("aclnnOneHot", lambda self: F.one_hot(self.long(), 5), [torch.int64, torch.int32], self=P(3, 4, high=5), depth=5,
      on=I([1]), off=I([0]), axis=-1, out_dtypes={"out": torch.int64})  # fmt: skip
 case("aclnnOneHot", lambda self: F.one_hot(self.long(), 5).movedim(-1, 0) * 4 + 3, INTEGER, self=P(3, 4, high=5),

@@ -90,6 +90,18 @@ for p, dim in ((2, 0), (1, 1), (3.0, -1)):
     case("aclnnInplaceRenorm", lambda self, p, dim, maxnorm: torch.renorm(self, p, dim, maxnorm), REAL,
          self=T(3, 4, 5), p=p, dim=dim, maxnorm=2.5)  # fmt: skip
 
+
+def counted(self, dim, maxnorm):
+    """p = 0, which torch's CPU refuses: what is not zero is counted."""
+    count = (self != 0).double().sum([d for d in range(3) if d != dim % 3], keepdim=True)
+    return torch.where(count > maxnorm, self * (maxnorm / (count + 1e-7)), self)
+
+
+for dim in (0, 2):
+    SPARSE = T(3, 4, 5, values=lambda g: torch.randn(3, 4, 5, generator=g) * (torch.rand(3, 4, 5, generator=g) > 0.8))
+    for name in ("aclnnRenorm", "aclnnInplaceRenorm"):
+        case(name, counted, REAL, self=SPARSE, p=0, dim=dim, maxnorm=2.5, layouts=("plain", "transposed", "sliced"))
+
 WINDOWS = {"kernel_size": [3, 2], "dilation": [1, 2], "padding": [1, 0], "stride": [2, 1]}
 
 

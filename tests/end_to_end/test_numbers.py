@@ -110,6 +110,75 @@ def test_flip_names_each_dimension_once():
                 torch.ones(2, 3, device=device).flip(dims)
 
 
+def test_complex_random_numbers():
+    torch.npu.manual_seed(5)
+    normal, uniform = (f(200_000, dtype=torch.complex64, device="npu").cpu() for f in (torch.randn, torch.rand))
+    torch.npu.manual_seed(5)
+    assert torch.equal(torch.randn(200_000, dtype=torch.complex64, device="npu").cpu(), normal)
+    # 200,000 draws: means and variances within 6 standard deviations of the estimate (0.0016 to 0.007).
+    for part in (normal.real, normal.imag):
+        assert abs(part.mean()) < 0.01 and abs(part.var() - 0.5) < 0.01
+    for part in (uniform.real, uniform.imag):
+        assert (
+            part.min() >= 0 and part.max() < 1 and abs(part.mean() - 0.5) < 0.004 and abs(part.var() - 1 / 12) < 0.002
+        )
+    for drawn in (normal, uniform):
+        assert abs(torch.corrcoef(torch.stack([drawn.real, drawn.imag]))[0, 1]) < 0.015
+    assert torch.randn(3, dtype=torch.complex128, device="npu").dtype == torch.complex128
+    assert torch.randn(2, 3, dtype=torch.complex64, device="npu").mT.contiguous().cpu().isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+def test_renorm_by_the_number_of_elements(dtype):
+    """torch's CPU refuses p = 0 and the vendor's tests expect the count of what is not zero."""
+    torch.manual_seed(1)
+    x = (torch.randn(4, 5) * (torch.rand(4, 5) > 0.5)).to(dtype)
+    for maxnorm in (1.0, 2.0):
+        count = (x != 0).sum(1, keepdim=True)
+        factor = torch.where(count > maxnorm, maxnorm / (count + 1e-7), 1.0)
+        want = (x.double() * factor.double()).to(dtype)
+        torch.testing.assert_close(torch.renorm(x.npu(), 0, 0, maxnorm).cpu(), want, rtol=1e-3, atol=1e-6)
+    with pytest.raises(RuntimeError, match="may be negative"):
+        torch.renorm(x.npu(), -1, 0, 1.0)
+    # The same norm in an embedding, where torch's CPU has it.
+    want, got = [torch.nn.functional.embedding(torch.tensor([0, 2, 0], device=d), x.float().clone().to(d), max_norm=1.0,
+                                               norm_type=0.0).cpu() for d in ("cpu", "npu")]  # fmt: skip
+    torch.testing.assert_close(got, want)
+
+
+def test_addr_of_bools():
+    corners = [torch.tensor([False, True]), torch.tensor([True, True]), torch.tensor([False, False])]
+    for left in corners:
+        for right in corners:
+            for self in (torch.tensor([[True, False], [False, True]]), torch.tensor([False, True])):
+                for beta in (True, False):
+                    for alpha in (True, False):
+                        want, got = [torch.addr(self.to(d), left.to(d), right.to(d), beta=beta, alpha=alpha).cpu()
+                                     for d in ("cpu", "npu")]  # fmt: skip
+                        assert got.dtype == torch.bool and torch.equal(got, want)
+    own = torch.zeros(2, 2, dtype=torch.bool, device="npu")
+    assert torch.equal(
+        own.addr_(corners[0].npu(), corners[1].npu()).cpu(), torch.tensor([[False, False], [True, True]])
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.int64], ids=str)
+@pytest.mark.parametrize("width", [(), (3,)], ids=["numbers", "rows"])
+def test_coalesce(dtype, width):
+    torch.manual_seed(2)
+    indices = torch.randint(0, 4, (2, 40))
+    values = torch.randint(-9, 9, (40, *width)).to(dtype)
+    results = []
+    for device in ("cpu", "npu"):
+        sparse = torch.sparse_coo_tensor(indices.to(device), values.to(device), (4, 4, *width))
+        assert not sparse.is_coalesced()
+        done = sparse.coalesce()
+        assert done.is_coalesced()
+        results.append([done.indices().cpu(), done.values().cpu(), sparse.to_dense().cpu()])
+    for want, got in zip(*results, strict=True):
+        assert got.dtype == want.dtype and torch.equal(got, want)
+
+
 @pytest.mark.parametrize("shape", [(3,), (400, 700)], ids=["small", "large"])
 def test_a_bad_index_is_told_by_the_call_that_brings_it(shape):
     table = torch.zeros(10, 64, device="npu")
