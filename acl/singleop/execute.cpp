@@ -291,9 +291,18 @@ std::shared_ptr<Prepared> prepare(const OperatorType& type, const Side& inputs, 
   return prepared;
 }
 
-void enqueue(const OperatorType& type, std::shared_ptr<Prepared> call, device::Stream& stream) {
+/// Whether a result lies on another device: a copy between devices.
+bool leaves_device(const Side& outputs, int device) {
+  return std::any_of(outputs.buffers.begin(), outputs.buffers.end(), [&](const aclDataBuffer* buffer) {
+    const device::Block block = device::find_block(buffer->data);
+    return block && block.device != device;
+  });
+}
+
+void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared> call, device::Stream& stream) {
   device::Task task;
   task.name = type.type.data();  // a literal
+  task.flags = flags;
   task.cost_ns = call->op->cost();
   for (const auto& copy : call->before) task.cost_ns += copy->cost();
   task.body = [call = std::move(call), name = task.name, device = stream.device()] {
@@ -308,7 +317,8 @@ std::shared_ptr<Prepared> execute(const char* name, const Side& inputs, const Si
   const OperatorType& type = operator_type(name);
   if (attr != nullptr) described(attr, "attr");
   std::shared_ptr<Prepared> prepared = prepare(type, inputs, outputs, attr, stream);
-  enqueue(type, prepared, stream);
+  const bool shows = leaves_device(outputs, stream.device());
+  enqueue(type, shows ? device::kTaskShows : device::kTaskKernel, prepared, stream);
   return prepared;
 }
 

@@ -5,6 +5,7 @@
 #include "acl/runtime/testing.h"
 #include "acl/singleop/operator_type.h"
 #include "base/error.h"
+#include "device/stream.h"
 
 namespace npu::acl {
 namespace {
@@ -82,6 +83,24 @@ TEST_F(SingleOp, AttributesOfEveryKind) {
   EXPECT_EQ(aclopSetAttrListInt(attr, "x", -1, numbers), ACL_ERROR_INVALID_PARAM);
   aclopDestroyAttr(attr);
   EXPECT_EQ(aclopSetAttrInt(attr, "a", 2), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(SingleOp, ACopyToAnotherDeviceIsNotMadeBehindAFailure) {
+  Memory a(4);
+  EXPECT_OK(aclrtMemset(a.get(), 4, 1, 4));
+  ASSERT_OK(aclrtSetDevice(1));
+  Memory b(4);
+  EXPECT_OK(aclrtMemset(b.get(), 4, 0, 4));
+  ASSERT_OK(aclrtSetDevice(0));
+  const Side from(ACL_INT32, {1}, a.get(), 4), to(ACL_INT32, {1}, b.get(), 4);
+  device::stream_from_handle(nullptr).launch(
+      {"aclnnMm", 0, device::kTaskKernel, [] { fail(Code::kNnRuntime, "broken"); }});
+  EXPECT_OK(run("Identity", {&from}, {&to}));
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), 361001);
+  EXPECT_EQ(b.read(), (std::vector<uint8_t>{0, 0, 0, 0}));
+  EXPECT_OK(run("Identity", {&from}, {&to}));
+  EXPECT_OK(aclrtSynchronizeStream(nullptr));
+  EXPECT_EQ(b.read(), (std::vector<uint8_t>{1, 1, 1, 1}));
 }
 
 TEST_F(SingleOp, RunsByTypeName) {
