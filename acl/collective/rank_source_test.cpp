@@ -32,7 +32,7 @@ std::vector<std::string> pods(const std::string& path, int32_t* result) {
 }
 
 TEST(RankSourceDoor, ATableTellsItsRanksInOrder) {
-  const std::string path = written(R"({"group_list": [{"instance_list": [
+  const std::string path = written(R"({"status": "completed", "group_list": [{"instance_list": [
       {"pod_name": "b", "server_id": "s", "devices": [{"device_id": "5"}, {"device_id": "4"}]}]}]})");
   int32_t result = -1;
   EXPECT_EQ(pods(path, &result), (std::vector<std::string>{"b@s:4", "b@s:5"}));

@@ -142,9 +142,10 @@ def main():
     until = time.monotonic() + 60
     for step in range(1, 10_000_000):
         assert time.monotonic() < until, "nobody was killed"
-        total = step % 1000 * size * (size + 1) / 2  # exact in float32
+        value = step % 1000 + 1  # sums of it are exact in float32
+        total = value * size * (size + 1) / 2
         try:
-            me.reduce(step % 1000 * (rank + 1))
+            me.reduce(value * (rank + 1))
             getattr(me, way)()
         except HcclError as error:
             print(f"HEARD in step {step}: {error.text}")

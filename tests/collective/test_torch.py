@@ -27,13 +27,14 @@ def test_features_give_what_gloo_gives():
 
 
 REFUSED = """
-import os, torch, torch.distributed as dist
+import os, time, torch, torch.distributed as dist
 torch.npu.set_device(int(os.environ["LOCAL_RANK"]))
 dist.init_process_group("hccl")
 try:
     dist.all_reduce(torch.ones(4).npu())
 except RuntimeError as error:
-    print(f"REFUSED {error}")
+    print(f"REFUSED {error}", flush=True)
+    time.sleep(5)  # rank 0 has the store by which the others meet
 """
 
 

@@ -33,7 +33,7 @@ def distances():
     net = torch.nn.Linear(4, 3)
 
     def nearest(net, x):
-        codes = torch.arange(6.0, device=x.device).reshape(2, 3)
+        codes = torch.arange(6, dtype=x.dtype, device=x.device).reshape(2, 3)
         return sum(torch.cdist(net(x), codes, p).amin(-1) for p in (1.0, 2.0, 3.0))
 
     return net, nearest, torch.randn(5, 4)
@@ -89,16 +89,19 @@ def index_of_a_scalar():
     "make", [lstm_cell, deep_lstm, distances, spatial_transformer, speech, matrices, index_of_a_scalar]
 )
 def test_values_and_gradients_equal_the_cpu(make):
+    """As near to float64 as the CPU's own float32 is, whose sums cancel differently on each machine: errors up to twice
+    as large, and 1e-6 of the largest value."""
     torch.manual_seed(0)
     module, function, x = make()
     results = []
-    for device in ("cpu", "npu"):
-        here, value = copy.deepcopy(module).to(device), x.detach().to(device).requires_grad_()
+    for device, dtype in (("cpu", torch.float64), ("cpu", torch.float32), ("npu", torch.float32)):
+        here, value = copy.deepcopy(module).to(device, dtype), x.detach().to(device, dtype).requires_grad_()
         out = function(here, value)
         grads = torch.autograd.grad(out.square().sum(), [*here.parameters(), value])
-        results.append([t.detach().cpu() for t in (out, *grads)])
-    for name, want, got in zip(["out", *[n for n, _ in module.named_parameters()], "x"], *results, strict=True):
-        torch.testing.assert_close(got, want, rtol=2e-4, atol=2e-5, msg=lambda m, name=name: f"{name}: {m}")
+        results.append([t.detach().cpu().double() for t in (out, *grads)])
+    for name, true, cpu, npu in zip(["out", *[n for n, _ in module.named_parameters()], "x"], *results, strict=True):
+        allowed = 2 * (cpu - true).abs().max() + 1e-6 * true.abs().max()
+        assert (npu - true).abs().max() <= allowed, f"{name}: {(npu - true).abs().max()}, where {allowed} is allowed"
 
 
 def test_three_ranks_of_batch_norm_equal_one_batch():
