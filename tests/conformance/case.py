@@ -122,7 +122,7 @@ FUNCTIONS = _table()
 
 
 def _rules():
-    families = table.read_types(ROOT / "acl/types.tsv", table.read_rows(ROOT / "acl/aclnn/functions"))
+    families = table.read_types(ROOT / "acl/types.tsv", table.read_rows(ROOT / "acl/aclnn/functions", {}))
     return {row.name: row.rules for rows in families.values() for row in rows if row.rules}
 
 
@@ -283,7 +283,12 @@ def run_variant(device, case_, dtype, layout, shape, seed):
                 values[a.name] = _on_device(device, _output(case_, a, expected.get(a.name), dtype, spare))
         if refused := _refused(case_.name, values):
             return expect_refusal(device, case_, values, refused[0], label)
-        call(device, case_.name, [a.word for a in arguments], [values[a.name] for a in arguments])
+        try:
+            call(device, case_.name, [a.word for a in arguments], [values[a.name] for a in arguments])
+        except CallError as error:
+            if _cannot_hold(expected, inputs) and "which cannot be cast to the output's" in error.text:
+                return
+            raise
         outputs = {a.name: _read(values[a.name]) for a in written}
         for a in written:
             if expected.get(a.name) is not None:
@@ -292,6 +297,13 @@ def run_variant(device, case_, dtype, layout, shape, seed):
             case_.check(inputs, outputs)
     finally:
         device.release()
+
+
+def _cannot_hold(expected, inputs):
+    """Whether torch refuses a result in place: the quotient of integers is no integer, a truth value and 3 no truth
+    value."""
+    pairs = ((result, inputs.get(name)) for name, result in expected.items())
+    return any(isinstance(r, torch.Tensor) and i is not None and not torch.can_cast(r.dtype, i.dtype) for r, i in pairs)
 
 
 def _spare_output(case_, argument, inputs):

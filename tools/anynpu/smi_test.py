@@ -71,7 +71,9 @@ def test_watching(in_use):
     environment = {**os.environ, "PYTHONPATH": str(TOOLS)}
     call = "import sys; from anynpu.smi import main; sys.exit(main())"
     watch = subprocess.Popen([sys.executable, "-c", call, "info", "watch", "-i", "1", "-s", "pam"], env=environment,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             # A shell's background job ignores SIGINT, and so would its children.
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     lines = [watch.stdout.readline() for _ in range(3)]
     watch.send_signal(signal.SIGINT)
     assert (watch.wait(30), watch.stderr.read()) == (0, "")
