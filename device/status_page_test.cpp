@@ -43,41 +43,32 @@ TEST(StatusPage, ShowsWhatTheProcessDoes) {
   deallocate(block);
 }
 
-TEST(StatusPage, GoesWithItsProcess) {
+/// Runs one test of this program in a process of its own, which ends; its number.
+pid_t ended_child(const char* test) {
   char self[4096] = {};
-  ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-  for (const char* filter : {"StatusPage.ShowsWhatTheProcessDoes", "StatusPage.Dies"}) {
-    const pid_t child = fork();
-    if (child == 0) {
-      setenv("ANYNPU_TEST_DIES", "1", 1);
-      execl(self, self, (std::string("--gtest_filter=") + filter).c_str(), "--gtest_brief=1", nullptr);
-      _exit(127);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
-    EXPECT_FALSE(page_of(child));
+  EXPECT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("ANYNPU_TEST_DIES", "1", 1);
+    execl(self, self, (std::string("--gtest_filter=") + test).c_str(), "--gtest_brief=1", nullptr);
+    _exit(127);
   }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+  return child;
+}
+
+TEST(StatusPage, GoesWithItsProcess) {
+  for (const char* test : {"StatusPage.ShowsWhatTheProcessDoes", "StatusPage.Dies"})
+    EXPECT_FALSE(page_of(ended_child(test)));
 }
 
 // Not only readers remove what dead processes leave: the folder must not fill up where nobody looks.
 TEST(StatusPage, OneThatStartsRemovesThoseOfTheDead) {
-  char self[4096] = {};
-  ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-  const auto child_runs = [&](const char* filter) {
-    const pid_t child = fork();
-    if (child == 0) {
-      setenv("ANYNPU_TEST_DIES", "1", 1);
-      execl(self, self, (std::string("--gtest_filter=") + filter).c_str(), "--gtest_brief=1", nullptr);
-      _exit(127);
-    }
-    int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
-    return fmt::format("{}/{}.page", runtime_folder(), child);
-  };
-  const std::string left = child_runs("StatusPage.Dies");
+  const std::string left = fmt::format("{}/{}.page", runtime_folder(), ended_child("StatusPage.Dies"));
   ASSERT_EQ(access(left.c_str(), F_OK), 0);
-  child_runs("StatusPage.ShowsWhatTheProcessDoes");
+  ended_child("StatusPage.ShowsWhatTheProcessDoes");
   EXPECT_NE(access(left.c_str(), F_OK), 0);
 }
 
