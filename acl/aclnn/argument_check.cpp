@@ -58,14 +58,16 @@ void check_same(const Parameter& p, const Argument& argument, const Parameter& o
 
 }  // namespace
 
-void check_kind(const Tensor& tensor, const Parameter& p) {
-  if (!p.rule.takes(tensor.dtype)) [[unlikely]]
+bool detail::is_plain(int32_t format, const Parameter& p) {
+  if (format == ACL_FORMAT_FRACTAL_NZ && std::string_view(p.word) == "blocked") return true;
+  return blocked_name(format).empty();
+}
+
+void detail::refuse_kind(const Tensor& tensor, const Parameter& p) {
+  if (!p.rule.takes(tensor.dtype))
     fail(Code::kNnInvalidParam, "{} is {}; it may be {}: cast it first", p.name, tensor, names_of(p.rule.types));
-  if (tensor.format == ACL_FORMAT_FRACTAL_NZ && std::string_view(p.word) == "blocked") return;
-  if (const std::string_view format = blocked_name(tensor.format); !format.empty()) [[unlikely]]
-    fail(Code::kNnInvalidParam,
-         "{} has format {} ({}), whose elements lie in blocks; pass a plain one, as ACL_FORMAT_ND", p.name,
-         tensor.format, format);
+  fail(Code::kNnInvalidParam, "{} has format {} ({}), whose elements lie in blocks; pass a plain one, as ACL_FORMAT_ND",
+       p.name, tensor.format, blocked_name(tensor.format));
 }
 
 void check_values(const Row& row, std::span<const Argument> arguments) {

@@ -24,10 +24,14 @@ int check_memory(Tensor& tensor, bool written, const char* name) {
           "{} is {}: its view ends at element {} of a storage of {}; pass the real storageDims", name, tensor,
           tensor.offset + span, tensor.storage_elements);
   const size_t size = size_of(tensor.dtype);
-  check_live(tensor.bytes(), static_cast<size_t>(span) * size, name);
-  const int device = device::find_block(tensor.bytes()).device;
+  const size_t bytes = static_cast<size_t>(span) * size;
+  const std::byte* begin = tensor.bytes();
+  const device::Block block = device::find_block(begin);
+  const bool within = block && begin >= block.begin && begin + bytes <= block.begin + block.bytes;
+  if (!within) [[unlikely]]
+    check_live(begin, bytes, name);
   tensor.data = device::resolve(tensor.data, static_cast<size_t>(tensor.offset + span) * size);
-  return device;
+  return block.device;
 }
 
 // In guard mode tensors hold kernels' addresses, which belong to no block.

@@ -47,12 +47,13 @@ Dims strides_of(const Dims& shape, const int64_t* stride) {
   return Dims(given);
 }
 
-aclTensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset,
-                   aclFormat format, std::span<const int64_t> storage, void* data) {
+/// In place: a tensor is large, and made for every call.
+void describe(aclTensor& out, std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset,
+              aclFormat format, std::span<const int64_t> storage, void* data) {
   require(dims.size() <= kMaxRank, "viewDimsNum is {}; tensors have at most {} dimensions", dims.size(), kMaxRank);
   require(storage.size() <= kMaxRank, "storageDimsNum is {}; tensors have at most {} dimensions", storage.size(),
           kMaxRank);
-  Tensor t;
+  Tensor& t = out.tensor;
   t.dtype = static_cast<DType>(dtype);
   t.format = static_cast<int32_t>(format);
   require(t.defined() && known(t.dtype), "dataType {} is not an element type of aclDataType", static_cast<int>(dtype));
@@ -67,7 +68,7 @@ aclTensor describe(std::span<const int64_t> dims, aclDataType dtype, const int64
   // Without storageDims the view itself is all there is.
   t.storage_elements = storage.empty() ? offset + t.span() : product(storage, "storageDims");
   t.data = data;
-  return {t, storage.empty() ? Dims{t.storage_elements} : Dims(storage)};
+  out.storage = storage.empty() ? Dims{t.storage_elements} : Dims(storage);
 }
 
 /// Refuses (161001) a null among the pointers of a call.
@@ -152,9 +153,15 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
                            int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                            void* tensorData) {
   return guarded_create("aclCreateTensor", [&]() -> aclTensor* {
-    return ObjectPool<aclTensor>::create(describe(span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset,
-                                                  format, span_of(storageDims, storageDimsNum, "storageDims"),
-                                                  tensorData));
+    aclTensor* made = ObjectPool<aclTensor>::create();
+    try {
+      describe(*made, span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset, format,
+               span_of(storageDims, storageDimsNum, "storageDims"), tensorData);
+    } catch (...) {
+      ObjectPool<aclTensor>::destroy(made);
+      throw;
+    }
+    return made;
   });
 }
 
@@ -164,8 +171,10 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
   return guarded("aclInitTensor", [&] {
     check_given({{"tensor", tensor}});
     live(tensor, "aclTensor");
-    *tensor = describe(span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset, format,
-                       span_of(storageDims, storageDimsNum, "storageDims"), tensorDataAddr);
+    aclTensor made;
+    describe(made, span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset, format,
+             span_of(storageDims, storageDimsNum, "storageDims"), tensorDataAddr);
+    *tensor = made;
   });
 }
 

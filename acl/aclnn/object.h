@@ -11,8 +11,9 @@
 #include "base/tensor.h"
 
 struct aclTensor {
+  aclTensor() {}  // NOLINT: a default one would fill the dimensions with zeros first
   npu::Tensor tensor;
-  npu::Dims storage{};  ///< as the client gave it; tensor.storage_elements is what counts
+  npu::Dims storage;  ///< as the client gave it; tensor.storage_elements is what counts
 };
 struct aclScalar {
   npu::Scalar scalar;
