@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "device/context.h"
@@ -233,11 +234,17 @@ TEST_F(EventTest, ADeviceTellsAFailureOnceForAllStreamsThatShareIt) {
   void* third_handle = create_stream();
   Stream& third = stream_from_handle(third_handle);
   third.launch({"worse", 0, kTaskKernel, [] { fail(Code::kNnInner, "other"); }});
-  EXPECT_ERROR(synchronize_device(), Code::kNnRuntime, "broken");
-  first_.synchronize();
-  second_.synchronize();
-  EXPECT_ERROR(third.synchronize(), Code::kNnInner, "other");  // a failure of its own
-  synchronize_device();
+  // Which of the two comes first depends on the places of the streams.
+  std::set<Code> told;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      synchronize_device();
+    } catch (const Error& error) {
+      told.insert(error.code());
+    }
+  }
+  EXPECT_EQ(told, (std::set{Code::kNnRuntime, Code::kNnInner}));
+  synchronize_device();  // the stream that shared a failure keeps none
   destroy_stream(third_handle);
 }
 
