@@ -50,8 +50,9 @@ class Written {
   /// What TensorFlow writes; `reduced`: as it does where it does not know the batch.
   void gradient(bool reduced = false) {
     const Edge dy = t.argument("dy", type);
-    const Edge dp = product(dy, v, "abcd,aecd->acbe"), dv = product(dy, used, "abcd,acbe->aecd");
-    const Edge sum = node("Sum", {node("Mul", {dp, p}), t.constant<int32_t>({}, {-1})});
+    const Edge dv = product(dy, used, "abcd,acbe->aecd");
+    dp = product(dy, v, "abcd,aecd->acbe");
+    sum = node("Sum", {node("Mul", {dp, p}), t.constant<int32_t>({}, {-1})});
     t.with(sum, "keep_dims", true);
     Edge ds = node("Mul", {node("Sub", {dp, sum}), p});
     if (reduced) {
@@ -66,9 +67,15 @@ class Written {
     t.result(product(ds, k, "acbe,aecd->abcd")).result(product(ds, q, "acbe,abcd->aecd")).result(dv);
   }
 
+  /// The absolute values of what is summed up to the query's gradient.
+  Edge terms_of_query() {
+    const Edge bound = node("AddV2", {node("Abs", {dp}), node("Abs", {sum})});
+    return product(node("RealDiv", {node("Mul", {p, bound}), factor}), node("Abs", {k}), "acbe,aecd->abcd");
+  }
+
   TestFunction t{"f"};
   const ValueType type;
-  Edge q, k, v, s, logits, p, used, out, bias = {}, factor = {};
+  Edge q, k, v, s, logits, p, used, out, dp, sum, bias = {}, factor = {};
 };
 
 struct Row {
@@ -192,11 +199,19 @@ Written trained(DType dtype, bool biased) {
   return w;
 }
 
+double largest(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+}
+
+// The gradients of a query's scores add up to 0: with keys that are much alike its own gradient is what 300 terms leave
+// of each other, here a 368th of them without a bias. Rounding is measured by the terms.
 TEST(FusedAttention, IsAsNearToFloat64AsItsParts) {
   for (const bool biased : {false, true})
     for (const DType dtype : {DType::kFloat, DType::kHalf}) {
       Written exact = trained(DType::kDouble, biased), mine = trained(dtype, biased), theirs = trained(dtype, biased);
+      exact.t.result(exact.terms_of_query());
       const Outcome reference = computed(exact, false, arguments(DType::kDouble, biased));
+      const double cancelled = largest(reference.results[4]) / std::abs(largest(reference.results[1]));
       const Outcome fused = computed(mine, true, arguments(dtype, biased));
       const Outcome parts = computed(theirs, false, arguments(dtype, biased));
       EXPECT_NE(fused.report.find("fused by attention: 1 of 1"), std::string::npos) << fused.report;
@@ -205,7 +220,8 @@ TEST(FusedAttention, IsAsNearToFloat64AsItsParts) {
       for (size_t i = 0; i < 4; ++i) {
         ASSERT_EQ(fused.results[i].size(), reference.results[i].size());
         const double own = distance(fused.results[i], reference.results[i]);
-        EXPECT_LE(own, 2 * distance(parts.results[i], reference.results[i]) + 1e-6) << name_of(dtype) << " " << i;
+        const double rounding = 1e-6 * (i == 1 ? cancelled : 1);
+        EXPECT_LE(own, 2 * distance(parts.results[i], reference.results[i]) + rounding) << name_of(dtype) << " " << i;
         EXPECT_GT(own, 0);
       }
     }
