@@ -5,29 +5,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/cube/gemm.h"
 #include "ops/operator.h"
 #include "ops/rnn/cell_kernel.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/rnn/floats.h"
 
 namespace npu::ops {
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats floats_of(const Tensor& t) {
-  Floats values(static_cast<size_t>(t.count()));
-  OrderedTensor(t, DType::kFloat).load(0, t.count(), values.data());
-  return values;
-}
-
-void give(const Tensor& t, const Floats& values) { OrderedTensor(t, DType::kFloat).store(0, t.count(), values.data()); }
-
-// c += op(a) * op(b), c m x n.
-void add_product(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b,
-                 float* c) {
-  cube::gemm<float>({trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n, 1, c, n});
-}
 
 struct GruLayer : Operator {
   Tensor x, w_input, w_hidden, h0, seq_length;
@@ -80,16 +63,16 @@ struct DynamicGru final : GruLayer {
   Floats biased(const Tensor& bias, int64_t rows) const {
     Floats out = zeros(rows * 3 * hidden_);
     if (!bias.defined()) return out;
-    const Floats b = floats_of(bias);
+    const Floats b = read_floats(bias);
     for (int64_t row = 0; row < rows; ++row) std::copy(b.begin(), b.end(), out.begin() + row * 3 * hidden_);
     return out;
   }
 };
 
 void DynamicGru::run() {
-  const Floats wh = floats_of(w_hidden);
-  Floats gx = biased(b_input, steps_ * batch_), now = floats_of(h0);
-  add_product(false, false, steps_ * batch_, 3 * hidden_, inputs_, floats_of(x).data(), floats_of(w_input).data(),
+  const Floats wh = read_floats(w_hidden);
+  Floats gx = biased(b_input, steps_ * batch_), now = read_floats(h0);
+  add_product(false, false, steps_ * batch_, 3 * hidden_, inputs_, read_floats(x).data(), read_floats(w_input).data(),
               gx.data());
   Floats r = zeros(steps_ * state()), z = r, n = r, hn = r, states = r;
   for (int64_t t = 0; t < steps_; ++t) {
@@ -100,8 +83,8 @@ void DynamicGru::run() {
              {r.data() + at, z.data() + at, n.data() + at, hn.data() + at}, now.data());
     std::copy(now.begin(), now.end(), states.begin() + at);
   }
-  give(y, states), give(h, states);
-  give(update, z), give(reset, r), give(candidate, n), give(hidden_candidate, hn);
+  write_floats(y, states), write_floats(h, states);
+  write_floats(update, z), write_floats(reset, r), write_floats(candidate, n), write_floats(hidden_candidate, hn);
 }
 
 struct DynamicGruGrad final : GruLayer {
@@ -132,11 +115,12 @@ struct DynamicGruGrad final : GruLayer {
 
 void DynamicGruGrad::run() {
   const int64_t wide = 3 * hidden_, rows = steps_ * batch_;
-  const Floats wh = floats_of(w_hidden), dy = floats_of(grad_y), states = floats_of(h);
-  Floats before = floats_of(h0);  // the hidden state every step began with
+  const Floats wh = read_floats(w_hidden), dy = read_floats(grad_y), states = read_floats(h);
+  Floats before = read_floats(h0);  // the hidden state every step began with
   before.insert(before.end(), states.begin(), states.end() - state());
-  Floats r = floats_of(reset), z = floats_of(update), n = floats_of(candidate), hn = floats_of(hidden_candidate);
-  Floats dh = floats_of(grad_h), dgx = zeros(rows * wide), dgh = dgx;
+  Floats r = read_floats(reset), z = read_floats(update), n = read_floats(candidate),
+         hn = read_floats(hidden_candidate);
+  Floats dh = read_floats(grad_h), dgx = zeros(rows * wide), dgh = dgx;
   for (int64_t t = steps_; t-- > 0;) {
     const int64_t at = t * state();
     for (int64_t k = 0; k < state(); ++k) dh[static_cast<size_t>(k)] += dy[static_cast<size_t>(at + k)];
@@ -145,11 +129,12 @@ void DynamicGruGrad::run() {
     add_product(false, true, batch_, hidden_, wide, dgh.data() + t * gates(), wh.data(), dh.data());
   }
   Floats dx = zeros(x.count()), dwi = zeros(inputs_ * wide), dwh = zeros(hidden_ * wide);
-  add_product(false, true, rows, inputs_, wide, dgx.data(), floats_of(w_input).data(), dx.data());
-  add_product(true, false, inputs_, wide, rows, floats_of(x).data(), dgx.data(), dwi.data());
+  add_product(false, true, rows, inputs_, wide, dgx.data(), read_floats(w_input).data(), dx.data());
+  add_product(true, false, inputs_, wide, rows, read_floats(x).data(), dgx.data(), dwi.data());
   add_product(true, false, hidden_, wide, rows, before.data(), dgh.data(), dwh.data());
-  give(grad_x, dx), give(grad_w_input, dwi), give(grad_w_hidden, dwh), give(grad_h0, dh);
-  give(grad_b_input, column_sums(dgx)), give(grad_b_hidden, column_sums(dgh));
+  write_floats(grad_x, dx), write_floats(grad_w_input, dwi), write_floats(grad_w_hidden, dwh),
+      write_floats(grad_h0, dh);
+  write_floats(grad_b_input, column_sums(dgx)), write_floats(grad_b_hidden, column_sums(dgh));
 }
 
 NPU_OPERATOR(DynamicGru, "dynamic_gru", "rnn", in<&DynamicGru::x>("x"), in<&DynamicGru::w_input>("weight_input"),

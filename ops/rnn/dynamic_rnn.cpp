@@ -6,30 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "ops/cube/gemm.h"
 #include "ops/operator.h"
 #include "ops/rnn/cell_kernel.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/rnn/floats.h"
 
 namespace npu::ops {
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats read(const Tensor& t) {
-  Floats values(static_cast<size_t>(t.count()));
-  OrderedTensor(t, DType::kFloat).load(0, t.count(), values.data());
-  return values;
-}
-
-void write(const Tensor& t, const Floats& values) {
-  OrderedTensor(t, DType::kFloat).store(0, t.count(), values.data());
-}
-
-// c += op(a) * op(b), c m x n.
-void multiply(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a, const float* b, float* c) {
-  cube::gemm<float>({trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n, 1, c, n});
-}
 
 // The first `inputs` rows of a joined weight, and the rest.
 void split(const Tensor& joined, int64_t inputs, Tensor& first, Tensor& second) {
@@ -82,7 +64,7 @@ struct Layer : Operator {
   std::vector<bool> read_mask() const {
     std::vector<bool> runs(static_cast<size_t>(steps_ * batch_), true);
     if (!masked()) return runs;
-    const Floats given = read(seq_length);
+    const Floats given = read_floats(seq_length);
     for (int64_t at = 0; at < steps_ * batch_; ++at)
       runs[static_cast<size_t>(at)] = seq_length.rank() == 1
                                           ? static_cast<float>(at / batch_) < given[static_cast<size_t>(at % batch_)]
@@ -129,21 +111,21 @@ struct DynamicRnn final : Layer {
 
 void DynamicRnn::run() {
   const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
-  Floats gx(static_cast<size_t>(rows * wide)), gh(static_cast<size_t>(batch_ * wide)), now_h = read(h0),
-                                                                                       now_c = read(c0);
+  Floats gx(static_cast<size_t>(rows * wide)), gh(static_cast<size_t>(batch_ * wide)), now_h = read_floats(h0),
+                                                                                       now_c = read_floats(c0);
   if (bias.defined()) {
-    const Floats b = read(bias);
+    const Floats b = read_floats(bias);
     for (int64_t row = 0; row < rows; ++row) std::copy(b.begin(), b.end(), gx.begin() + row * wide);
   }
-  const Floats wh = read(w_hh);
-  multiply(false, false, rows, wide, inputs_, read(x).data(), read(w_ih).data(), gx.data());
+  const Floats wh = read_floats(w_hh);
+  add_product(false, false, rows, wide, inputs_, read_floats(x).data(), read_floats(w_ih).data(), gx.data());
   std::vector<Floats> made(8, Floats(static_cast<size_t>(steps_ * state())));
   const std::vector<bool> runs = read_mask();
   for (int64_t s = 0; s < steps_; ++s) {
     const int64_t t = time_of(s);
     const Floats last_h = now_h, last_c = now_c;
     std::fill(gh.begin(), gh.end(), 0.0f);
-    multiply(false, false, batch_, wide, hidden_, now_h.data(), wh.data(), gh.data());
+    add_product(false, false, batch_, wide, hidden_, now_h.data(), wh.data(), gh.data());
     const auto at = [&](size_t k) { return made[k].data() + t * state(); };
     const LstmStep saved{at(3), at(4), at(5), at(6), at(7)};
     lstm_cell(gx.data() + t * batch_ * wide, gh.data(), batch_, hidden_, saved, now_c.data(), now_h.data());
@@ -154,7 +136,7 @@ void DynamicRnn::run() {
     std::copy(now_h.begin(), now_h.end(), at(1));
     std::copy(now_c.begin(), now_c.end(), at(2));
   }
-  for (size_t k = 0; k < 8; ++k) write(*results()[k], made[k]);
+  for (size_t k = 0; k < 8; ++k) write_floats(*results()[k], made[k]);
 }
 
 struct DynamicRnnGrad final : Layer {
@@ -187,9 +169,9 @@ struct DynamicRnnGrad final : Layer {
 // Gradients of the gates before activation of every step; writes those of the first state.
 Floats DynamicRnnGrad::gate_gradients() {
   const int64_t wide = 4 * hidden_;
-  const Floats wh = read(w_hh), dy = read(grad_y), states_c = read(c), first_c = read(c0);
-  Floats saved[] = {read(i), read(j), read(f), read(o), read(tanhc)};
-  Floats dh = read(grad_h), dc = read(grad_c), dgates(static_cast<size_t>(steps_ * batch_ * wide));
+  const Floats wh = read_floats(w_hh), dy = read_floats(grad_y), states_c = read_floats(c), first_c = read_floats(c0);
+  Floats saved[] = {read_floats(i), read_floats(j), read_floats(f), read_floats(o), read_floats(tanhc)};
+  Floats dh = read_floats(grad_h), dc = read_floats(grad_c), dgates(static_cast<size_t>(steps_ * batch_ * wide));
   const std::vector<bool> runs = read_mask();
   for (int64_t s = steps_; s-- > 0;) {
     const int64_t t = time_of(s);
@@ -201,36 +183,36 @@ Floats DynamicRnnGrad::gate_gradients() {
     lstm_cell_grad(dh.data(), {at(0), at(1), at(2), at(3), at(4)}, c_before, batch_, hidden_, dc.data(), d);
     keep_rows(runs, t, wide, nullptr, d);
     std::fill(dh.begin(), dh.end(), 0.0f);
-    multiply(false, true, batch_, hidden_, wide, d, wh.data(), dh.data());
+    add_product(false, true, batch_, hidden_, wide, d, wh.data(), dh.data());
     keep_rows(runs, t, hidden_, later_h.data(), dh.data());
     keep_rows(runs, t, hidden_, later_c.data(), dc.data());
   }
-  write(grad_h0, dh);
-  write(grad_c0, dc);
+  write_floats(grad_h0, dh);
+  write_floats(grad_c0, dc);
   return dgates;
 }
 
 void DynamicRnnGrad::run() {
   const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
-  const Floats first = read(h0), states = read(h), values = read(x), wi = read(w_ih);
+  const Floats first = read_floats(h0), states = read_floats(h), values = read_floats(x), wi = read_floats(w_ih);
   Floats began(states.size());  // the hidden state every step began with
   for (int64_t s = 0; s < steps_; ++s)
     std::copy_n(before(s) < 0 ? first.data() : states.data() + before(s) * state(), state(),
                 began.data() + time_of(s) * state());
   const Floats dgates = gate_gradients();
   Floats dx(values.size()), dwi(wi.size()), dwh(static_cast<size_t>(hidden_ * wide)), db(static_cast<size_t>(wide));
-  multiply(false, true, rows, inputs_, wide, dgates.data(), wi.data(), dx.data());
-  multiply(true, false, inputs_, wide, rows, values.data(), dgates.data(), dwi.data());
-  multiply(true, false, hidden_, wide, rows, began.data(), dgates.data(), dwh.data());
+  add_product(false, true, rows, inputs_, wide, dgates.data(), wi.data(), dx.data());
+  add_product(true, false, inputs_, wide, rows, values.data(), dgates.data(), dwi.data());
+  add_product(true, false, hidden_, wide, rows, began.data(), dgates.data(), dwh.data());
   for (int64_t k = 0; k < wide; ++k) {
     double sum = 0;
     for (int64_t row = 0; row < rows; ++row) sum += static_cast<double>(dgates[static_cast<size_t>(row * wide + k)]);
     db[static_cast<size_t>(k)] = static_cast<float>(sum);
   }
-  write(grad_x, dx);
-  write(grad_w_ih, dwi);
-  write(grad_w_hh, dwh);
-  write(grad_bias, db);
+  write_floats(grad_x, dx);
+  write_floats(grad_w_ih, dwi);
+  write_floats(grad_w_hh, dwh);
+  write_floats(grad_bias, db);
 }
 
 NPU_OPERATOR(DynamicRnn, "dynamic_rnn", "rnn", in<&DynamicRnn::x>("x"), optional<&DynamicRnn::w>("w"),
