@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tools/migrate/text/source.h"
+
 namespace npu::migrate {
 namespace {
 
@@ -23,17 +25,6 @@ std::string range(size_t begin, size_t end) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    size_t end = std::min(text.find_first_of("\r\n"), text.size() - 1);
-    if (text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n') ++end;
-    out.push_back(text.substr(0, end + 1));
-    text.remove_prefix(end + 1);
-  }
-  return out;
-}
 
 std::vector<Hunk> hunks(const std::vector<LineSpan>& lines, size_t context, size_t before_count, size_t after_count) {
   std::vector<Hunk> out;

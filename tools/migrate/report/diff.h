@@ -30,7 +30,4 @@ struct Hunk {
 };
 std::vector<Hunk> hunks(const std::vector<LineSpan>& lines, size_t context, size_t before_count, size_t after_count);
 
-/// The text in lines, each with its end.
-std::vector<std::string_view> split_lines(std::string_view text);
-
 }  // namespace npu::migrate

@@ -3,6 +3,7 @@
 
 #include "tools/migrate/report/diff.h"
 #include "tools/migrate/report/sheet.h"
+#include "tools/migrate/text/source.h"
 
 namespace npu::migrate {
 namespace {

@@ -14,18 +14,6 @@ namespace {
 constexpr std::string_view kBetween = "#%%\n";      // between two cells: no edit touches it
 constexpr std::string_view kStandIn = "anynpu:%%";  // behind the `#` of what stands for a line of IPython
 
-/// Lines as Source counts them, each with its end.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    size_t end = std::min(text.find_first_of("\r\n"), text.size() - 1);
-    if (text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n') ++end;
-    out.push_back(text.substr(0, end + 1));
-    text.remove_prefix(end + 1);
-  }
-  return out;
-}
-
 bool ends_line(std::string_view text) { return text.ends_with('\n') || text.ends_with('\r'); }
 
 /// `metadata.kernelspec.language`, `metadata.language_info.name`, or "".
@@ -97,7 +85,7 @@ void Notebook::take_cell(const Json& source, size_t number) {
 void Notebook::put_python(Cell& cell) {
   if (!cells_.empty()) python_ += kBetween;
   cell.first_line = cells_.empty() ? 1 : cells_.back().past_line() + 1;
-  const std::vector<std::string_view> lines = lines_of(cell.text);
+  const std::vector<std::string_view> lines = split_lines(cell.text);
   const auto instead = stand_ins(lines);
   if (!instead) broken_.push_back(cell.first_line);
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -182,7 +170,7 @@ std::string Notebook::separator(const Cell& cell) const {
 
 std::string Notebook::joined(const Cell& cell, std::string_view text) const {
   std::string out;
-  for (const std::string_view line : lines_of(text)) out += (out.empty() ? "" : separator(cell)) + quoted(line);
+  for (const std::string_view line : split_lines(text)) out += (out.empty() ? "" : separator(cell)) + quoted(line);
   return out;
 }
 

@@ -140,4 +140,15 @@ Source read_source(const std::string& path, size_t limit) {
   return {path, std::move(bytes)};
 }
 
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    size_t end = std::min(text.find_first_of("\r\n"), text.size() - 1);
+    if (text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n') ++end;
+    out.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
 }  // namespace npu::migrate

@@ -46,4 +46,7 @@ class Source {
 /// Refuses folders, files that cannot be read, and files over `limit` bytes.
 Source read_source(const std::string& path, size_t limit);
 
+/// The text in lines as Source counts them, each with its end.
+std::vector<std::string_view> split_lines(std::string_view text);
+
 }  // namespace npu::migrate
