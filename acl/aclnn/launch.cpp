@@ -110,17 +110,16 @@ void launch_kernel(device::Stream& stream, device::Task&& task) {
   if (failed && detail::task_queue() == "0") stream.synchronize();
 }
 
-void launch(aclrtStream stream, const char* name, std::unique_ptr<ops::Operator> op) {
-  device::Stream& queue = device::stream_from_handle(stream);
+void launch(device::Stream& stream, const char* name, std::unique_ptr<ops::Operator> op) {
   device::Task task;
   task.name = name;
   task.cost_ns = op->cost();
-  if (device::captured(queue)) [[unlikely]] {
-    task.body = RecordedCall(queue.device(), name, std::move(op));
+  if (device::captured(stream)) [[unlikely]] {
+    task.body = RecordedCall(stream.device(), name, std::move(op));
   } else {
-    task.body = [op = std::move(op), name, device = queue.device()] { run_on_device(device, name, *op); };
+    task.body = [op = std::move(op), name, device = stream.device()] { run_on_device(device, name, *op); };
   }
-  launch_kernel(queue, std::move(task));
+  launch_kernel(stream, std::move(task));
 }
 
 }  // namespace npu::acl

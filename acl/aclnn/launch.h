@@ -12,8 +12,8 @@
 
 namespace npu::acl {
 
-/// Queues `op` on `stream` (null: default stream of the thread's context). `name` must live as long as the process.
-void launch(aclrtStream stream, const char* name, std::unique_ptr<ops::Operator> op);
+/// Queues `op` on `stream`. `name` must live as long as the process.
+void launch(device::Stream& stream, const char* name, std::unique_ptr<ops::Operator> op);
 
 /// Queues a task that calls run_on_device. Where the client has no queue of its own (TASK_QUEUE_ENABLE=0) the failure
 /// of one that ran at once is raised here, while the client still stands at the call; the stream has then told it.

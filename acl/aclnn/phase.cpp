@@ -171,12 +171,10 @@ std::unique_ptr<ops::Operator> copy_for_run(const aclOpExecutor& executor) {
   return op;
 }
 
-void check_device(const aclOpExecutor& executor, aclrtStream stream) {
-  if (executor.device < 0) return;
-  const int device = device::stream_from_handle(stream).device();
-  require(device == executor.device,
+void check_device(const aclOpExecutor& executor, const device::Stream& stream) {
+  require(executor.device < 0 || executor.device == stream.device(),
           "{} is memory of device {}, the stream belongs to device {}; use a stream of device {}", executor.on_device,
-          executor.device, device, executor.device);
+          executor.device, stream.device(), executor.device);
 }
 
 }  // namespace
@@ -201,18 +199,19 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
 int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) noexcept {
   return guarded(row.name, [&] {
     aclOpExecutor& live = live_executor(executor);
+    device::Stream& queue = device::stream_from_handle(stream);
     if (live.row != &row)
       fail(Code::kNnBadExecutor, "the executor was made by {}GetWorkspaceSize; pass it to {}", live.row->name,
            live.row->name);
     if (live.unaddressed != nullptr)
       fail(Code::kNnNullPointer, "{} has no device address; create it with one, or set one with aclSetTensorAddr",
            live.unaddressed);
-    check_device(live, stream);
+    check_device(live, queue);
     // A repeatable executor keeps its operator: runs already queued must not see addresses set later.
-    if (live.repeatable) return launch(stream, row.name, copy_for_run(live));
+    if (live.repeatable) return launch(queue, row.name, copy_for_run(live));
     std::optional<aclOpExecutor> taken = ExecutorPool::take_out(executor);
     if (!taken) live_executor(executor);  // another thread was faster: say so
-    launch(stream, row.name, std::move(taken->op));
+    launch(queue, row.name, std::move(taken->op));
   });
 }
 
