@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <shared_mutex>
 
@@ -13,6 +12,7 @@
 #include "device/arena.h"
 #include "device/init.h"
 #include "device/progress.h"
+#include "device/range_map.h"
 #include "device/soc.h"
 
 namespace npu::device {
@@ -24,30 +24,10 @@ struct Range {
   int device;     // whose kernels reach it; -1 for none
 };
 
-// By first byte; disjoint.
-using Ranges = std::map<const std::byte*, Range>;
-
-// The range that holds `ptr`.
-Ranges::iterator holding(Ranges& ranges, const std::byte* ptr) {
-  auto at = ranges.upper_bound(ptr);
-  if (at == ranges.begin() || ptr >= std::prev(at)->first + std::prev(at)->second.bytes) return ranges.end();
-  return std::prev(at);
-}
-
-bool overlaps(Ranges& ranges, const std::byte* begin, size_t bytes) {
-  const auto next = ranges.lower_bound(begin);
-  return (next != ranges.end() && next->first < begin + bytes) || holding(ranges, begin) != ranges.end();
-}
-
-bool covers(Ranges& ranges, const std::byte* begin, size_t bytes) {
-  const auto at = holding(ranges, begin);
-  return at != ranges.end() && begin + bytes <= at->first + at->second.bytes;
-}
-
 struct Registry {
   std::shared_mutex mutex;
-  Ranges allocated;  // malloc_host
-  Ranges reachable;  // map_host; may lie in the others
+  RangeMap<Range> allocated;  // malloc_host
+  RangeMap<Range> reachable;  // map_host; may lie in the others
 };
 
 Registry& registry() {
@@ -83,7 +63,7 @@ void free_host(void* ptr) {
     const auto at = registry().allocated.find(static_cast<const std::byte*>(ptr));
     if (at == registry().allocated.end())
       fail(Code::kRtParamInvalid, "{} is not the start of a block of aclrtMallocHost, or was freed before", ptr);
-    if (overlaps(registry().reachable, at->first, at->second.bytes))
+    if (registry().reachable.overlaps(at->first, at->second.bytes))
       fail(Code::kRtParamInvalid, "{} is registered for a device; call aclrtHostUnregister first", ptr);
     range = at->second;
     registry().allocated.erase(at);
@@ -98,9 +78,9 @@ void map_host(void* ptr, size_t bytes, int device) {
   const auto* begin = static_cast<std::byte*>(ptr);
   if (begin == nullptr || bytes == 0) fail(Code::kRtParamInvalid, "the host range to register is empty");
   std::unique_lock lock(registry().mutex);
-  if (overlaps(registry().reachable, begin, bytes))
+  if (registry().reachable.overlaps(begin, bytes))
     fail(Code::kRtParamInvalid, "the host range at {} overlaps one that is registered", ptr);
-  if (overlaps(registry().allocated, begin, bytes) && !covers(registry().allocated, begin, bytes))
+  if (registry().allocated.overlaps(begin, bytes) && !registry().allocated.covers(begin, bytes))
     fail(Code::kRtParamInvalid, "the host range of {} bytes at {} passes the end of its block of aclrtMallocHost",
          bytes, ptr);
   registry().reachable.emplace(begin, Range{bytes, 0, device});
@@ -121,12 +101,12 @@ void unmap_host(void* ptr) {
 bool is_pinned(const void* ptr, size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(ptr);
   std::shared_lock lock(registry().mutex);
-  return covers(registry().allocated, begin, bytes) || covers(registry().reachable, begin, bytes);
+  return registry().allocated.covers(begin, bytes) || registry().reachable.covers(begin, bytes);
 }
 
 Block detail::find_host(const void* ptr, size_t* padded) {
   std::shared_lock lock(registry().mutex);
-  const auto at = holding(registry().reachable, static_cast<const std::byte*>(ptr));
+  const auto at = registry().reachable.holding(ptr);
   if (at == registry().reachable.end()) return {};
   *padded = at->second.bytes;
   return {const_cast<std::byte*>(at->first), at->second.bytes, at->second.device};

@@ -20,6 +20,7 @@
 #include "device/handle.h"
 #include "device/init.h"
 #include "device/memory.h"
+#include "device/range_map.h"
 #include "device/soc.h"
 
 namespace npu::device {
@@ -58,14 +59,7 @@ struct Range {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::byte*, Range> ranges;  // by first byte
-
-  std::map<std::byte*, Range>::iterator holding(const void* ptr) {
-    auto* address = static_cast<std::byte*>(const_cast<void*>(ptr));
-    auto at = ranges.upper_bound(address);
-    if (at == ranges.begin() || address >= std::prev(at)->first + std::prev(at)->second.bytes) return ranges.end();
-    return std::prev(at);
-  }
+  RangeMap<Range, std::byte> ranges;
 };
 
 Registry& registry() {
@@ -183,7 +177,7 @@ void map_memory(void* begin, size_t bytes, size_t offset, void* handle) {
   }
   auto* first = static_cast<std::byte*>(begin);
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().holding(begin);
+  const auto at = registry().ranges.holding(begin);
   if (at == registry().ranges.end() || first + bytes > at->first + at->second.bytes) {
     fail(Code::kRtParamInvalid, "{} and the {} behind it are not inside one reserved range", begin,
          detail::to_size(bytes));
@@ -215,7 +209,7 @@ void unmap_memory(void* begin) {
   auto* first = static_cast<std::byte*>(begin);
   PhysicalPtr last_use;  // its end may take the arena's lock
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().holding(begin);
+  const auto at = registry().ranges.holding(begin);
   const auto mapping =
       at == registry().ranges.end() ? decltype(at->second.mapped.begin()){} : at->second.mapped.find(first);
   if (at == registry().ranges.end() || mapping == at->second.mapped.end()) {
@@ -230,15 +224,13 @@ void unmap_memory(void* begin) {
 
 bool is_reserved_range(const void* begin, size_t bytes) {
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().holding(begin);
-  return at != registry().ranges.end() &&
-         bytes <= static_cast<size_t>(at->first + at->second.bytes - static_cast<const std::byte*>(begin));
+  return registry().ranges.covers(begin, bytes);
 }
 
 bool is_mapping(const void* begin, size_t bytes, void* handle) {
   const PhysicalPtr physical = table().get(handle);
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().holding(begin);
+  const auto at = registry().ranges.holding(begin);
   if (at == registry().ranges.end()) return false;
   const auto mapping = at->second.mapped.find(static_cast<std::byte*>(const_cast<void*>(begin)));
   return mapping != at->second.mapped.end() && mapping->second == physical && bytes == physical->bytes;
@@ -268,7 +260,7 @@ void* import_physical(uint64_t shareable, int device) {
 
 Block detail::find_mapped(const void* ptr, size_t* padded) {
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().holding(ptr);
+  const auto at = registry().ranges.holding(ptr);
   if (at == registry().ranges.end()) return {};
   auto& mapped = at->second.mapped;
   auto mapping = mapped.upper_bound(static_cast<std::byte*>(const_cast<void*>(ptr)));
@@ -293,14 +285,14 @@ Block detail::find_mapped(const void* ptr, size_t* padded) {
 
 void* detail::resolve_mapped(const void* ptr) {
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().holding(ptr);
+  const auto at = registry().ranges.holding(ptr);
   auto* address = static_cast<std::byte*>(const_cast<void*>(ptr));
   return at == registry().ranges.end() ? address : at->second.kernel + (address - at->first);
 }
 
 bool detail::is_reserved(const void* ptr) {
   std::lock_guard lock(registry().mutex);
-  return registry().holding(ptr) != registry().ranges.end();
+  return registry().ranges.holding(ptr) != registry().ranges.end();
 }
 
 }  // namespace npu::device

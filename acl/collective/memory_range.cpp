@@ -1,46 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Address ranges that clients announce to the collectives. Nothing here needs to know them: what counts is that a wrong
 // announcement is refused as on hardware.
-#include <map>
 #include <mutex>
 
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
+#include "device/range_map.h"
 #include "device/virtual_memory.h"
 
 namespace npu::acl {
 namespace {
 
-using Parts = std::map<const std::byte*, size_t>;  // bytes by first byte
+struct Part {
+  size_t bytes = 0;
+};
 struct Range {
   size_t bytes = 0;
-  Parts active;
+  device::RangeMap<Part> active;
 };
 struct Table {
   std::mutex mutex;
-  std::map<const std::byte*, Range> ranges;
+  device::RangeMap<Range> ranges;
 };
 
 Table& table() {
   static Table& instance = *new Table;
   return instance;
-}
-
-size_t size_of(size_t bytes) { return bytes; }
-size_t size_of(const Range& range) { return range.bytes; }
-
-/// The entry that holds `at`.
-template <class Map>
-auto holding(Map& map, const std::byte* at) {
-  auto next = map.upper_bound(at);
-  if (next == map.begin() || at >= std::prev(next)->first + size_of(std::prev(next)->second)) return map.end();
-  return std::prev(next);
-}
-
-template <class Map>
-bool overlaps(Map& map, const std::byte* begin, size_t bytes) {
-  const auto next = map.lower_bound(begin);
-  return (next != map.end() && next->first < begin + bytes) || holding(map, begin) != map.end();
 }
 
 const std::byte* checked(HcclComm comm, const void* address, const char* argument) {
@@ -62,7 +47,7 @@ void set(const std::byte* begin, size_t bytes) {
   if (bytes == 0 || !device::is_reserved_range(begin, bytes))
     refuse("baseVirPtr {} and the {} bytes behind it are not inside one range of aclrtReserveMemAddress",
            static_cast<const void*>(begin), bytes);
-  if (overlaps(table().ranges, begin, bytes))
+  if (table().ranges.overlaps(begin, bytes))
     refuse("baseVirPtr {}: the range overlaps one that was set; call HcclCommUnsetMemoryRange on that first",
            static_cast<const void*>(begin));
   table().ranges[begin].bytes = bytes;
@@ -81,21 +66,21 @@ void unset(const std::byte* begin) {
 
 void activate(const std::byte* begin, size_t bytes, aclrtDrvMemHandle handle) {
   const std::lock_guard lock(table().mutex);
-  const auto range = holding(table().ranges, begin);
-  if (range == table().ranges.end() || begin + bytes > range->first + range->second.bytes)
+  const auto range = table().ranges.holding(begin);
+  if (!table().ranges.covers(begin, bytes))
     refuse("virPtr {} and the {} bytes behind it are not inside a range of HcclCommSetMemoryRange",
            static_cast<const void*>(begin), bytes);
   if (!device::is_mapping(begin, bytes, handle))
     refuse("virPtr {}: handle {} is not mapped there with {} bytes; call aclrtMapMem first",
            static_cast<const void*>(begin), handle, bytes);
-  if (overlaps(range->second.active, begin, bytes))
+  if (range->second.active.overlaps(begin, bytes))
     refuse("virPtr {}: the memory is active already", static_cast<const void*>(begin));
-  range->second.active[begin] = bytes;
+  range->second.active[begin].bytes = bytes;
 }
 
 void deactivate(const std::byte* begin) {
   const std::lock_guard lock(table().mutex);
-  const auto range = holding(table().ranges, begin);
+  const auto range = table().ranges.holding(begin);
   if (range == table().ranges.end() || range->second.active.erase(begin) == 0)
     refuse("virPtr {} is not the start of active memory", static_cast<const void*>(begin));
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Disjoint ranges of addresses: a map from the first byte to something with `bytes`.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <map>
+
+namespace npu::device {
+
+template <class T, class Byte = const std::byte>
+class RangeMap : public std::map<Byte*, T> {
+ public:
+  /// The range that holds `address`, or end().
+  auto holding(const void* address) {
+    const auto next = this->upper_bound(byte(address));
+    if (next == this->begin() || byte(address) >= end_of(std::prev(next))) return this->end();
+    return std::prev(next);
+  }
+  bool overlaps(const void* begin, size_t bytes) {
+    const auto next = this->lower_bound(byte(begin));
+    return (next != this->end() && next->first < byte(begin) + bytes) || holding(begin) != this->end();
+  }
+  /// Whether one range holds all of it.
+  bool covers(const void* begin, size_t bytes) {
+    const auto at = holding(begin);
+    return at != this->end() && bytes <= static_cast<size_t>(end_of(at) - byte(begin));
+  }
+
+ private:
+  using Iterator = typename std::map<Byte*, T>::iterator;
+  static Byte* byte(const void* address) { return static_cast<Byte*>(const_cast<void*>(address)); }
+  static Byte* end_of(Iterator at) { return at->first + at->second.bytes; }
+};
+
+}  // namespace npu::device
