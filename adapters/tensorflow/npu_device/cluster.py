@@ -29,16 +29,13 @@ def _set(names):
 
 def _in_table():
     """(size, rank) as the rank table has it; ValueError with the reason for one that is wrong."""
-    found = []
-    kind = C.CFUNCTYPE(None, C.POINTER(_RankSource), C.c_void_p)
-    visit = kind(lambda one, _: found.append((one.contents.size, one.contents.rank, one.contents.problem)))
-    library.load().anynpu_who_am_i(visit, None)
-    size, rank, problem = found[0]
-    if problem:
-        raise ValueError(problem.decode())
+    [source] = library.told("anynpu_who_am_i", _RankSource)
+    if source["problem"]:
+        raise ValueError(source["problem"].decode())
+    size = source["size"]
     if os.environ.get("RANK_SIZE", "").strip() not in ("", str(size)):
         raise ValueError(f"RANK_SIZE is {os.environ['RANK_SIZE']!r}; the rank table has {size} ranks")
-    return size, rank
+    return size, source["rank"]
 
 
 def size():

@@ -30,11 +30,8 @@ class _Variable(C.Structure):
 
 def tell_without_effect():
     """One log line for each variable that is set and changes nothing; cluster.py tells of those it looks at."""
-
-    def visit(pointer, _):
-        variable = pointer.contents
-        name, value = variable.name.decode(), os.environ.get(variable.name.decode(), "")
-        if not variable.acts and value not in QUIET and name not in cluster.BY_TABLE + cluster.BY_CHIEF:
-            library.log(f"{name} is accepted without effect. {variable.sentence.decode()}", library.WARNING)
-
-    library.load().anynpu_each_client_variable(C.CFUNCTYPE(None, C.POINTER(_Variable), C.c_void_p)(visit), None)
+    for variable in library.told("anynpu_each_client_variable", _Variable):
+        name = variable["name"].decode()
+        value = os.environ.get(name, "")
+        if not variable["acts"] and value not in QUIET and name not in cluster.BY_TABLE + cluster.BY_CHIEF:
+            library.log(f"{name} is accepted without effect. {variable['sentence'].decode()}", library.WARNING)

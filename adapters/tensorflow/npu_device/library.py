@@ -50,6 +50,16 @@ def text_of(code):
     return "" if code == 0 else text().decode()
 
 
+def told(function, structure):
+    """What a function that visits structures of the C interface tells: the members of each by name."""
+    found = []
+    names = [name for name, _ in structure._fields_]
+    kind = C.CFUNCTYPE(None, C.POINTER(structure), C.c_void_p)
+    visit = kind(lambda one, _: found.append({name: getattr(one.contents, name) for name in names}))
+    getattr(load(), function)(visit, None)
+    return found
+
+
 def open_device(device_id, name):
     """The engine behind a device, to register under this name."""
     reasons = []

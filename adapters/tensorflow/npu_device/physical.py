@@ -22,14 +22,10 @@ class _Configuration(C.Structure):
 @functools.cache
 def _configured():
     """(SoC, number of NPUs) that this process sees; RuntimeError with the reason for settings that make no sense."""
-    found = []
-    kind = C.CFUNCTYPE(None, C.POINTER(_Configuration), C.c_void_p)
-    visit = kind(lambda one, _: found.append((one.contents.soc, one.contents.device_count, one.contents.problem)))
-    library.load().anynpu_configured(visit, None)
-    soc, count, problem = found[0]
-    if problem:
-        raise RuntimeError(problem.decode())
-    return soc.decode(), count
+    [configured] = library.told("anynpu_configured", _Configuration)
+    if configured["problem"]:
+        raise RuntimeError(configured["problem"].decode())
+    return configured["soc"].decode(), configured["device_count"]
 
 
 def npus():
