@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the pages of docs/ that come from the library's registries; `make docs` runs it. A test compares them."""
 
+import ast
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -99,7 +100,47 @@ comes with `-c`, `tf1` with `--tf1`, `horovod` and `tf_strategy` with `-d`, `dis
 """ + "\n".join(rule_sections())
 
 
-PAGES = {"settings.md": settings_page, "operators.md": operators_page, "migration_rules.md": migration_rules_page}
+# Folders of tests, by what their promises are about.
+SUBJECTS = {
+    "PyTorch": ["tests/end_to_end"],
+    "TensorFlow": ["tests/tensorflow"],
+    "Several NPUs": ["tests/collective"],
+    "Migration": ["tests/migrate"],
+    "The C interface": ["tests/conformance", "tests/door", "tools/anynpu"],
+    "Installation": ["tests/symbols", "tests/install"],
+}
+
+
+def promises(path):
+    """(sentence, test) of each test with the marker `promise`."""
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for call in getattr(function, "decorator_list", []):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.promise":
+                yield call.args[0].value, f"{path.relative_to(DOCS.parent)}::{function.name}"
+
+
+def works_page():
+    root, sections = DOCS.parent, []
+    for subject, folders in SUBJECTS.items():
+        files = [path for folder in folders for path in sorted((root / folder).glob("*.py"))]
+        rows = [[sentence, f"`{test}`"] for path in files for sentence, test in promises(path)]
+        sections.append(f"## {subject}\n\n{table.markdown(['what', 'test'], rows)}\n")
+    return f"""{MADE}
+# What works
+
+Each line is the promise of a test, written there (`@pytest.mark.promise`); `make test` runs them all. What is not
+built says so where it is asked for, in the C interface with error 207000 and a text; `anynpu doctor` lists all of it,
+with what to do instead. Operator by operator: [operators.md](operators.md), and through torch-npu [op_db.md](op_db.md).
+
+{chr(10).join(sections)}"""
+
+
+PAGES = {
+    "settings.md": settings_page,
+    "operators.md": operators_page,
+    "migration_rules.md": migration_rules_page,
+    "works.md": works_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

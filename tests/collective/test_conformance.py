@@ -17,6 +17,7 @@ HEAP = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC
 SECONDS = {"pairwise": 300, "product": 3600}[SELECTION]
 
 
+@pytest.mark.promise("collectives of processes equal NumPy bit by bit")
 @pytest.mark.parametrize("one_process", [False, True], ids=["processes", "one_process"])
 @pytest.mark.parametrize("size", [2, 3, 4, 8])
 def test_ranks_agree_with_numpy(size, one_process, tmp_path):

@@ -33,6 +33,7 @@ ENDED = {
 }
 
 
+@pytest.mark.promise("a rank that ends, stops, leaves or asks something else is named by all others within 2 s")
 @pytest.mark.parametrize("what", ENDED)
 def test_a_rank_that_goes_is_named(what, tmp_path, record_property):
     results = outputs(start("fault.py", tmp_path, SIZE, what), seconds=60)

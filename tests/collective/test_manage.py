@@ -77,6 +77,7 @@ def saw(results):
     return sorted((json.loads(text.split("SAW ")[1]) for _, text in results), key=lambda each: each["rank"])
 
 
+@pytest.mark.promise("rank tables, CM_*, torchrun, mpirun, srun; `hccl.manage.api`")
 @pytest.mark.parametrize("way", WAYS)
 def test_ranks_are_what_the_environment_says(way, tmp_path):
     ranks = saw(run(WAYS[way], tmp_path))

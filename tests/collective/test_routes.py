@@ -101,6 +101,9 @@ def reference(tmp_path_factory):
     return torch_ranks.reference(tmp_path_factory.mktemp("digits"))
 
 
+@pytest.mark.promise(
+    "two ranks train alike by rank tables, CM_*, `anynpu launch`, torchrun, mp.spawn and shell loops with taskset"
+)
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.__name__)
 def test_two_ranks_train_to_the_same_result(route, reference, tmp_path):
     text = "".join(torch_ranks.started(*route([DIGITS, reference, "ddp"], tmp_path)))

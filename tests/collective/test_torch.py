@@ -14,6 +14,7 @@ def features(text):
     return json.loads(re.search(r"^RESULT (.*)$", text, re.M)[1])
 
 
+@pytest.mark.promise("FSDP, ZeRO, object collectives, sub-groups, messages give what gloo gives")
 def test_features_give_what_gloo_gives():
     """The same program on both. float32 sums of two orders differ by a few last bits, which training carries on."""
     size = 3
@@ -53,6 +54,7 @@ def digits(tmp_path_factory):
     return functools.cache(lambda size: torch_ranks.worst("".join(torch_ranks.ranks(size, *arguments))))
 
 
+@pytest.mark.promise("DDP, FSDP and `fully_shard` on 1, 2 and 4 ranks equal one process on the joined batch")
 @pytest.mark.parametrize(
     ("way", "net"), [("ddp", "cnn"), ("fsdp", "cnn"), ("fsdp", "mlp"), ("fully_shard", "cnn"), ("fully_shard", "mlp")]
 )

@@ -56,6 +56,7 @@ def device():
     return Device()
 
 
+@pytest.mark.promise("more than 200 operator types of aclopCompileAndExecute, each against torch on the CPU")
 @pytest.mark.parametrize("name", sorted(types()))
 def test_type(device, name):
     assert name in CASES, f"describe {name} here"

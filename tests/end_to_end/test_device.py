@@ -13,6 +13,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 
+@pytest.mark.promise("DataLoader with pinned memory and workers")
 def test_loader_with_pinned_memory_and_workers():
     x, y = torch.randn(64, 5), torch.arange(64)
     loader = DataLoader(TensorDataset(x, y), 8, pin_memory=True, pin_memory_device="npu", num_workers=2)
@@ -25,6 +26,7 @@ def test_loader_with_pinned_memory_and_workers():
     assert seen == 64
 
 
+@pytest.mark.promise("saving, loading, `map_location`")
 def test_save_and_load(tmp_path):
     model, _ = models.make("mlp")
     path = tmp_path / "model.pt"
@@ -38,6 +40,7 @@ def test_save_and_load(tmp_path):
         assert torch.equal(on_npu[name].cpu(), value.cpu())
 
 
+@pytest.mark.promise("8 threads on 8 devices, streams and events")
 def test_eight_threads_on_eight_devices():
     assert torch.npu.device_count() == 8
     results, errors = [None] * 8, []
@@ -91,6 +94,7 @@ for name in ("resnet18", "encoder"):
 SWITCHES = [{"ANYNPU_THREADS": "1"}, {"ANYNPU_THREADS": "4"}, {"TASK_QUEUE_ENABLE": "1"}, {"TASK_QUEUE_ENABLE": "2"}]
 
 
+@pytest.mark.promise("results with the same bits for any number of threads")
 @pytest.mark.parametrize("switches", SWITCHES)
 def test_bits_do_not_depend_on_threads_or_queues(switches):
     code = TRAIN.format(folder=str(pathlib.Path(__file__).parent))

@@ -30,6 +30,7 @@ def test_the_device_saturates_and_its_word_tells(trained):
     assert told["half"] == [65504, 65504] and told["flag"] == [True, False]
 
 
+@pytest.mark.promise("`GradScaler` where overflow saturates (`ANYNPU_SOC=Ascend910A`), torch's and the vendor's")
 @pytest.mark.parametrize("name", ["mlp", "resnet18"])
 @pytest.mark.parametrize("kind", ["torch", "vendor"])
 def test_grad_scaler_trains_and_leaves_out_what_overflows(trained, kind, name):

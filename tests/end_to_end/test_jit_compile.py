@@ -97,6 +97,9 @@ def alone(name, *arguments):
     assert result.returncode == 0, result.stdout + result.stderr[-4000:]
 
 
+@pytest.mark.promise(
+    "a residual block, an LSTM and an encoder layer train through operators called by type (`jit_compile=True`)"
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_trains_like_the_cpu(kind):
     alone("train", kind)

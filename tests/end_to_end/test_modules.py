@@ -85,6 +85,9 @@ def index_of_a_scalar():
     return net, pick, torch.randn(3, 1)
 
 
+@pytest.mark.promise(
+    "LSTM cells and deep LSTMs, STFT and CTC, spatial transformers, distances and small linear algebra, with gradients"
+)
 @pytest.mark.parametrize(
     "make", [lstm_cell, deep_lstm, distances, spatial_transformer, speech, matrices, index_of_a_scalar]
 )
@@ -104,6 +107,7 @@ def test_values_and_gradients_equal_the_cpu(make):
         assert (npu - true).abs().max() <= allowed, f"{name}: {(npu - true).abs().max()}, where {allowed} is allowed"
 
 
+@pytest.mark.promise("the pieces of SyncBatchNorm")
 def test_three_ranks_of_batch_norm_equal_one_batch():
     """The pieces torch.nn.SyncBatchNorm is made of."""
     x = torch.randn(30, 4, 5)

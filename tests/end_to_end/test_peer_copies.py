@@ -33,6 +33,7 @@ def numbered(dtype, shape=(6, 8)):
     return (numbers % 3 == 0) if dtype == torch.bool else numbers.to(dtype)
 
 
+@pytest.mark.promise("tensors of any strides move between NPUs")
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_reaches_the_other_npu(view, dtype):

@@ -2,8 +2,8 @@
 """Recurrent layers on sequences of several lengths: values and gradients as on the CPU.
 
 torch-npu packs sequences with their padding, so the rows of both devices are compared as padded sequences. It computes
-packed sequences in LSTMs of one or two layers, and in GRUs only through its own operator (README.md, "The vendor's own
-warnings").
+packed sequences in LSTMs of one or two layers, and in GRUs only through its own operator (docs/pytorch.md, "The
+vendor's own warnings").
 """
 
 import copy

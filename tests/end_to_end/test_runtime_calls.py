@@ -4,6 +4,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SHARING = """
 import torch
 import torch.multiprocessing as mp
@@ -25,6 +27,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.promise("a tensor is shared with another process by its key")
 def test_a_tensor_is_shared_with_another_process(tmp_path):
     script = tmp_path / "sharing.py"
     script.write_text(SHARING)

@@ -14,6 +14,7 @@ RUNS = [(name, "sgd") for name in models.MODELS] + [("mlp", o) for o in models.O
 RUNS += [("resnet18", "adam"), ("gpt", "adamw")]
 
 
+@pytest.mark.promise("MLP, ResNet-18, Transformer encoder, GPT, ViT, LSTM and GRU train as on the CPU")
 @pytest.mark.parametrize(("name", "optimizer"), RUNS, ids=lambda v: v)
 def test_trains_like_the_cpu(name, optimizer):
     model, batches = models.make(name)
@@ -41,6 +42,7 @@ def _amp_losses(name, dtype):
     return losses
 
 
+@pytest.mark.promise("AMP in fp16 and bf16")
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["fp16", "bf16"])
 @pytest.mark.parametrize("name", ["mlp", "resnet18", "encoder", "gpt", "vit"])
 def test_mixed_precision_follows_fp32(name, dtype):
@@ -48,6 +50,7 @@ def test_mixed_precision_follows_fp32(name, dtype):
         assert half == pytest.approx(full, rel=0.02)
 
 
+@pytest.mark.promise("an overflow halves the loss scale and skips the step")
 def test_overflow_halves_the_scale_and_skips_the_step():
     model = torch.nn.Linear(4, 4).npu()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -66,6 +69,7 @@ def test_overflow_halves_the_scale_and_skips_the_step():
     assert not torch.equal(model.weight.cpu(), before["weight"])
 
 
+@pytest.mark.promise("NpuFusedSGD, NpuFusedAdam and NpuFusedAdamW equal torch's")
 @pytest.mark.parametrize(
     ("fused", "plain", "options"),
     [

@@ -16,6 +16,7 @@ except metadata.PackageNotFoundError:
 SITE = Path(str(INSTALLED.locate_file(""))).resolve()
 
 
+@pytest.mark.promise("uninstalling leaves nothing behind")
 def test_every_file_is_in_pips_list():
     known = {Path(str(file.locate())).resolve() for file in INSTALLED.files}
     found = {

@@ -201,6 +201,9 @@ def many(tmp_path):
     return put(tmp_path / "many", {f"m{i}.py": "import lib\n" + lines + f"# {i}\n" for i in range(120)})
 
 
+@pytest.mark.promise(
+    "scripts are migrated with the vendor's command lines; bad input, a full disk or an interrupt loses nothing"
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_run_leaves_no_half_file(number, tmp_path):
     project = many(tmp_path)

@@ -114,6 +114,7 @@ def test_an_eager_error_has_tensorflows_class_and_our_text():
     np.testing.assert_array_equal(tf.matmul(tf.ones([1, 1]), tf.ones([1, 1])).numpy(), [[1]])
 
 
+@pytest.mark.promise("tf.functions, variables, threads, data sets, errors at the user's line")
 def test_an_error_in_a_graph_points_at_the_users_line():
     @tf.function
     def f(x, n):

@@ -122,6 +122,7 @@ def parsed(path, message):
     return text_format.Parse(path.read_text(), message)
 
 
+@pytest.mark.promise("graph dumps, log lines and a report in the vendor's forms")
 def test_dumped_graphs_are_what_their_readers_expect(everything):
     (dumps,) = (everything[0] / "dumps").iterdir()
     assert re.fullmatch(r"\d+_0", dumps.name)

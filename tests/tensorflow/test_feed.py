@@ -86,6 +86,7 @@ CASES = {
 }
 
 
+@pytest.mark.promise("data sets read ahead of the step where nobody can tell")
 @pytest.mark.parametrize("case", CASES)
 def test_only_what_nobody_can_tell_is_read_ahead(case):
     fed, make = CASES[case]

@@ -75,6 +75,7 @@ def test_all_or_none(name):
     assert effective() == between
 
 
+@pytest.mark.promise("fused graphs give what their nodes give, with every fusion on, off, and each one off")
 @pytest.mark.parametrize("left_out", [name for name in PASSES if name not in rounding.PASSES])
 @pytest.mark.parametrize("name, optimizer", [("cnn", "sgd"), ("lstm", "rmsprop"), ("attention", "adam")])
 def test_each_left_out(name, optimizer, left_out):

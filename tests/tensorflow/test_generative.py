@@ -43,6 +43,7 @@ class Sampling(layers.Layer):
         return mean + tf.exp(0.5 * log_variance) * tf.random.normal(tf.shape(mean))
 
 
+@pytest.mark.promise("an autoencoder and two adversaries, with TensorFlow's random bits")
 def test_variational_autoencoder():
     def run():
         inputs = layers.Input((24,))

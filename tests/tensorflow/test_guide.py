@@ -136,6 +136,7 @@ def losses_of_loops(done):
     return [loop["train_loss"] for loop in done["loops"]]
 
 
+@pytest.mark.promise("the training samples of the vendor's migration guide, in small")
 def test_the_sample_of_migration_by_hand_trains_on_the_npu(guide):
     (cpu, ours) = (where["resnet"] for where in guide)
     assert "NPU:0" in ours["place"] and ours["steps"] == cpu["steps"] == STEPS

@@ -59,6 +59,7 @@ def train_step(model, optimizer):
     return step
 
 
+@pytest.mark.promise("memory stays flat over long runs")
 @pytest.mark.parametrize(("name", "steps"), [("cnn", 500), ("lstm", 200)])
 def test_a_custom_loop(name, steps):
     step = train_step(models.make(name), tf.keras.optimizers.Adam(1e-3))

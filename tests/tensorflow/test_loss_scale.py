@@ -43,6 +43,9 @@ def saturating():
     npu.set_device_sat_mode(1)
 
 
+@pytest.mark.promise(
+    "the NPU's loss scaling optimizer skips and scales as Keras's; an overflow is told with operator and step"
+)
 @pytest.mark.parametrize("inner", INNER)
 def test_the_scale_and_the_steps_are_those_of_keras_on_the_cpu(mode, inner):
     def run(kind):

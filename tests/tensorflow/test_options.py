@@ -124,6 +124,9 @@ def respected():
     return {name for row in rows for name in re.findall(r"`(\w+)`", row[1]) if len(row[2].split()) > 3}
 
 
+@pytest.mark.promise(
+    "every option of the guides acts, is explained, or says that it has no effect, why, and what to do"
+)
 @pytest.mark.parametrize("path", sorted(ALLOWED))
 def test_every_option_acts_is_explained_or_speaks(tree, path, capsys):
     """Nobody who sets one is left to believe that something happens which does not."""

@@ -70,6 +70,7 @@ def documented(node, policy, reduced, nodes):
     return nodes[producer]["dtype"] if producer in nodes else node["dtype"]
 
 
+@pytest.mark.promise("every `precision_mode` gives each node the dtype of the published table and trains within 2 %")
 @pytest.mark.parametrize("subject", ["cnn", "attention"])
 def test_every_mode_is_the_documented_rule_and_trains_within_two_percent(subject):
     wanted, told = run([{"subject": subject, "options": options} for options, _ in ALL])

@@ -99,6 +99,7 @@ print("parent well")
     assert out.split() == ["child", "told", "parent", "well"]
 
 
+@pytest.mark.promise("several NPUs in one TensorFlow process; forks; a clean end in the middle of a step")
 def test_two_devices_in_one_process(run):
     run(
         """

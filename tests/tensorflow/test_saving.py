@@ -66,6 +66,7 @@ def assert_goes_on_alike(here, model, there, other):
         np.testing.assert_allclose(train(other, BATCHES[2:]), losses, rtol=1e-4)
 
 
+@pytest.mark.promise("models saved on the NPU load on the CPU, and the other way")
 @pytest.mark.parametrize("form", [".keras", ".h5", ""])
 def test_a_whole_model(trained, form, tmp_path):
     here, there, model = trained

@@ -66,6 +66,7 @@ def test_one_replica_is_told_once():
         tf.distribute.MirroredStrategy()
 
 
+@pytest.mark.promise("strategies for lack of a GPU train on the NPU; several NPUs in one process are refused at once")
 @pytest.mark.parametrize("devices", [["/NPU:0", "/NPU:1"], ["/gpu:0", "/gpu:1", "/gpu:2"], ["/NPU:0", "/GPU:1"]])
 def test_several_npus_in_one_process_are_refused_at_once(devices):
     start = time.monotonic()

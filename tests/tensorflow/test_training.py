@@ -33,6 +33,9 @@ def distance(got, exact):
     return np.linalg.norm(got - exact) / np.linalg.norm(exact)
 
 
+@pytest.mark.promise(
+    "Keras models train as on the CPU: MLP, CNN, residual, MobileNet, U-Net, LSTM, GRU, attention, a transformer"
+)
 @pytest.mark.parametrize("name", [n for n in models.MODELS if n not in ("cell", "masked")])
 def test_each_step_computes_what_the_cpu_computes(name):
     ours = models.make(name)
@@ -104,6 +107,7 @@ def optimizers():
     }
 
 
+@pytest.mark.promise("twenty Keras optimisers, new and legacy")
 @pytest.mark.parametrize("name", optimizers())
 def test_optimizers_move_the_weights_alike(name):
     def trained():
@@ -118,6 +122,7 @@ def test_optimizers_move_the_weights_alike(name):
         np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-5)
 
 
+@pytest.mark.promise("Keras mixed_float16 and mixed_bfloat16 with loss scaling")
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 @pytest.mark.parametrize("name", ["mlp", "cnn", "attention"])
 def test_mixed_precision_stays_near(name, policy):
@@ -134,6 +139,7 @@ def test_mixed_precision_stays_near(name, policy):
 FITTED = ["cnn", "residual", "transformer"]
 
 
+@pytest.mark.promise("a train step leaves nothing but its iterator to the host")
 @pytest.mark.parametrize("name", FITTED)
 def test_a_train_step_leaves_nothing_to_the_host(name):
     model = models.make(name)

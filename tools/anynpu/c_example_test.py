@@ -22,6 +22,7 @@ def test_every_example_is_tried():
     assert {path.stem for path in EXAMPLES.glob("*.c")} == set(DOES)
 
 
+@pytest.mark.promise("C programs")
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs a C compiler")
 @pytest.mark.parametrize("name", DOES)
 def test_an_example_builds_and_runs_as_it_says(name, tmp_path):
