@@ -31,10 +31,12 @@ const std::vector<Geometry>& geometries() {
       {"depthwise_multiple", {2, 6, 10, 10}, {12, 1, 3, 3}, {2}, {1}, {1}, {0}, 6},
       {"wide_padding", {1, 4, 3, 3}, {4, 4, 3, 3}, {1}, {3}},
       {"one_image_cut_by_rows", {1, 32, 40, 40}, {64, 32, 3, 3}, {1}, {1}},
+      {"dilated_cut_by_rows", {1, 32, 40, 40}, {64, 32, 3, 3}, {1}, {2}, {2}},
       {"batch_cut", {12, 16, 24, 24}, {64, 16, 3, 3}, {1}, {1}},
       {"more_weights_than_images", {2, 128, 3, 2}, {128, 128, 3, 3}, {1}, {1}},
       {"large_filter", {2, 128, 3, 3}, {256, 128, 3, 3}, {1}, {1}},
       {"few_channels", {9, 8, 9, 9}, {12, 8, 3, 3}, {2}, {1}},
+      {"few_channels_wide_filter", {2, 8, 7, 10}, {12, 8, 2, 3}, {1}, {0, 1}},
       {"few_channels_volume", {2, 8, 5, 6, 7}, {12, 8, 3, 3, 3}, {1}, {1}},
       {"line", {3, 8, 17}, {12, 8, 3}, {2}, {1}},
       {"line_pointwise", {3, 8, 17}, {12, 8, 1}},
@@ -203,7 +205,7 @@ TEST(ConvolutionKernels, FiltersAsTheyLie) {
     const cube::ConvShape s = conv_shape(input, weight, out, options);
     return make_patches_conv(cube::ConvPass::kForward, s, {input, weight, {}, out}) != nullptr;
   };
-  for (const char* name : {"large_filter", "few_channels", "few_channels_volume"}) {
+  for (const char* name : {"large_filter", "few_channels", "few_channels_wide_filter", "few_channels_volume"}) {
     EXPECT_TRUE(made(name, Layout::kFilterLast)) << name;
     EXPECT_FALSE(made(name, Layout::kLast)) << name;
   }
