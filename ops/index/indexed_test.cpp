@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <utility>
 #include <vector>
 
 namespace npu::ops {
@@ -54,6 +56,30 @@ TEST(Indexed, SumsOfHalvesAreRoundedOnce) {
   field<Tensor>(*op, "source") = make_tensor(src.data(), DType::kHalf, {1000});
   EXPECT_EQ(message_of(*op), "");
   EXPECT_NEAR(static_cast<float>(self[0]), 1.4f, 1e-3);
+}
+
+// Enough positions for several threads, along rows and across them.
+TEST(Indexed, ManyPositionsAreSharedOut) {
+  constexpr int64_t kSlots = 50;
+  for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{3, 40000}, {40000, 3}}) {
+    std::mt19937 random(9);
+    std::vector<float> self(static_cast<size_t>(kSlots * cols)), src(static_cast<size_t>(rows * cols));
+    std::vector<int64_t> index(src.size());
+    for (size_t i = 0; i < src.size(); ++i) {
+      src[i] = static_cast<float>(random() % 100);
+      index[i] = static_cast<int64_t>(random() % kSlots);
+    }
+    std::vector<float> want = self;
+    for (size_t i = 0; i < src.size(); ++i)
+      want[static_cast<size_t>(index[i] * cols) + i % static_cast<size_t>(cols)] += src[i];
+    auto op = create(*find_operator("scatter"));
+    field<Tensor>(*op, "self") = field<Tensor>(*op, "out") = make_tensor(self.data(), DType::kFloat, {kSlots, cols});
+    field<Tensor>(*op, "index") = make_tensor(index.data(), DType::kInt64, {rows, cols});
+    field<Operand>(*op, "src").tensor = make_tensor(src.data(), DType::kFloat, {rows, cols});
+    field<int64_t>(*op, "reduction") = 1;
+    EXPECT_EQ(message_of(*op), "");
+    EXPECT_EQ(self, want) << rows << "x" << cols;
+  }
 }
 
 TEST(Indexed, RefusesMasksAndWrongShapes) {
