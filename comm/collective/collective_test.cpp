@@ -234,6 +234,34 @@ TEST_P(Collective, PartsOfUnequalSizeAreGatheredAndReduced) {
   }
 }
 
+TEST_P(Collective, PartsMayLieElsewhereOnEachRank) {
+  Case test(GetParam());
+  const uint32_t size = GetParam();
+  // Rank r keeps its parts in reverse when r is odd, and each has gaps of its own.
+  std::vector<std::vector<Extent>> extents(size, std::vector<Extent>(size));
+  uint64_t all = 0;
+  for (uint32_t r = 0; r < size; ++r) {
+    uint64_t end = r;
+    for (uint32_t k = 0; k < size; ++k) {
+      const uint32_t part = r % 2 == 0 ? k : size - 1 - k;
+      extents[r][part] = {end, part * 700 + 3};
+      end += extents[r][part].count + r;
+    }
+    all = std::max(all, end);
+  }
+  auto send = test.filled(all), recv = test.empty(all);
+  test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
+    reduce_scatter_v(comm, stream, send[r].address(), extents[r], recv[r].address(), extents[r][r].count, kInt32,
+                     ReduceOp::kMax);
+  });
+  for (uint32_t r = 0; r < size; ++r)
+    for (uint64_t i = 0; i < extents[r][r].count; ++i) {
+      int32_t most = INT32_MIN;
+      for (uint32_t from = 0; from < size; ++from) most = std::max(most, value(from, extents[from][r].offset + i));
+      ASSERT_EQ(recv[r][i], most);
+    }
+}
+
 TEST_P(Collective, MessagesGoRound) {
   Case test(GetParam());
   const uint32_t size = GetParam();
@@ -310,6 +338,25 @@ TEST(CollectiveTypes, HalvesAreSummedInFloatAndRoundedOnce) {
   sums_are_rounded_once<Half>(DType::kHalf);
   sums_are_rounded_once<BFloat16>(DType::kBFloat16);
   sums_are_rounded_once<float>(DType::kFloat);
+}
+
+TEST(CollectiveTypes, ANanOfAnyRankStays) {
+  Case test(3);
+  constexpr uint64_t kCount = 30;
+  for (const ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kSum, ReduceOp::kProd}) {
+    std::vector<Memory<float>> send, recv;
+    for (uint32_t r = 0; r < 3; ++r) {
+      send.emplace_back(test.ranks[r], kCount);
+      recv.emplace_back(test.ranks[r], kCount);
+      for (uint64_t i = 0; i < kCount; ++i) send[r][i] = i % 4 == r ? NAN : static_cast<float>(r + i);
+    }
+    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
+      all_reduce(comm, stream, send[r].address(), recv[r].address(), kCount, kFloat, op);
+    });
+    // Every fourth element is a number on all ranks.
+    for (uint32_t r = 0; r < 3; ++r)
+      for (uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(std::isnan(recv[r][i]), i % 4 != 3) << static_cast<int>(op);
+  }
 }
 
 TEST(CollectiveTypes, BytesOfAnyTypeAreMoved) {
