@@ -109,6 +109,16 @@ TEST_F(EventTest, ResetForgetsTheRecord) {
   EXPECT_ERROR(event_timestamp_us(event_), Code::kRtEventTimestamp, "was not recorded");
 }
 
+TEST_F(EventTest, AResetLeavesWhatIsRecordedAfterIt) {
+  hold(first_);
+  record_event(event_, first_);
+  reset_event(event_, first_);
+  record_event(event_, first_);
+  go_ = true;
+  first_.synchronize();
+  EXPECT_GT(event_timestamp_us(event_), 0u) << "the second record is no business of the reset before it";
+}
+
 TEST_F(EventTest, MeasuresTime) {
   void* end = create_event(kEventTimeline);
   EXPECT_ERROR(elapsed_ms(event_, end), Code::kRtEventTimestamp, "start event was not recorded");

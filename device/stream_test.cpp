@@ -66,6 +66,22 @@ TEST_F(StreamTest, KeepsOrderBehindWaitingWork) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+TEST_F(StreamTest, KeepsOrderWhereTheQueueGrowsFromItsMiddle) {
+  std::vector<int> order;
+  const auto launch = [&](int first, int last) {
+    for (int i = first; i < last; ++i) stream_.launch({"step", 0, kTaskKernel, [&order, i] { order.push_back(i); }});
+  };
+  detail::inline_kernels.override(false);
+  launch(0, 10);
+  stream_.synchronize();  // the next one is not put at the first place
+  launch_gate();
+  launch(10, 100);
+  go_ = true;
+  stream_.synchronize();
+  ASSERT_EQ(order.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
+}
+
 TEST_F(StreamTest, SynchroniseGivesUpInTime) {
   launch_gate();
   EXPECT_ERROR(stream_.synchronize(20), Code::kStreamSyncTimeout, "still has 1 tasks to run after 20 ms");
@@ -93,6 +109,13 @@ TEST_F(StreamTest, ErrorsSurfaceOnceInTheThreadThatAsks) {
     EXPECT_ERROR(stream_.synchronize(), Code::kAicoreException, "unknown");
     EXPECT_TRUE(stream_.query());
   }
+}
+
+TEST_F(StreamTest, OfSeveralFailuresTheFirstIsTold) {
+  stream_.launch({"cause", 0, kTaskKernel, [] { fail(Code::kNnRuntime, "first"); }});
+  stream_.launch({"consequence", 0, kTaskKernel, [] { fail(Code::kNnInner, "second"); }});
+  EXPECT_ERROR(stream_.synchronize(), Code::kNnRuntime, "cause failed on stream");
+  stream_.synchronize();
 }
 
 TEST_F(StreamTest, NothingIsShownAfterAFailure) {
