@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench corpus lint format docs sanitize conformance wheel
+.PHONY: help demo test bench corpus lint format docs sanitize mutation conformance wheel
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
@@ -11,6 +11,7 @@ help:
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"
 	@echo "make docs      write the generated pages of docs/ again"
 	@echo "make sanitize  tests under ASan+UBSan and TSan"
+	@echo "make mutation  plant faults in copies of the sources, one by one, and see that a test catches each"
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
 	@echo "make wheel     build dist/anynpu-*.whl"
 
@@ -38,6 +39,9 @@ docs:
 
 sanitize:
 	@tests/run sanitize
+
+mutation:
+	@tests/run mutation
 
 conformance:
 	@tests/run core install conformance
