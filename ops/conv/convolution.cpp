@@ -4,6 +4,7 @@
 #include "ops/conv/geometry.h"
 #include "ops/cube/channels_last.h"
 #include "ops/operator.h"
+#include "ops/scratch.h"
 #include "ops/vector/chain_after.h"
 
 namespace npu::ops {
@@ -51,8 +52,18 @@ struct Convolution final : ChainAfter {
  private:
   std::unique_ptr<ConvKernel> kernel_;
   std::unique_ptr<Operator> add_bias_;
+  Tensor sums_;  ///< what the bias is added to: out, or wider numbers, which take their room with each run
   int64_t work_ = 0;
 };
+
+// `out` in what `tensors` are computed in, so that it is rounded once, when the bias is there; dense as `out` lies.
+Tensor sums_of(const ConvTensors& tensors, const Tensor& out) {
+  const DType slot = conv_slot(tensors);
+  if (size_of(out.dtype) >= size_of(slot)) return out;
+  Tensor sums = make_tensor(nullptr, slot, out.shape);
+  if (out.span() == out.count()) sums.strides = out.strides;
+  return sums;
+}
 
 // A field of another operator, by name.
 template <class T>
@@ -72,15 +83,18 @@ void Convolution::prepare() {
   if (out.count() == 0) return;
   const cube::ConvShape geometry = conv_shape(input, weight, out, options);
   work_ = geometry.work();
-  const Tensor inner_bias = transposed ? Tensor() : bias;
-  kernel_ = make_conv(transposed ? ConvPass::kBackwardData : ConvPass::kForward, geometry,
-                      arrange(transposed, input, weight, inner_bias, out));
-  if (!transposed || !bias.defined()) return;
+  if (!transposed || !bias.defined()) {
+    kernel_ = make_conv(transposed ? ConvPass::kBackwardData : ConvPass::kForward, geometry,
+                        arrange(transposed, input, weight, bias, out));
+    return;
+  }
+  sums_ = sums_of(arrange(transposed, input, weight, {}, out), out);
+  kernel_ = make_conv(ConvPass::kBackwardData, geometry, arrange(transposed, input, weight, {}, sums_));
   Tensor spread = bias;  // one value per channel, repeated over images and pixels
   spread.shape = out.shape, spread.strides = Dims(out.rank(), 0);
   spread.strides[1] = bias.strides[0];
   add_bias_ = create(*find_operator("add"));
-  field<Operand>(*add_bias_, "self") = {out, {}};
+  field<Operand>(*add_bias_, "self") = {sums_, {}};
   field<Operand>(*add_bias_, "other") = {spread, {}};
   field<Tensor>(*add_bias_, "out") = out;
   add_bias_->prepare();
@@ -88,8 +102,15 @@ void Convolution::prepare() {
 
 void Convolution::run() {
   if (kernel_ == nullptr) return;
-  kernel_->run(arrange(transposed, input, weight, transposed ? Tensor() : bias, out), after());
-  if (add_bias_ != nullptr) add_bias_->run();
+  if (add_bias_ == nullptr) return kernel_->run(arrange(transposed, input, weight, bias, out), after());
+  const bool wider = sums_.dtype != out.dtype;
+  const Scratch<std::byte> room(wider ? sums_.count() * static_cast<int64_t>(size_of(sums_.dtype)) : 0);
+  if (wider) {
+    field<Operand>(*add_bias_, "self").tensor.data = sums_.data = room.data();
+    add_bias_->moved();
+  }
+  kernel_->run(arrange(transposed, input, weight, {}, sums_), nullptr);
+  add_bias_->run();
 }
 
 /// Gradients of a convolution; output_mask says which of input, weight and bias are wanted.

@@ -86,10 +86,10 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
   for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance * scale) << what << " element " << i;
 }
 
-// Half an ulp of the output for the one rounding (two with a bias after a transposed convolution); float sums grow
-// with the number of products, here up to about 7000.
+// Half an ulp of the output for the one rounding; float sums grow with the number of products, here up to about 7000.
 double tolerance(DType dtype) {
-  return dtype == DType::kDouble ? 1e-13 : dtype == DType::kFloat ? 4e-6 : dtype == DType::kHalf ? 0x1p-10 : 0x1p-7;
+  const double sums = dtype == DType::kDouble ? 1e-13 : 4e-6;
+  return sums + (dtype == DType::kHalf ? 0x1p-11 : dtype == DType::kBFloat16 ? 0x1p-8 : 0);
 }
 
 // How images and weights lie: row-major, both channels-last, or as TensorFlow keeps them, filters [kernel…, in, out].
