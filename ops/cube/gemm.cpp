@@ -83,7 +83,9 @@ void product_turned(const GemmArgs<float>& g) {
 void product(const GemmArgs<float>& g) {
   const int64_t work = g.m * g.n * g.k;
   // Up to kMediumProduct oneDNN is as fast, but allocates; turning B must pay for many rows.
-  if (!g.trans_b && (work <= kSmallProduct || (work <= kMediumProduct && g.n >= 16 && g.k * g.n <= kMediumRight)))
+  if (g.m == 1 && g.n == 1)
+    kernel_dot(g);
+  else if (!g.trans_b && (work <= kSmallProduct || (work <= kMediumProduct && g.n >= 16 && g.k * g.n <= kMediumRight)))
     kernel_small(g);
   else if (g.trans_b && work <= kMediumProduct && g.m >= 16 && g.n >= 16 && g.k * g.n <= kMediumRight)
     product_turned(g);
@@ -92,7 +94,9 @@ void product(const GemmArgs<float>& g) {
 }
 
 void product(const GemmArgs<double>& g) {
-  if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct)
+  if (g.m == 1 && g.n == 1)
+    kernel_dot(g);
+  else if (!g.trans_b && g.m * g.n * g.k <= kSmallProduct)
     kernel_small(g);
   else
     kernel_packed(g);

@@ -153,6 +153,44 @@ void small(const GemmArgs<T>& g) {
   }
 }
 
+constexpr int64_t kDotBlock = 1024;
+
+template <class T>
+T dot_block(const T* a, const T* b, int64_t count) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto even = hn::Zero(d), odd = hn::Zero(d);  // two chains hide some of the latency
+  int64_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
+    odd = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), odd);
+  }
+  for (; i < count; i += lanes) {
+    const int64_t rest = std::min(lanes, count - i);
+    even = hn::MulAdd(load_first(d, a + i, rest), load_first(d, b + i, rest), even);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+template <class T>
+void dot(const GemmArgs<T>& g) {
+  const int64_t a_step = g.trans_a ? g.lda : 1, b_step = g.trans_b ? 1 : g.ldb;
+  const Scratch<T> a(a_step == 1 ? 0 : kDotBlock), b(b_step == 1 ? 0 : kDotBlock);
+  const auto dense = [](const T* from, int64_t step, int64_t count, T* to) {
+    if (step == 1) return from;
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i * step];
+    return static_cast<const T*>(to);
+  };
+  double sum = 0;
+  for (int64_t p = 0; p < g.k; p += kDotBlock) {
+    const int64_t count = std::min(kDotBlock, g.k - p);
+    sum += dot_block(dense(g.a + p * a_step, a_step, count, a.data()), dense(g.b + p * b_step, b_step, count, b.data()),
+                     count);
+  }
+  const double old = g.beta == T(0) ? 0 : static_cast<double>(g.beta) * static_cast<double>(*g.c);
+  *g.c = static_cast<T>(static_cast<double>(g.alpha) * sum + old);
+}
+
 // Sizes of the packed loops, in elements: a slice of B (depth x width) stays in the second-level cache, a panel of A
 // (kRows x depth) in the first.
 constexpr int64_t kDepth = 256;
@@ -226,6 +264,8 @@ void packed(const GemmArgs<T>& g) {
 
 void small_float(const GemmArgs<float>& g) { small(g); }
 void small_double(const GemmArgs<double>& g) { small(g); }
+void dot_float(const GemmArgs<float>& g) { dot(g); }
+void dot_double(const GemmArgs<double>& g) { dot(g); }
 void packed_float(const GemmArgs<float>& g) { packed(g); }
 void packed_double(const GemmArgs<double>& g) { packed(g); }
 
@@ -237,11 +277,15 @@ namespace npu::ops::cube {
 
 HWY_EXPORT(small_float);
 HWY_EXPORT(small_double);
+HWY_EXPORT(dot_float);
+HWY_EXPORT(dot_double);
 HWY_EXPORT(packed_float);
 HWY_EXPORT(packed_double);
 
 void kernel_small(const GemmArgs<float>& args) { HWY_DYNAMIC_DISPATCH(small_float)(args); }
 void kernel_small(const GemmArgs<double>& args) { HWY_DYNAMIC_DISPATCH(small_double)(args); }
+void kernel_dot(const GemmArgs<float>& args) { HWY_DYNAMIC_DISPATCH(dot_float)(args); }
+void kernel_dot(const GemmArgs<double>& args) { HWY_DYNAMIC_DISPATCH(dot_double)(args); }
 void kernel_packed(const GemmArgs<float>& args) { HWY_DYNAMIC_DISPATCH(packed_float)(args); }
 void kernel_packed(const GemmArgs<double>& args) { HWY_DYNAMIC_DISPATCH(packed_double)(args); }
 

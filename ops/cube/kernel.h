@@ -12,6 +12,11 @@ namespace npu::ops::cube {
 void kernel_small(const GemmArgs<float>& args);
 void kernel_small(const GemmArgs<double>& args);
 
+/// In the calling thread, one row times one column. Sums of many lanes are added up, in double after each block: one
+/// running float would lose a digit for every ten times more terms.
+void kernel_dot(const GemmArgs<float>& args);
+void kernel_dot(const GemmArgs<double>& args);
+
 /// In the calling thread, operands packed into cache-sized panels.
 void kernel_packed(const GemmArgs<float>& args);
 void kernel_packed(const GemmArgs<double>& args);

@@ -3,7 +3,7 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "ops/test_call.h"
 
@@ -312,10 +312,17 @@ TEST(VectorProducts, MvAddmvDotAddr) {
 
 TEST(Dot, LongVectorsAndRefusal) {
   const int64_t n = 300000;
-  const Array x = Array(DType::kFloat, {n}).random(1), y = Array(DType::kFloat, {n}).random(2), out(DType::kFloat, {});
-  Call("dot").set("self", x.tensor()).set("other", y.tensor()).set("out", out.tensor()).run();
-  const auto a = x.values(), b = y.values();
-  EXPECT_NEAR(out.values()[0], std::inner_product(a.begin(), a.end(), b.begin(), 0.0), 1e-2);
+  const Array out(DType::kFloat, {});
+  // Terms of one sign, in one running float, would be off by 1e-4 and more.
+  const Array same = Array(DType::kFloat, {n}).filled(0.7123), other = Array(DType::kFloat, {n}).filled(1.3);
+  const Array x = Array(DType::kFloat, {n}).random(1), y = Array(DType::kFloat, {n}).random(2);
+  for (const auto& [one, two] : {std::pair{&same, &other}, std::pair{&x, &y}}) {
+    Call("dot").set("self", one->tensor()).set("other", two->tensor()).set("out", out.tensor()).run();
+    const auto a = one->values(), b = two->values();
+    double want = 0, size = 0;
+    for (size_t i = 0; i < a.size(); ++i) want += a[i] * b[i], size += std::fabs(a[i] * b[i]);
+    EXPECT_NEAR(out.values()[0], want, 1e-6 * size);
+  }
   const Array z(DType::kFloat, {3});
   EXPECT_EQ(Call("dot").set("self", x.tensor()).set("other", z.tensor()).set("out", out.tensor()).refusal(),
             "self has 300000 elements, other has 3: the numbers must agree");
