@@ -80,17 +80,19 @@ void mirror_pad(Lowering& l) {
   }
 }
 
-/// The reverse: gradients of the borders are added to what they mirrored, the last axis first.
+/// The reverse: gradients of the borders are added to what they mirrored, the last axis first; halves in float32, so
+/// that they are rounded once.
 void mirror_pad_grad(Lowering& l) {
   const std::vector<Border> border = borders(l);
-  const Planned sum = l.scratch(l.dtype(0), l.shape(0));
+  const DType slot = is_floating(l.dtype(0)) && size_of(l.dtype(0)) == 2 ? DType::kFloat : l.dtype(0);
+  const Planned sum = l.scratch(slot, l.shape(0));
   copy(l, l.input(0), sum);
   std::vector<Border> open(border.size(), Border{0, 0});
   for (size_t axis = border.size(); axis-- > 0;) {
     const Planned left = inside(sum, open);
     const int64_t inner = left.shape()[axis] - border[axis].before - border[axis].after;
     for (const Mirror& m : mirrors(border[axis], inner, is_symmetric(l))) {
-      const Planned turned = l.scratch(l.dtype(0), narrowed(left, axis, m.border, m.size).shape());
+      const Planned turned = l.scratch(slot, narrowed(left, axis, m.border, m.size).shape());
       copy(l, narrowed(left, axis, m.border, m.size), reversed(turned, axis));
       const Planned to = narrowed(left, axis, m.source, m.size);
       l.call("add").set("self", to).set("other", turned).set("out", to);
