@@ -12,16 +12,26 @@ import ml_dtypes
 import numpy as np
 import tensorflow as tf
 
-# Largest relative distance from TensorFlow on the CPU, to the largest magnitude of the result: both round once from
-# arithmetic in float32 or better, so a few units of the last place.
-TOLERANCE = {
+# Largest distance from TensorFlow on the CPU, relative to the largest magnitude of the result: one rounding, and what
+# float32 or float64 lose on the way.
+ROUNDING = {
     np.dtype("float32"): 2e-6,
     np.dtype("float64"): 1e-13,
-    np.dtype("float16"): 2e-3,
-    np.dtype(ml_dtypes.bfloat16): 1.6e-2,
+    np.dtype("float16"): 5e-4,
+    np.dtype(ml_dtypes.bfloat16): 4e-3,
     np.dtype("complex64"): 2e-6,
     np.dtype("complex128"): 1e-13,
 }
+HALF = (np.dtype("float16"), np.dtype(ml_dtypes.bfloat16))
+
+
+def tolerance(dtype):
+    """Of results in halves both TensorFlow's and ours were rounded. What is no number is equal."""
+    return ROUNDING.get(dtype, 0) * (2 if dtype in HALF else 1)
+
+
+def listed(results):
+    return list(results) if isinstance(results, (list, tuple)) else [results]
 
 
 def is_input(value):
@@ -44,24 +54,34 @@ class Case:
     op: str
     inputs: dict
     attributes: dict
-    tolerance: dict
+    exact: bool  # the bits are TensorFlow's
+    wide: bool  # TensorFlow computes halves in float32: its own kernels round them between the steps
     outputs: slice  # which outputs are compared
     oracle: object  # gives the results where TensorFlow has no CPU kernel for this very call
 
-    def __init__(self, op, *, tolerance=None, outputs=slice(None), oracle=None, **keywords):
+    def __init__(self, op, *, exact=False, wide=False, outputs=slice(None), oracle=None, **keywords):
         if is_input(outputs):  # some operators have an input of this name
             keywords, outputs = {**keywords, "outputs": outputs}, slice(None)
-        self.op, self.outputs, self.oracle = op, outputs, oracle
+        self.op, self.exact, self.wide, self.outputs, self.oracle = op, exact, wide, outputs, oracle
         self.inputs = {name: value for name, value in keywords.items() if is_input(value)}
         self.attributes = {name: value for name, value in keywords.items() if not is_input(value)}
-        self.tolerance = TOLERANCE if tolerance is None else dict.fromkeys(TOLERANCE, tolerance)
 
-    def call(self):
+    def call(self, cast=tf.constant):
         """What TensorFlow computes. Arrays would become float32 where that is an attribute's default."""
-        inputs = {
-            n: [tf.constant(v) for v in x] if isinstance(x, list) else tf.constant(x) for n, x in self.inputs.items()
-        }
+        inputs = {n: [cast(v) for v in x] if isinstance(x, list) else cast(x) for n, x in self.inputs.items()}
         return getattr(tf.raw_ops, self.op)(**inputs, **self.attributes)
+
+    def wanted(self):
+        """What ours are compared with: values, and the types that they must have."""
+        results = [r.numpy() for r in listed(self.oracle() if self.oracle else self.call())]
+        values = results
+        if self.wide and any(v.dtype in HALF for v in tf.nest.flatten(self.inputs)):
+            cast = lambda v: tf.constant(v.astype("float32") if v.dtype in HALF else v)  # noqa: E731
+            values = [r.numpy() for r in listed(self.call(cast))]
+        return [(v, r.dtype) for v, r in zip(values, results, strict=True)]
+
+    def tolerance(self, dtype):
+        return 0 if self.exact else ROUNDING.get(dtype, 0) if self.wide else tolerance(dtype)
 
     def __repr__(self):
         def brief(value):

@@ -22,7 +22,7 @@ def of_type(dtype):
     if dtype == "bool":
         return
     for op in ("TensorScatterAdd", "TensorScatterSub", "TensorScatterMax", "TensorScatterMin"):
-        yield Case(op, tensor=x, indices=places, updates=rows)
+        yield Case(op, tensor=x, indices=places, updates=rows, wide=True)
     yield Case("ScatterNd", indices=places, updates=rows, shape=ints(4, 3, 5))
     yield Case(
         "ScatterNd", indices=integers(6, 3, low=0, high=3), updates=rows[0, 0].repeat(2)[:6], shape=ints(3, 3, 5)
@@ -33,11 +33,13 @@ def segments(dtype):
     x = (integers if np.dtype(dtype).kind == "i" else floats)(6, 2, 3, dtype=dtype)
     ids = ints(1, 0, -1, 3, 1, 1)
     for op in ("Sum", "Prod", "Max", "Min"):
-        yield Case("UnsortedSegment" + op, data=x, segment_ids=ids, num_segments=scalar(5))
+        wide = op in ("Sum", "Prod")  # an empty segment's largest is the lowest of its type
+        yield Case("UnsortedSegment" + op, data=x, segment_ids=ids, num_segments=scalar(5), wide=wide)
         pairs = integers(6, 2, low=0, high=4, dtype="int64")
-        yield Case("UnsortedSegment" + op, data=x[:, :, 0].copy(), segment_ids=pairs, num_segments=scalar(4, "int64"))
+        yield Case("UnsortedSegment" + op, data=x[:, :, 0].copy(), segment_ids=pairs, num_segments=scalar(4, "int64"),
+                   wide=wide)  # fmt: skip
     for op in ("Sum", "Prod", "Max", "Min", "Mean"):
-        yield Case("Segment" + op, data=x, segment_ids=ints(0, 0, 2, 2, 2, 5))
+        yield Case("Segment" + op, data=x, segment_ids=ints(0, 0, 2, 2, 2, 5), wide=True)
     if np.dtype(dtype).itemsize < 4:
         return
     numbers = integers(9, low=0, high=6)

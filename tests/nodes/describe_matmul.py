@@ -10,10 +10,15 @@ def cases():
         for a in (False, True):
             for b in (False, True):
                 x, y = floats(*((4, 3) if a else (3, 4)), dtype=dtype), floats(*((5, 4) if b else (4, 5)), dtype=dtype)
-                yield Case("MatMul", a=x, b=y, transpose_a=a, transpose_b=b)
-        yield Case("BatchMatMulV2", x=floats(2, 1, 3, 4, dtype=dtype), y=floats(5, 4, 2, dtype=dtype))
+                yield Case("MatMul", a=x, b=y, transpose_a=a, transpose_b=b, wide=True)
+        yield Case("BatchMatMulV2", x=floats(2, 1, 3, 4, dtype=dtype), y=floats(5, 4, 2, dtype=dtype), wide=True)
         yield Case(
-            "BatchMatMulV2", x=floats(2, 4, 3, dtype=dtype), y=floats(2, 5, 4, dtype=dtype), adj_x=True, adj_y=True
+            "BatchMatMulV2",
+            x=floats(2, 4, 3, dtype=dtype),
+            y=floats(2, 5, 4, dtype=dtype),
+            adj_x=True,
+            adj_y=True,
+            wide=True,
         )
     for dtype in ("float32", "float64"):
         for adjoint in (False, True):

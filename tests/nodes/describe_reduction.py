@@ -12,17 +12,15 @@ def with_nan(*shape):
     return x
 
 
-# TensorFlow adds up halves in halves.
-ADDED_UP = {"float16": 5e-3, "bfloat16": 6e-2}
-
-
 def reductions(dtype):
-    x = numbers(dtype, 3, 4, 5)
     for op in ("Sum", "Mean", "Prod", "Max", "Min"):
-        tolerance = ADDED_UP.get(np.dtype(dtype).name) if op in ("Sum", "Mean", "Prod") else None
+        x = numbers(dtype, 3, 4, 5)
+        wide = op in ("Sum", "Mean", "Prod")
+        if op == "Prod" and np.dtype(dtype).kind != "i":  # 60 factors that no half underflows with
+            x = floats(3, 4, 5, dtype=dtype, low=0.7, high=1.4)
         for axis in (ints(0), ints(2), ints(-1, 0), ints(0, 1, 2), ints(), scalar(1), ints(1, dtype="int64")):
-            yield Case(op, input=x, axis=axis, tolerance=tolerance)
-        yield Case(op, input=x, axis=ints(1, 2), keep_dims=True, tolerance=tolerance)
+            yield Case(op, input=x, axis=axis, wide=wide)
+        yield Case(op, input=x, axis=ints(1, 2), keep_dims=True, wide=wide)
     for op in ("ArgMax", "ArgMin"):
         for axis in (0, 1, -1):
             yield Case(op, input=x, dimension=scalar(axis))
@@ -30,7 +28,7 @@ def reductions(dtype):
     for op in ("Cumsum", "Cumprod"):
         for exclusive in (False, True):
             for reverse in (False, True):
-                yield Case(op, x=x, axis=scalar(1), exclusive=exclusive, reverse=reverse)
+                yield Case(op, x=x, axis=scalar(1), exclusive=exclusive, reverse=reverse, wide=True)
 
 
 def cases():

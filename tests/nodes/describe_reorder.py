@@ -19,7 +19,7 @@ def borders(dtype):
             if dtype != "bool":
                 shape = np.array(x.shape) + np.array(sizes).sum(1)
                 yield Case("MirrorPadGrad", input=floats(*shape, low=0, high=9).astype(dtype),
-                           paddings=np.array(sizes, "int32"), mode=mode)  # fmt: skip
+                           paddings=np.array(sizes, "int32"), mode=mode, wide=True)  # fmt: skip
 
 
 def diagonals(dtype):

@@ -34,5 +34,5 @@ def test_reads_views(case):
     traced.engine.host_nodes.clear()
     for mine, theirs in list(zip(traced.run(), traced.wanted(), strict=True))[case.outputs]:
         assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
-        assert distance(mine, theirs) <= 2 * case.tolerance.get(theirs.dtype, 0)
+        assert distance(mine, theirs) <= case.tolerance(theirs.dtype)
     assert not traced.engine.host_nodes
