@@ -63,7 +63,7 @@ def indexed(forward, backward, pool, spatial, shape, layouts=LAYOUTS, **values):
         case(forward, pool, self=T(*shape), layouts=layouts, out_dtypes={"indices": made}, **values)
         indices = T(*out.shape, dtype=made, values=lambda _, made=made: at.to(made))
         case(backward, placed(spatial), grad_output=T(*out.shape), self=T(*shape), indices=indices, layouts=layouts,
-             tolerance=4, **rest)  # fmt: skip
+             **rest)  # fmt: skip
 
 
 def window_numbers(x, at, window):
@@ -88,7 +88,7 @@ def masked(shape, window):
 
     case("aclnnMaxPool2dWithMask", max_pool_value, self=T(*shape), layouts=("plain", "transposed", "expanded"),
          out_shapes={"indices": (size,)}, out_dtypes={"indices": torch.int8}, **named(window))  # fmt: skip
-    case("aclnnMaxPool2dWithMaskBackward", backward, grad_output=T(*out.shape), self=T(*shape), tolerance=4,
+    case("aclnnMaxPool2dWithMaskBackward", backward, grad_output=T(*out.shape), self=T(*shape),
          indices=T(size, dtype=torch.int8, values=lambda _: mask), layouts=("plain", "transposed"),
          **named(window))  # fmt: skip
 
@@ -123,8 +123,8 @@ def averages(name, pool, shape, **values):
 
     out = pool(torch.zeros(shape), **values)
     rest = {} if name.startswith("aclnnAdaptive") else values
-    case(name, forward, self=T(*shape), layouts=LAYOUTS, tolerance=4, **values)
-    case(f"{name}Backward", backward, grad_output=T(*out.shape), self=T(*shape), layouts=LAYOUTS, tolerance=4, **rest)
+    case(name, forward, self=T(*shape), layouts=LAYOUTS, **values)
+    case(f"{name}Backward", backward, grad_output=T(*out.shape), self=T(*shape), layouts=LAYOUTS, **rest)
 
 
 def avg_pool2d(self, divisor_override, **values):

@@ -58,7 +58,7 @@ def infer(q=(B, S, N, D), k=(B, L, KV, D), keys=1, **options):
         "block_size": 0, "antiquant_mode": 0, "softmax_lse_flag": False, "key_antiquant_mode": 0,
         "value_antiquant_mode": 0, **dict.fromkeys(UNBUILT), **options,
     }  # fmt: skip
-    settings = {"tolerance": 10, "out_dtypes": {"softmax_lse": torch.float32}}
+    settings = {"out_dtypes": {"softmax_lse": torch.float32}}
     layouts = ("plain", "transposed", "sliced")
     case("aclnnFusedInferAttentionScoreV2", attention, HALF, layouts=layouts, **settings, **values)
     split = dict.fromkeys(("query_rope", "key_rope", "key_rope_antiquant_scale"))
@@ -91,13 +91,18 @@ def product(x, weight, antiquant_scale, antiquant_offset, bias, antiquant_group_
     return x @ ((weight.double() + offset) * scale) + (0 if bias is None else bias)
 
 
+def product_terms(x, weight, antiquant_scale, antiquant_offset, bias, antiquant_group_size):
+    arguments = (None if t is None else t.double().abs() for t in (x, weight, antiquant_scale, antiquant_offset, bias))
+    return product(*arguments, antiquant_group_size)
+
+
 for grid, group in (((COLUMNS,), 0), ((1, COLUMNS), 0), ((1,), 0), ((3, COLUMNS), 32)):
     for offset, bias in ((None, None), (T(*grid), T(COLUMNS))):
         for x in (T(4, K), T(2, 3, K)):
-            case("aclnnWeightQuantBatchMatmulV2", product, HALF, layouts=("plain", "transposed"), tolerance=10, x=x,
+            case("aclnnWeightQuantBatchMatmulV2", product, HALF, layouts=("plain", "transposed"), x=x,
                  weight=T(K, COLUMNS, low=-128, high=128, dtype=torch.int8), antiquant_scale=T(*grid),
                  antiquant_offset=offset, bias=bias, quant_scale=None, quant_offset=None,
-                 antiquant_group_size=group)  # fmt: skip
+                 antiquant_group_size=group, terms=product_terms)  # fmt: skip
 
 
 def blocked(self):

@@ -48,14 +48,14 @@ for shape in [(4, 5), (7, 2001)]:
         largest = T(*shape, low=0.1, high=1) if amsgrad else None
         numbers = {"lr": 0.5, "beta1": 0.75, "beta2": 0.875, "eps": 0.125, "weight_decay": 0.25}
         case("aclnnApplyAdamWV2", adamw_v2, step=T(values=lambda _g: torch.tensor(3.0), dtype=torch.float32),
-             largest=largest, amsgrad=amsgrad, maximize=maximize, dtypes=FLOATS, tolerance=8, **state,
+             largest=largest, amsgrad=amsgrad, maximize=maximize, dtypes=FLOATS, **state,
              **numbers)  # fmt: skip
         case("aclnnApplyAdamW", adamw_tensors, beta1_power=one(0.5625), beta2_power=one(0.765625), largest=largest,
-             amsgrad=amsgrad, maximize=maximize, dtypes=FLOATS, tolerance=8, **state,
+             amsgrad=amsgrad, maximize=maximize, dtypes=FLOATS, **state,
              **{k: one(n) for k, n in numbers.items()})  # fmt: skip
         numbers.pop("weight_decay")
         case("aclnnApplyAdam", adam, beta1_power=one(0.5625), beta2_power=one(0.765625), use_locking=False,
-             use_nesterov=amsgrad, dtypes=FLOATS, tolerance=8, **state,
+             use_nesterov=amsgrad, dtypes=FLOATS, **state,
              **{k: one(n) for k, n in numbers.items()})  # fmt: skip
 
 
@@ -78,7 +78,7 @@ for nesterov, first, scale in [
 ]:
     case("aclnnFusedSgd", sgd, params=[T(3, 4), T(5)], grads=[T(3, 4), T(5)], momentum_buffers=[T(3, 4), T(5)],
          grad_scale=scale, weight_decay=0.125, momentum=0.75, lr=0.5, dampening=0.0 if nesterov else 0.25,
-         nesterov=nesterov, maximize=first, is_first_step=first, tolerance=5, dtypes=FLOATS)  # fmt: skip
+         nesterov=nesterov, maximize=first, is_first_step=first, dtypes=FLOATS)  # fmt: skip
 
 
 def unscale(grads, found_inf, inv_scale):

@@ -116,7 +116,7 @@ def lstm(layers, bidirectional, batch_first):
         _, lists = keep(cell_lstm, 4, steps_first(input, batch_first), params, hx, layers, directions)
         return out, h, c, *lists
 
-    case("aclnnLSTM", forward, TYPES, layouts=("plain", "transposed"), tolerance=10, input=T(*x), params=own,
+    case("aclnnLSTM", forward, TYPES, layouts=("plain", "transposed"), input=T(*x), params=own,
          hx=[T(*state), T(*state)], **common)  # fmt: skip
 
     made, weights = drawn(5, (x, state, state), own)
@@ -127,7 +127,7 @@ def lstm(layers, bidirectional, batch_first):
         return gradients(net, made, weights, (grad_y, grad_hy, grad_cy))
 
     names = ["i_list", "j_list", "f_list", "o_list", "h_list", "c_list", "tanhc_list"]
-    case("aclnnLstmBackward", backward, [torch.float32], layouts=("plain", "transposed"), tolerance=10,
+    case("aclnnLstmBackward", backward, [torch.float32], layouts=("plain", "transposed"),
          input=fixed(made[0]), hx=[fixed(made[1]), fixed(made[2])], params=[fixed(w) for w in weights],
          grad_y=T(*y), grad_hy=T(*state), grad_cy=T(*state), reserved=None,
          **{n: [fixed(t) for t in k] for n, k in zip(names, lists, strict=True)}, **common)  # fmt: skip
@@ -146,7 +146,7 @@ def gru(layers, bidirectional, batch_first):
         _, lists = keep(cell_gru, 4, steps_first(input, batch_first), params, [hx], layers, directions)
         return out, h, *lists
 
-    case("aclnnGRU", forward, TYPES, layouts=("plain", "transposed"), tolerance=10, input=T(*x), params=own,
+    case("aclnnGRU", forward, TYPES, layouts=("plain", "transposed"), input=T(*x), params=own,
          hx=T(*state), **common)  # fmt: skip
 
     made, weights = drawn(6, (x, state), own)
@@ -158,7 +158,7 @@ def gru(layers, bidirectional, batch_first):
 
     del common["dropout"], common["train"]
     names = ["r_list", "z_list", "n_list", "hn_list", "h_list"]
-    case("aclnnGRUBackward", backward, [torch.float32], layouts=("plain", "transposed"), tolerance=10,
+    case("aclnnGRUBackward", backward, [torch.float32], layouts=("plain", "transposed"),
          input=fixed(made[0]), hx=fixed(made[1]), params=[fixed(w) for w in weights], grad_y=T(*y), grad_hy=T(*state),
          **{n: [fixed(t) for t in k] for n, k in zip(names, lists, strict=True)}, **common)  # fmt: skip
 

@@ -50,15 +50,11 @@ ANGLES = [
 for shape, angle in ANGLES:
     angles = {"cos": T(*angle, low=-1, high=1), "sin": T(*angle, low=-1, high=1)}
     for mode in range(4):
-        case("aclnnRotaryPositionEmbedding", rotary, KINDS, x=T(*shape), mode=mode, tolerance=2, **angles)
-        case("aclnnRotaryPositionEmbeddingGrad", gradient, KINDS, grad=T(*shape), x=T(*shape), mode=mode,
-             tolerance=5, **angles)  # fmt: skip
-    case(
-        "aclnnRotaryPositionEmbeddingGrad", values_only, KINDS, grad=T(*shape), x=None, mode=HALF, tolerance=5, **angles
-    )
-    case("aclnnInterleaveRope", lambda x, cos, sin: rotary(x, cos, sin, INTERLEAVE_HALF), KINDS, x=T(*shape),
-         tolerance=2, **angles)  # fmt: skip
-    both = {"query": T(*shape), "key": T(*shape), "layout": 1, "tolerance": 2}
+        case("aclnnRotaryPositionEmbedding", rotary, KINDS, x=T(*shape), mode=mode, **angles)
+        case("aclnnRotaryPositionEmbeddingGrad", gradient, KINDS, grad=T(*shape), x=T(*shape), mode=mode, **angles)
+    case("aclnnRotaryPositionEmbeddingGrad", values_only, KINDS, grad=T(*shape), x=None, mode=HALF, **angles)
+    case("aclnnInterleaveRope", lambda x, cos, sin: rotary(x, cos, sin, INTERLEAVE_HALF), KINDS, x=T(*shape), **angles)
+    both = {"query": T(*shape), "key": T(*shape), "layout": 1}
     case(
         "aclnnApplyRotaryPosEmb",
         lambda query, key, cos, sin: pair(query, key, cos, sin, "half"),

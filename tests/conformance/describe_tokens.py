@@ -45,7 +45,7 @@ for shape, integer in (((TOKENS, TOP_K), torch.int64), ((TOKENS,), torch.int32))
              dtype=integer), num_out_tokens=kept, padded_mode=False, out_dtypes={"sorted": torch.int32})  # fmt: skip
 for rows in (TOKENS * TOP_K, 15):
     where = T(1, values=lambda _: slots(), dtype=torch.int32)
-    common = {"sorted": where, "padded_mode": False, "tolerance": 3, **APART}
+    common = {"sorted": where, "padded_mode": False, **APART}
     case("aclnnMoeTokenPermuteGrad", permute_gradient, KINDS, grad=T(rows, HIDDEN), top_k=TOP_K, **common)
     both = {"tokens": T(rows, HIDDEN), "probs": T(TOKENS, TOP_K), "restore_shape": None}
     case("aclnnMoeTokenUnpermute", unpermute, KINDS, **both, **common)

@@ -48,10 +48,10 @@ def one(name, backward_names, function, before, after, corner, fitting, lanes, s
         resized = function(x, after, *corner, *(given if backward_scales else [None] * axes))
         return torch.autograd.grad(resized, x, grad_output)[0]
 
-    case(name, forward, self=T(2, lanes, *before), output_size=after, layouts=LAYOUTS, tolerance=4, **options,
+    case(name, forward, self=T(2, lanes, *before), output_size=after, layouts=LAYOUTS, **options,
          **(values if scales else {}))  # fmt: skip
     for backward_name in backward_names:
-        case(backward_name, backward, grad_output=T(2, lanes, *after), output_size=after, layouts=LAYOUTS, tolerance=8,
+        case(backward_name, backward, grad_output=T(2, lanes, *after), output_size=after, layouts=LAYOUTS,
              input_size=[2, lanes, *before], **options, **values)  # fmt: skip
 
 
