@@ -50,9 +50,11 @@ for name, activities in (("cpu", [A.CPU]), ("all", [A.CPU, A.NPU])):
 
 
 def run(program, *arguments, log):
-    env = {**os.environ, "ASCEND_PROCESS_LOG_PATH": str(log)}
+    env = {**os.environ, "ASCEND_PROCESS_LOG_PATH": str(log), "PYTHONFAULTHANDLER": "1"}
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-4000:]}"
+    return done
 
 
 def told(stderr):
