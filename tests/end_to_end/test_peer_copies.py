@@ -72,12 +72,14 @@ def test_a_copy_between_npus_converts():
 
 def test_a_copy_waits_for_the_work_before_it():
     """The source is written by queued work, the target is read by the other NPU right behind the copy."""
-    here = torch.randn(300, 300, generator=torch.Generator().manual_seed(3)).to("npu:0")
-    expected = here.cpu()
+    # Powers of a rotation: each is another matrix, and none fades away.
+    turn = torch.linalg.qr(torch.randn(300, 300, generator=torch.Generator().manual_seed(3))).Q
+    here, expected = turn.to("npu:0"), turn
+    factor = here
     for _ in range(20):
-        here, expected = here @ here / 30, expected @ expected / 30
+        here, expected = here @ factor, expected @ turn
         there = here.t().to("npu:1") + 1
-    torch.testing.assert_close(there.cpu(), expected.t() + 1, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(there.cpu(), expected.t() + 1, rtol=0, atol=1e-5)
 
 
 def test_data_parallel_gives_the_gradients_of_one_device():
