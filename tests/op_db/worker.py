@@ -29,6 +29,8 @@ TOLERANCE = {
     torch.bfloat16: {"rtol": 1.6e-2, "atol": 1e-2},
 }
 
+HALVES = (torch.float16, torch.bfloat16)
+
 
 def tree(function, value):
     if isinstance(value, torch.Tensor):
@@ -65,6 +67,20 @@ def results(op, input_, args, kwargs, backward):
     return [o.detach() for o in outs], [g for g in grads if g is not None]
 
 
+def widened(value):
+    return tree(
+        lambda t: t.detach().float().requires_grad_(t.requires_grad) if t.dtype in HALVES else t.detach(), value
+    )
+
+
+def is_nearer(got, want, sample, op, backward, place):
+    """Whether `got` is at least as near to the CPU's float32 result as `want`, its result in half precision, is: the
+    CPU rounds some results twice, such as a transposed convolution before it adds the bias."""
+    outs, grads = results(op, *[widened(v) for v in (sample.input, list(sample.args), sample.kwargs)], backward)
+    exact = (outs + grads)[place].double()
+    return bool((got.double() - exact).abs().max() <= (want.double() - exact).abs().max())
+
+
 def run_operator(op, dtype, samples):
     backward = op.supports_autograd and dtype.is_floating_point
     count = 0
@@ -80,11 +96,15 @@ def run_operator(op, dtype, samples):
         parts = [moved(v, "npu") for v in (sample.input, list(sample.args), sample.kwargs)]
         got, got_grads = results(op, *parts, backward)
         tolerance = TOLERANCE.get(dtype, {"rtol": 0, "atol": 0})
-        for g, w in zip(got + got_grads, want + want_grads, strict=True):
+        for place, (g, w) in enumerate(zip(got + got_grads, want + want_grads, strict=True)):
             options = tolerance if w.is_floating_point() or w.is_complex() else {"rtol": 0, "atol": 0}
             if (w.is_floating_point() or w.is_complex()) and not tolerance["rtol"]:
                 options = TOLERANCE[torch.float32]
-            torch.testing.assert_close(g.cpu(), w, equal_nan=True, check_dtype=False, **options)
+            try:
+                torch.testing.assert_close(g.cpu(), w, equal_nan=True, check_dtype=False, **options)
+            except AssertionError:
+                if dtype not in HALVES or not is_nearer(g.cpu(), w, sample, op, backward, place):
+                    raise
         count += 1
     return count
 
