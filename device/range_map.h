@@ -17,14 +17,16 @@ class RangeMap : public std::map<Byte*, T> {
     if (next == this->begin() || byte(address) >= end_of(std::prev(next))) return this->end();
     return std::prev(next);
   }
+  /// The range that holds all `bytes` from `begin`, or end().
+  auto covering(const void* begin, size_t bytes) {
+    const auto at = holding(begin);
+    return at != this->end() && bytes <= static_cast<size_t>(end_of(at) - byte(begin)) ? at : this->end();
+  }
+  bool covers(const void* begin, size_t bytes) { return covering(begin, bytes) != this->end(); }
+  /// Whether a range holds one of them.
   bool overlaps(const void* begin, size_t bytes) {
     const auto next = this->lower_bound(byte(begin));
     return (next != this->end() && next->first < byte(begin) + bytes) || holding(begin) != this->end();
-  }
-  /// Whether one range holds all of it.
-  bool covers(const void* begin, size_t bytes) {
-    const auto at = holding(begin);
-    return at != this->end() && bytes <= static_cast<size_t>(end_of(at) - byte(begin));
   }
 
  private:

@@ -177,8 +177,8 @@ void map_memory(void* begin, size_t bytes, size_t offset, void* handle) {
   }
   auto* first = static_cast<std::byte*>(begin);
   std::lock_guard lock(registry().mutex);
-  const auto at = registry().ranges.holding(begin);
-  if (at == registry().ranges.end() || first + bytes > at->first + at->second.bytes) {
+  const auto at = registry().ranges.covering(begin, bytes);
+  if (at == registry().ranges.end()) {
     fail(Code::kRtParamInvalid, "{} and the {} behind it are not inside one reserved range", begin,
          detail::to_size(bytes));
   }

@@ -66,8 +66,8 @@ void unset(const std::byte* begin) {
 
 void activate(const std::byte* begin, size_t bytes, aclrtDrvMemHandle handle) {
   const std::lock_guard lock(table().mutex);
-  const auto range = table().ranges.holding(begin);
-  if (!table().ranges.covers(begin, bytes))
+  const auto range = table().ranges.covering(begin, bytes);
+  if (range == table().ranges.end())
     refuse("virPtr {} and the {} bytes behind it are not inside a range of HcclCommSetMemoryRange",
            static_cast<const void*>(begin), bytes);
   if (!device::is_mapping(begin, bytes, handle))
