@@ -199,13 +199,13 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
 int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) noexcept {
   return guarded(row.name, [&] {
     aclOpExecutor& live = live_executor(executor);
-    device::Stream& queue = device::stream_from_handle(stream);
     if (live.row != &row)
       fail(Code::kNnBadExecutor, "the executor was made by {}GetWorkspaceSize; pass it to {}", live.row->name,
            live.row->name);
     if (live.unaddressed != nullptr)
       fail(Code::kNnNullPointer, "{} has no device address; create it with one, or set one with aclSetTensorAddr",
            live.unaddressed);
+    device::Stream& queue = device::stream_from_handle(stream);
     check_device(live, queue);
     // A repeatable executor keeps its operator: runs already queued must not see addresses set later.
     if (live.repeatable) return launch(queue, row.name, copy_for_run(live));
