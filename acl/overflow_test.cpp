@@ -8,9 +8,9 @@
 #include <limits>
 #include <string>
 
-#include "acl/aclnn/test_tensor.h"
+#include "acl/aclnn/tensor_fixture.h"
 #include "acl/error_state.h"
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "aclnnop/aclnn_exp.h"
 #include "aclnnop/aclnn_foreach_exp.h"
 #include "anynpu/graph.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "comm/collective/collective.h"
-#include "comm/testing.h"
-#include "device/testing.h"
+#include "comm/comm_fixture.h"
+#include "device/device_fixture.h"
 
 namespace npu::comm {
 namespace {

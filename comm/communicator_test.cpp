@@ -7,9 +7,9 @@
 #include <atomic>
 
 #include "comm/collective/collective.h"
+#include "comm/comm_fixture.h"
 #include "comm/rendezvous/join.h"
-#include "comm/testing.h"
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::comm {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <thread>
 
+#include "device/device_fixture.h"
 #include "device/memory.h"
 #include "device/stream.h"
-#include "device/testing.h"
 
 namespace npu::device {
 namespace {

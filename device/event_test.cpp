@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "device/context.h"
+#include "device/device_fixture.h"
 #include "device/state.h"
 #include "device/stream.h"
-#include "device/testing.h"
 
 namespace npu::device {
 namespace {

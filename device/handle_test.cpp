@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::device {
 namespace {

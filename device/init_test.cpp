@@ -10,11 +10,11 @@
 
 #include "device/callback.h"
 #include "device/context.h"
+#include "device/device_fixture.h"
 #include "device/event.h"
 #include "device/host_memory.h"
 #include "device/memory.h"
 #include "device/stream.h"
-#include "device/testing.h"
 #include "device/virtual_memory.h"
 
 namespace npu::device {

@@ -17,10 +17,10 @@
 
 #include "device/capacity.h"
 #include "device/context.h"
+#include "device/device_fixture.h"
 #include "device/event.h"
 #include "device/host_memory.h"
 #include "device/stream.h"
-#include "device/testing.h"
 #include "device/virtual_memory.h"
 
 namespace npu::device {

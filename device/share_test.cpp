@@ -5,8 +5,8 @@
 
 #include <cstring>
 
+#include "device/device_fixture.h"
 #include "device/memory.h"
-#include "device/testing.h"
 #include "device/virtual_memory.h"
 
 namespace npu::device {

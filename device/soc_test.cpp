@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::device {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "device/context.h"
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::device {
 namespace {

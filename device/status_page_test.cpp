@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "device/context.h"
+#include "device/device_fixture.h"
 #include "device/memory.h"
-#include "device/testing.h"
 
 namespace npu::device {
 namespace {

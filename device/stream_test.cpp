@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "device/context.h"
+#include "device/device_fixture.h"
 #include "device/event.h"
-#include "device/testing.h"
 
 namespace npu::device {
 namespace {

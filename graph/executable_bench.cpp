@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "device/memory.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

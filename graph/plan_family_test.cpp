@@ -7,9 +7,9 @@
 
 #include "device/memory.h"
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

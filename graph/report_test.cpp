@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

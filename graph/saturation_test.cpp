@@ -8,8 +8,8 @@
 
 #include "device/state.h"
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

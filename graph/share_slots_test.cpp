@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/planner.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "graph/test_graph.h"
+#include "graph/graph_fixture.h"
 
 namespace npu::graph {
 namespace {

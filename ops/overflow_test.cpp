@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 #include "ops/vector/extreme.h"
 
 namespace npu::ops {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "acl/aclnn/phase.h"
-#include "acl/aclnn/test_tensor.h"
+#include "acl/aclnn/tensor_fixture.h"
 #include "acl/error_state.h"
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_cast.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "acl/aclnn/phase.h"
-#include "acl/aclnn/test_tensor.h"
+#include "acl/aclnn/tensor_fixture.h"
 #include "acl/error_state.h"
 #include "aclnnop/aclnn_foreach_add_list_v2.h"
 #include "aclnnop/aclnn_foreach_addcmul_scalar_list.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "acl/aclnn/test_tensor.h"
+#include "acl/aclnn/tensor_fixture.h"
 #include "acl/error_state.h"
 #include "acl/include/acl/acl_rt.h"
 #include "aclnnop/aclnn_embedding.h"

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "acl/aclnn/phase.h"
-#include "acl/aclnn/test_tensor.h"
+#include "acl/aclnn/tensor_fixture.h"
 #include "aclnnop/aclnn_add.h"
 
 namespace npu::acl {

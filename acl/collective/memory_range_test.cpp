@@ -4,7 +4,7 @@
 #include <string>
 
 #include "acl/include/hccl/hccl.h"
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 
 namespace npu::acl {
 namespace {

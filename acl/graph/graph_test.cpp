@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 
-#include "acl/runtime/testing.h"
-#include "graph/import/tensorflow/test_message.h"
+#include "acl/runtime/runtime_fixture.h"
+#include "graph/import/tensorflow/message_fixture.h"
 
 namespace npu::acl {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "aclnnop/aclnn_inplace_fill_scalar.h"
 
 namespace npu::acl {

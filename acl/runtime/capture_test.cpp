@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "acl/include/acl/acl_mdl.h"
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_foreach_exp.h"

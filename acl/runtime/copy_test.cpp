@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "device/stream.h"
 
 namespace npu::acl {

@@ -11,7 +11,7 @@
 
 #include "acl/include/aclnn/aclnn_base.h"
 #include "acl/include/hccl/hccl.h"
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 
 namespace npu::acl {
 namespace {

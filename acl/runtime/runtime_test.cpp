@@ -13,7 +13,7 @@
 #include "acl/include/acl/acl_prof.h"
 #include "acl/profiling/record.h"
 #include "acl/runtime/config.h"
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "base/error.h"
 

@@ -11,7 +11,7 @@
 
 #include "acl/include/acl/acl_mdl.h"
 #include "acl/include/acl/acl_prof.h"
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_mm.h"

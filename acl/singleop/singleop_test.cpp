@@ -2,7 +2,7 @@
 #include <cstring>
 #include <string>
 
-#include "acl/runtime/testing.h"
+#include "acl/runtime/runtime_fixture.h"
 #include "acl/singleop/operator_type.h"
 #include "base/error.h"
 #include "device/stream.h"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "comm/bench_rank.h"
+#include "comm/rank_fixture.h"
 #include "comm/collective/collective.h"
 #include "comm/reduce.h"
 #include "comm/rendezvous/join.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "comm/testing.h"
-#include "device/testing.h"
+#include "comm/comm_fixture.h"
+#include "device/device_fixture.h"
 #include "device/virtual_memory.h"
 
 namespace npu::comm {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::comm {
 namespace {

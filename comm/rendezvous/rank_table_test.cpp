@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "comm/fault.h"
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::comm {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "comm/rendezvous/join.h"
 #include "comm/rendezvous/network.h"
-#include "device/testing.h"
+#include "device/device_fixture.h"
 
 namespace npu::comm {
 namespace {

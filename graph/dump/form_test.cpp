@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/test_graph.h"
+#include "graph/graph_fixture.h"
 
 namespace npu::graph {
 namespace {

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

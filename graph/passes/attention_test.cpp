@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "graph/executable.h"
-#include "graph/passes/fusion_test.h"
+#include "graph/graph_fixture.h"
+#include "graph/passes/fusion_fixture.h"
 #include "graph/passes/pass.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "graph/dump.h"
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/node_error.h"
 #include "graph/passes/pass.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 #include "graph/unfuse.h"
 #include "graph/verify.h"
 

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "graph/dump.h"
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/node_error.h"
 #include "graph/passes/fusion_switch.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 #include "graph/verify.h"
 
 namespace npu::graph {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "graph/executable.h"
-#include "graph/passes/fusion_test.h"
+#include "graph/graph_fixture.h"
+#include "graph/passes/fusion_fixture.h"
 #include "graph/passes/pass.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 
 namespace npu::graph {
 namespace {

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "graph/dump.h"
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/library.h"
 #include "graph/node_error.h"
 #include "graph/report.h"
-#include "graph/test_graph.h"
 #include "graph/verify.h"
 
 namespace npu::graph {

@@ -7,8 +7,8 @@
 
 #include "graph/dump.h"
 #include "graph/executable.h"
+#include "graph/graph_fixture.h"
 #include "graph/passes/pass.h"
-#include "graph/test_graph.h"
 #include "graph/verify.h"
 
 namespace npu::graph {

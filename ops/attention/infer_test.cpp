@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops {
 namespace {

@@ -2,7 +2,7 @@
 // Layers of ResNet-50, batch 8, each pass. The counter is GF/s of CPU time (see matmul_bench.cpp).
 #include <benchmark/benchmark.h>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "ops/call_fixture.h"
 #include "ops/conv/geometry.h"
-#include "ops/test_call.h"
 
 namespace npu::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops::cube {
 namespace {

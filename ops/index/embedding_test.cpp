@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops {
 namespace {

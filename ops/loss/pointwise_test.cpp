@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops {
 namespace {

@@ -3,8 +3,8 @@
 // of CPU time: with ANYNPU_THREADS=1 it compares with process time of other libraries even on a busy machine.
 #include <benchmark/benchmark.h>
 
+#include "ops/call_fixture.h"
 #include "ops/cube/onednn.h"
-#include "ops/test_call.h"
 
 namespace npu::ops {
 namespace {

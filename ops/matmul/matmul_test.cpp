@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "ops/test_call.h"
+#include "ops/call_fixture.h"
 
 namespace npu::ops {
 namespace {

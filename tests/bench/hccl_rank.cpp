@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "comm/bench_rank.h"
+#include "comm/rank_fixture.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "comm/bench_rank.h"
+#include "comm/rank_fixture.h"
 
 namespace {
 

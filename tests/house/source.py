@@ -21,6 +21,11 @@ def with_suffix(*suffixes):
     return [path for path in files() if path.suffix in suffixes]
 
 
+def is_test(path):
+    """Whether a C++ file serves tests or benches only: their sources, and the headers that they share."""
+    return re.search(r"_(test|bench)\.cpp$|_fixture\.h$", path.name) is not None
+
+
 @cache
 def text(path):
     return (ROOT / path).read_text(encoding="utf-8")

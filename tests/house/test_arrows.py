@@ -72,6 +72,18 @@ def test_a_source_includes_its_own_header_first():
     assert not wrong, "\n".join(wrong)
 
 
+def test_what_serves_tests_only_is_called_a_fixture():
+    """A header that no product source needs is a *_fixture.h, and no product source includes one of these."""
+    sources = [p for p in source.with_suffix(".h", ".cpp") if p.parts[0] in {*source.rooms(), *OUTSIDE}]
+    product, tests = set(), set()
+    for path in sources:
+        (tests if source.is_test(path) else product).update(includes(path))
+    served = [str(p) for p in sources if p.suffix == ".h" and not source.is_test(p) and not is_public(str(p))]
+    wrong = [f"{path} serves tests only: call it {path[:-2]}_fixture.h" for path in served if path in tests - product]
+    wrong += [f"a product source includes {path}" for path in product if source.is_test(source.Path(path))]
+    assert not wrong, "\n".join(wrong)
+
+
 def imports(path):
     """Top-level names of the modules that a Python file imports."""
     for node in ast.walk(ast.parse(source.text(path))):

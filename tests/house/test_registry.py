@@ -11,7 +11,7 @@ door = pytest.importorskip("anynpu.door")
 
 def product_sources():
     paths = [p for p in source.with_suffix(".cpp", ".h") if p.parts[0] in source.rooms()]
-    return [p for p in paths if not re.search(r"_(test|bench)\.cpp$", p.name) and p.name != "testing.h"]
+    return [p for p in paths if not source.is_test(p)]
 
 
 def declared(pattern):

@@ -8,7 +8,7 @@
 
 #include "graph/control_flow.h"
 #include "graph/executable.h"
-#include "graph/import/tensorflow/recorded.h"
+#include "graph/import/tensorflow/recorded_fixture.h"
 
 namespace npu::graph::tensorflow {
 namespace {

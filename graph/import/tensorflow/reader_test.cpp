@@ -6,7 +6,7 @@
 #include <random>
 
 #include "graph/dump.h"
-#include "graph/import/tensorflow/test_message.h"
+#include "graph/import/tensorflow/message_fixture.h"
 #include "graph/verify.h"
 
 namespace npu::graph::tensorflow {

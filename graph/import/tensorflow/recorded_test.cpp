@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real training steps, recorded by tests/recorded/record.py: read, verified, rewritten, verified.
-#include "graph/import/tensorflow/recorded.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "graph/control_flow.h"
 #include "graph/dump.h"
 #include "graph/executable.h"
+#include "graph/import/tensorflow/recorded_fixture.h"
 #include "graph/passes/pass.h"
 #include "graph/report.h"
 #include "graph/verify.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/import/tensorflow/test_message.h"
+#include "graph/import/tensorflow/message_fixture.h"
 
 namespace npu::graph::tensorflow {
 namespace {

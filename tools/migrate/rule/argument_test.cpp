@@ -2,7 +2,7 @@
 // Edits of arguments, in every way that people write calls.
 #include <gtest/gtest.h>
 
-#include "tools/migrate/rule/fixture.h"
+#include "tools/migrate/rule/rule_fixture.h"
 #include "tools/migrate/text/tree.h"
 
 namespace npu::migrate {

@@ -2,7 +2,7 @@
 // Where the lines go that a file newly needs, and that nothing else of the file changes.
 #include <gtest/gtest.h>
 
-#include "tools/migrate/rule/fixture.h"
+#include "tools/migrate/rule/rule_fixture.h"
 
 namespace npu::migrate {
 namespace {

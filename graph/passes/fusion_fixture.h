@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/half.h"
+#include "graph/graph_fixture.h"
 #include "graph/passes/pass.h"
-#include "graph/test_graph.h"
 #include "graph/verify.h"
 
 namespace npu::graph {
