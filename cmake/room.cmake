@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # room(name USES a b): every source below name/ becomes the OBJECT library anynpu_name (so no registration is dropped),
 # every *_test.cpp one case file of the program name_test, every *_bench.cpp one of name_bench. Adding a file edits
-# nothing here.
+# nothing here. PARTS orders the folders inside: tests/house/test_arrows.py reads it.
 function(room name)
-  cmake_parse_arguments(ROOM "" "" "USES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "PARTS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   set(tests ${sources})
   set(benches ${sources})
@@ -30,4 +30,8 @@ function(room name)
     add_executable(${name}_bench ${benches})
     target_link_libraries(${name}_bench PRIVATE ${rooms} benchmark::benchmark_main)
   endif()
+endfunction()
+
+# inside(folder PARTS a b): the order of the folders inside an adapter or a tool, for the same test.
+function(inside folder)
 endfunction()

@@ -47,7 +47,7 @@ def percentile90(values):
 
 
 def report():
-    paths = [path for path in product_files() if "_test" not in path.name and "_bench" not in path.name]
+    paths = [path for path in product_files() if not source.is_test(path)]
     sizes = [len(lines_of(path)) for path in paths]
     functions = [length for path in paths for length in function_lengths(lines_of(path))]
     within = 100 * sum(length <= 30 for length in functions) / len(functions)

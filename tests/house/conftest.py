@@ -10,7 +10,11 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "docs")]
 
 def pytest_terminal_summary(terminalreporter):
     import budget
+    import structure
 
+    terminalreporter.section("the map inside")
+    for line in structure.report():
+        terminalreporter.write_line(line)
     terminalreporter.section("budgets (house.md's figures in brackets; only the arrows and 1,000 lines fail)")
     for line in budget.report():
         terminalreporter.write_line(line)

@@ -31,8 +31,31 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
+def includes(path):
+    return re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', text(path), re.MULTILINE)
+
+
 @cache
+def map_lines():
+    """{folder: (`room` or `inside`, {"PARTS": folders, "USES": rooms})}, in the order of the map."""
+    found = {}
+    for kind, name, words in re.findall(
+        r"^(room|inside)\(([\w/]+)([^)]*)\)", text(Path("CMakeLists.txt")), re.MULTILINE
+    ):
+        found[name] = kind, {"PARTS": [], "USES": []}
+        for word in words.split():
+            if word in found[name][1]:
+                into = found[name][1][word]
+            else:
+                into.append(word)
+    return found
+
+
 def rooms():
     """{room: rooms it may see}, in the order of the map."""
-    lines = re.findall(r"^room\((\w+)((?: +\w+)*)\)", text(Path("CMakeLists.txt")), re.MULTILINE)
-    return {name: set(words.split()[1:]) for name, words in lines}
+    return {name: set(words["USES"]) for name, (kind, words) in map_lines().items() if kind == "room"}
+
+
+def parts():
+    """{room, adapter or tool: its folders, each of which sees only those before it}, where the map orders them."""
+    return {name: words["PARTS"] for name, (_, words) in map_lines().items() if words["PARTS"]}

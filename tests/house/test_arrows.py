@@ -2,18 +2,14 @@
 """Each room sees only the rooms that its line in the root CMakeLists.txt names."""
 
 import ast
-import re
 
 import pytest
 import source
+from source import includes
 
 # Folders of acl/include: what the door shows to everybody outside, and to nobody below.
 DOOR = {"acl", "aclnn", "aclnnop", "anynpu", "hccl"}
 OUTSIDE = ("adapters", "tools", "examples")  # may see the door's public headers only
-
-
-def includes(path):
-    return re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', source.text(path), re.MULTILINE)
 
 
 def room_of(include):
@@ -55,11 +51,11 @@ def test_the_check_sees_a_climb(monkeypatch, tmp_path):
     monkeypatch.setattr(
         source, "text", lambda p: '#include "acl/acl_base.h"\n' if p == path else "room(base)\nroom(acl USES base)"
     )
-    source.rooms.cache_clear()
+    source.map_lines.cache_clear()
     try:
         assert climbs(path) == ["acl/acl_base.h"]
     finally:
-        source.rooms.cache_clear()
+        source.map_lines.cache_clear()
 
 
 def test_a_source_includes_its_own_header_first():

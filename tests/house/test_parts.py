@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside a room, an adapter or a tool: parts in the order of the map, and no circle of files."""
+
+from pathlib import Path
+
+import pytest
+import source
+import structure
+
+# Circles that still stand. One that is gone leaves this list; none is added.
+KNOWN = [
+    "acl/aclnn/assign acl/aclnn/row",
+    "acl/include/acl/acl_base acl/include/acl/acl_desc",
+    "adapters/tensorflow/feed adapters/tensorflow/handle adapters/tensorflow/host adapters/tensorflow/list "
+    "adapters/tensorflow/pipeline",
+    "comm/algorithm comm/board comm/call",
+    "device/arena device/callback device/capture device/context device/event device/host_memory "
+    "device/imported_memory device/init device/memory device/share device/state device/stream device/virtual_memory",
+    "graph/arithmetic graph/tensor_list",
+    "graph/change graph/executable graph/frame graph/library graph/lowering graph/plan_family graph/planner "
+    "graph/report",
+    "ops/cube/gemm ops/cube/kernel ops/cube/onednn",
+    "tools/migrate/names/evaluate tools/migrate/names/program tools/migrate/names/project",
+    "tools/migrate/rule/action tools/migrate/rule/code tools/migrate/rule/migration tools/migrate/rule/program_map "
+    "tools/migrate/rule/statement",
+    "tools/migrate/text/packed_tree tools/migrate/text/tree",
+]
+
+
+@pytest.mark.parametrize("place", source.parts())
+def test_a_part_sees_only_parts_before_it(place):
+    parts = source.parts()[place]
+    missing = [part for part in parts if not (source.ROOT / place / part).is_dir()]
+    assert not missing, f"the map names parts of {place} that are not there: {missing}"
+    wrong = structure.climbs(place, parts)
+    assert not wrong, f"{place} has the parts {', '.join(parts)}; each sees only those before it:\n" + "\n".join(wrong)
+
+
+def test_no_circle_of_files():
+    circles = {" ".join(group) for group in structure.all_circles()}
+    assert not circles - set(KNOWN), "files that use each other in a circle:\n" + "\n".join(circles - set(KNOWN))
+    assert not set(KNOWN) - circles, f"these circles are gone, take them out of KNOWN: {set(KNOWN) - circles}"
+
+
+def test_the_checks_see_a_climb_and_a_circle(monkeypatch):
+    edges = {"a/one/x": {"a/two/y"}, "a/two/y": {"a/z"}, "a/z": {"a/two/y"}}
+    edges = {Path(k): {Path(v) for v in used} for k, used in edges.items()}
+    monkeypatch.setattr(structure, "uses", lambda: edges)
+    assert structure.climbs("a", ["one", "two"]) == ["a/one/x uses a/two/y", "a/z uses a/two/y"]
+    assert structure.climbs("a", ["two"])[0] == "a/one/x: a/one is not named in the map"
+    assert structure.circles(sorted(edges), edges) == [[Path("a/two/y"), Path("a/z")]]
