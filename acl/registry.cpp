@@ -55,7 +55,7 @@ const char* keep(std::string text) {
 
 void show(const ops::OperatorDef& def, void (*visit)(const anynpu_operator*, void*), void* context) {
   const anynpu_operator out{sizeof(out), keep(std::string(def.name)), keep(std::string(def.family)),
-                            keep(fields_text(def))};
+                            keep(fields_text(def)), keep(ops::to_string(def.traits))};
   visit(&out, context);
 }
 

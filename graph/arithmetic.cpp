@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "graph/optional.h"
 #include "graph/tensor_list.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

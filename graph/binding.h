@@ -19,22 +19,12 @@ inline std::unique_ptr<ops::Operator> make_operator(const Step& step) {
 template <class Visit>
 void each_tensor(ops::Operator& op, const Step& step, Visit&& visit) {
   for (const TensorField& field : step.tensors) {
-    void* member = field.field->locate(op);
-    switch (field.field->kind) {
-      case ops::FieldKind::kTensor: visit(*static_cast<Tensor*>(member), field.values.front()); break;
-      case ops::FieldKind::kOperand: visit(static_cast<ops::Operand*>(member)->tensor, field.values.front()); break;
-      case ops::FieldKind::kTensorList: {
-        auto& list = *static_cast<std::vector<Tensor>*>(member);
-        list.resize(field.values.size());
-        for (size_t i = 0; i < list.size(); ++i) visit(list[i], field.values[i]);
-        break;
-      }
-      default: {
-        auto& list = *static_cast<std::vector<ops::Operand>*>(member);
-        list.resize(field.values.size());
-        for (size_t i = 0; i < list.size(); ++i) visit(list[i].tensor, field.values[i]);
-      }
-    }
+    if (field.field->kind == ops::FieldKind::kTensorList)
+      field.field->of<std::vector<Tensor>>(op).resize(field.values.size());
+    if (field.field->kind == ops::FieldKind::kOperandList)
+      field.field->of<std::vector<ops::Operand>>(op).resize(field.values.size());
+    auto planned = field.values.begin();
+    ops::for_each_tensor(*field.field, op, [&](Tensor& tensor) { visit(tensor, *planned++); });
   }
 }
 

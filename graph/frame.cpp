@@ -117,14 +117,11 @@ void Frame::run_step(size_t i) {
 }
 
 void Frame::run_steps() {
-  const bool saturating = device::saturates(library_.device());
   for (size_t i = 0; i < operators_.size(); ++i) {
     const Step& step = plan_->steps[i];
     for (const SlotId slot : step.fresh) allocate(slot);
-    if (saturating) [[unlikely]]
-      saturated(*plan_, step, library_.device(), operators_[i].get(), [&] { run_step(i); });
-    else
-      run_step(i);
+    const StepPlace place{*plan_, step};
+    ops::run_on(library_.device(), operators_[i].get(), {StepPlace::describe, &place}, [&] { run_step(i); });
     for (const SlotId slot : step.done) release(slot);
   }
 }

@@ -32,8 +32,14 @@ const NodeKind* find(const Registry& kinds, std::string_view op) {
 
 }  // namespace
 
-NodeRegistration::NodeRegistration(std::string_view op, Lower lower, std::string_view target) {
+NodeRegistration::NodeRegistration(std::string_view op, Lower lower, std::string_view target, Part part) {
   add(registry(), op, {lower, target});
+  if (part != Part::kNone) declare_part(op, {part, target});
+}
+
+NodeRegistration::NodeRegistration(std::string_view op, const PointLower& point, std::string_view target) {
+  add(registry(), op, {point.lower, target});
+  declare_part(op, {Part::kPoint, target, point.form});
 }
 
 ListNodeRegistration::ListNodeRegistration(std::string_view op, Lower lower) { add(list_registry(), op, {lower, {}}); }

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "graph/function.h"
 #include "graph/plan.h"
+#include "graph/point.h"
 #include "ops/operator.h"
 
 namespace npu::graph {
@@ -38,7 +39,7 @@ class OperatorCall {
   template <class T>
   OperatorCall& set(std::string_view field, const T& value) {
     const ops::Field& found = this->field(field, ops::detail::kind_of<T>());
-    step_.attributes.push_back([&found, value](ops::Operator& op) { *static_cast<T*>(found.locate(op)) = value; });
+    step_.attributes.push_back([&found, value](ops::Operator& op) { found.of<T>(op) = value; });
     return *this;
   }
 
@@ -148,8 +149,15 @@ const NodeKind* find_list_kind(std::string_view op);
 /// The operators we have a kind of node for, in order of their names.
 std::vector<std::string_view> all_kinds();
 
+/// The meaning of nodes that are one line of an element-wise family.
+struct PointLower {
+  Lower lower;
+  PointForm form;
+};
+
 struct NodeRegistration {
-  NodeRegistration(std::string_view op, Lower lower, std::string_view target = {});
+  NodeRegistration(std::string_view op, Lower lower, std::string_view target = {}, Part part = Part::kNone);
+  NodeRegistration(std::string_view op, const PointLower& point, std::string_view target);
 };
 struct ListNodeRegistration {
   ListNodeRegistration(std::string_view op, Lower lower);
@@ -160,7 +168,8 @@ struct ListNodeRegistration {
 #define NPU_NODE_NAME2(line) register_node_##line
 #define NPU_NODE_NAME(line) NPU_NODE_NAME2(line)
 /// NPU_NODE("Exp", unary, "exp"): registers a function as the meaning of a node's operator, with the operator of `ops`
-/// that it is to call where several nodes share the function.
+/// that it is to call where several nodes share the function. What it is in a pass over elements (point.h) follows, or
+/// stands in the PointLower.
 #define NPU_NODE(...) const ::npu::graph::NodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)
 /// NPU_LIST_NODE("AddN", add_lists): the meaning where the first input is a list.
 #define NPU_LIST_NODE(...) const ::npu::graph::ListNodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)

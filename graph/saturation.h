@@ -7,7 +7,7 @@
 
 #include "graph/plan.h"
 #include "graph/value.h"
-#include "ops/overflow.h"
+#include "ops/runner/runner.h"
 
 namespace npu::graph {
 
@@ -17,15 +17,6 @@ struct StepPlace {
   const Step& step;
   static void describe(const void* place, device::Overflow& overflow);
 };
-
-/// Calls `run`, which runs the step, and saturates what its operator writes (null: what the body's operators write).
-template <class Run>
-void saturated(const Plan& plan, const Step& step, int device, ops::Operator* op, Run&& run) {
-  const StepPlace place{plan, step};
-  const ops::OverflowScope scope(device, StepPlace::describe, &place);
-  run();
-  if (op != nullptr) ops::saturate_results(*op);
-}
 
 /// Results that the client computed from floating numbers: saturated copies take the place of those that overflow. Does
 /// nothing outside a scope. Nodes without such inputs bring data (an iterator) and are left alone.

@@ -47,7 +47,7 @@ const Planned* dying_input(const Plan& plan, const Step& step, const Planned& ou
 void share_slots(Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    if (step.def == nullptr || !step.def->pointwise) continue;
+    if (step.def == nullptr || !step.def->is(ops::kPointwise)) continue;
     for (const TensorField& field : step.tensors) {
       const Planned& out = field.values.front();
       if (!is_output(field) || !is_whole(plan, out)) continue;

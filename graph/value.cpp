@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "device/memory.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "ops/call.h"
 #include "ops/operator.h"
+#include "ops/runner/call.h"
 #include "ops/vector/convert.h"
 
 namespace npu::ops {

@@ -25,12 +25,25 @@ Registry& registry() {
 }  // namespace
 
 Registration::Registration(std::string_view name, std::string_view family, std::vector<Field> fields,
-                           std::unique_ptr<Operator> (*create)(const OperatorDef&), const void* data, bool pointwise) {
-  Registry& r = registry();
-  const OperatorDef& def = r.defs.emplace_back(OperatorDef{name, family, std::move(fields), create, data, pointwise});
-  if (r.by_name.emplace(name, &def).second) return;
+                           std::unique_ptr<Operator> (*create)(const OperatorDef&), const void* data)
+    : def_(registry().defs.emplace_back(OperatorDef{name, family, std::move(fields), create, data})) {
+  if (def_.field("chain") != nullptr) is(kTakesChain);
+  if (registry().by_name.emplace(name, &def_).second) return;
   std::fprintf(stderr, "operator %s is registered twice\n", std::string(name).c_str());
   std::abort();
+}
+
+Registration& Registration::is(Traits traits) {
+  def_.traits |= traits;
+  return *this;
+}
+
+std::string to_string(Traits traits) {
+  static constexpr std::string_view kNames[] = {"moves_bits", "casts", "pointwise", "takes_chain", "images"};
+  std::string out;
+  for (size_t i = 0; i < std::size(kTraits); ++i)
+    if ((traits & kTraits[i]) != 0) out.append(out.empty() ? "" : " ").append(kNames[i]);
+  return out;
 }
 
 const Field* OperatorDef::field(std::string_view field_name) const {

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,7 +36,15 @@ struct Operand {
   DType dtype() const { return is_scalar() ? scalar.dtype() : tensor.dtype; }
 };
 
-/// How a field is stored. Numbers (kInt, kDouble, kBool) accept any C number of the door, and a host scalar.
+class ChainProgram;  // vector/chain.h
+
+/// Where a field of an operator is, by the type of what it holds. Numbers (int64_t, double, bool) accept any C number
+/// of the door, and a host scalar.
+using Member = std::variant<Tensor*, std::vector<Tensor>*, Operand*, std::vector<Operand>*, Scalar*,
+                            std::vector<Scalar>*, std::vector<int64_t>*, std::vector<bool>*, std::vector<float>*,
+                            int64_t*, double*, bool*, DType*, std::string*, std::shared_ptr<const ChainProgram>*>;
+
+/// The types of Member by name: a kind is the position of its type.
 enum class FieldKind : uint8_t {
   kTensor,
   kTensorList,
@@ -51,6 +60,7 @@ enum class FieldKind : uint8_t {
   kBool,
   kDType,
   kString,
+  kProgram,
 };
 
 enum class FieldRole : uint8_t {
@@ -68,10 +78,34 @@ struct Field {
   std::string_view name;
   FieldKind kind;
   FieldRole role;
-  void* (*locate)(Operator&);  ///< address of the member
+  Member (*locate)(Operator&);  ///< the member of an operator of this definition
+
+  /// Of a field that holds a T; std::bad_variant_access otherwise.
+  template <class T>
+  T& of(Operator& op) const {
+    return *std::get<T*>(locate(op));
+  }
+  bool is_result() const {
+    return role == FieldRole::kOut || role == FieldRole::kOptionalOut || role == FieldRole::kInOut;
+  }
 };
 
 struct OperatorDef;
+
+/// What an operator is, declared where it is registered. tests/conformance/test_traits.py proves each by running it.
+enum Trait : uint8_t {
+  /// Each element of its results is one of an input (perhaps with another sign), or a number that the call gives: an
+  /// infinity in a result was one before, so there is no overflow to look for.
+  kMovesBits = 1,
+  kCasts = 2,       ///< the result may be of a type that holds less, and then a value can overflow
+  kPointwise = 4,   ///< reads an element of each input before it writes that element of the output
+  kTakesChain = 8,  ///< has a field `chain`: what goes over each piece of the result while it is in the cache
+  kImages = 16,     ///< its tensors are images, which it likes best with their channels last
+};
+using Traits = uint8_t;
+constexpr Traits kTraits[] = {kMovesBits, kCasts, kPointwise, kTakesChain, kImages};
+/// "moves_bits pointwise", as the door shows them.
+std::string to_string(Traits traits);
 
 /// One prepared call. It owns copies of everything it needs; only device memory stays with the client.
 class Operator {
@@ -85,6 +119,9 @@ class Operator {
   virtual void moved() { prepare(); }
   /// Rough cost in nanoseconds; decides whether the call may run in the caller's thread.
   virtual int64_t cost() const { return 1 << 20; }
+  /// The operators that this one stands for, of the same definition, where it is a list of calls; its own fields then
+  /// mean nothing. Null for all others.
+  virtual const std::vector<std::unique_ptr<Operator>>* members() const { return nullptr; }
 
   const OperatorDef* def = nullptr;
 };
@@ -95,8 +132,9 @@ struct OperatorDef {
   std::vector<Field> fields;
   std::unique_ptr<Operator> (*create)(const OperatorDef&);
   const void* data = nullptr;  ///< for families: what makes this member of the family different (its kernels)
-  bool pointwise = false;      ///< reads an element of each input before it writes that element of the output
+  Traits traits = 0;           ///< what it declares of itself
 
+  bool is(Trait trait) const { return (traits & trait) != 0; }
   const Field* field(std::string_view field_name) const;
 };
 
@@ -106,10 +144,15 @@ std::vector<const OperatorDef*> all_operators();
 /// A new call of `def`, fields at their defaults.
 std::unique_ptr<Operator> create(const OperatorDef& def);
 
-struct Registration {
+class Registration {
+ public:
   Registration(std::string_view name, std::string_view family, std::vector<Field> fields,
-               std::unique_ptr<Operator> (*create)(const OperatorDef&), const void* data = nullptr,
-               bool pointwise = false);
+               std::unique_ptr<Operator> (*create)(const OperatorDef&), const void* data = nullptr);
+  /// Declares traits beside those that the fields tell.
+  Registration& is(Traits traits);
+
+ private:
+  OperatorDef& def_;
 };
 
 namespace detail {
@@ -122,34 +165,24 @@ struct MemberOf<T C::*> {
   using Type = T;
 };
 
-// clang-format off
+template <class T, size_t... I>
+constexpr size_t position_of(std::index_sequence<I...>) {
+  return ((std::is_same_v<T*, std::variant_alternative_t<I, Member>> ? I + 1 : 0) + ... + 0) - 1;
+}
 template <class T>
 constexpr FieldKind kind_of() {
-  if constexpr (std::is_same_v<T, Tensor>) return FieldKind::kTensor;
-  else if constexpr (std::is_same_v<T, std::vector<Tensor>>) return FieldKind::kTensorList;
-  else if constexpr (std::is_same_v<T, Operand>) return FieldKind::kOperand;
-  else if constexpr (std::is_same_v<T, std::vector<Operand>>) return FieldKind::kOperandList;
-  else if constexpr (std::is_same_v<T, Scalar>) return FieldKind::kScalar;
-  else if constexpr (std::is_same_v<T, std::vector<Scalar>>) return FieldKind::kScalarList;
-  else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return FieldKind::kIntArray;
-  else if constexpr (std::is_same_v<T, std::vector<bool>>) return FieldKind::kBoolArray;
-  else if constexpr (std::is_same_v<T, std::vector<float>>) return FieldKind::kFloatArray;
-  else if constexpr (std::is_same_v<T, int64_t>) return FieldKind::kInt;
-  else if constexpr (std::is_same_v<T, double>) return FieldKind::kDouble;
-  else if constexpr (std::is_same_v<T, bool>) return FieldKind::kBool;
-  else if constexpr (std::is_same_v<T, DType>) return FieldKind::kDType;
-  else {
-    static_assert(std::is_same_v<T, std::string>, "a field of this type cannot cross the door");
-    return FieldKind::kString;
-  }
+  constexpr size_t kPosition = position_of<T>(std::make_index_sequence<std::variant_size_v<Member>>());
+  static_assert(kPosition < std::variant_size_v<Member>, "a field of this type cannot cross the door");
+  return static_cast<FieldKind>(kPosition);
 }
-// clang-format on
+static_assert(kind_of<std::string>() == FieldKind::kString && kind_of<DType>() == FieldKind::kDType &&
+              kind_of<std::vector<float>>() == FieldKind::kFloatArray && kind_of<Scalar>() == FieldKind::kScalar);
 
-template <auto Member>
+template <auto Pointer>
 constexpr Field make_field(std::string_view name, FieldRole role) {
-  using M = MemberOf<decltype(Member)>;
+  using M = MemberOf<decltype(Pointer)>;
   return {name, kind_of<typename M::Type>(), role,
-          [](Operator& op) -> void* { return &(static_cast<typename M::Class&>(op).*Member); }};
+          [](Operator& op) -> Member { return &(static_cast<typename M::Class&>(op).*Pointer); }};
 }
 
 }  // namespace detail
@@ -163,6 +196,32 @@ template <auto M> constexpr Field inout(std::string_view name) { return detail::
 template <auto M> constexpr Field attr(std::string_view name) { return detail::make_field<M>(name, FieldRole::kAttr); }
 // clang-format on
 
+/// Calls visit(tensor) for each tensor that a field holds; fields without any are passed over.
+template <class Visit>
+void for_each_tensor(const Field& field, Operator& op, Visit&& visit) {
+  switch (field.kind) {
+    case FieldKind::kTensor: visit(field.of<Tensor>(op)); break;
+    case FieldKind::kOperand: visit(field.of<Operand>(op).tensor); break;
+    case FieldKind::kTensorList:
+      for (Tensor& one : field.of<std::vector<Tensor>>(op)) visit(one);
+      break;
+    case FieldKind::kOperandList:
+      for (Operand& one : field.of<std::vector<Operand>>(op)) visit(one.tensor);
+      break;
+    default: break;
+  }
+}
+
+/// Calls visit(tensor, field) for each tensor of an operator; of a list of calls, those of every member.
+template <class Visit>
+void for_each_tensor(Operator& op, Visit&& visit) {
+  if (const auto* members = op.members()) {
+    for (const auto& member : *members) for_each_tensor(*member, visit);
+    return;
+  }
+  for (const Field& field : op.def->fields) for_each_tensor(field, op, [&](Tensor& tensor) { visit(tensor, field); });
+}
+
 template <class T>
 std::unique_ptr<Operator> make(const OperatorDef&) {
   return std::make_unique<T>();
@@ -170,6 +229,7 @@ std::unique_ptr<Operator> make(const OperatorDef&) {
 
 }  // namespace npu::ops
 
-/// Registers operator class `type` as `name` of `family`.
-#define NPU_OPERATOR(type, name, family, ...) \
-  const ::npu::ops::Registration register_##type(name, family, {__VA_ARGS__}, &::npu::ops::make<type>)
+/// Registers operator class `type` as `name` of `family`. Traits follow: NPU_OPERATOR(Tril, …).is(kMovesBits);
+#define NPU_OPERATOR(type, name, family, ...)      \
+  const ::npu::ops::Registration register_##type = \
+      ::npu::ops::Registration(name, family, {__VA_ARGS__}, &::npu::ops::make<type>)

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "acl/aclnn/foreach.h"
 #include "base/split.h"
 
 namespace npu::acl {
@@ -11,11 +12,12 @@ namespace {
 // One small function for each pair of argument word and field kind, chosen once a row: a call then copies its arguments
 // without a decision. A pair without a function is a mistake in the table, which the row reports as its problem.
 using ops::FieldKind;
+using ops::Member;
 using ops::Operand;
 
 template <class T>
-T& member_as(void* member) {
-  return *static_cast<T*>(member);
+T& member_as(const Member& member) {
+  return **std::get_if<T*>(&member);  // assigner() has looked at the field's kind
 }
 
 const Tensor& tensor_of(const Argument& a) { return static_cast<const aclTensor*>(a.pointer)->tensor; }
@@ -49,21 +51,23 @@ Tensor with_origin(const aclTensor& t) {
 Assign assign_tensor(FieldKind kind) {
   if (kind == FieldKind::kTensor)
     // The client's own object: where the size of a result is known only afterwards, it is written there.
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       auto& field = member_as<Tensor>(m);
       field = tensor_of(a);
       field.origin = const_cast<Tensor*>(&tensor_of(a));
     };
   if (kind == FieldKind::kOperand)
-    return [](const Argument& a, void* m) { member_as<Operand>(m) = {tensor_of(a), Scalar()}; };
+    return [](const Argument& a, const Member& m) { member_as<Operand>(m) = {tensor_of(a), Scalar()}; };
   return nullptr;
 }
 
 Assign assign_tensor_list(FieldKind kind) {
   if (kind == FieldKind::kTensorList)
-    return [](const Argument& a, void* m) { member_as<std::vector<Tensor>>(m) = tensors_of<Tensor>(a, with_origin); };
+    return [](const Argument& a, const Member& m) {
+      member_as<std::vector<Tensor>>(m) = tensors_of<Tensor>(a, with_origin);
+    };
   if (kind == FieldKind::kOperandList)
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       member_as<std::vector<Operand>>(m) =
           tensors_of<Operand>(a, [](const aclTensor& t) { return Operand{.tensor = t.tensor, .scalar = {}}; });
     };
@@ -72,23 +76,26 @@ Assign assign_tensor_list(FieldKind kind) {
 
 Assign assign_scalar(FieldKind kind) {
   switch (kind) {
-    case FieldKind::kScalar: return [](const Argument& a, void* m) { member_as<Scalar>(m) = scalar_of(a); };
+    case FieldKind::kScalar: return [](const Argument& a, const Member& m) { member_as<Scalar>(m) = scalar_of(a); };
     case FieldKind::kOperand:
-      return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), scalar_of(a)}; };
-    case FieldKind::kInt: return [](const Argument& a, void* m) { member_as<int64_t>(m) = scalar_of(a).to_int(); };
-    case FieldKind::kDouble: return [](const Argument& a, void* m) { member_as<double>(m) = scalar_of(a).to_double(); };
-    case FieldKind::kBool: return [](const Argument& a, void* m) { member_as<bool>(m) = scalar_of(a).to_bool(); };
+      return [](const Argument& a, const Member& m) { member_as<Operand>(m) = {Tensor(), scalar_of(a)}; };
+    case FieldKind::kInt:
+      return [](const Argument& a, const Member& m) { member_as<int64_t>(m) = scalar_of(a).to_int(); };
+    case FieldKind::kDouble:
+      return [](const Argument& a, const Member& m) { member_as<double>(m) = scalar_of(a).to_double(); };
+    case FieldKind::kBool:
+      return [](const Argument& a, const Member& m) { member_as<bool>(m) = scalar_of(a).to_bool(); };
     default: return nullptr;
   }
 }
 
 Assign assign_scalar_list(FieldKind kind) {
   if (kind == FieldKind::kScalarList)
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       member_as<std::vector<Scalar>>(m) = scalars_of<Scalar>(a, [](const aclScalar& s) { return s.scalar; });
     };
   if (kind == FieldKind::kOperandList)
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       member_as<std::vector<Operand>>(m) =
           scalars_of<Operand>(a, [](const aclScalar& s) { return Operand{.tensor = {}, .scalar = s.scalar}; });
     };
@@ -97,15 +104,15 @@ Assign assign_scalar_list(FieldKind kind) {
 
 Assign assign_array(Word word, FieldKind kind) {
   if (word == Word::kIntArray && kind == FieldKind::kIntArray)
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       member_as<std::vector<int64_t>>(m) = live(static_cast<const aclIntArray*>(a.pointer), "aclIntArray").values;
     };
   if (word == Word::kBoolArray && kind == FieldKind::kBoolArray)
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       member_as<std::vector<bool>>(m) = live(static_cast<const aclBoolArray*>(a.pointer), "aclBoolArray").values;
     };
   if (word == Word::kFloatArray && kind == FieldKind::kFloatArray)
-    return [](const Argument& a, void* m) {
+    return [](const Argument& a, const Member& m) {
       member_as<std::vector<float>>(m) = live(static_cast<const aclFloatArray*>(a.pointer), "aclFloatArray").values;
     };
   return nullptr;
@@ -113,42 +120,43 @@ Assign assign_array(Word word, FieldKind kind) {
 
 Assign assign_integer(FieldKind kind) {
   switch (kind) {
-    case FieldKind::kInt: return [](const Argument& a, void* m) { member_as<int64_t>(m) = a.integer; };
+    case FieldKind::kInt: return [](const Argument& a, const Member& m) { member_as<int64_t>(m) = a.integer; };
     case FieldKind::kDouble:
-      return [](const Argument& a, void* m) { member_as<double>(m) = static_cast<double>(a.integer); };
-    case FieldKind::kBool: return [](const Argument& a, void* m) { member_as<bool>(m) = a.integer != 0; };
+      return [](const Argument& a, const Member& m) { member_as<double>(m) = static_cast<double>(a.integer); };
+    case FieldKind::kBool: return [](const Argument& a, const Member& m) { member_as<bool>(m) = a.integer != 0; };
     case FieldKind::kDType:
-      return [](const Argument& a, void* m) { member_as<DType>(m) = static_cast<DType>(a.integer); };
-    case FieldKind::kScalar: return [](const Argument& a, void* m) { member_as<Scalar>(m) = Scalar(a.integer); };
+      return [](const Argument& a, const Member& m) { member_as<DType>(m) = static_cast<DType>(a.integer); };
+    case FieldKind::kScalar:
+      return [](const Argument& a, const Member& m) { member_as<Scalar>(m) = Scalar(a.integer); };
     case FieldKind::kOperand:
-      return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), Scalar(a.integer)}; };
+      return [](const Argument& a, const Member& m) { member_as<Operand>(m) = {Tensor(), Scalar(a.integer)}; };
     case FieldKind::kIntArray:  // a single dimension where the operator takes several
-      return [](const Argument& a, void* m) { member_as<std::vector<int64_t>>(m).assign(1, a.integer); };
+      return [](const Argument& a, const Member& m) { member_as<std::vector<int64_t>>(m).assign(1, a.integer); };
     default: return nullptr;
   }
 }
 
 Assign assign_real(FieldKind kind) {
   switch (kind) {
-    case FieldKind::kDouble: return [](const Argument& a, void* m) { member_as<double>(m) = a.real; };
-    case FieldKind::kScalar: return [](const Argument& a, void* m) { member_as<Scalar>(m) = Scalar(a.real); };
+    case FieldKind::kDouble: return [](const Argument& a, const Member& m) { member_as<double>(m) = a.real; };
+    case FieldKind::kScalar: return [](const Argument& a, const Member& m) { member_as<Scalar>(m) = Scalar(a.real); };
     case FieldKind::kOperand:
-      return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), Scalar(a.real)}; };
+      return [](const Argument& a, const Member& m) { member_as<Operand>(m) = {Tensor(), Scalar(a.real)}; };
     default: return nullptr;
   }
 }
 
 Assign assign_bool(FieldKind kind) {
   if (kind == FieldKind::kScalar)
-    return [](const Argument& a, void* m) { member_as<Scalar>(m) = Scalar(a.integer != 0); };
+    return [](const Argument& a, const Member& m) { member_as<Scalar>(m) = Scalar(a.integer != 0); };
   if (kind == FieldKind::kOperand)
-    return [](const Argument& a, void* m) { member_as<Operand>(m) = {Tensor(), Scalar(a.integer != 0)}; };
+    return [](const Argument& a, const Member& m) { member_as<Operand>(m) = {Tensor(), Scalar(a.integer != 0)}; };
   return kind == FieldKind::kBool || kind == FieldKind::kInt ? assign_integer(kind) : nullptr;
 }
 
 Assign assign_string(FieldKind kind) {
   if (kind != FieldKind::kString) return nullptr;
-  return [](const Argument& a, void* m) { member_as<std::string>(m) = static_cast<const char*>(a.pointer); };
+  return [](const Argument& a, const Member& m) { member_as<std::string>(m) = static_cast<const char*>(a.pointer); };
 }
 
 template <class T>
@@ -183,10 +191,18 @@ std::vector<T> parse_list(std::string_view text, F&& parse) {
   return out;
 }
 
-template <class T>
-void copy_member(void* from, void* to) {
-  member_as<T>(to) = member_as<T>(from);
+void read_text(std::string_view text, int64_t& to) { to = parse_number<int64_t>(text); }
+void read_text(std::string_view text, double& to) { to = parse_number<double>(text); }
+void read_text(std::string_view text, bool& to) { to = parse_bool(text); }
+void read_text(std::string_view text, std::string& to) { to = text; }
+void read_text(std::string_view text, DType& to) { to = parse_dtype(text); }
+void read_text(std::string_view text, Scalar& to) { to = parse_scalar(text); }
+void read_text(std::string_view text, Operand& to) { to = {Tensor(), parse_scalar(text)}; }
+void read_text(std::string_view text, std::vector<int64_t>& to) {
+  to = parse_list<int64_t>(text, parse_number<int64_t>);
 }
+void read_text(std::string_view text, std::vector<bool>& to) { to = parse_list<bool>(text, parse_bool); }
+void read_text(std::string_view text, std::vector<float>& to) { to = parse_list<float>(text, parse_number<float>); }
 
 }  // namespace
 
@@ -231,63 +247,33 @@ bool is_pointer(Word word) {
   return word != Word::kInteger && word != Word::kReal && word != Word::kBool && word != Word::kDType;
 }
 
-void assign_text(std::string_view text, ops::FieldKind kind, void* member) {
-  switch (kind) {
-    case FieldKind::kInt: member_as<int64_t>(member) = parse_number<int64_t>(text); return;
-    case FieldKind::kDouble: member_as<double>(member) = parse_number<double>(text); return;
-    case FieldKind::kBool: member_as<bool>(member) = parse_bool(text); return;
-    case FieldKind::kString: member_as<std::string>(member) = text; return;
-    case FieldKind::kDType: member_as<DType>(member) = parse_dtype(text); return;
-    case FieldKind::kScalar: member_as<Scalar>(member) = parse_scalar(text); return;
-    case FieldKind::kOperand: member_as<Operand>(member) = {Tensor(), parse_scalar(text)}; return;
-    case FieldKind::kIntArray:
-      member_as<std::vector<int64_t>>(member) = parse_list<int64_t>(text, parse_number<int64_t>);
-      return;
-    case FieldKind::kBoolArray: member_as<std::vector<bool>>(member) = parse_list<bool>(text, parse_bool); return;
-    case FieldKind::kFloatArray:
-      member_as<std::vector<float>>(member) = parse_list<float>(text, parse_number<float>);
-      return;
-    default: fail(Code::kNnInvalidParam, "a constant cannot fill a field of kind {}", name_of(kind));
-  }
+void assign_text(std::string_view text, const Member& member) {
+  std::visit(
+      [&]<class T>(T* to) {
+        if constexpr (requires { read_text(text, *to); })
+          read_text(text, *to);
+        else
+          fail(Code::kNnInvalidParam, "a constant cannot fill a field of kind {}", name_of(ops::detail::kind_of<T>()));
+      },
+      member);
 }
 
 std::vector<Tensor*> field_tensors(const ops::Field& field, ops::Operator& op) {
-  void* member = field.locate(op);
   std::vector<Tensor*> out;
-  switch (field.kind) {
-    case FieldKind::kTensor: return {static_cast<Tensor*>(member)};
-    case FieldKind::kOperand: return {&static_cast<Operand*>(member)->tensor};
-    case FieldKind::kTensorList:
-      for (Tensor& t : *static_cast<std::vector<Tensor>*>(member)) out.push_back(&t);
-      return out;
-    case FieldKind::kOperandList:
-      for (Operand& o : *static_cast<std::vector<Operand>*>(member)) out.push_back(&o.tensor);
-      return out;
-    default: return out;
-  }
+  ops::for_each_tensor(field, op, [&](Tensor& tensor) { out.push_back(&tensor); });
+  return out;
 }
 
 void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to) {
-  // In the order of FieldKind.
-  using Copy = void (*)(void*, void*);
-  static constexpr Copy kCopy[] = {copy_member<Tensor>,
-                                   copy_member<std::vector<Tensor>>,
-                                   copy_member<Operand>,
-                                   copy_member<std::vector<Operand>>,
-                                   copy_member<Scalar>,
-                                   copy_member<std::vector<Scalar>>,
-                                   copy_member<std::vector<int64_t>>,
-                                   copy_member<std::vector<bool>>,
-                                   copy_member<std::vector<float>>,
-                                   copy_member<int64_t>,
-                                   copy_member<double>,
-                                   copy_member<bool>,
-                                   copy_member<DType>,
-                                   copy_member<std::string>};
-  kCopy[static_cast<size_t>(field.kind)](field.locate(from), field.locate(to));
+  std::visit([&]<class T>(const T* value) { field.of<T>(to) = *value; }, field.locate(from));
 }
 
 std::unique_ptr<ops::Operator> clone(ops::Operator& from) {
+  if (const auto* members = from.members()) {
+    auto all = std::make_unique<Foreach>(*from.def);
+    for (const auto& member : *members) all->add(clone(*member));
+    return all;
+  }
   std::unique_ptr<ops::Operator> to = ops::create(*from.def);
   for (const ops::Field& field : from.def->fields) copy_field(field, from, *to);
   return to;
@@ -296,7 +282,7 @@ std::unique_ptr<ops::Operator> clone(ops::Operator& from) {
 std::string_view name_of(ops::FieldKind kind) {
   static constexpr std::string_view kNames[] = {"tensor",      "tensor list", "operand",    "operand list", "scalar",
                                                 "scalar list", "int array",   "bool array", "float array",  "int",
-                                                "double",      "bool",        "dtype",      "string"};
+                                                "double",      "bool",        "dtype",      "string",       "program"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -2,7 +2,6 @@
 #include "acl/aclnn/executor.h"
 
 #include "acl/aclnn/assign.h"
-#include "acl/aclnn/foreach.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
 
@@ -34,13 +33,10 @@ Copies argument_tensors(aclOpExecutor& executor, size_t parameter) {
   const Plan& plan = executor.row->plan();
   for (const Step& step : plan.steps) {
     if (step.parameter != parameter) continue;
-    if (!plan.foreach) {
-      add_copies(copies, 0, field_tensors(*step.field, *executor.op), false);
-      continue;
-    }
-    const auto& members = static_cast<Foreach&>(*executor.op).members();
-    for (size_t i = 0; i < members.size(); ++i)
-      add_copies(copies, i, field_tensors(*step.field, *members[i]), step.spread);
+    const auto* members = executor.op->members();
+    if (members == nullptr) add_copies(copies, 0, field_tensors(*step.field, *executor.op), false);
+    for (size_t i = 0; members != nullptr && i < members->size(); ++i)
+      add_copies(copies, i, field_tensors(*step.field, *(*members)[i]), step.spread);
   }
   return copies;
 }

@@ -15,7 +15,7 @@ class Foreach final : public ops::Operator {
   explicit Foreach(const ops::OperatorDef& member_def) { def = &member_def; }
 
   void add(std::unique_ptr<ops::Operator> member) { members_.push_back(std::move(member)); }
-  const std::vector<std::unique_ptr<ops::Operator>>& members() const { return members_; }
+  const std::vector<std::unique_ptr<ops::Operator>>* members() const override { return &members_; }
 
   /// Prepares every member. An Error is raised again with "member i: " in front.
   void prepare() override;

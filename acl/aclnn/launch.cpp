@@ -3,12 +3,9 @@
 
 #include <utility>
 
-#include "acl/aclnn/assign.h"
-#include "acl/aclnn/foreach.h"
 #include "acl/aclnn/memory_check.h"
 #include "device/capture.h"
-#include "device/state.h"
-#include "ops/overflow.h"
+#include "ops/runner/runner.h"
 
 namespace npu::acl {
 namespace detail {
@@ -38,18 +35,12 @@ void describe(const void* name, device::Overflow& overflow) {
   overflow.node = overflow.type = static_cast<const char*>(name);
 }
 
-/// Calls visit(tensor, name) for each tensor of the call.
+/// Calls visit(tensor, field) for each tensor of the call that has memory.
 template <class F>
 void each_tensor(ops::Operator& op, F&& visit) {
-  if (const auto* all = dynamic_cast<const Foreach*>(&op)) {
-    for (const auto& member : all->members()) each_tensor(*member, visit);
-    return;
-  }
-  for (const ops::Field& field : op.def->fields) {
-    for (Tensor* tensor : field_tensors(field, op)) {
-      if (tensor->defined() && tensor->data != nullptr) visit(*tensor, field.name);
-    }
-  }
+  ops::for_each_tensor(op, [&](Tensor& tensor, const ops::Field& field) {
+    if (tensor.defined() && tensor.data != nullptr) visit(tensor, field);
+  });
 }
 
 /// A call that a graph keeps. Its runs come when the client's objects are gone and its memory may be, so memory is
@@ -58,12 +49,13 @@ class RecordedCall {
  public:
   RecordedCall(int device, const char* name, std::unique_ptr<ops::Operator> op)
       : device_(device), name_(name), op_(std::move(op)), shape_(std::make_unique<Tensor>()) {
-    each_tensor(*op_, [&](Tensor& tensor, std::string_view) {
+    each_tensor(*op_, [&](Tensor& tensor, const ops::Field&) {
       if (tensor.origin != nullptr) tensor.origin = shape_.get();
     });
   }
   void operator()() {
-    each_tensor(*op_, [](const Tensor& tensor, std::string_view name) { check_still_live(tensor, name.data()); });
+    each_tensor(*op_,
+                [](const Tensor& tensor, const ops::Field& field) { check_still_live(tensor, field.name.data()); });
     shape_->strides = {-1};
     run_on_device(device_, name_, *op_);
     require(shape_->strides == Dims{-1},
@@ -78,23 +70,11 @@ class RecordedCall {
   std::unique_ptr<Tensor> shape_;  // where outputs write their final shapes
 };
 
-void compute(int device, const char* name, ops::Operator& op) {
-  if (!device::saturates(device)) [[likely]]
-    return op.run();
-  const ops::OverflowScope scope(device, describe, name);
-  op.run();
-  if (const auto* all = dynamic_cast<const Foreach*>(&op)) {
-    for (const auto& member : all->members()) ops::saturate_results(*member);
-  } else {
-    ops::saturate_results(op);
-  }
-}
-
 }  // namespace
 
 void run_on_device(int device, const char* name, ops::Operator& op) {
   try {
-    compute(device, name, op);
+    ops::run_on(device, op, {describe, name});
   } catch (const Error& error) {
     if (failed_here != nullptr) *failed_here = true;
     throw Error(Code::kAicoreException, error.message(), error.place());

@@ -66,22 +66,21 @@ class Builder {
       return;
     }
     check_object(step.kind, argument);
-    void* field = step.field->locate(op);
-    step.assign(argument, field);
-    if (step.slice || is_number(step, field)) narrow(slice_of(step, field), step.slice ? member : 0, p.name);
-    check_tensors(step, p, field);
+    step.assign(argument, step.field->locate(op));
+    if (step.slice || is_number(step, op)) narrow(slice_of(step, op), step.slice ? member : 0, p.name);
+    ops::for_each_tensor(*step.field, op, [&](Tensor& tensor) { check_tensor(tensor, p); });
   }
 
   // A tensor of one element that serves every member of a list is a number, whose dtype must not decide the result's.
-  bool is_number(const Step& step, void* field) const {
+  bool is_number(const Step& step, ops::Operator& op) const {
     if (!plan_.foreach || step.spread || step.field->kind != FieldKind::kOperand) return false;
-    const Tensor& tensor = slice_of(step, field);
+    const Tensor& tensor = slice_of(step, op);
     return tensor.rank() == 1 && tensor.count() == 1;
   }
 
-  static Tensor& slice_of(const Step& step, void* field) {
-    return step.field->kind == FieldKind::kOperand ? static_cast<ops::Operand*>(field)->tensor
-                                                   : *static_cast<Tensor*>(field);
+  static Tensor& slice_of(const Step& step, ops::Operator& op) {
+    return step.field->kind == FieldKind::kOperand ? step.field->of<ops::Operand>(op).tensor
+                                                   : step.field->of<Tensor>(op);
   }
 
   static void check_object(Word kind, const Argument& argument) {
@@ -91,20 +90,6 @@ class Builder {
       case Word::kScalar: live(static_cast<const aclScalar*>(argument.pointer), "aclScalar"); return;
       case Word::kScalarList: live(static_cast<const aclScalarList*>(argument.pointer), "aclScalarList"); return;
       default: return;  // the arrays check themselves as they are copied
-    }
-  }
-
-  void check_tensors(const Step& step, const Parameter& p, void* field) {
-    switch (step.field->kind) {
-      case FieldKind::kTensor: return check_tensor(*static_cast<Tensor*>(field), p);
-      case FieldKind::kOperand: return check_tensor(static_cast<ops::Operand*>(field)->tensor, p);
-      case FieldKind::kTensorList:
-        for (Tensor& t : *static_cast<std::vector<Tensor>*>(field)) check_tensor(t, p);
-        return;
-      case FieldKind::kOperandList:
-        for (auto& o : *static_cast<std::vector<ops::Operand>*>(field)) check_tensor(o.tensor, p);
-        return;
-      default: return;
     }
   }
 
@@ -159,14 +144,7 @@ class Builder {
 void refuse_row(const Plan& plan) { fail(Code::kNnFindKernel, "{}", plan.problem); }
 
 std::unique_ptr<ops::Operator> copy_for_run(const aclOpExecutor& executor) {
-  std::unique_ptr<ops::Operator> op;
-  if (executor.row->plan().foreach) {
-    auto all = std::make_unique<Foreach>(*executor.op->def);
-    for (const auto& member : static_cast<const Foreach&>(*executor.op).members()) all->add(clone(*member));
-    op = std::move(all);
-  } else {
-    op = clone(*executor.op);
-  }
+  std::unique_ptr<ops::Operator> op = clone(*executor.op);
   op->prepare();
   return op;
 }

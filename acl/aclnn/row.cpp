@@ -75,7 +75,7 @@ class Resolver {
 
   void add_constant(const ops::Field& field, std::string_view text) {
     if (plan_.prototype == nullptr) plan_.prototype = ops::create(*plan_.def);
-    assign_text(text, field.kind, field.locate(*plan_.prototype));
+    assign_text(text, field.locate(*plan_.prototype));
     plan_.constants.push_back(&field);
   }
 

@@ -471,17 +471,13 @@ aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* 
   return call("anynpu_saturate", [&] {
     npu::device::check_device(device);
     given(type, "type");
-    if (!npu::device::saturates(device)) return;
     const auto in = npu::acl::values_of(inputs, input_count, "inputs");
     auto out = npu::acl::values_of(results, result_count, "results");
-    const npu::ops::OverflowScope scope(
-        device,
-        [](const void* op, npu::device::Overflow& overflow) {
-          overflow.node = static_cast<const char*>(op);
-          overflow.type = npu::graph::tensorflow::ir_type(overflow.node);
-        },
-        type);
-    npu::graph::saturate_from_host(device, in, out);
+    const auto describe = [](const void* op, npu::device::Overflow& overflow) {
+      overflow.node = static_cast<const char*>(op);
+      overflow.type = npu::graph::tensorflow::ir_type(overflow.node);
+    };
+    npu::ops::run_on(device, nullptr, {describe, type}, [&] { npu::graph::saturate_from_host(device, in, out); });
     for (size_t i = 0; i < result_count; ++i) {
       if (out[i].tensor.data == results[i]->value.tensor.data) continue;
       anynpu_value_release(results[i]);

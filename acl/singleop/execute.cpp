@@ -252,7 +252,7 @@ void continue_inputs(const OperatorType& type, const Values& values, Prepared& c
 
 /// Operators on the state of a device are told which.
 void assign_device(const ops::OperatorDef& def, int device, Prepared& call) {
-  if (const ops::Field* field = def.field("device")) *static_cast<int64_t*>(field->locate(*call.op)) = device;
+  if (const ops::Field* field = def.field("device")) field->of<int64_t>(*call.op) = device;
 }
 
 const OperatorType& operator_type(const char* name) {

@@ -93,17 +93,25 @@ ops::Operand operand_of(const Value& value, std::string_view what) {
   return {Tensor(), scalar_of(value, what)};
 }
 
-template <class T>
-void put(void* member, T value) {
-  *static_cast<T*>(member) = std::move(value);
-}
+void read(const Value& value, std::string_view what, Tensor& to) { to = device_tensor(value, what); }
+void read(const Value& value, std::string_view what, std::vector<Tensor>& to) { to = tensors_of(value, what); }
+void read(const Value& value, std::string_view what, ops::Operand& to) { to = operand_of(value, what); }
+void read(const Value& value, std::string_view what, Scalar& to) { to = scalar_of(value, what); }
+void read(const Value& value, std::string_view what, std::vector<int64_t>& to) { to = integers_of(value, what); }
+void read(const Value& value, std::string_view what, std::vector<bool>& to) { to = flags_of(value, what); }
+void read(const Value& value, std::string_view what, std::vector<float>& to) { to = reals_of(value, what); }
+void read(const Value& value, std::string_view what, int64_t& to) { to = scalar_of(value, what).to_int(); }
+void read(const Value& value, std::string_view what, double& to) { to = scalar_of(value, what).to_double(); }
+void read(const Value& value, std::string_view what, bool& to) { to = scalar_of(value, what).to_bool(); }
+void read(const Value& value, std::string_view what, DType& to) { to = dtype_of(value, what); }
+void read(const Value& value, std::string_view what, std::string& to) { to = text_of(value, what); }
 
 }  // namespace
 
 std::vector<int64_t> integers_of(const Value& value, std::string_view what) {
   if (const auto* text = std::get_if<TableText>(&value.content)) {
     std::vector<int64_t> out;
-    assign_text(text->text, FieldKind::kIntArray, &out);
+    assign_text(text->text, &out);
     return out;
   }
   if (const auto* attribute = std::get_if<aclopAttr::Value>(&value.content)) {
@@ -130,23 +138,16 @@ std::string word_of(const Value& value, std::string_view what) {
 }
 
 void store(const Value& value, const ops::Field& field, ops::Operator& op, std::string_view what) {
-  void* member = field.locate(op);
-  if (const auto* text = std::get_if<TableText>(&value.content)) return assign_text(text->text, field.kind, member);
-  switch (field.kind) {
-    case FieldKind::kTensor: return put(member, device_tensor(value, what));
-    case FieldKind::kTensorList: return put(member, tensors_of(value, what));
-    case FieldKind::kOperand: return put(member, operand_of(value, what));
-    case FieldKind::kScalar: return put(member, scalar_of(value, what));
-    case FieldKind::kIntArray: return put(member, integers_of(value, what));
-    case FieldKind::kBoolArray: return put(member, flags_of(value, what));
-    case FieldKind::kFloatArray: return put(member, reals_of(value, what));
-    case FieldKind::kInt: return put(member, scalar_of(value, what).to_int());
-    case FieldKind::kDouble: return put(member, scalar_of(value, what).to_double());
-    case FieldKind::kBool: return put(member, scalar_of(value, what).to_bool());
-    case FieldKind::kDType: return put(member, dtype_of(value, what));
-    case FieldKind::kString: return put(member, text_of(value, what));
-    default: fail(Code::kInternal, "{} cannot fill a field of kind {}", what, name_of(field.kind));
-  }
+  const ops::Member member = field.locate(op);
+  if (const auto* text = std::get_if<TableText>(&value.content)) return assign_text(text->text, member);
+  std::visit(
+      [&]<class T>(T* to) {
+        if constexpr (requires { read(value, what, *to); })
+          read(value, what, *to);
+        else
+          fail(Code::kInternal, "{} cannot fill a field of kind {}", what, name_of(field.kind));
+      },
+      member);
 }
 
 bool equals_text(const aclopAttr::Value& value, std::string_view text) {
@@ -154,11 +155,11 @@ bool equals_text(const aclopAttr::Value& value, std::string_view text) {
   if (const auto* word = std::get_if<std::string>(&value)) return *word == text;
   if (const auto* real = std::get_if<float>(&value)) {
     double wanted = 0;
-    assign_text(text, FieldKind::kDouble, &wanted);
+    assign_text(text, &wanted);
     return *real == static_cast<float>(wanted);
   }
   std::vector<int64_t> wanted;
-  assign_text(text, FieldKind::kIntArray, &wanted);
+  assign_text(text, &wanted);
   if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) return *list == wanted;
   const auto* whole = std::get_if<int64_t>(&value);
   return whole != nullptr && wanted.size() == 1 && *whole == wanted.front();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations with numbers of their own, softmax, biases, and the gradients of all of them.
+#include "graph/lowering.h"
 #include "graph/node/layout.h"
-#include "graph/node/point.h"
 
 namespace npu::graph {
 namespace {
@@ -66,37 +66,34 @@ void bias_add_grad(Lowering& l) {
   l.call("sum").set("self", l.input(0)).set("dim", dim).set("out", l.make(0, l.dtype(0), {shape[channel]}));
 }
 
-NPU_NODE("Relu6", relu6, "hardtanh");
-NPU_NODE("LeakyRelu", leaky_relu, "leaky_relu");
-NPU_NODE("Elu", elu, "elu");
-NPU_NODE("Selu", selu, "elu");
-NPU_NODE("ReluGrad", relu_grad, "relu_backward");
-NPU_NODE("Relu6Grad", relu_grad, "clipped_relu_backward");
-NPU_NODE("LeakyReluGrad", leaky_relu_grad, "leaky_relu_backward");
-NPU_NODE("EluGrad", elu_grad, "elu_backward_result");
-NPU_NODE("SeluGrad", selu_grad, "selu_backward");
-NPU_NODE("Softmax", softmax, "softmax");
-NPU_NODE("LogSoftmax", softmax, "log_softmax");
-NPU_NODE("BiasAdd", bias_add);
-NPU_NODE("BiasAddV1", bias_add);
-NPU_NODE("BiasAddGrad", bias_add_grad);
-
 constexpr std::string_view kSelf[] = {"self"};
 constexpr std::string_view kGradient[] = {"grad_output", "self"};
 constexpr std::string_view kFromResult[] = {"grad_output", "self_or_result"};
 
+Numbers slope_number(const Attributes& attributes) { return {{"negative_slope", slope(attributes)}}; }
+Numbers zero_to_six(const Attributes&) { return {{"min_val", 0.0}, {"max_val", 6.0}}; }
+
+constexpr PointLower clipped{relu6, {.fields = kSelf, .numbers = zero_to_six}};
+constexpr PointLower leaky{leaky_relu, {.fields = kSelf, .numbers = slope_number}};
+constexpr PointLower exponential{elu, {kSelf}};
+constexpr PointLower of_input{relu_grad, {kGradient}};
+constexpr PointLower leaky_of_input{leaky_relu_grad, {.fields = kGradient, .numbers = slope_number}};
+constexpr PointLower of_result{elu_grad, {kFromResult}};
+
+NPU_NODE("Relu6", clipped, "hardtanh");
+NPU_NODE("LeakyRelu", leaky, "leaky_relu");
+NPU_NODE("Elu", exponential, "elu");
+NPU_NODE("Selu", selu, "elu");
+NPU_NODE("ReluGrad", of_input, "relu_backward");
+NPU_NODE("Relu6Grad", of_input, "clipped_relu_backward");
+NPU_NODE("LeakyReluGrad", leaky_of_input, "leaky_relu_backward");
+NPU_NODE("EluGrad", of_result, "elu_backward_result");
+NPU_NODE("SeluGrad", selu_grad, "selu_backward");
+NPU_NODE("Softmax", softmax, "softmax");
+NPU_NODE("LogSoftmax", softmax, "log_softmax");
+NPU_NODE("BiasAdd", bias_add, {}, Part::kBias);
+NPU_NODE("BiasAddV1", bias_add);
+NPU_NODE("BiasAddGrad", bias_add_grad);
+
 }  // namespace
-
-std::optional<PointNode> activation_node(const Node& node) {
-  const auto number = [&] { return std::pair<std::string_view, double>("negative_slope", slope(node.attributes)); };
-  if (node.op == "ReluGrad") return PointNode{"relu_backward", kGradient};
-  if (node.op == "Relu6") return PointNode{"hardtanh", kSelf, false, false, {{"min_val", 0.0}, {"max_val", 6.0}}};
-  if (node.op == "Relu6Grad") return PointNode{"clipped_relu_backward", kGradient};
-  if (node.op == "LeakyRelu") return PointNode{"leaky_relu", kSelf, false, false, {number()}};
-  if (node.op == "LeakyReluGrad") return PointNode{"leaky_relu_backward", kGradient, false, false, {number()}};
-  if (node.op == "Elu") return PointNode{"elu", kSelf};
-  if (node.op == "EluGrad") return PointNode{"elu_backward_result", kFromResult};
-  return {};
-}
-
 }  // namespace npu::graph

@@ -5,7 +5,7 @@
 
 #include "graph/executable.h"
 #include "graph/lowering.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

@@ -6,7 +6,7 @@
 #include "graph/frame.h"
 #include "graph/node/array.h"
 #include "graph/value.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "graph/node/array.h"
 #include "graph/node/optional.h"
-#include "graph/node/point.h"
 
 namespace npu::graph {
 namespace {
@@ -14,6 +13,7 @@ namespace {
 constexpr std::string_view kUnary[] = {"self"};
 constexpr std::string_view kBinary[] = {"self", "other"};
 constexpr std::string_view kPower[] = {"self", "exponent"};
+constexpr std::string_view kTwice[] = {"self", "other"};
 constexpr std::string_view kSelect[] = {"condition", "self", "other"};
 constexpr std::string_view kBackward[] = {"output", "grad_output"};
 
@@ -30,12 +30,12 @@ void emit(Lowering& l, std::span<const std::string_view> fields, DType dtype) {
   call.set("out", out);
 }
 
-void unary(Lowering& l) { emit(l, kUnary, l.dtype(0)); }
-void binary(Lowering& l) { emit(l, kBinary, l.dtype(0)); }
-void unary_test(Lowering& l) { emit(l, kUnary, DType::kBool); }
-void binary_test(Lowering& l) { emit(l, kBinary, DType::kBool); }
+void lower_unary(Lowering& l) { emit(l, kUnary, l.dtype(0)); }
+void lower_binary(Lowering& l) { emit(l, kBinary, l.dtype(0)); }
+void lower_unary_test(Lowering& l) { emit(l, kUnary, DType::kBool); }
+void lower_binary_test(Lowering& l) { emit(l, kBinary, DType::kBool); }
 
-void power(Lowering& l) {
+void lower_power(Lowering& l) {
   if (is_integer(l.dtype(0)))
     l.call("check_integers")
         .set("self", l.input(1))
@@ -44,18 +44,18 @@ void power(Lowering& l) {
   emit(l, kPower, l.dtype(0));
 }
 
-void select(Lowering& l) { emit(l, kSelect, l.dtype(1)); }
+void lower_select(Lowering& l) { emit(l, kSelect, l.dtype(1)); }
 
-void ordered(Lowering& l) {
+void lower_ordered(Lowering& l) {
   decline_unordered(l);
-  binary(l);
+  lower_binary(l);
 }
-void ordered_test(Lowering& l) {
+void lower_ordered_test(Lowering& l) {
   decline_unordered(l);
-  binary_test(l);
+  lower_binary_test(l);
 }
 /// In the type itself: integers do not pass through floats.
-void square(Lowering& l) {
+void lower_square(Lowering& l) {
   const Planned x = l.input(0);
   l.call("mul").set("self", x).set("other", x).set("out", l.make(0, x.dtype(), x.shape()));
 }
@@ -95,7 +95,7 @@ void softplus(Lowering& l) {
 }
 
 /// The gradient told from the output (input 0) and the gradient of the output (input 1).
-void backward(Lowering& l) {
+void lower_backward(Lowering& l) {
   if (is_complex(l.dtype(0))) l.decline("gradients of complex functions are left to the client");
   const Planned out = l.make(0, l.dtype(0), broadcast(l.shape(0), l.shape(1)));
   l.call(l.target()).set(kBackward[0], l.input(0)).set(kBackward[1], l.input(1)).set("out", out);
@@ -147,13 +147,24 @@ void add_n(Lowering& l) {
   }
 }
 
+constexpr PointLower unary{lower_unary, {kUnary}};
+constexpr PointLower unary_test{lower_unary_test, {kUnary, true}};
+constexpr PointLower binary{lower_binary, {kBinary}};
+constexpr PointLower binary_test{lower_binary_test, {kBinary, true}};
+constexpr PointLower ordered{lower_ordered, {kBinary}};
+constexpr PointLower ordered_test{lower_ordered_test, {kBinary, true}};
+constexpr PointLower power{lower_power, {kPower}};
+constexpr PointLower select{lower_select, {kSelect}};
+constexpr PointLower backward{lower_backward, {kBackward}};
+constexpr PointLower square{lower_square, {.fields = kTwice, .same = true}};
+
 NPU_NODE("Neg", unary, "neg");
 NPU_NODE("Exp", unary, "exp");
 NPU_NODE("Log", unary, "log");
 NPU_NODE("Log1p", unary, "log1p");
 NPU_NODE("Sqrt", unary, "sqrt");
 NPU_NODE("Rsqrt", unary, "rsqrt");
-NPU_NODE("Square", square);
+NPU_NODE("Square", square, "mul");
 NPU_NODE("Abs", unary, "abs");
 NPU_NODE("Sign", unary, "sign");
 NPU_NODE("Ceil", unary, "ceil");
@@ -215,7 +226,7 @@ NPU_NODE("Atan2", binary, "atan2");
 NPU_NODE("ClipByValue", clip);
 NPU_NODE("SelectV2", select, "where");
 NPU_NODE("Select", select_rows);
-NPU_NODE("AddN", add_n);
+NPU_NODE("AddN", add_n, {}, Part::kSum);
 NPU_NODE("AccumulateNV2", add_n);
 NPU_NODE("TanhGrad", backward, "tanh_backward");
 NPU_NODE("SigmoidGrad", backward, "sigmoid_backward");
@@ -226,24 +237,5 @@ NPU_NODE("InvGrad", backward, "reciprocal_backward");
 NPU_NODE("SoftplusGrad", softplus_grad);
 NPU_NODE("SoftsignGrad", softsign_grad);
 
-constexpr std::string_view kTwice[] = {"self", "other"};
-
 }  // namespace
-
-std::optional<PointNode> point_node(const Node& node) {
-  if (node.op == "Square") return PointNode{"mul", kTwice, false, true};
-  if (auto activation = activation_node(node)) return activation;
-  const NodeKind* kind = find_kind(node.op);
-  if (kind == nullptr) return {};
-  const std::string_view line = kind->target;
-  if (kind->lower == unary) return PointNode{line, kUnary};
-  if (kind->lower == unary_test) return PointNode{line, kUnary, true};
-  if (kind->lower == binary || kind->lower == ordered) return PointNode{line, kBinary};
-  if (kind->lower == binary_test || kind->lower == ordered_test) return PointNode{line, kBinary, true};
-  if (kind->lower == power) return PointNode{line, kPower};
-  if (kind->lower == select) return PointNode{line, kSelect};
-  if (kind->lower == backward) return PointNode{line, kBackward};
-  return {};
-}
-
 }  // namespace npu::graph

@@ -8,27 +8,12 @@
 #include <numeric>
 
 #include "graph/node/layout.h"
-#include "graph/node/point.h"
 #include "graph/node/resource.h"
 #include "graph/planner.h"
 #include "ops/vector/chain.h"
 
 namespace npu::graph {
 namespace {
-
-enum class Role : uint8_t { kPoint, kSum, kBias, kCast, kSame, kRead, kAssign, kUpdate };
-
-Role role_of(const Node& node) {
-  if (node.op == "AddN") return Role::kSum;
-  if (node.op == "BiasAdd") return Role::kBias;
-  if (node.op == "Cast") return Role::kCast;
-  if (node.op == "Identity") return Role::kSame;
-  if (node.op == "ReadVariableOp") return Role::kRead;
-  if (node.op == "AssignVariableOp") return Role::kAssign;
-  if (node.op == "AssignAddVariableOp" || node.op == "AssignSubVariableOp") return Role::kUpdate;
-  if (!point_node(node)) throw Unfused{fmt::format("{} is not element-wise", node.op)};
-  return Role::kPoint;
-}
 
 /// What is known of a value between the parts.
 struct Known {
@@ -100,20 +85,21 @@ class Fused {
   void look_at(NodeId id) {
     const Node& node = f_[id];
     Known out;
-    switch (role_of(node)) {
-      case Role::kSame: same_[{id, 0}] = node.inputs[0]; return;
-      case Role::kRead: out = variable(node.inputs[0]); break;
-      case Role::kAssign:
-      case Role::kUpdate: {
+    switch (part_of(node).part) {
+      case Part::kNone: throw Unfused{fmt::format("{} is not element-wise", node.op)};
+      case Part::kSame: same_[{id, 0}] = node.inputs[0]; return;
+      case Part::kRead: out = variable(node.inputs[0]); break;
+      case Part::kAssign:
+      case Part::kUpdate: {
         out = variable(node.inputs[0]);
         const Known& given = value(node.inputs[1]);
-        const bool fits =
-            given.dtype == out.dtype &&
-            (node.op == "AssignVariableOp" ? given.shape == out.shape : broadcast(given.shape, out.shape) == out.shape);
+        const bool fits = given.dtype == out.dtype &&
+                          (part_of(node).part == Part::kAssign ? given.shape == out.shape
+                                                               : broadcast(given.shape, out.shape) == out.shape);
         if (!fits) throw Unfused{"a variable is given another shape or type"};
         break;
       }
-      case Role::kCast: {
+      case Part::kCast: {
         const Known& in = value(node.inputs[0]);
         out = {in.shape, node.outputs[0].type.dtype};
         if (in.dtype == out.dtype) {
@@ -123,14 +109,14 @@ class Fused {
         if (!ops::ChainProgram::knows("cast", in.dtype, out.dtype)) throw Unfused{"a cast is no step of a chain"};
         break;
       }
-      case Role::kBias:
+      case Part::kBias:
         out = {value(node.inputs[0]).shape, value(node.inputs[0]).dtype};
         if (value(node.inputs[1]).dtype != out.dtype) throw Unfused{"a bias is of another type"};
         break;
       default: {
         out = {value(node.inputs[0]).shape, value(node.inputs.back()).dtype};
         for (const Edge& edge : node.inputs) out.shape = broadcast(out.shape, value(edge).shape);
-        if (role_of(node) == Role::kPoint) {
+        if (part_of(node).part == Part::kPoint) {
           look_at_point(node, out);
           break;
         }
@@ -143,9 +129,9 @@ class Fused {
   }
 
   void look_at_point(const Node& node, Known& out) const {
-    const PointNode point = *point_node(node);
+    const NodePart& point = part_of(node);
     const DType dtype = out.dtype;
-    if (point.test) out.dtype = DType::kBool;
+    if (point.form.test) out.dtype = DType::kBool;
     const bool where = point.line == "where";
     if (where && value(node.inputs[0]).dtype != DType::kBool) throw Unfused{"a condition is not bool"};
     for (size_t k = where ? 1 : 0; k < node.inputs.size(); ++k)
@@ -247,32 +233,33 @@ class Fused {
     const auto reg = [&](size_t i) { return operand(unit, number, node.inputs[i]); };
     const auto now = [&] { return variable_register(unit, handles_.at(node.inputs[0]), out.dtype); };
     int result = 0;
-    switch (role_of(node)) {
-      case Role::kRead: result = now(); break;
-      case Role::kAssign:
+    switch (part_of(node).part) {
+      case Part::kRead: result = now(); break;
+      case Part::kAssign:
         now();
         unit.variable_now[handles_.at(node.inputs[0])] = reg(1);
         return;
-      case Role::kUpdate: {
+      case Part::kUpdate: {
         const int before = now();
-        unit.variable_now[handles_.at(node.inputs[0])] = add(unit, node.op == "AssignAddVariableOp" ? "add" : "sub",
-                                                             out.dtype, {{"self", before}, {"other", reg(1)}});
+        unit.variable_now[handles_.at(node.inputs[0])] =
+            add(unit, part_of(node).line, out.dtype, {{"self", before}, {"other", reg(1)}});
         return;
       }
-      case Role::kCast: result = add(unit, "cast", out.dtype, {{"self", reg(0)}}); break;
-      case Role::kSum:
+      case Part::kCast: result = add(unit, "cast", out.dtype, {{"self", reg(0)}}); break;
+      case Part::kSum:
         result = reg(0);
         for (size_t i = 1; i < node.inputs.size(); ++i)
           result = add(unit, "add", out.dtype, {{"self", result}, {"other", reg(i)}});
         break;
-      case Role::kBias: result = add_bias(unit, id, number); break;
+      case Part::kBias: result = add_bias(unit, id, number); break;
       default: {
-        const PointNode point = *point_node(node);
+        const auto& [part, line, form] = part_of(node);
         std::vector<std::pair<std::string, int>> operands;
-        for (size_t k = 0; k < point.fields.size(); ++k)
-          operands.emplace_back(point.fields[k], reg(point.same ? 0 : k));
-        result = add(unit, point.line, out.dtype, std::move(operands));
-        for (const auto& [field, number] : point.numbers) unit.group.steps.back().numbers.emplace_back(field, number);
+        for (size_t k = 0; k < form.fields.size(); ++k) operands.emplace_back(form.fields[k], reg(form.same ? 0 : k));
+        result = add(unit, line, out.dtype, std::move(operands));
+        if (form.numbers == nullptr) break;
+        for (const auto& [field, number] : form.numbers(node.attributes))
+          unit.group.steps.back().numbers.emplace_back(field, number);
       }
     }
     unit.registers[{id, 0}] = result;
@@ -363,7 +350,10 @@ class Fused {
       for (const Edge& edge : unit->outputs) outputs.push_back(values_.at(edge).planned);
     }
     if (groups.empty()) return;
-    l_.call("chain").set("inputs", inputs).set("outputs", outputs).set("program", ops::to_text(groups));
+    l_.call("chain")
+        .set("inputs", inputs)
+        .set("outputs", outputs)
+        .set("program", ops::chain_program(std::move(groups)));
   }
 
   /// One operator alone is called as ever.
@@ -404,8 +394,7 @@ class UpdateStep {
   std::vector<Planned> handles;
   std::vector<Source> inputs, outputs;
 
-  explicit UpdateStep(std::span<const ops::ChainGroup> groups)
-      : program_(std::make_shared<const ops::ChainProgram>(groups)) {}
+  explicit UpdateStep(std::vector<ops::ChainGroup> groups) : program_(ops::chain_program(std::move(groups))) {}
 
   void run(Frame& frame) {
     std::vector<Variable*> held;
@@ -483,7 +472,7 @@ void Fused::emit_updates(const std::vector<Unit*>& units) {
     }
     groups.push_back(unit->group);
   }
-  const auto step = std::make_shared<UpdateStep>(groups);
+  const auto step = std::make_shared<UpdateStep>(std::move(groups));
   used.insert(used.end(), handles.begin(), handles.end());
   step->handles = std::move(handles), step->inputs = std::move(inputs), step->outputs = std::move(outputs);
   l_.run(used, [step](Frame& frame) { step->run(frame); });

@@ -22,8 +22,8 @@ TensorField* find(Step& step, std::string_view name) {
 
 /// The result of a step that a chain may follow, row-major (images: channels last); null for other steps.
 Planned* result_of(Step& step) {
-  if (step.def == nullptr || step.def->field("chain") == nullptr) return nullptr;
-  const bool images = step.def->family == "conv";
+  if (step.def == nullptr || !step.def->is(ops::kTakesChain)) return nullptr;
+  const bool images = step.def->is(ops::kImages);
   TensorField* field = find(step, "out");
   if (field == nullptr) field = find(step, "grad_input");
   if (field == nullptr) return nullptr;
@@ -41,7 +41,7 @@ struct Group {
 /// A step of one element-wise operator as a chain; none where it has numbers of its own, or is no step of a chain.
 std::optional<Group> single(Step& step) {
   const TensorField* out = find(step, "out");
-  if (out == nullptr || !step.attributes.empty() || !step.def->pointwise) return std::nullopt;
+  if (out == nullptr || !step.attributes.empty() || !step.def->is(ops::kPointwise)) return std::nullopt;
   Group g;
   ops::ChainStep only{std::string(step.def->name), out->values.front().dtype(), {}};
   for (const TensorField& field : step.tensors) {
@@ -65,11 +65,11 @@ std::vector<Group> groups_of(Step& step) {
     return one ? std::vector<Group>{std::move(*one)} : std::vector<Group>{};
   }
   const auto op = make_operator(step);
-  const auto& text = *static_cast<const std::string*>(step.def->field("program")->locate(*op));
+  const auto& program = step.def->field("program")->of<std::shared_ptr<const ops::ChainProgram>>(*op);
   auto in = find(step, "inputs")->values.begin(), out = find(step, "outputs")->values.begin();
   std::vector<Group> groups;
-  for (ops::ChainGroup& program : ops::chain_groups(text)) {
-    Group g{std::move(program), {}, {}};
+  for (const ops::ChainGroup& group : program->source()) {
+    Group g{group, {}, {}};
     g.inputs.assign(in, in + static_cast<int64_t>(g.program.inputs.size()));
     g.outputs.assign(out, out + static_cast<int64_t>(g.program.outputs.size()));
     in += static_cast<int64_t>(g.inputs.size()), out += static_cast<int64_t>(g.outputs.size());
@@ -121,7 +121,7 @@ void add_chain(Step& step, const std::vector<Group>& groups, std::string_view in
     out.values.insert(out.values.end(), g.outputs.begin(), g.outputs.end());
   }
   step.tensors.push_back(std::move(in)), step.tensors.push_back(std::move(out));
-  OperatorCall(step).set(program, ops::to_text(programs));
+  OperatorCall(step).set(program, ops::chain_program(std::move(programs)));
   set_uses(step);
 }
 

@@ -8,7 +8,7 @@
 #include "graph/node/loop.h"
 #include "graph/planner.h"
 #include "graph/tensor_list.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

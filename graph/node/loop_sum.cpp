@@ -8,7 +8,7 @@
 #include "graph/lowering.h"
 #include "graph/node/loop.h"
 #include "graph/planner.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

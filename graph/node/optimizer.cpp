@@ -5,7 +5,7 @@
 
 #include "base/split.h"
 #include "graph/node/resource.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

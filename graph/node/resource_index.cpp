@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading and writing variables at positions that a tensor names.
 #include "graph/node/resource.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {

@@ -3,7 +3,7 @@
 // still holds it (Variable::update).
 #include "graph/node/resource.h"
 #include "graph/planner.h"
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {
@@ -69,10 +69,10 @@ void is_initialized(Lowering& l) {
   });
 }
 
-NPU_NODE("ReadVariableOp", read);
-NPU_NODE("AssignVariableOp", assign);
-NPU_NODE("AssignAddVariableOp", update, "add");
-NPU_NODE("AssignSubVariableOp", update, "sub");
+NPU_NODE("ReadVariableOp", read, {}, Part::kRead);
+NPU_NODE("AssignVariableOp", assign, {}, Part::kAssign);
+NPU_NODE("AssignAddVariableOp", update, "add", Part::kUpdate);
+NPU_NODE("AssignSubVariableOp", update, "sub", Part::kUpdate);
 NPU_NODE("VarIsInitializedOp", is_initialized);
 
 }  // namespace

@@ -104,7 +104,7 @@ void cast(Lowering& l) {
   l.call("copy").set("self", in).set("out", l.make(0, out_type(l), in.shape()));
 }
 
-NPU_NODE("Identity", identity);
+NPU_NODE("Identity", identity, {}, Part::kSame);
 NPU_NODE("StopGradient", identity);
 NPU_NODE("PreventGradient", identity);
 NPU_NODE("Snapshot", identity);
@@ -120,7 +120,7 @@ NPU_NODE("Shape", shape_n);
 NPU_NODE("ShapeN", shape_n);
 NPU_NODE("Size", size);
 NPU_NODE("Rank", rank);
-NPU_NODE("Cast", cast);
+NPU_NODE("Cast", cast, {}, Part::kCast);
 
 }  // namespace
 }  // namespace npu::graph

@@ -14,7 +14,7 @@ constexpr size_t kMostParts = 48;  // of one node
 /// Nodes that only hand on what they get are worth nothing on their own.
 size_t worth(const Function& f, const std::vector<NodeId>& members) {
   return static_cast<size_t>(
-      std::count_if(members.begin(), members.end(), [&](NodeId id) { return f[id].op != "Identity"; }));
+      std::count_if(members.begin(), members.end(), [&](NodeId id) { return part_of(f[id]).part != Part::kSame; }));
 }
 
 /// Puts together what feeds each other, once over all nodes; true when something was.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/node/point.h"
+#include "graph/point.h"
 #include "ops/vector/chain.h"
 
 namespace npu::graph {
@@ -214,10 +214,17 @@ bool is_elementwise(const Function& f, const Node& node) {
     constant = constant && f[edge.node].op == kind::kConstant;  // those are computed while planning
   }
   if (constant) return false;
-  if (node.op == "AddN" || node.op == "BiasAdd" || node.op == "Cast" || node.op == "Identity") return true;
-  const std::optional<PointNode> point = point_node(node);
-  return point && ops::ChainProgram::knows(point->line, f.output(node.inputs.back()).type.dtype,
-                                           node.outputs.front().type.dtype);
+  const NodePart& part = part_of(node);
+  switch (part.part) {
+    case Part::kSum:
+    case Part::kBias:
+    case Part::kCast:
+    case Part::kSame: return true;
+    case Part::kPoint:
+      return ops::ChainProgram::knows(part.line, f.output(node.inputs.back()).type.dtype,
+                                      node.outputs.front().type.dtype);
+    default: return false;
+  }
 }
 
 }  // namespace npu::graph

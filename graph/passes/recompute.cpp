@@ -55,8 +55,8 @@ class Recompute {
   }
   bool is_function_of_one(NodeId id) const {
     const Node& node = f_[id];
-    return is_elementwise(f_, node) && node.op != "Identity" && node.op != "BiasAdd" && node.op != "Cast" &&
-           only_input(f_, node) >= 0;
+    const Part part = part_of(node).part;
+    return (part == Part::kPoint || part == Part::kSum) && is_elementwise(f_, node) && only_input(f_, node) >= 0;
   }
   Edge input(NodeId id) const { return f_[id].inputs[static_cast<size_t>(only_input(f_, f_[id]))]; }
   Edge root(NodeId id) const {

@@ -13,8 +13,8 @@ namespace {
 
 bool is_update(const Function& f, const Node& node) {
   if (node.removed || node.parts || node.inputs.size() != 2) return false;
-  if (node.op != "AssignAddVariableOp" && node.op != "AssignSubVariableOp" && node.op != "AssignVariableOp")
-    return false;
+  const Part part = part_of(node).part;
+  if (part != Part::kAssign && part != Part::kUpdate) return false;
   const ValueType& type = f.output(node.inputs[1]).type;
   return type.is_tensor() && is_floating(type.dtype);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GELU with its form as an argument: a number (0 exact, 1 tanh) forwards, a word ("none", "tanh") backwards.
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

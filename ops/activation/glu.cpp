@@ -5,7 +5,7 @@
 //   geglu   a · gelu(b), or gelu(a) · b with activate_left
 #include <string_view>
 
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // log(sigmoid(x)) for training: `buffer` gets e^-|x| when the client gives it the input's shape (it may be empty).
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

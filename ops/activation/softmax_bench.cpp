@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::ops {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ops/attention/layout.h"
-#include "ops/call.h"
 #include "ops/operator.h"
+#include "ops/runner/call.h"
 
 namespace npu::ops {
 namespace {
@@ -243,7 +243,7 @@ int64_t InferAttention::cost() const {
 template <auto M>
 constexpr Field unbuilt(std::string_view name) {
   return {name, FieldKind::kTensor, FieldRole::kOptional,
-          [](Operator& op) -> void* { return &(static_cast<InferAttention&>(op).*M); }};
+          [](Operator& op) -> Member { return &(static_cast<InferAttention&>(op).*M); }};
 }
 
 using A = InferAttention;

@@ -21,9 +21,9 @@ void require_dims(const char* name, const Tensor& t, const Dims& shape) {
   require(t.shape == shape, "{} is {}, the arguments give {}", name, t.shape, shape);
 }
 
-void require_followed(const std::string& chain, bool never, const char* name, const Tensor& t) {
-  require(chain.empty() || (!never && cube::is_channels_last(t)), "{} is {}: a chain follows channels-last images only",
-          name, t);
+void require_followed(const std::shared_ptr<const ChainProgram>& chain, bool never, const char* name, const Tensor& t) {
+  require(chain == nullptr || (!never && cube::is_channels_last(t)),
+          "{} is {}: a chain follows channels-last images only", name, t);
 }
 
 // Transposed convolution runs the passes of the convolution it turns around: what is written there is src.
@@ -68,7 +68,7 @@ Tensor sums_of(const ConvTensors& tensors, const Tensor& out) {
 // A field of another operator, by name.
 template <class T>
 T& field(Operator& op, std::string_view name) {
-  return *static_cast<T*>(op.def->field(name)->locate(op));
+  return op.def->field(name)->of<T>(op);
 }
 
 void Convolution::prepare() {
@@ -185,22 +185,24 @@ void ConvolutionBackward::run() {
   attr<&type::stride>("stride"), attr<&type::padding>("padding"), attr<&type::dilation>("dilation"), \
       attr<&type::transposed>("transposed"), attr<&type::output_padding>("output_padding"),          \
       attr<&type::groups>("groups")
-const Registration register_convolution(
-    "convolution", "conv",
-    with_chain<Convolution>({in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
-                             optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution),
-                             out<&Convolution::out>("out")}),
-    &make<Convolution>);
-const Registration register_convolution_backward(
-    "convolution_backward", "conv",
-    with_chain<ConvolutionBackward>(
-        {in<&ConvolutionBackward::grad_output>("grad_output"), in<&ConvolutionBackward::input>("input"),
-         in<&ConvolutionBackward::weight>("weight"), attr<&ConvolutionBackward::bias_sizes>("bias_sizes"),
-         NPU_CONV_OPTIONS(ConvolutionBackward), attr<&ConvolutionBackward::output_mask>("output_mask"),
-         optional_out<&ConvolutionBackward::grad_input>("grad_input"),
-         optional_out<&ConvolutionBackward::grad_weight>("grad_weight"),
-         optional_out<&ConvolutionBackward::grad_bias>("grad_bias")}),
-    &make<ConvolutionBackward>);
+const Registration register_convolution =
+    Registration("convolution", "conv",
+                 with_chain<Convolution>({in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
+                                          optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution),
+                                          out<&Convolution::out>("out")}),
+                 &make<Convolution>)
+        .is(kImages);
+const Registration register_convolution_backward =
+    Registration("convolution_backward", "conv",
+                 with_chain<ConvolutionBackward>(
+                     {in<&ConvolutionBackward::grad_output>("grad_output"), in<&ConvolutionBackward::input>("input"),
+                      in<&ConvolutionBackward::weight>("weight"), attr<&ConvolutionBackward::bias_sizes>("bias_sizes"),
+                      NPU_CONV_OPTIONS(ConvolutionBackward), attr<&ConvolutionBackward::output_mask>("output_mask"),
+                      optional_out<&ConvolutionBackward::grad_input>("grad_input"),
+                      optional_out<&ConvolutionBackward::grad_weight>("grad_weight"),
+                      optional_out<&ConvolutionBackward::grad_bias>("grad_bias")}),
+                 &make<ConvolutionBackward>)
+        .is(kImages);
 
 }  // namespace
 }  // namespace npu::ops

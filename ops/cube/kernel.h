@@ -3,7 +3,7 @@
 // all double products.
 #pragma once
 
-#include "ops/cube/gemm.h"
+#include "ops/cube/gemm_args.h"
 
 namespace npu::ops::cube {
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "ops/cube/conv_shape.h"
-#include "ops/cube/gemm.h"
+#include "ops/cube/gemm_args.h"
 
 namespace npu::ops::cube {
 

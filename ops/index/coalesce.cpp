@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // coalesce_sparse: entries of a sparse tensor that name one place become one entry with the sum of their values. The
 // client has sorted the places out: entry i goes to row places[i] of the results.
+#include "ops/runner/delegate.h"
 #include "ops/vector/along_dim.h"
-#include "ops/vector/delegate.h"
 
 namespace npu::ops {
 namespace {

@@ -150,14 +150,18 @@ struct Take final : Operator {
 
 NPU_OPERATOR(IndexSelect, "index_select", "index", in<&IndexSelect::self>("self"), attr<&IndexSelect::dim>("dim"),
              in<&IndexSelect::index>("index"), attr<&IndexSelect::batch_dims>("batch_dims"),
-             out<&IndexSelect::out>("out"));
+             out<&IndexSelect::out>("out"))
+    .is(kMovesBits);
 NPU_OPERATOR(Gather, "gather", "index", in<&Gather::self>("self"), attr<&Gather::dim>("dim"),
-             in<&Gather::index>("index"), out<&Gather::out>("out"));
-NPU_OPERATOR(Index, "index", "index", in<&Index::self>("self"), in<&Index::indices>("indices"),
-             out<&Index::out>("out"));
+             in<&Gather::index>("index"), out<&Gather::out>("out"))
+    .is(kMovesBits);
+NPU_OPERATOR(Index, "index", "index", in<&Index::self>("self"), in<&Index::indices>("indices"), out<&Index::out>("out"))
+    .is(kMovesBits);
 NPU_OPERATOR(GatherNd, "gather_nd", "index", in<&GatherNd::self>("self"), in<&GatherNd::indices>("indices"),
-             out<&GatherNd::out>("out"));
-NPU_OPERATOR(Take, "take", "index", in<&Take::self>("self"), in<&Take::index>("index"), out<&Take::out>("out"));
+             out<&GatherNd::out>("out"))
+    .is(kMovesBits);
+NPU_OPERATOR(Take, "take", "index", in<&Take::self>("self"), in<&Take::index>("index"), out<&Take::out>("out"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

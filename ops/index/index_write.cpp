@@ -150,10 +150,12 @@ struct ScatterUpdate final : Writing {
 NPU_OPERATOR(IndexAdd, "index_add", "index", NPU_WRITING_FIELDS(IndexAdd), attr<&IndexAdd::dim>("dim"),
              in<&IndexAdd::index>("index"), in<&IndexAdd::source>("source"), attr<&IndexAdd::alpha>("alpha"));
 NPU_OPERATOR(IndexCopy, "index_copy", "index", NPU_WRITING_FIELDS(IndexCopy), attr<&IndexCopy::dim>("dim"),
-             in<&IndexCopy::index>("index"), in<&IndexCopy::source>("source"));
+             in<&IndexCopy::index>("index"), in<&IndexCopy::source>("source"))
+    .is(kMovesBits);
 NPU_OPERATOR(IndexFill, "index_fill", "index", NPU_WRITING_FIELDS(IndexFill), attr<&IndexFill::dim>("dim"),
              optional<&IndexFill::index>("index"), attr<&IndexFill::positions>("positions"),
-             in<&IndexFill::value>("value"));
+             in<&IndexFill::value>("value"))
+    .is(kMovesBits);
 NPU_OPERATOR(IndexPut, "index_put", "index", NPU_WRITING_FIELDS(IndexPut), in<&IndexPut::indices>("indices"),
              in<&IndexPut::values>("values"), attr<&IndexPut::accumulate>("accumulate"));
 NPU_OPERATOR(Put, "put", "index", NPU_WRITING_FIELDS(Put), in<&Put::index>("index"), in<&Put::source>("source"),
@@ -163,7 +165,8 @@ NPU_OPERATOR(ScatterNdUpdate, "scatter_nd_update", "index", NPU_WRITING_FIELDS(S
              attr<&ScatterNdUpdate::reduction>("reduction"), attr<&ScatterNdUpdate::alpha>("alpha"));
 NPU_OPERATOR(ScatterUpdate, "scatter_update", "index", NPU_WRITING_FIELDS(ScatterUpdate),
              in<&ScatterUpdate::indices>("indices"), in<&ScatterUpdate::updates>("updates"),
-             attr<&ScatterUpdate::axis>("axis"));
+             attr<&ScatterUpdate::axis>("axis"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 T& field(Operator& op, std::string_view name) {
-  return *static_cast<T*>(op.def->field(name)->locate(op));
+  return op.def->field(name)->of<T>(op);
 }
 
 std::string message_of(Operator& op) {

@@ -137,9 +137,11 @@ struct MaskedScatter final : Operator {
 NPU_OPERATOR(Nonzero, "nonzero", "index", in<&Nonzero::self>("self"), attr<&Nonzero::columns>("columns"),
              out<&Nonzero::out>("out"));
 NPU_OPERATOR(MaskedSelect, "masked_select", "index", in<&MaskedSelect::self>("self"), in<&MaskedSelect::mask>("mask"),
-             out<&MaskedSelect::out>("out"));
+             out<&MaskedSelect::out>("out"))
+    .is(kMovesBits);
 NPU_OPERATOR(MaskedScatter, "masked_scatter", "index", inout<&MaskedScatter::self>("self"),
-             in<&MaskedScatter::mask>("mask"), in<&MaskedScatter::source>("source"));
+             in<&MaskedScatter::mask>("mask"), in<&MaskedScatter::source>("source"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -156,7 +156,8 @@ struct UnfoldBackward final : Writing {
 
 NPU_OPERATOR(RepeatInterleave, "repeat_interleave", "index", in<&RepeatInterleave::self>("self"),
              in<&RepeatInterleave::repeats>("repeats"), attr<&RepeatInterleave::dim>("dim"),
-             out<&RepeatInterleave::out>("out"));
+             out<&RepeatInterleave::out>("out"))
+    .is(kMovesBits);
 NPU_OPERATOR(RepeatPositions, "repeat_positions", "index", in<&RepeatPositions::repeats>("repeats"),
              out<&RepeatPositions::out>("out"));
 NPU_OPERATOR(RepeatInterleaveBackward, "repeat_interleave_backward", "index",

@@ -203,7 +203,8 @@ struct TokenUnpermuteGrad final : Unpermute {
 
 NPU_OPERATOR(TokenPermute, "token_permute", "index", in<&TokenPermute::tokens>("tokens"),
              in<&TokenPermute::indices>("indices"), attr<&TokenPermute::padded_mode>("padded_mode"),
-             out<&TokenPermute::out>("out"), out<&TokenPermute::sorted>("sorted"));
+             out<&TokenPermute::out>("out"), out<&TokenPermute::sorted>("sorted"))
+    .is(kMovesBits);
 NPU_OPERATOR(TokenPermuteGrad, "token_permute_grad", "index", in<&TokenPermuteGrad::grad>("grad"),
              in<&TokenPermuteGrad::sorted>("sorted"), attr<&TokenPermuteGrad::top_k>("top_k"),
              attr<&TokenPermuteGrad::padded_mode>("padded_mode"), out<&TokenPermuteGrad::out>("out"));

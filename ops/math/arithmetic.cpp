@@ -29,11 +29,11 @@ HWY_INLINE T lerp_of(T from, T to, T weight) {
 }
 
 constexpr PointOp kArithmetic[] = {
-    NPU_POINT1("neg", "self", kNumeric | kComplex, negative_of(x)),
-    NPU_POINT1("abs", "self", kNumeric | kComplex, abs_of(x)),
+    NPU_POINT1("neg", "self", kNumeric | kComplex | kMoves, negative_of(x)),
+    NPU_POINT1("abs", "self", kNumeric | kComplex | kMoves, abs_of(x)),
     NPU_POINT1("reciprocal", "self", kReal | kComplex, decltype(x)(1) / x),
     NPU_POINT1("square", "self", kReal | kComplex, x* x),
-    NPU_POINT1("sign", "self", kNumeric | kComplex, sign_of(x)),
+    NPU_POINT1("sign", "self", kNumeric | kComplex | kMoves, sign_of(x)),
     NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_add(x, wrap_multiply(z, y))),
     NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_subtract(x, wrap_multiply(z, y))),
     NPU_POINT3("rsub", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_subtract(y, wrap_multiply(z, x))),

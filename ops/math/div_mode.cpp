@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Division with a rounding mode: 0 none, 1 towards zero, 2 down.
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

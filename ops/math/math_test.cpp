@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::ops {
 namespace {

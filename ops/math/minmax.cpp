@@ -13,11 +13,11 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kMinmax[] = {
-    NPU_POINT2("maximum", "self, other", kNumeric, max_of(x, y)),
-    NPU_POINT2("minimum", "self, other", kNumeric, min_of(x, y)),
-    NPU_POINT3("clamp", "self, min?=lowest, max?=highest", kNumeric, min_of(max_of(x, y), z)),
-    NPU_POINT2("clamp_min", "self, min", kNumeric, max_of(x, y)),
-    NPU_POINT2("clamp_max", "self, max", kNumeric, min_of(x, y)),
+    NPU_POINT2("maximum", "self, other", kNumeric | kMoves, max_of(x, y)),
+    NPU_POINT2("minimum", "self, other", kNumeric | kMoves, min_of(x, y)),
+    NPU_POINT3("clamp", "self, min?=lowest, max?=highest", kNumeric | kMoves, min_of(max_of(x, y), z)),
+    NPU_POINT2("clamp_min", "self, min", kNumeric | kMoves, max_of(x, y)),
+    NPU_POINT2("clamp_max", "self, max", kNumeric | kMoves, min_of(x, y)),
 };
 
 std::span<const PointOp> minmax() { return kMinmax; }

@@ -3,7 +3,7 @@
 // decides the results at -0 and -inf); everything else is the general `power`.
 #include <string_view>
 
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 #include "ops/vector/pointwise.h"
 
 namespace npu::ops {

@@ -2,7 +2,7 @@
 // Rounding to decimal places: positive ones scale up before rounding, negative ones down, as torch does in this order.
 #include <cmath>
 
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kSelection[] = {
-    NPU_POINT3("where", "condition, self, other", kNumeric | kComplex | kCondition, x ? y : z),
-    NPU_POINT3("masked_fill", "mask, self, value", kNumeric | kComplex | kCondition, x ? z : y),
+    NPU_POINT3("where", "condition, self, other", kNumeric | kComplex | kCondition | kMoves, x ? y : z),
+    NPU_POINT3("masked_fill", "mask, self, value", kNumeric | kComplex | kCondition | kMoves, x ? z : y),
     NPU_POINT3("masked_scale", "mask, self, scale=1", kReal | kCondition, x ? y* z : y* decltype(y)(0)),
 };
 

@@ -26,7 +26,7 @@ constexpr PointOp kSpecial[] = {
     NPU_POINT1("erf", "self", kReal, erf_of(x)),
     NPU_POINT1("erfc", "self", kReal, erfc_of(x)),
     NPU_POINT1("erfinv", "self", kReal, erfinv_of(x)),
-    NPU_POINT4("nan_to_num", "self, nan=0, posinf=0, neginf=0", kNumeric, nan_to_num(x, y, z, w)),
+    NPU_POINT4("nan_to_num", "self, nan=0, posinf=0, neginf=0", kNumeric | kMoves, nan_to_num(x, y, z, w)),
 };
 
 std::span<const PointOp> special() { return kSpecial; }

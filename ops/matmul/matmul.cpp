@@ -48,7 +48,7 @@ struct Matmul final : ChainAfter {
     Tensor result = mat2.rank() == 1 ? with_axis(out, out.rank()) : out;
     if (self.rank() == 1) result = with_axis(result, result.rank() - 1);
     product.plan(with_batch(a, batch), with_batch(b, batch), {}, result);
-    require(chain.empty() || out.contiguous(), "out is {}: a chain follows row-major results only", out);
+    require(chain == nullptr || out.contiguous(), "out is {}: a chain follows row-major results only", out);
     prepare_chain();
   }
   void run() override {

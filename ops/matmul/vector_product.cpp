@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with vectors. Each is a Product whose vectors are seen as matrices of one row or one column.
 #include "ops/matmul/product.h"
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

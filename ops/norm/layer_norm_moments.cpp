@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer normalisation that hands out the variance of each row where layer_norm hands out its inverse root, and the
 // gradient from it: what clients of the single-operator interface run.
-#include "ops/vector/delegate.h"
+#include "ops/runner/delegate.h"
 
 namespace npu::ops {
 namespace {

@@ -131,18 +131,18 @@ void Apply::update_row(int64_t row, int64_t position, const double* param) const
   for (size_t k = 0; k < line().states.size(); ++k) store(states.at(k), k + 1);
 }
 
-using Locate = void* (*)(Operator&);
+using Locate = Member (*)(Operator&);
 constexpr std::array<Locate, kMostStates> kState{
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).states[0]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).states[1]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).states[2]; }};
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).states[0]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).states[1]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).states[2]; }};
 constexpr std::array<Locate, kMostNumbers> kNumber{
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).numbers[0]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).numbers[1]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).numbers[2]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).numbers[3]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).numbers[4]; },
-    [](Operator& op) -> void* { return &static_cast<Apply&>(op).numbers[5]; }};
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).numbers[0]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).numbers[1]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).numbers[2]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).numbers[3]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).numbers[4]; },
+    [](Operator& op) -> Member { return &static_cast<Apply&>(op).numbers[5]; }};
 
 std::unique_ptr<Operator> make_apply(const OperatorDef& def) {
   auto made = std::make_unique<Apply>();

@@ -71,12 +71,14 @@ std::vector<Field> fixed_fields() {
 using MaxPoolIndices = MaxPool<Place::kPlane>;
 using MaxPoolMask = MaxPool<Place::kWindow>;
 
-const Registration register_indices("max_pool_indices", "pooling", fixed_fields<MaxPoolIndices>(),
-                                    &make<MaxPoolIndices>);
-const Registration register_mask("max_pool_mask", "pooling", fixed_fields<MaxPoolMask>(), &make<MaxPoolMask>);
+const Registration register_indices =
+    Registration("max_pool_indices", "pooling", fixed_fields<MaxPoolIndices>(), &make<MaxPoolIndices>).is(kMovesBits);
+const Registration register_mask =
+    Registration("max_pool_mask", "pooling", fixed_fields<MaxPoolMask>(), &make<MaxPoolMask>).is(kMovesBits);
 NPU_OPERATOR(AdaptiveMaxPool, "adaptive_max_pool", "pooling", in<&AdaptiveMaxPool::self>("self"),
              attr<&AdaptiveMaxPool::output_size>("output_size"), attr<&AdaptiveMaxPool::spatial>("spatial"),
-             out<&AdaptiveMaxPool::out>("out"), out<&AdaptiveMaxPool::indices>("indices"));
+             out<&AdaptiveMaxPool::out>("out"), out<&AdaptiveMaxPool::indices>("indices"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

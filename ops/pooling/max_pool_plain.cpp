@@ -126,10 +126,11 @@ struct PlainMaxPoolGrad final : MaxWindows {
   bool covered_ = false;
 };
 
-const Registration register_max_pool("max_pool", "pooling",
-                                     with_windows({attr<&PlainMaxPool::auto_pad>("auto_pad"),
-                                                   out<&PlainMaxPool::out>("out")}),
-                                     &make<PlainMaxPool>);
+const Registration register_max_pool =
+    Registration("max_pool", "pooling",
+                 with_windows({attr<&PlainMaxPool::auto_pad>("auto_pad"), out<&PlainMaxPool::out>("out")}),
+                 &make<PlainMaxPool>)
+        .is(kMovesBits);
 const Registration register_max_pool_backward("max_pool_backward", "pooling",
                                               with_windows({in<&PlainMaxPoolGrad::grad_output>("grad_output"),
                                                             out<&PlainMaxPoolGrad::grad_input>("grad_input")}),

@@ -59,7 +59,8 @@ struct MaxUnpool final : Operator {
 
 NPU_OPERATOR(MaxUnpool, "max_unpool", "pooling", in<&MaxUnpool::self>("self"), in<&MaxUnpool::indices>("indices"),
              attr<&MaxUnpool::output_size>("output_size"), attr<&MaxUnpool::spatial>("spatial"),
-             out<&MaxUnpool::out>("out"));
+             out<&MaxUnpool::out>("out"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -49,7 +49,7 @@ TEST(Philox, CountersOf128BitsCarry) {
 
 template <class T>
 T& field(Operator& op, std::string_view name) {
-  return *static_cast<T*>(op.def->field(name)->locate(op));
+  return op.def->field(name)->of<T>(op);
 }
 
 std::vector<float> normals(Tensor out, std::vector<float>& data) {

@@ -128,15 +128,19 @@ using CumMin = CumulativeExtreme<false>;
 
 #define NPU_DIM_FIELDS(type) in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::keepdim>("keepdim")
 NPU_OPERATOR(MaxDim, "max_dim", "reduce", NPU_DIM_FIELDS(MaxDim), out<&MaxDim::out>("out"),
-             out<&MaxDim::indices>("indices"));
+             out<&MaxDim::indices>("indices"))
+    .is(kMovesBits);
 NPU_OPERATOR(MinDim, "min_dim", "reduce", NPU_DIM_FIELDS(MinDim), out<&MinDim::out>("out"),
-             out<&MinDim::indices>("indices"));
+             out<&MinDim::indices>("indices"))
+    .is(kMovesBits);
 NPU_OPERATOR(ArgMax, "argmax", "reduce", NPU_DIM_FIELDS(ArgMax), out<&ArgMax::indices>("indices"));
 NPU_OPERATOR(ArgMin, "argmin", "reduce", NPU_DIM_FIELDS(ArgMin), out<&ArgMin::indices>("indices"));
 NPU_OPERATOR(CumMax, "cummax", "reduce", in<&CumMax::self>("self"), attr<&CumMax::dim>("dim"),
-             out<&CumMax::out>("values"), out<&CumMax::indices>("indices"));
+             out<&CumMax::out>("values"), out<&CumMax::indices>("indices"))
+    .is(kMovesBits);
 NPU_OPERATOR(CumMin, "cummin", "reduce", in<&CumMin::self>("self"), attr<&CumMin::dim>("dim"),
-             out<&CumMin::out>("values"), out<&CumMin::indices>("indices"));
+             out<&CumMin::out>("values"), out<&CumMin::indices>("indices"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -160,12 +160,13 @@ using AnyOf = Extreme<3>;
 
 #define NPU_EXTREME_FIELDS(type) \
   in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::keepdim>("keepdim"), out<&type::out>("out")
-NPU_OPERATOR(Amax, "amax", "reduce", NPU_EXTREME_FIELDS(Amax));
-NPU_OPERATOR(Amin, "amin", "reduce", NPU_EXTREME_FIELDS(Amin));
+NPU_OPERATOR(Amax, "amax", "reduce", NPU_EXTREME_FIELDS(Amax)).is(kMovesBits);
+NPU_OPERATOR(Amin, "amin", "reduce", NPU_EXTREME_FIELDS(Amin)).is(kMovesBits);
 NPU_OPERATOR(AllOf, "all", "reduce", NPU_EXTREME_FIELDS(AllOf));
 NPU_OPERATOR(AnyOf, "any", "reduce", NPU_EXTREME_FIELDS(AnyOf));
 NPU_OPERATOR(AminAmax, "aminmax", "reduce", in<&AminAmax::self>("self"), attr<&AminAmax::dim>("dim"),
-             attr<&AminAmax::keepdim>("keepdim"), out<&AminAmax::min>("min"), out<&AminAmax::max>("max"));
+             attr<&AminAmax::keepdim>("keepdim"), out<&AminAmax::min>("min"), out<&AminAmax::max>("max"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

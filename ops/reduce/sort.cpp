@@ -210,16 +210,22 @@ using NanMedianAll = MedianOfAll<true>;
   in<&type::self>("self"), attr<&type::dim>("dim"), out<&type::values>("values"), out<&type::indices>("indices")
 NPU_OPERATOR(Sort, "sort", "reduce", in<&Sort::self>("self"), attr<&Sort::dim>("dim"),
              attr<&Sort::descending>("descending"), attr<&Sort::stable>("stable"),
-             optional_out<&Sort::values>("values"), out<&Sort::indices>("indices"));
+             optional_out<&Sort::values>("values"), out<&Sort::indices>("indices"))
+    .is(kMovesBits);
 NPU_OPERATOR(Topk, "topk", "reduce", NPU_ORDER_FIELDS(Topk), attr<&Topk::k>("k"), attr<&Topk::largest>("largest"),
-             attr<&Topk::sorted>("sorted"));
+             attr<&Topk::sorted>("sorted"))
+    .is(kMovesBits);
 NPU_OPERATOR(Kthvalue, "kthvalue", "reduce", NPU_ORDER_FIELDS(Kthvalue), attr<&Kthvalue::k>("k"),
-             attr<&Kthvalue::keepdim>("keepdim"));
-NPU_OPERATOR(MedianDim, "median_dim", "reduce", NPU_ORDER_FIELDS(MedianDim), attr<&MedianDim::keepdim>("keepdim"));
+             attr<&Kthvalue::keepdim>("keepdim"))
+    .is(kMovesBits);
+NPU_OPERATOR(MedianDim, "median_dim", "reduce", NPU_ORDER_FIELDS(MedianDim), attr<&MedianDim::keepdim>("keepdim"))
+    .is(kMovesBits);
 NPU_OPERATOR(NanMedianDim, "nanmedian_dim", "reduce", NPU_ORDER_FIELDS(NanMedianDim),
-             attr<&NanMedianDim::keepdim>("keepdim"));
-NPU_OPERATOR(MedianAll, "median", "reduce", in<&MedianAll::self>("self"), out<&MedianAll::out>("out"));
-NPU_OPERATOR(NanMedianAll, "nanmedian", "reduce", in<&NanMedianAll::self>("self"), out<&NanMedianAll::out>("out"));
+             attr<&NanMedianDim::keepdim>("keepdim"))
+    .is(kMovesBits);
+NPU_OPERATOR(MedianAll, "median", "reduce", in<&MedianAll::self>("self"), out<&MedianAll::out>("out")).is(kMovesBits);
+NPU_OPERATOR(NanMedianAll, "nanmedian", "reduce", in<&NanMedianAll::self>("self"), out<&NanMedianAll::out>("out"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -108,7 +108,8 @@ struct Unique final : Operator {
 
 NPU_OPERATOR(Unique, "unique", "reduce", in<&Unique::self>("self"), attr<&Unique::dim>("dim"),
              attr<&Unique::consecutive>("consecutive"), out<&Unique::y>("y"), optional_out<&Unique::inverse>("inverse"),
-             optional_out<&Unique::counts>("counts"));
+             optional_out<&Unique::counts>("counts"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -56,7 +56,8 @@ struct UniqueInOrder final : Operator {
 };
 
 NPU_OPERATOR(UniqueInOrder, "unique_in_order", "reduce", in<&UniqueInOrder::self>("self"), out<&UniqueInOrder::y>("y"),
-             out<&UniqueInOrder::inverse>("inverse"), optional_out<&UniqueInOrder::counts>("counts"));
+             out<&UniqueInOrder::inverse>("inverse"), optional_out<&UniqueInOrder::counts>("counts"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

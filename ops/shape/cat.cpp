@@ -112,11 +112,13 @@ struct Split final : Moves {
   }
 };
 
-NPU_OPERATOR(Cat, "cat", "shape", in<&Cat::tensors>("tensors"), attr<&Cat::dim>("dim"), out<&Cat::out>("out"));
-NPU_OPERATOR(Stack, "stack", "shape", in<&Stack::tensors>("tensors"), attr<&Stack::dim>("dim"),
-             out<&Stack::out>("out"));
+NPU_OPERATOR(Cat, "cat", "shape", in<&Cat::tensors>("tensors"), attr<&Cat::dim>("dim"), out<&Cat::out>("out"))
+    .is(kMovesBits);
+NPU_OPERATOR(Stack, "stack", "shape", in<&Stack::tensors>("tensors"), attr<&Stack::dim>("dim"), out<&Stack::out>("out"))
+    .is(kMovesBits);
 NPU_OPERATOR(Split, "split", "shape", in<&Split::self>("self"), attr<&Split::split_sizes>("split_sizes"),
-             attr<&Split::dim>("dim"), out<&Split::out>("out"));
+             attr<&Split::dim>("dim"), out<&Split::out>("out"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

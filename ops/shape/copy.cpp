@@ -18,7 +18,7 @@ struct Copy final : Operator {
   int64_t cost() const override { return move.cost(); }
 };
 
-NPU_OPERATOR(Copy, "copy", "shape", in<&Copy::self>("self"), out<&Copy::out>("out"));
+NPU_OPERATOR(Copy, "copy", "shape", in<&Copy::self>("self"), out<&Copy::out>("out")).is(kMovesBits | kCasts);
 
 }  // namespace
 }  // namespace npu::ops

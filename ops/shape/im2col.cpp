@@ -123,7 +123,7 @@ struct Col2im final : Windows {
 #define NPU_WINDOW_FIELDS(type)                                                                        \
   in<&type::self>("self"), attr<&type::kernel_size>("kernel_size"), attr<&type::dilation>("dilation"), \
       attr<&type::padding>("padding"), attr<&type::stride>("stride"), out<&type::out>("out")
-NPU_OPERATOR(Im2col, "im2col", "shape", NPU_WINDOW_FIELDS(Im2col));
+NPU_OPERATOR(Im2col, "im2col", "shape", NPU_WINDOW_FIELDS(Im2col)).is(kMovesBits);
 NPU_OPERATOR(Col2im, "col2im", "shape", NPU_WINDOW_FIELDS(Col2im), attr<&Col2im::output_size>("output_size"));
 
 }  // namespace

@@ -150,9 +150,10 @@ using ReflectionPadBackward = BorderPadBackward<true>;
 using ReplicationPadBackward = BorderPadBackward<false>;
 
 #define NPU_PAD_FIELDS(type) in<&type::self>("self"), attr<&type::padding>("padding"), out<&type::out>("out")
-NPU_OPERATOR(ConstantPad, "constant_pad", "shape", NPU_PAD_FIELDS(ConstantPad), attr<&ConstantPad::value>("value"));
-NPU_OPERATOR(ReflectionPad, "reflection_pad", "shape", NPU_PAD_FIELDS(ReflectionPad));
-NPU_OPERATOR(ReplicationPad, "replication_pad", "shape", NPU_PAD_FIELDS(ReplicationPad));
+NPU_OPERATOR(ConstantPad, "constant_pad", "shape", NPU_PAD_FIELDS(ConstantPad), attr<&ConstantPad::value>("value"))
+    .is(kMovesBits);
+NPU_OPERATOR(ReflectionPad, "reflection_pad", "shape", NPU_PAD_FIELDS(ReflectionPad)).is(kMovesBits);
+NPU_OPERATOR(ReplicationPad, "replication_pad", "shape", NPU_PAD_FIELDS(ReplicationPad)).is(kMovesBits);
 NPU_OPERATOR(ReflectionPadBackward, "reflection_pad_backward", "shape", in<&ReflectionPadBackward::grad>("grad"),
              NPU_PAD_FIELDS(ReflectionPadBackward));
 NPU_OPERATOR(ReplicationPadBackward, "replication_pad_backward", "shape", in<&ReplicationPadBackward::grad>("grad"),

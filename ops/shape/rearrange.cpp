@@ -349,26 +349,33 @@ struct FillDiagonal final : Operator {
 };
 
 #define NPU_VIEW_FIELDS(type) in<&type::self>("self"), out<&type::out>("out")
-NPU_OPERATOR(Permute, "permute", "shape", NPU_VIEW_FIELDS(Permute), attr<&Permute::dims>("dims"));
-NPU_OPERATOR(Flip, "flip", "shape", NPU_VIEW_FIELDS(Flip), attr<&Flip::dims>("dims"));
-NPU_OPERATOR(Repeat, "repeat", "shape", NPU_VIEW_FIELDS(Repeat), attr<&Repeat::repeats>("repeats"));
+NPU_OPERATOR(Permute, "permute", "shape", NPU_VIEW_FIELDS(Permute), attr<&Permute::dims>("dims")).is(kMovesBits);
+NPU_OPERATOR(Flip, "flip", "shape", NPU_VIEW_FIELDS(Flip), attr<&Flip::dims>("dims")).is(kMovesBits);
+NPU_OPERATOR(Repeat, "repeat", "shape", NPU_VIEW_FIELDS(Repeat), attr<&Repeat::repeats>("repeats")).is(kMovesBits);
 NPU_OPERATOR(RepeatEach, "repeat_each", "shape", NPU_VIEW_FIELDS(RepeatEach), attr<&RepeatEach::repeats>("repeats"),
-             attr<&RepeatEach::dim>("dim"));
+             attr<&RepeatEach::dim>("dim"))
+    .is(kMovesBits);
 NPU_OPERATOR(Slice, "slice", "shape", NPU_VIEW_FIELDS(Slice), attr<&Slice::dim>("dim"), attr<&Slice::start>("start"),
-             attr<&Slice::end>("end"), attr<&Slice::step>("step"));
+             attr<&Slice::end>("end"), attr<&Slice::step>("step"))
+    .is(kMovesBits);
 NPU_OPERATOR(StridedSlice, "strided_slice", "shape", NPU_VIEW_FIELDS(StridedSlice), attr<&StridedSlice::begin>("begin"),
              attr<&StridedSlice::end>("end"), attr<&StridedSlice::strides>("strides"),
              attr<&StridedSlice::begin_mask>("begin_mask"), attr<&StridedSlice::end_mask>("end_mask"),
              attr<&StridedSlice::ellipsis_mask>("ellipsis_mask"), attr<&StridedSlice::new_axis_mask>("new_axis_mask"),
-             attr<&StridedSlice::shrink_axis_mask>("shrink_axis_mask"));
+             attr<&StridedSlice::shrink_axis_mask>("shrink_axis_mask"))
+    .is(kMovesBits);
 NPU_OPERATOR(ChannelShuffle, "channel_shuffle", "shape", NPU_VIEW_FIELDS(ChannelShuffle),
-             attr<&ChannelShuffle::groups>("groups"));
+             attr<&ChannelShuffle::groups>("groups"))
+    .is(kMovesBits);
 NPU_OPERATOR(TransposeReshape, "transpose_reshape", "shape", NPU_VIEW_FIELDS(TransposeReshape),
              attr<&TransposeReshape::perm>("perm"), attr<&TransposeReshape::shape>("shape"),
-             attr<&TransposeReshape::transpose_first>("transpose_first"));
-NPU_OPERATOR(Roll, "roll", "shape", NPU_VIEW_FIELDS(Roll), attr<&Roll::shifts>("shifts"), attr<&Roll::dims>("dims"));
+             attr<&TransposeReshape::transpose_first>("transpose_first"))
+    .is(kMovesBits);
+NPU_OPERATOR(Roll, "roll", "shape", NPU_VIEW_FIELDS(Roll), attr<&Roll::shifts>("shifts"), attr<&Roll::dims>("dims"))
+    .is(kMovesBits);
 NPU_OPERATOR(FillDiagonal, "fill_diagonal", "shape", inout<&FillDiagonal::self>("self"),
-             attr<&FillDiagonal::fill>("fill"), attr<&FillDiagonal::wrap>("wrap"));
+             attr<&FillDiagonal::fill>("fill"), attr<&FillDiagonal::wrap>("wrap"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -106,7 +106,7 @@ NPU_OPERATOR(Arange, "arange", "shape", attr<&Arange::start>("start"), attr<&Ara
              attr<&Arange::step>("step"), out<&Arange::out>("out"));
 NPU_OPERATOR(Linspace, "linspace", "shape", attr<&Linspace::start>("start"), attr<&Linspace::end>("end"),
              attr<&Linspace::steps>("steps"), attr<&Linspace::base>("base"), out<&Linspace::out>("out"));
-NPU_OPERATOR(Eye, "eye", "shape", attr<&Eye::n>("n"), attr<&Eye::m>("m"), out<&Eye::out>("out"));
+NPU_OPERATOR(Eye, "eye", "shape", attr<&Eye::n>("n"), attr<&Eye::m>("m"), out<&Eye::out>("out")).is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -70,9 +70,11 @@ struct SlicePut final : Block {
 
 #define NPU_BLOCK_FIELDS(type) in<&type::begin>("begin"), attr<&type::axes>("axes"), attr<&type::wrap>("wrap")
 NPU_OPERATOR(SliceAt, "slice_at", "shape", in<&SliceAt::self>("self"), NPU_BLOCK_FIELDS(SliceAt),
-             out<&SliceAt::out>("out"));
+             out<&SliceAt::out>("out"))
+    .is(kMovesBits);
 NPU_OPERATOR(SlicePut, "slice_put", "shape", in<&SlicePut::source>("source"), NPU_BLOCK_FIELDS(SlicePut),
-             inout<&SlicePut::out>("out"));
+             inout<&SlicePut::out>("out"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

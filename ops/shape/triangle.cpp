@@ -48,8 +48,10 @@ struct Triangle final : Operator {
 
 using Tril = Triangle<true>;
 using Triu = Triangle<false>;
-NPU_OPERATOR(Tril, "tril", "shape", in<&Tril::self>("self"), attr<&Tril::diagonal>("diagonal"), out<&Tril::out>("out"));
-NPU_OPERATOR(Triu, "triu", "shape", in<&Triu::self>("self"), attr<&Triu::diagonal>("diagonal"), out<&Triu::out>("out"));
+NPU_OPERATOR(Tril, "tril", "shape", in<&Tril::self>("self"), attr<&Tril::diagonal>("diagonal"), out<&Tril::out>("out"))
+    .is(kMovesBits);
+NPU_OPERATOR(Triu, "triu", "shape", in<&Triu::self>("self"), attr<&Triu::diagonal>("diagonal"), out<&Triu::out>("out"))
+    .is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -301,10 +301,11 @@ namespace {
 
 struct ChainOperator final : Operator {
   std::vector<Tensor> inputs, outputs;
-  std::string program;
+  std::shared_ptr<const ChainProgram> program;
 
   void prepare() override {
-    chain_ = std::make_unique<Chain>(std::make_shared<const ChainProgram>(chain_groups(program)));
+    require(program != nullptr, "a chain has no program");
+    chain_ = std::make_unique<Chain>(program);
     chain_->bind(inputs, outputs);
   }
   void moved() override { chain_->move(inputs, outputs); }

@@ -34,17 +34,13 @@ struct ChainGroup {
   std::vector<int> outputs = {};  ///< registers
 };
 
-/// "0,0;mul:0:self=0,other=1;=2": dtypes of the inputs by their numbers, steps, outputs; groups are joined by "|". A
-/// number among the operands is written min_val~0.5.
-std::string to_text(std::span<const ChainGroup> groups);
-/// Raises 500000 for a text that to_text does not write.
-std::vector<ChainGroup> chain_groups(std::string_view text);
-
 /// The steps with their kernels; never changes, so any number of chains may use one.
 class ChainProgram {
  public:
   /// Raises 161002 naming the step that there is no kernel for.
-  explicit ChainProgram(std::span<const ChainGroup> groups);
+  explicit ChainProgram(std::vector<ChainGroup> groups);
+  /// What it was made of.
+  const std::vector<ChainGroup>& source() const { return source_; }
   /// Whether there is a kernel for such a step on operands of `dtype`, with a result of `result`.
   static bool knows(std::string_view op, DType dtype, DType result);
 
@@ -76,8 +72,14 @@ class ChainProgram {
   static Group compiled(const ChainGroup& group);
   static void add_step(Group& g, const ChainStep& step);
   static void find_buffers(Group& g);
+  std::vector<ChainGroup> source_;
   std::vector<Group> groups_;
 };
+
+/// A program as fields of operators hold it.
+inline std::shared_ptr<const ChainProgram> chain_program(std::vector<ChainGroup> groups) {
+  return std::make_shared<const ChainProgram>(std::move(groups));
+}
 
 /// A program and its tensors.
 class Chain {

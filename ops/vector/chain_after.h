@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "ops/vector/chain.h"
@@ -14,14 +13,14 @@ namespace npu::ops {
 struct ChainAfter : Operator {
   /// Of the chain. The operator's own result is one of the inputs; it may be an output as well, and then is lost.
   std::vector<Tensor> chain_inputs, chain_outputs;
-  std::string chain;  ///< its program; empty: nothing follows
+  std::shared_ptr<const ChainProgram> chain;  ///< null: nothing follows
 
  protected:
   /// Raises 161002 when the tensors do not fit the program.
   void prepare_chain() {
     bound_.reset();
-    if (chain.empty()) return;
-    bound_ = std::make_unique<Chain>(std::make_shared<const ChainProgram>(chain_groups(chain)));
+    if (chain == nullptr) return;
+    bound_ = std::make_unique<Chain>(chain);
     bound_->bind(chain_inputs, chain_outputs);
   }
   void move_chain() {

@@ -15,10 +15,10 @@ const DType kTypes[] = {DType::kFloat, DType::kHalf, DType::kBFloat16, DType::kD
 const std::vector<size_t> kLast{0, 2, 3, 1};
 
 /// relu(x + row), and x + row.
-std::string biased(DType dtype) {
+std::shared_ptr<const ChainProgram> biased(DType dtype) {
   const ChainGroup group{
       {dtype, dtype}, {{"add", dtype, {{"self", 0}, {"other", 1}}}, {"relu", dtype, {{"self", 2}}}}, {3, 2}};
-  return to_text(std::vector<ChainGroup>{group});
+  return chain_program({group});
 }
 
 /// Memory as rows of its fastest axis.

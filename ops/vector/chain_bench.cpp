@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/runner/call.h"
 #include "ops/vector/chain.h"
 
 namespace npu::ops {

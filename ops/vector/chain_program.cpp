@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of chains: their text, and their steps with kernels.
+// Programs of chains: their steps with kernels.
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
-#include "base/split.h"
 #include "ops/vector/chain.h"
 
 namespace npu::ops {
@@ -13,61 +11,11 @@ namespace {
 constexpr size_t kMostRegisters = 512;
 constexpr size_t kMostOperands = 5;
 
-template <class List, class Text>
-std::string joined(const List& list, std::string_view separator, Text&& text) {
-  std::string out;
-  bool first = true;
-  for (const auto& member : list) {
-    if (!first) out += separator;
-    out += text(member);
-    first = false;
-  }
-  return out;
-}
-
-template <class T>
-T value_of(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    fail(Code::kInternal, "a chain's program has '{}' where a number belongs", text);
-  return value;
-}
-int number_of(std::string_view text) { return value_of<int>(text); }
-double real_of(std::string_view text) { return value_of<double>(text); }
-
 /// What the step or its line says of an input that is no register; undefined where nothing does.
 Scalar number_for(const ChainStep& step, const PointCall& call, size_t input) {
   for (const auto& [name, value] : step.numbers)
     if (name == call.names[input]) return Scalar(value);
   return call.numbers[input];
-}
-
-ChainStep step_of(std::string_view text) {
-  const std::vector<std::string_view> parts = split(text, ":");
-  if (parts.size() != 3) fail(Code::kInternal, "a chain's program has the step '{}'", text);
-  ChainStep step{std::string(parts[0]), static_cast<DType>(number_of(parts[1]))};
-  for (const std::string_view operand : split(parts[2], ",")) {
-    if (const size_t sign = operand.find('~'); sign != std::string_view::npos) {
-      step.numbers.emplace_back(operand.substr(0, sign), real_of(operand.substr(sign + 1)));
-      continue;
-    }
-    const size_t equal = std::min(operand.find('='), operand.size() - 1);
-    step.operands.emplace_back(operand.substr(0, equal), number_of(operand.substr(equal + 1)));
-  }
-  return step;
-}
-
-ChainGroup group_of(std::string_view text) {
-  const std::vector<std::string_view> parts = split(text, ";");
-  if (parts.size() < 2 || !parts.back().starts_with('='))
-    fail(Code::kInternal, "a chain's program has the group '{}'", text);
-  ChainGroup group;
-  for (const std::string_view dtype : split(parts.front(), ","))
-    group.inputs.push_back(static_cast<DType>(number_of(dtype)));
-  for (size_t i = 1; i + 1 < parts.size(); ++i) group.steps.push_back(step_of(parts[i]));
-  for (const std::string_view output : split(parts.back().substr(1), ",")) group.outputs.push_back(number_of(output));
-  return group;
 }
 
 bool known(DType dtype) { return size_of(dtype) > 0 && slot_of(dtype) != DType::kUndefined; }
@@ -79,26 +27,6 @@ bool can_cast(DType from, DType to) {
 
 }  // namespace
 
-std::string to_text(std::span<const ChainGroup> groups) {
-  const auto number = [](auto value) { return fmt::format("{}", static_cast<int>(value)); };
-  const auto operand = [](const auto& o) { return fmt::format("{}={}", o.first, o.second); };
-  const auto real = [](const auto& n) { return fmt::format(",{}~{}", n.first, n.second); };
-  const auto step = [&](const ChainStep& s) {
-    return fmt::format("{}:{}:{}{};", s.op, static_cast<int>(s.result), joined(s.operands, ",", operand),
-                       joined(s.numbers, "", real));
-  };
-  return joined(groups, "|", [&](const ChainGroup& g) {
-    return fmt::format("{};{}={}", joined(g.inputs, ",", number), joined(g.steps, "", step),
-                       joined(g.outputs, ",", number));
-  });
-}
-
-std::vector<ChainGroup> chain_groups(std::string_view text) {
-  std::vector<ChainGroup> out;
-  for (const std::string_view group : split(text, "|")) out.push_back(group_of(group));
-  return out;
-}
-
 bool ChainProgram::knows(std::string_view op, DType dtype, DType result) {
   if (op == "cast") return can_cast(dtype, result);
   if (!known(dtype) || !known(result)) return false;
@@ -107,8 +35,8 @@ bool ChainProgram::knows(std::string_view op, DType dtype, DType result) {
   return call.kernel.run != nullptr && call.slot == slot_of(dtype) && call.kernel.result == slot_of(result);
 }
 
-ChainProgram::ChainProgram(std::span<const ChainGroup> groups) {
-  for (const ChainGroup& group : groups) groups_.push_back(compiled(group));
+ChainProgram::ChainProgram(std::vector<ChainGroup> groups) : source_(std::move(groups)) {
+  for (const ChainGroup& group : source_) groups_.push_back(compiled(group));
 }
 
 // Registers are the inputs, then numbers that lines have of their own, then results; a step's operands and the outputs
@@ -121,7 +49,7 @@ ChainProgram::Group ChainProgram::compiled(const ChainGroup& group) {
     g.dtype.push_back(dtype);
     g.slot.push_back(slot_of(dtype));
   }
-  std::vector<DType> types = group.inputs;  // by number in the program's text
+  std::vector<DType> types = group.inputs;  // as the program numbers them
   for (const ChainStep& step : group.steps) {
     for (const auto& [name, reg] : step.operands)
       if (reg < 0 || std::cmp_greater_equal(reg, types.size()))

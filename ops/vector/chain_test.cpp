@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains against the operators one by one: layouts, roundings, outputs over inputs, and texts of programs.
+// Chains against the operators one by one: layouts, roundings, outputs over inputs, and wrong programs.
 #include "ops/vector/chain.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::vector<double> chained(const Tensor& x, const Tensor& y) {
   Call("chain")
       .set("inputs", std::vector<Tensor>{x, y})
       .set("outputs", std::vector<Tensor>{product, sum})
-      .set("program", to_text(std::vector<ChainGroup>{sum_and_product(x.dtype)}))
+      .set("program", chain_program({sum_and_product(x.dtype)}))
       .run();
   std::vector<double> out = product.values(), more = sum.values();
   out.insert(out.end(), more.begin(), more.end());
@@ -68,7 +68,7 @@ TEST(Chain, AnOutputMayBeAnInput) {
     Call("chain")
         .set("inputs", std::vector<Tensor>{a, b})
         .set("outputs", outputs)
-        .set("program", to_text(std::vector<ChainGroup>{sum_and_product(kF)}))
+        .set("program", chain_program({sum_and_product(kF)}))
         .run();
     std::vector<double> got = swapped ? b.values() : a.values(), more = swapped ? a.values() : b.values();
     got.insert(got.end(), more.begin(), more.end());
@@ -83,7 +83,7 @@ TEST(Chain, AnInputThatLiesAcrossAnOutputIsCopiedFirst) {
   Call("chain")
       .set("inputs", std::vector<Tensor>{x, memory.tensor().view({100}, {0})})
       .set("outputs", std::vector<Tensor>{sum, memory})
-      .set("program", to_text(std::vector<ChainGroup>{sum_and_product(kF)}))
+      .set("program", chain_program({sum_and_product(kF)}))
       .run();
   std::vector<double> got = sum.values(), more = memory.values();
   got.insert(got.end(), more.begin(), more.end());
@@ -103,7 +103,7 @@ TEST(Chain, CastsRoundOnceAndTestsGiveBools) {
   Call("chain")
       .set("inputs", std::vector<Tensor>{x})
       .set("outputs", std::vector<Tensor>{out, test})
-      .set("program", to_text(std::vector<ChainGroup>{group}))
+      .set("program", chain_program({group}))
       .run();
   Array half(DType::kHalf, {300}), root(DType::kHalf, {300}), wide(kF, {300}), greater(DType::kBool, {300}),
       chosen(kF, {300});
@@ -128,15 +128,11 @@ TEST(Chain, NumbersOfAStep) {
                          {{"leaky_relu", kF, {{"self", 0}}, {{"negative_slope", 0.3}}},
                           {"hardtanh", kF, {{"self", 1}}, {{"min_val", -0.25}, {"max_val", 1e-3}}}},
                          {2}};
-  const std::vector<ChainGroup> groups{group};
-  EXPECT_EQ(to_text(groups),
-            "0;leaky_relu:0:self=0,negative_slope~0.3;hardtanh:0:self=1,min_val~-0.25,max_val~0.001;=2");
-  EXPECT_EQ(to_text(chain_groups(to_text(groups))), to_text(groups));
   const Array x = Array(kF, {300}).random(1), got(kF, {300}), want(kF, {300});
   Call("chain")
       .set("inputs", std::vector<Tensor>{x})
       .set("outputs", std::vector<Tensor>{got})
-      .set("program", to_text(groups))
+      .set("program", chain_program({group}))
       .run();
   Call("leaky_relu")
       .set("self", Operand{x, {}})
@@ -154,18 +150,19 @@ TEST(Chain, NumbersOfAStep) {
 
 TEST(Chain, WrongProgramsAndTensorsAreRefused) {
   const Array x = Array(kF, {4}).random(1), y = Array(kF, {3}).random(1);
-  const auto refusal = [](std::vector<Tensor> in, std::vector<Tensor> out, const std::string& program) {
+  const auto refusal = [](std::vector<Tensor> in, std::vector<Tensor> out) {
     Call call("chain");
-    call.set("inputs", in).set("outputs", out).set("program", program);
+    call.set("inputs", in).set("outputs", out).set("program", chain_program({sum_and_product(kF)}));
     return call.refusal();
   };
-  EXPECT_NE(refusal({x, y}, {x, x}, to_text(std::vector<ChainGroup>{sum_and_product(kF)})).find("do"),
-            std::string::npos);
-  EXPECT_NE(refusal({x}, {x}, to_text(std::vector<ChainGroup>{sum_and_product(kF)})).find("more needed"),
-            std::string::npos);
-  EXPECT_NE(refusal({x}, {x}, "0;unheard_of:0:self=0;=1").find("no kernel of unheard_of"), std::string::npos);
-  EXPECT_EQ(refusal({x}, {x}, "0;neg:0:self=7;=1"), "step neg of a chain reads register 7 of 1");
-  EXPECT_EQ(refusal({x}, {x}, "0;neg:0;=1"), "a chain's program has the step 'neg:0'");
+  EXPECT_NE(refusal({x, y}, {x, x}).find("do"), std::string::npos);
+  EXPECT_NE(refusal({x}, {x}).find("more needed"), std::string::npos);
+  EXPECT_EQ(Call("chain").set("inputs", std::vector<Tensor>{x}).refusal(), "a chain has no program");
+  EXPECT_ERROR(chain_program({{{kF}, {{"unheard_of", kF, {{"self", 0}}}}, {1}}}), Code::kNnInvalidParam,
+               "no kernel of unheard_of");
+  EXPECT_ERROR(chain_program({{{kF}, {{"neg", kF, {{"self", 7}}}}, {1}}}), Code::kInternal,
+               "step neg of a chain reads register 7 of 1");
+  EXPECT_ERROR(chain_program({{{kF}, {{"neg", kF, {}}}, {1}}}), Code::kNnInvalidParam, "has 0 operands");
 }
 
 }  // namespace

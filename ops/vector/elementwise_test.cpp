@@ -19,8 +19,8 @@ Operand operand(std::vector<T>& data, const Dims& shape) {
 // Runs a registered operator with named operands.
 void run(std::string_view name, std::initializer_list<std::pair<std::string_view, Operand>> fields, const Tensor& out) {
   auto op = create(*find_operator(name));
-  for (const auto& [field, value] : fields) *static_cast<Operand*>(op->def->field(field)->locate(*op)) = value;
-  *static_cast<Tensor*>(op->def->field("out")->locate(*op)) = out;
+  for (const auto& [field, value] : fields) op->def->field(field)->of<Operand>(*op) = value;
+  op->def->field("out")->of<Tensor>(*op) = out;
   op->prepare();
   op->run();
 }

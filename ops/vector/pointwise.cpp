@@ -132,11 +132,11 @@ void Pointwise::moved() {
 }
 
 template <size_t K>
-void* locate_input(Operator& base) {
+Member locate_input(Operator& base) {
   return &static_cast<Pointwise&>(base).inputs[K];
 }
-constexpr std::array<void* (*)(Operator&), kMaxInputs> kLocate{&locate_input<0>, &locate_input<1>, &locate_input<2>,
-                                                               &locate_input<3>, &locate_input<4>, &locate_input<5>};
+constexpr std::array<Member (*)(Operator&), kMaxInputs> kLocate{&locate_input<0>, &locate_input<1>, &locate_input<2>,
+                                                                &locate_input<3>, &locate_input<4>, &locate_input<5>};
 
 Scalar parse_number(std::string_view text) {
   int64_t integer = 0;
@@ -189,7 +189,8 @@ void register_one(const char* family, const PointOp& op) {
     fields.push_back({input.name, FieldKind::kOperand, role, kLocate.at(fields.size())});
   }
   fields.push_back(out<&Pointwise::out>("out"));
-  Registration(op.name, family, std::move(fields), &make_pointwise, line, true);
+  const Traits moves = (op.types & kMoves) != 0 ? kMovesBits : 0;
+  Registration(op.name, family, std::move(fields), &make_pointwise, line).is(kPointwise | moves);
 }
 
 int rank_of(DType dtype) {

@@ -33,6 +33,7 @@ enum PointTypes : uint32_t {
   kTruth = 32,      ///< bool inputs are computed as bool; wins over kBoolean
   kRounded = 64,    ///< numbers beside float16 and bfloat16 tensors are rounded to their dtype before use, as torch's
                     ///< CPU does; in the other lines they keep float32's precision, as torch has it there
+  kMoves = 128,     ///< the value is that of an input, perhaps with another sign, or a number given: kMovesBits
   kNumeric = kReal | kInteger | kBoolean,
 };
 

@@ -34,9 +34,9 @@ void check_sum(const Case& c) {
     want[static_cast<size_t>(at.offset(1))] += data[static_cast<size_t>(at.offset(0))];
   }
   auto op = create(*find_operator("sum"));
-  *static_cast<Tensor*>(op->def->field("self")->locate(*op)) = self;
-  *static_cast<Tensor*>(op->def->field("out")->locate(*op)) = out;
-  *static_cast<std::vector<int64_t>*>(op->def->field("dim")->locate(*op)) = c.dims;
+  op->def->field("self")->of<Tensor>(*op) = self;
+  op->def->field("out")->of<Tensor>(*op) = out;
+  op->def->field("dim")->of<std::vector<int64_t>>(*op) = c.dims;
   op->prepare();
   op->run();
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-4) << to_string(c.shape) << " at " << i;
@@ -59,8 +59,8 @@ TEST(Reduction, SumsOverAnyAxes) {
 TEST(Reduction, OfNothingIsTheNeutralElement) {
   std::vector<float> none, one{5};
   auto op = create(*find_operator("sum"));
-  *static_cast<Tensor*>(op->def->field("self")->locate(*op)) = make_tensor(none.data(), DType::kFloat, {0});
-  *static_cast<Tensor*>(op->def->field("out")->locate(*op)) = make_tensor(one.data(), DType::kFloat, {});
+  op->def->field("self")->of<Tensor>(*op) = make_tensor(none.data(), DType::kFloat, {0});
+  op->def->field("out")->of<Tensor>(*op) = make_tensor(one.data(), DType::kFloat, {});
   op->prepare();
   op->run();
   EXPECT_EQ(one[0], 0);

@@ -14,7 +14,7 @@ def _struct(title, /, **members):
     return type(title, (C.Structure,), {"_fields_": [("struct_size", C.c_size_t), *members.items()]})
 
 
-OPERATOR = _struct("operator", name=TEXT, family=TEXT, fields=TEXT)
+OPERATOR = _struct("operator", name=TEXT, family=TEXT, fields=TEXT, traits=TEXT)
 FUNCTION = _struct("function", name=TEXT, family=TEXT, operator_name=TEXT, arguments=TEXT, problem=TEXT)
 SETTING = _struct("setting", variable=TEXT, type=TEXT, default_text=TEXT, in_force=TEXT, sentence=TEXT)
 CLIENT_VARIABLE = _struct("client_variable", variable=TEXT, acts=C.c_int, sentence=TEXT)

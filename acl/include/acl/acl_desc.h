@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptions of tensors and memory for single-operator calls (acl_op.h), element types, and the application's log.
- * Include acl/acl_base.h, which includes this file.
  *
  * A description is the caller's until destroyed; calls copy what they need. Functions that return a value in place of
  * a code answer the "nothing" value of their comment for a null or destroyed description. */
 #ifndef ANYNPU_ACL_ACL_DESC_H_
 #define ANYNPU_ACL_ACL_DESC_H_
 
-#include "acl/acl_base.h"
+#include "acl/acl_type.h"
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus

@@ -16,6 +16,7 @@ typedef struct {
   const char* name;   /**< "addmm" */
   const char* family; /**< "matmul" */
   const char* fields; /**< "in self, in mat1, in mat2, attr beta, attr alpha, out out" */
+  const char* traits; /**< what it declares of itself: "moves_bits pointwise", … ; "" for nothing */
 } anynpu_operator;
 
 /** One aclnn function. */

@@ -41,7 +41,8 @@ class OverflowScope {
   inline static thread_local constinit const OverflowScope* current_ = nullptr;
 };
 
-/// Whether `op` computes, so that a result of it may overflow; false for those that move elements.
+/// Whether `op` computes, so that a result of it may overflow; false for those that move elements. Not for lists of
+/// calls: ask their members.
 bool may_overflow(Operator& op);
 namespace detail {
 void saturate_results(Operator& op, const OverflowScope& scope);

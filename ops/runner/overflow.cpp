@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/overflow.h"
+#include "ops/runner/overflow.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <unordered_set>
 
-#include "base/error.h"
-#include "base/split.h"
 #include "base/thread_pool.h"
 #include "ops/vector/extreme.h"
 #include "ops/vector/loop.h"
@@ -17,35 +14,11 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 16;  // elements
 
-// They move elements, choose between them or change their sign: an infinity in a result was in an input, where it is
-// left alone. Copies that narrow the type are told apart below.
-constexpr std::string_view kMovers =
-    "abs adaptive_max_pool amax amin aminmax arange cat channel_shuffle clamp clamp_max clamp_min constant_pad copy "
-    "cummax cummin eye fill_diagonal flip gather gather_nd im2col index index_copy index_fill index_select kthvalue "
-    "masked_fill masked_scatter masked_select max_dim max_pool max_pool_indices max_pool_mask max_unpool maximum "
-    "min_dim minimum neg permute reflection_pad relu relu_backward repeat repeat_each repeat_interleave "
-    "replication_pad roll sign slice slice_at slice_put sort split stack strided_slice take threshold "
-    "threshold_backward token_permute topk transpose_reshape tril triu unique unique_in_order where";
-
-const std::unordered_set<const OperatorDef*>& movers() {
-  static const auto& all = *[] {
-    auto* found = new std::unordered_set<const OperatorDef*>;
-    for (const std::string_view name : split(kMovers, " ")) {
-      const OperatorDef* def = find_operator(name);
-      if (def == nullptr) fail(Code::kInternal, "operator '{}' is listed as one that moves and is not there", name);
-      found->insert(def);
-    }
-    return found;
-  }();
-  return all;
-}
-
 /// A copy into a type of a smaller range computes: it rounds, and what is too large overflows.
 bool narrows(Operator& op) {
-  static const OperatorDef* const copy = find_operator("copy");
-  if (op.def != copy) return false;
-  const auto& from = static_cast<const Operand*>(copy->field("self")->locate(op))->tensor;
-  const auto& to = *static_cast<const Tensor*>(copy->field("out")->locate(op));
+  if (!op.def->is(kCasts)) return false;
+  const Tensor& from = op.def->field("self")->of<Operand>(op).tensor;
+  const Tensor& to = op.def->field("out")->of<Tensor>(op);
   if (!from.defined() || from.dtype == to.dtype) return false;
   return !is_floating(from.dtype) || from.dtype == DType::kDouble || size_of(to.dtype) < size_of(from.dtype) ||
          to.dtype == DType::kHalf;
@@ -78,14 +51,9 @@ void each_part(const Tensor& tensor, Visit&& visit) {
 
 template <class Visit>
 void each_result(Operator& op, Visit&& visit) {
-  for (const Field& field : op.def->fields) {
-    if (field.role != FieldRole::kOut && field.role != FieldRole::kOptionalOut && field.role != FieldRole::kInOut)
-      continue;
-    void* member = field.locate(op);
-    if (field.kind == FieldKind::kTensor) visit(*static_cast<const Tensor*>(member), field.name);
-    if (field.kind == FieldKind::kTensorList)
-      for (const Tensor& one : *static_cast<const std::vector<Tensor>*>(member)) visit(one, field.name);
-  }
+  for_each_tensor(op, [&](Tensor& tensor, const Field& field) {
+    if (field.is_result()) visit(tensor, field.name);
+  });
 }
 
 }  // namespace
@@ -111,7 +79,7 @@ void OverflowScope::found(const Tensor& result, std::string_view output) const {
   device::tell_overflow(overflow);
 }
 
-bool may_overflow(Operator& op) { return op.def != nullptr && (!movers().contains(op.def) || narrows(op)); }
+bool may_overflow(Operator& op) { return op.def != nullptr && (!op.def->is(kMovesBits) || narrows(op)); }
 
 bool has_overflow(const Tensor& tensor) {
   const RangeKernel* const kernel = tensor.defined() ? range_kernel(tensor.dtype) : nullptr;
@@ -136,6 +104,10 @@ bool results_overflow(Operator& op) {
 }
 
 void detail::saturate_results(Operator& op, const OverflowScope& scope) {
+  if (const auto* members = op.members()) {
+    for (const auto& member : *members) saturate_results(*member, scope);
+    return;
+  }
   if (!may_overflow(op)) return;
   each_result(op, [&](const Tensor& result, std::string_view name) {
     if (!has_overflow(result)) return;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "ops/operator.h"
-#include "ops/overflow.h"
+#include "ops/runner/overflow.h"
 
 namespace npu::ops {
 
@@ -28,7 +28,7 @@ class Call {
     if (field == nullptr || field->kind != detail::kind_of<T>()) {
       fail(Code::kInternal, "operator {} has no field '{}' of this type", op_->def->name, field_name);
     }
-    *static_cast<T*>(field->locate(*op_)) = value;
+    field->of<T>(*op_) = value;
     return *this;
   }
   /// Checks and plans; computes. Both may be repeated.

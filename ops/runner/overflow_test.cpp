@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/overflow.h"
+#include "ops/runner/overflow.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/runner/call.h"
 
 namespace npu::ops {
 
