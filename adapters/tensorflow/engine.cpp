@@ -9,6 +9,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "adapters/tensorflow/apart.h"
+#include "adapters/tensorflow/dtype.h"
 #include "adapters/tensorflow/function_def.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/iterator.h"

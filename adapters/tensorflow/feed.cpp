@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/log.h"
 #include "adapters/tensorflow/pipeline.h"
 

@@ -9,26 +9,23 @@
 #include <vector>
 
 #include "adapters/tensorflow/channel.h"
-#include "adapters/tensorflow/host.h"
+#include "adapters/tensorflow/handle.h"
 
 namespace npu::tensorflow {
 
-class Feed {
+class Feed final : public ElementSource {
  public:
   /// `iterator` is TensorFlow's handle; nobody else may use it while the feed has elements of it. `name` is for the
   /// log.
   Feed(TFE_Context* context, TFE_TensorHandle* iterator, std::string name);
-  ~Feed();
+  ~Feed() override;
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  /// What IteratorGetNext, IteratorGetNextSync or IteratorGetNextAsOptional (`op`) gives, elements in order; raises
-  /// what TensorFlow raises.
-  std::vector<Value> next(const std::string& op, const std::vector<Attribute>& attributes, size_t output_count);
-  /// Gives the iterator back to TensorFlow for good. FailedPrecondition when elements of it are waiting here.
-  void retire();
-  /// The same, but what waits here is dropped: the iterator gets a new state.
-  void reset();
+  std::vector<Value> next(const std::string& op, const std::vector<Attribute>& attributes,
+                          size_t output_count) override;
+  void retire() override;
+  void reset() override;
 
  private:
   std::optional<Element> take(const std::string& op, const std::vector<Attribute>& attributes, size_t output_count);

@@ -1,51 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/tensorflow/handle.h"
 
-#include <array>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <string_view>
 #include <vector>
 
-#include "adapters/tensorflow/feed.h"
+#include "adapters/tensorflow/dtype.h"
 #include "adapters/tensorflow/list.h"
 
 namespace npu::tensorflow {
 namespace {
-
-struct Pair {
-  TF_DataType theirs;
-  aclDataType ours;
-  size_t bytes;
-};
-
-constexpr std::array<Pair, 15> kTypes = {{{TF_FLOAT, ACL_FLOAT, 4},
-                                          {TF_DOUBLE, ACL_DOUBLE, 8},
-                                          {TF_INT32, ACL_INT32, 4},
-                                          {TF_UINT8, ACL_UINT8, 1},
-                                          {TF_INT16, ACL_INT16, 2},
-                                          {TF_INT8, ACL_INT8, 1},
-                                          {TF_COMPLEX64, ACL_COMPLEX64, 8},
-                                          {TF_INT64, ACL_INT64, 8},
-                                          {TF_BOOL, ACL_BOOL, 1},
-                                          {TF_BFLOAT16, ACL_BF16, 2},
-                                          {TF_UINT16, ACL_UINT16, 2},
-                                          {TF_COMPLEX128, ACL_COMPLEX128, 16},
-                                          {TF_HALF, ACL_FLOAT16, 2},
-                                          {TF_UINT32, ACL_UINT32, 4},
-                                          {TF_UINT64, ACL_UINT64, 8}}};
-
-const Pair* find_type(TF_DataType type) {
-  for (const Pair& pair : kTypes)
-    if (pair.theirs == type) return &pair;
-  return nullptr;
-}
-
-const Pair& type_of(aclDataType dtype) {
-  for (const Pair& pair : kTypes)
-    if (pair.ours == dtype) return pair;
-  throw Failure(TF_UNIMPLEMENTED, "TensorFlow has no data type for aclDataType " + std::to_string(dtype));
-}
 
 anynpu_value* value_in(void* data) { return static_cast<anynpu_value*>(data); }
 
@@ -59,13 +26,13 @@ int64_t handle_dim(void* data, int index, TF_Status*) { return inspect(value_in(
 void handle_release(void* data) { anynpu_value_release(value_in(data)); }
 
 /// Numbers on the host: the engine reads them where TensorFlow has them.
-Value shared_numbers(TFE_TensorHandle* handle, const Pair& type) {
+Value shared_numbers(TFE_TensorHandle* handle, aclDataType type) {
   TensorPointer tensor(checked(TFE_TensorHandleResolve, handle));
   std::vector<int64_t> sizes;
   for (int i = 0; i < TF_NumDims(tensor.get()); ++i) sizes.push_back(TF_Dim(tensor.get(), i));
   anynpu_value* value = nullptr;
   check_engine(anynpu_value_tensor(
-      type.ours, static_cast<int32_t>(sizes.size()), sizes.data(), TF_TensorData(tensor.get()),
+      type, static_cast<int32_t>(sizes.size()), sizes.data(), TF_TensorData(tensor.get()),
       [](void* context) { TF_DeleteTensor(static_cast<TF_Tensor*>(context)); }, tensor.get(), &value));
   tensor.release();
   return Value(value);
@@ -81,12 +48,12 @@ Value shared_object(TFE_TensorHandle* handle) {
 }
 
 TensorHandle tensor_handle(anynpu_value* value, const anynpu_value_view& view) {
-  const Pair& type = type_of(view.dtype);
-  size_t bytes = type.bytes;
+  const TF_DataType type = data_type(view.dtype);
+  size_t bytes = bytes_of(type);
   for (int32_t i = 0; i < view.rank; ++i) bytes *= static_cast<size_t>(view.sizes[i]);
   const auto release = [](void*, size_t, void* held) { anynpu_value_release(value_in(held)); };
   const TensorPointer tensor(
-      TF_NewTensor(type.theirs, view.sizes, view.rank, view.data, bytes, release, anynpu_value_retain(value)));
+      TF_NewTensor(type, view.sizes, view.rank, view.data, bytes, release, anynpu_value_retain(value)));
   return TensorHandle(checked(TFE_NewTensorHandle, tensor.get()));
 }
 
@@ -133,13 +100,6 @@ bool is_only_device() {
   return devices().names.size() == 1;
 }
 
-TF_DataType data_type(aclDataType dtype) { return type_of(dtype).theirs; }
-
-size_t bytes_of(TF_DataType type) {
-  const Pair* pair = find_type(type);
-  return pair == nullptr ? 0 : pair->bytes;
-}
-
 Object* object_of(const anynpu_value* value) {
   const anynpu_value_view view = inspect(value);
   return view.kind == ANYNPU_OBJECT ? static_cast<Object*>(view.object) : nullptr;
@@ -156,8 +116,8 @@ Value value_of(TFE_TensorHandle* handle, const std::string& device) {
   const char* place = checked(TFE_TensorHandleDeviceName, handle);
   if (place != nullptr && (device == place || is_npu(place)))
     return Value(anynpu_value_retain(value_in(checked(TFE_TensorHandleDevicePointer, handle))));
-  const Pair* type = find_type(TFE_TensorHandleDataType(handle));
-  return type == nullptr ? shared_object(handle) : shared_numbers(handle, *type);
+  const std::optional<aclDataType> type = engine_type(TFE_TensorHandleDataType(handle));
+  return type ? shared_numbers(handle, *type) : shared_object(handle);
 }
 
 std::vector<Value> values_of(std::span<const TensorHandle> handles, const std::string& device) {
@@ -198,7 +158,7 @@ TensorHandle host_handle(TFE_Context* context, anynpu_value* value) {
       if (object->feed != nullptr) object->feed->retire();
       return TensorHandle(checked(TFE_TensorHandleCopySharingTensor, object->handle.get()));
     }
-    case ANYNPU_OTHER: return list_handle(context, value);
+    case ANYNPU_OTHER: return list_handle(context, value, host_handle);
     default: throw Failure(TF_UNIMPLEMENTED, "a variable of the NPU cannot be copied to the host; read its value");
   }
 }

@@ -6,32 +6,38 @@
 #include <string>
 #include <vector>
 
+#include "adapters/tensorflow/host.h"
 #include "adapters/tensorflow/owned.h"
 
 namespace npu::tensorflow {
 
-inline constexpr const char* kHost = "/job:localhost/replica:0/task:0/device:CPU:0";
-
-class Feed;
 struct Pipeline;
+
+/// An iterator that is read ahead (feed.h).
+class ElementSource {
+ public:
+  virtual ~ElementSource() = default;
+  /// What IteratorGetNext, IteratorGetNextSync or IteratorGetNextAsOptional (`op`) gives, elements in order; raises
+  /// what TensorFlow raises.
+  virtual std::vector<Value> next(const std::string& op, const std::vector<Attribute>& attributes,
+                                  size_t output_count) = 0;
+  /// Gives the iterator back to TensorFlow for good. FailedPrecondition when elements of it are waiting here.
+  virtual void retire() = 0;
+  /// The same, but what waits here is dropped: the iterator gets a new state.
+  virtual void reset() = 0;
+};
 
 /// What the engine holds for TensorFlow: ANYNPU_OBJECT values stand for one of these.
 struct Object {
   TensorHandle handle;
   std::shared_ptr<const Pipeline> pipeline;  ///< of a data set that may be read ahead
-  std::shared_ptr<Feed> feed;                ///< of an iterator that is
+  std::shared_ptr<ElementSource> feed;       ///< of an iterator that is
   /// Goes out behind a handle of the NPU, so that every use of it comes back here.
   bool kept = false;
 };
 
 /// The object behind a value; null for the other kinds.
 Object* object_of(const anynpu_value* value);
-
-/// TensorFlow's number of a dtype of the engine, and back; both raise for types without elements of whole bytes.
-TF_DataType data_type(aclDataType dtype);
-aclDataType engine_type(TF_DataType type);
-/// Bytes of one element; 0 for types without elements of whole bytes.
-size_t bytes_of(TF_DataType type);
 
 /// Tells that handles of this name are ours.
 void add_device(const std::string& name);

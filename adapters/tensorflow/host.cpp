@@ -3,7 +3,6 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/message.h"
 
 namespace npu::tensorflow {

@@ -11,6 +11,8 @@
 
 namespace npu::tensorflow {
 
+inline constexpr const char* kHost = "/job:localhost/replica:0/task:0/device:CPU:0";
+
 /// An attribute with TensorFlow's encoding of its value.
 using Attribute = std::pair<std::string, std::string>;
 

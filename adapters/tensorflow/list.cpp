@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/dtype.h"
 #include "adapters/tensorflow/host.h"
 
 namespace npu::tensorflow {
@@ -36,16 +36,17 @@ TensorHandle reserved(TFE_Context* context, const anynpu_list_view& view, const 
   return std::move(run_on_host(context, "TensorListReserve", nullptr, attributes, inputs, 1).front());
 }
 
-TensorHandle with_element(TFE_Context* context, const TensorHandle& list, size_t index, anynpu_value* element,
+TensorHandle with_element(TFE_Context* context, const TensorHandle& list, size_t index, const TensorHandle& item,
                           const Attribute& type) {
-  const TensorHandle at = number(index), item = host_handle(context, element);
+  const TensorHandle at = number(index);
   TFE_TensorHandle* const inputs[] = {list.get(), at.get(), item.get()};
   return std::move(run_on_host(context, "TensorListSetItem", nullptr, {&type, 1}, inputs, 1).front());
 }
 
 }  // namespace
 
-TensorHandle list_handle(TFE_Context* context, const anynpu_value* list) {
+TensorHandle list_handle(TFE_Context* context, const anynpu_value* list,
+                         TensorHandle (*element)(TFE_Context* context, anynpu_value* value)) {
   anynpu_list_view view{};
   view.struct_size = sizeof view;
   if (anynpu_list_inspect(list, &view) != 0)
@@ -56,8 +57,8 @@ TensorHandle list_handle(TFE_Context* context, const anynpu_value* list) {
   for (size_t i = 0; i < view.count; ++i) {
     anynpu_value* raw = nullptr;
     check_engine(anynpu_list_element(list, i, &raw));
-    const Value element(raw);
-    if (element) out = with_element(context, out, i, element.get(), type);
+    const Value value(raw);
+    if (value) out = with_element(context, out, i, element(context, value.get()), type);
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <set>
 
+#include "adapters/tensorflow/dtype.h"
 #include "adapters/tensorflow/function_def.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/message.h"
