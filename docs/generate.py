@@ -44,9 +44,9 @@ def family_sections():
         reached[function.operator_name.split(":")[-1]].append(f"`{function.name}`")
     families = defaultdict(list)
     for op in door.operators():
-        families[op.family].append([f"`{op.name}`", op.fields, " ".join(reached[op.name])])
+        families[op.family].append([f"`{op.name}`", op.fields, op.traits, " ".join(reached[op.name])])
     for family, rows in sorted(families.items()):
-        yield f"## {family}\n\n{table.markdown(['operator', 'fields', 'reached by'], rows)}\n"
+        yield f"## {family}\n\n{table.markdown(['operator', 'fields', 'traits', 'reached by'], rows)}\n"
 
 
 def types_section():

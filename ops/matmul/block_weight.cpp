@@ -21,7 +21,7 @@ struct BlockWeight final : Operator {
   int64_t cost() const override { return 500 + self.count() / 4; }
 };
 
-NPU_OPERATOR(BlockWeight, "block_weight", "matmul", inout<&BlockWeight::self>("self"));
+NPU_OPERATOR(BlockWeight, "block_weight", "matmul", inout<&BlockWeight::self>("self")).is(kMovesBits);
 
 }  // namespace
 }  // namespace npu::ops

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "device/device_fixture.h"
 #include "ops/call_fixture.h"
 
 namespace npu::ops {

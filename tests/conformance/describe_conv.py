@@ -31,7 +31,8 @@ def gradients(grad_output, input, weight, bias_sizes, stride, padding, dilation,
                                                transposed, output_padding, groups, output_mask)  # fmt: skip
 
 
-sums = functools.partial(case, terms="absolute")
+LAYOUTS = ("plain", "transposed", "sliced", "expanded", "channels_last")
+sums = functools.partial(case, terms="absolute", layouts=LAYOUTS)
 for input, weight, stride, padding, dilation, transposed, output_padding, groups in GEOMETRIES:
     options = {"stride": stride, "padding": padding, "dilation": dilation, "transposed": transposed,
                "output_padding": output_padding, "groups": groups}  # fmt: skip
