@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/unsupported.h"
 
-#include "acl/runtime/call.h"
-#include "acl/runtime/notice.h"
+#include "acl/call.h"
+#include "acl/notice.h"
 
 namespace npu::acl {
 int refuse_unsupported(const UnsupportedFeature& feature) noexcept {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # room(name USES a b): every source below name/ becomes the OBJECT library anynpu_name (so no registration is dropped),
 # every *_test.cpp one case file of the program name_test, every *_bench.cpp one of name_bench. Adding a file edits
-# nothing here. PARTS orders the folders inside: tests/house/test_arrows.py reads it.
+# nothing here. PARTS orders the folders inside (`.`: the files beside them, else the first), each of which sees those
+# before it: tests/house/test_parts.py reads it.
 function(room name)
   cmake_parse_arguments(ROOM "" "" "PARTS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)

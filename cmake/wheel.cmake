@@ -49,5 +49,5 @@ foreach(script set_env.sh bin/setenv.bash ascend-toolkit/set_env.sh nnae/set_env
 endforeach()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp
+set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/introspection/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp
                             PROPERTIES COMPILE_DEFINITIONS ANYNPU_VERSION="${PROJECT_VERSION}")

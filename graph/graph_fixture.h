@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/function.h"
-#include "graph/value.h"
+#include "graph/ir/function.h"
+#include "graph/value/value.h"
 
 namespace npu::graph {
 

@@ -2,8 +2,8 @@
 // aclnnInit and aclnnFinalize. Functions need neither: they are what clients call, and a file of theirs is read.
 #include <atomic>
 
+#include "acl/call.h"
 #include "acl/include/aclnn/aclnn_base.h"
-#include "acl/runtime/call.h"
 #include "acl/runtime/config.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "acl/call.h"
 #include "acl/include/hccl/hccl.h"
-#include "acl/runtime/call.h"
 #include "comm/fault.h"
 
 namespace npu::acl {

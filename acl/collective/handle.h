@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "acl/call.h"
 #include "acl/include/hccl/hccl_types.h"
-#include "acl/runtime/call.h"
 #include "comm/collective/collective.h"
 #include "comm/communicator.h"
 #include "comm/fault.h"

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "graph/executable.h"
-#include "graph/node_error.h"
-#include "graph/report.h"
+#include "graph/ir/node_error.h"
+#include "graph/report/report.h"
+#include "graph/run/executable.h"
 
 namespace npu::acl {
 

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/dump/watched_library.h"
 #include "graph/import/tensorflow/reader.h"
-#include "graph/library.h"
 
 namespace npu::acl {
 
@@ -19,7 +19,7 @@ class OperatorCache {
  public:
   static constexpr size_t kMost = 1024;  ///< a client may give each call another seed; the least recently used goes
 
-  OperatorCache(graph::Library& library, const graph::tensorflow::Catalogue& catalogue)
+  OperatorCache(graph::WatchedLibrary& library, const graph::tensorflow::Catalogue& catalogue)
       : library_(library), catalogue_(catalogue) {}
 
   /// The operator of these NodeDef bytes on inputs of these types. Raises what reading it raises.
@@ -32,7 +32,7 @@ class OperatorCache {
   };
   Entry make(std::string key, graph::tensorflow::Bytes node_def, const std::vector<graph::ValueType>& types);
 
-  graph::Library& library_;
+  graph::WatchedLibrary& library_;
   const graph::tensorflow::Catalogue& catalogue_;
   std::mutex mutex_;
   int64_t made_ = 0;

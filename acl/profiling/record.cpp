@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_prof.h"
-#include "acl/runtime/call.h"
 
 namespace npu::acl {
 namespace {

@@ -2,8 +2,8 @@
 // Host functions in streams.
 #include "device/callback.h"
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/stream.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself

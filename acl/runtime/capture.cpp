@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_mdl.h"
-#include "acl/runtime/call.h"
 #include "device/stream.h"
 
 namespace npu::acl {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "acl/runtime/notice.h"
+#include "acl/notice.h"
 #include "base/error.h"
 #include "base/json_text.h"
 

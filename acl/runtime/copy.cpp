@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/capture.h"
 #include "device/context.h"
 #include "device/host_memory.h"

@@ -2,8 +2,8 @@
 // Devices, contexts and what is reachable from where.
 #include <unistd.h>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/context.h"
 #include "device/soc.h"
 #include "device/stream.h"

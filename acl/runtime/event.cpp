@@ -2,8 +2,8 @@
 // Events.
 #include "device/event.h"
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/capture.h"
 #include "device/stream.h"
 

@@ -2,8 +2,8 @@
 // The client's callback for failed tasks.
 #include <atomic>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/stream.h"
 
 struct aclrtExceptionInfo {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl.h"
-#include "acl/runtime/call.h"
 #include "device/memory.h"
 #include "device/soc.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "acl/runtime/copy.h"
 #include "device/context.h"
 #include "device/host_memory.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modes, timeouts and options that clients set and ask for.
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/context.h"
 #include "device/state.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclInit and aclFinalize.
+#include "acl/call.h"
 #include "acl/error_state.h"
 #include "acl/include/acl/acl.h"
-#include "acl/runtime/call.h"
 #include "acl/runtime/config.h"
 #include "device/context.h"
 #include "device/init.h"

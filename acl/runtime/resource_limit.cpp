@@ -4,9 +4,9 @@
 #include <map>
 #include <mutex>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
-#include "acl/runtime/notice.h"
+#include "acl/notice.h"
 #include "device/context.h"
 #include "device/soc.h"
 #include "device/stream.h"

@@ -2,8 +2,8 @@
 // Device memory that processes share by keys.
 #include <cstring>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/context.h"
 #include "device/imported_memory.h"
 #include "device/memory.h"

@@ -2,8 +2,8 @@
 // Streams.
 #include "device/stream.h"
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "acl/runtime/stream_attribute.h"
 #include "device/capture.h"
 #include "device/context.h"

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/soc.h"
 #include "device/status_page.h"
 

@@ -2,8 +2,8 @@
 // Address ranges, physical memory and mappings.
 #include "device/virtual_memory.h"
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/call.h"
 #include "device/soc.h"
 
 namespace npu::acl {

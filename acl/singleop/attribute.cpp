@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "acl/call.h"
 #include "acl/include/acl/acl_op.h"
-#include "acl/runtime/call.h"
 #include "acl/singleop/description.h"
 
 namespace npu::acl {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
-#include "acl/runtime/call.h"
 
 namespace npu::acl {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "acl/call.h"
 #include "acl/include/acl/acl_base.h"
-#include "acl/runtime/call.h"
 #include "base/half.h"
 
 int64_t aclTensorDesc::count() const {

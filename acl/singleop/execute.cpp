@@ -5,8 +5,8 @@
 #include <span>
 
 #include "acl/aclnn/launch.h"
+#include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
-#include "acl/runtime/call.h"
 #include "acl/singleop/description.h"
 #include "acl/singleop/operator_type.h"
 #include "acl/singleop/value.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "graph/attribute.h"
-#include "graph/function.h"
+#include "graph/ir/attribute.h"
+#include "graph/ir/function.h"
 
 namespace npu::graph {
 
@@ -17,7 +17,7 @@ enum class Content : int { kAll = 1, kNoWeights = 2, kStructure = 3 };
 /// TensorFlow's GraphDef: arguments are _Arg nodes, results _Retval nodes. All there is, weights included.
 std::string to_graph_def(const Function& function);
 /// The vendor's ModelDef: `function`, then the functions of `program` that its nodes run. Operators have the vendor's
-/// names (import/tensorflow/ops.tsv), attributes those of the client. kNoWeights leaves out the elements of constants,
+/// names (ir/ops.tsv), attributes those of the client. kNoWeights leaves out the elements of constants,
 /// kStructure everything but names, operators and edges.
 std::string to_ge_text(const Function& function, const Program& program, Content content);
 /// The same function as the ModelProto that model viewers show.

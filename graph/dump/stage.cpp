@@ -15,8 +15,8 @@
 
 #include "base/setting.h"
 #include "base/split.h"
-#include "graph/dump.h"
 #include "graph/dump/form.h"
+#include "graph/ir/print.h"
 
 namespace npu::graph {
 namespace {
@@ -144,8 +144,6 @@ bool ge_wanted(State& s) {
   return false;
 }
 
-}  // namespace
-
 bool dumps_wanted() { return dump_functions() || dump_ge() != 0; }
 
 void dump_stage(std::string_view stage, const Function& function, const Program& program, Role role,
@@ -188,6 +186,19 @@ bool fusions_wanted() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return !s.exported.empty();
+}
+
+}  // namespace
+
+bool StageFiles::wants_stages() const { return dumps_wanted(); }
+
+void StageFiles::staged(std::string_view stage, const Function& function, const Program& program, Role role) {
+  dump_stage(stage == "input" ? kFirstStage : stage, function, program, role, device_);
+}
+
+void StageFiles::planned(const PlanMade& made) {
+  if (dumps_wanted()) dump_stage(kLastStage, made.with_shapes(), made.program(), made.role, device_);
+  if (fusions_wanted()) dump_fusions(report_->fusion_json(), device_);
 }
 
 void export_fusions(std::string file) {

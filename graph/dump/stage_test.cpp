@@ -9,9 +9,9 @@
 #include <fstream>
 #include <set>
 
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
-#include "graph/library.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph {
 namespace {
@@ -47,7 +47,7 @@ class Dumps : public testing::Test {
     body.result(body.node("Square", {body.argument("v")}));
     TestFunction op("operator 0");
     op.result(op.node("Exp", {op.argument("v")}));
-    Library library(0);
+    WatchedLibrary library(0);
     Program program;
     for (const TestFunction* one : {&outer, &body, &op}) program.add(one->function());
     library.add(program);
@@ -68,7 +68,7 @@ class Dumps : public testing::Test {
 
 TEST_F(Dumps, NothingIsWrittenUnlessAskedFor) {
   reset_dumps();
-  EXPECT_FALSE(dumps_wanted());
+  EXPECT_FALSE(StageFiles(nullptr, 0).wants_stages());
   EXPECT_TRUE(run().empty());
 }
 
@@ -111,8 +111,9 @@ TEST_F(Dumps, EverNewShapesDoNotFillTheDisk) {
   set("DUMP_GE_GRAPH", "3");
   set("DUMP_GRAPH_LEVEL", "3");
   testing::internal::CaptureStderr();
-  for (int i = 0; i < 40; ++i) dump_stage(kLastStage, Function("f"), {}, Role::kRoot, 0);
-  dump_stage(kLastStage, Function("g"), {}, Role::kRoot, 0);
+  StageFiles files(nullptr, 0);
+  for (int i = 0; i < 40; ++i) files.staged(kLastStage, Function("f"), {}, Role::kRoot);
+  files.staged(kLastStage, Function("g"), {}, Role::kRoot);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_TRUE(fs::exists("ge_proto_00032_Build.txt") && !fs::exists("ge_proto_00033_Build.txt"));

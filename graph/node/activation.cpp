@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations with numbers of their own, softmax, biases, and the gradients of all of them.
-#include "graph/lowering.h"
 #include "graph/node/layout.h"
+#include "graph/plan/lowering.h"
 
 namespace npu::graph {
 namespace {

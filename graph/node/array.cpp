@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "graph/planner.h"
+#include "graph/plan/refusal.h"
 
 namespace npu::graph {
 

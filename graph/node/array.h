@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
 
 namespace npu::graph {
 

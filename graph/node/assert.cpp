@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold. The client is asked only when it does not, for it has the words: how to print what the node was
 // given.
-#include "graph/frame.h"
-#include "graph/lowering.h"
-#include "graph/report.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/frame.h"
 
 namespace npu::graph {
 namespace {
@@ -19,10 +18,10 @@ void assertion(Lowering& l) {
     if (holds(now.bytes(), now.dtype)) return;
     std::vector<Value> values;
     for (const Planned& input : inputs) values.push_back(frame.value(input));
-    if (const HostNode& host = frame.library().host()) {
+    if (const HostNode& host = frame.environment().host()) {
       // Counted first: the client raises what it has to say.
-      frame.library().report().ran_on_host(function, node, "it does not hold, and the client words the error", values,
-                                           {});
+      frame.environment().listener().ran_on_host(function, node, "it does not hold, and the client words the error",
+                                                 values, {});
       host(node, values);
     }
     fail(Code::kNnInvalidParam, "assertion failed");

@@ -3,7 +3,7 @@
 // want them.
 #include "graph/node/array.h"
 #include "graph/node/fused.h"
-#include "graph/planner.h"
+#include "graph/plan/refusal.h"
 
 namespace npu::graph {
 namespace {

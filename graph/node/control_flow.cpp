@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls, loops and branches. Only the run tells what comes out of them, so a plan ends there and goes on with what
 // came.
-#include "graph/control_flow.h"
+#include "graph/ir/control_flow.h"
 
-#include "graph/executable.h"
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/executable.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -18,8 +18,8 @@ bool truth(const Value& value) {
   return Scalar(value.tensor.bytes(), value.tensor.dtype).to_bool();
 }
 
-Values run_call(Library& library, const Call& call, Values inputs) {
-  return library.get(call.bodies.front())->run(std::move(inputs));
+Values run_call(Environment& environment, const Call& call, Values inputs) {
+  return environment.body(call.bodies.front())->run(std::move(inputs));
 }
 
 /// The variables of a loop for its condition, which reads few of them: those it does not read keep their type alone.
@@ -34,13 +34,13 @@ Values looked_at(const Executable& condition, const Values& values) {
   return out;
 }
 
-Values run_while(Library& library, const Call& call, Values values) {
-  const auto condition = library.get(call.condition), body = library.get(call.bodies.front());
+Values run_while(Environment& environment, const Call& call, Values values) {
+  const auto condition = environment.body(call.condition), body = environment.body(call.bodies.front());
   while (truth(condition->run(looked_at(*condition, values)).front())) values = body->run(std::move(values));
   return values;
 }
 
-Values run_branch(Library& library, const Call& call, Values inputs) {
+Values run_branch(Environment& environment, const Call& call, Values inputs) {
   const Value& selector = inputs.front();
   size_t branch = 0;
   if (call.kind == CallKind::kIf) {
@@ -52,14 +52,14 @@ Values run_branch(Library& library, const Call& call, Values inputs) {
         index >= 0 && std::cmp_less(index, call.bodies.size()) ? static_cast<size_t>(index) : call.bodies.size() - 1;
   }
   inputs.erase(inputs.begin());
-  return library.get(call.bodies[branch])->run(std::move(inputs));
+  return environment.body(call.bodies[branch])->run(std::move(inputs));
 }
 
-Values run_any(Library& library, const Call& call, Values inputs) {
+Values run_any(Environment& environment, const Call& call, Values inputs) {
   switch (call.kind) {
-    case CallKind::kCall: return run_call(library, call, std::move(inputs));
-    case CallKind::kWhile: return run_while(library, call, std::move(inputs));
-    default: return run_branch(library, call, std::move(inputs));
+    case CallKind::kCall: return run_call(environment, call, std::move(inputs));
+    case CallKind::kWhile: return run_while(environment, call, std::move(inputs));
+    default: return run_branch(environment, call, std::move(inputs));
   }
 }
 
@@ -70,7 +70,7 @@ void lower(Lowering& l) {
   std::vector<Planned> outputs;
   for (size_t i = 0; i < l.node().outputs.size(); ++i) outputs.push_back(l.unknown(i));
   l.run(inputs, outputs, [call, inputs, outputs](Frame& frame) {
-    Values results = run_any(frame.library(), call, frame.take(inputs));
+    Values results = run_any(frame.environment(), call, frame.take(inputs));
     for (size_t i = 0; i < outputs.size(); ++i) frame.set(outputs[i], std::move(results[i]));
   });
   // A function may have assigned to variables, and so changed what the plan counts on.

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/frame.h"
 #include "graph/node/array.h"
-#include "graph/value.h"
+#include "graph/run/frame.h"
+#include "graph/value/value.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {
 
-Value fresh(const Frame& frame, DType dtype, const Dims& shape) {
-  return make_value(frame.library().device(), dtype, shape);
-}
+Value fresh(const Frame& frame, DType dtype, const Dims& shape) { return make_value(frame.device(), dtype, shape); }
 
 /// Room for the largest result, cut to what is used; `origin` gets the shape from the operator.
 struct Room {
@@ -25,7 +23,7 @@ struct Room {
     value.tensor = value.tensor.view(said.shape, contiguous_strides(said.shape));
     // What is left over would stay allocated as long as the value lives.
     const bool wasteful = 2 * value.tensor.count() < view.count();
-    return wasteful ? copy_of(frame.library().device(), value.tensor) : std::move(value);
+    return wasteful ? copy_of(frame.device(), value.tensor) : std::move(value);
   }
   Value value;
   Tensor said, view;
@@ -82,7 +80,7 @@ std::vector<int64_t> integers_of(const Frame& frame, const Tensor& tensor) {
 /// `data` as slices: its first `axes` axes become one.
 Value slices_of(const Frame& frame, const Tensor& data, size_t axes) {
   Value value{data, nullptr, nullptr};
-  if (!data.contiguous()) value = copy_of(frame.library().device(), data);
+  if (!data.contiguous()) value = copy_of(frame.device(), data);
   Dims shape{1};
   for (size_t i = 0; i < data.rank(); ++i)
     if (i < axes)

@@ -5,7 +5,7 @@
 
 #include "graph/node/array.h"
 #include "graph/node/optional.h"
-#include "graph/planner.h"
+#include "graph/plan/refusal.h"
 
 namespace npu::graph {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "device/overflow.h"
-#include "graph/frame.h"
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/frame.h"
 
 namespace npu::graph {
 namespace {
@@ -15,7 +15,7 @@ constexpr int64_t kWords = 8;  // what the vendor's operator gives; all of them 
 void read_status(Lowering& l) {
   const Planned out = l.late(0, DType::kInt32, {kWords});
   l.run({out}, [out](Frame& frame) {
-    const int device = frame.library().device();
+    const int device = frame.device();
     Value words = make_value(device, DType::kInt32, {kWords});
     auto* first = words.tensor.as<int32_t>();
     std::fill_n(first, kWords, 0);
@@ -25,7 +25,7 @@ void read_status(Lowering& l) {
 }
 
 void clear_status(Lowering& l) {
-  l.run({}, [](Frame& frame) { device::clear_overflow(frame.library().device()); });
+  l.run({}, [](Frame& frame) { device::clear_overflow(frame.device()); });
 }
 
 // The first edition, of float32: the words go from operator to operator. What is read stands in the output; the input
@@ -35,7 +35,7 @@ void first_edition(Lowering& l) {
     require(l.dtype(0) == DType::kFloat && l.shape(0) == Dims({kWords}),
             "the float status is {}{}; it must be the {} numbers that NpuAllocFloatStatus gives", name_of(l.dtype(0)),
             l.shape(0), kWords);
-  const auto device = static_cast<int64_t>(l.library().device());
+  const auto device = static_cast<int64_t>(l.device());
   OperatorCall call = l.call(l.target());
   call.set("out", l.make(0, DType::kFloat, {kWords}));
   if (l.input_count() > 0) call.set("device", device);

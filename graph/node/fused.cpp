@@ -9,7 +9,7 @@
 
 #include "graph/node/layout.h"
 #include "graph/node/resource.h"
-#include "graph/planner.h"
+#include "graph/plan/refusal.h"
 #include "ops/vector/chain.h"
 
 namespace npu::graph {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/binding.h"
-#include "graph/lowering.h"
 #include "graph/node/fused.h"
+#include "graph/plan/binding.h"
+#include "graph/plan/lowering.h"
 #include "ops/cube/channels_last.h"
 #include "ops/vector/chain.h"
 

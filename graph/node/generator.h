@@ -6,8 +6,8 @@
 #include <memory>
 #include <mutex>
 
-#include "graph/library.h"
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
+#include "graph/plan/surroundings.h"
 #include "ops/random/philox.h"
 
 namespace npu::graph {

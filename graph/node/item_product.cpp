@@ -3,11 +3,11 @@
 // element is asked for, so a loop without turns, or one that ends early, meets no error that its body would not meet.
 #include <optional>
 
-#include "graph/frame.h"
-#include "graph/lowering.h"
-#include "graph/node/loop.h"
-#include "graph/planner.h"
-#include "graph/tensor_list.h"
+#include "graph/ir/loop_kind.h"
+#include "graph/plan/lowering.h"
+#include "graph/plan/refusal.h"
+#include "graph/run/frame.h"
+#include "graph/value/tensor_list.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -154,7 +154,7 @@ void item_product(Lowering& l) {
     const Tensor at = frame.tensor(index);
     const size_t position = elements->position(Scalar(at.bytes(), at.dtype).to_int());
     const Weights weights{frame.value(matrix), bias ? frame.value(added) : Value(), turned};
-    const int device = frame.library().device();
+    const int device = frame.device();
     auto& products = static_cast<KeptProducts&>(*frame.value(kept).object);
     frame.set(out, elements->is_set(position) ? products.take(device, elements, position, weights)
                                               : times(device, frame.tensor(item), weights));

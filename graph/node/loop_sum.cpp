@@ -3,11 +3,11 @@
 // are added at once: the threads meet once for all of them, and the sum stays in the caches meanwhile.
 #include <cstring>
 
-#include "graph/arithmetic.h"
-#include "graph/frame.h"
-#include "graph/lowering.h"
-#include "graph/node/loop.h"
-#include "graph/planner.h"
+#include "graph/ir/loop_kind.h"
+#include "graph/plan/lowering.h"
+#include "graph/plan/refusal.h"
+#include "graph/run/frame.h"
+#include "graph/value/arithmetic.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -155,7 +155,7 @@ void loop_sum(Lowering& l) {
     for (const Term& term : terms) pairs.push_back(term.values(frame));
     auto mine = std::static_pointer_cast<LoopSum>(frame.take(before).object);
     if (mine.use_count() > 1) mine = std::make_shared<LoopSum>(*mine);
-    mine->put_by(frame.library().device(), sum.dtype(), sum.shape(), std::move(pairs));
+    mine->put_by(frame.device(), sum.dtype(), sum.shape(), std::move(pairs));
     frame.set(after, {{}, nullptr, std::move(mine)});
   });
 }
@@ -168,7 +168,7 @@ void start_sum(Lowering& l) {
 void settle(Lowering& l) {
   const Planned sum = l.input(0), waiting = l.input(1), out = l.late(0, l.dtype(0), l.shape(0));
   l.run({sum, waiting, out}, [=](Frame& frame) {
-    const int device = frame.library().device();
+    const int device = frame.device();
     const Value more = static_cast<LoopSum&>(*frame.value(waiting).object).settled(device), first = frame.value(sum);
     frame.set(out, more.tensor.defined() ? sum_of(device, first, more) : first);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and inverses. Transposed operands are views; the engine reads them as they lie.
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
 
 namespace npu::graph {
 namespace {

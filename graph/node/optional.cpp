@@ -3,11 +3,11 @@
 // them on; iterators' are the client's.
 #include "graph/node/optional.h"
 
-#include "graph/arithmetic.h"
-#include "graph/frame.h"
 #include "graph/node/array.h"
-#include "graph/optional.h"
-#include "graph/planner.h"
+#include "graph/plan/refusal.h"
+#include "graph/run/frame.h"
+#include "graph/value/arithmetic.h"
+#include "graph/value/optional.h"
 
 namespace npu::graph {
 namespace {
@@ -73,7 +73,7 @@ NPU_NODE("OptionalGetValue", get_value);
 bool lower_zeros_of_optional(Lowering& l) {
   if (!holds_optional(l)) return false;
   const Planned in = l.input(0), out = l.object(0);
-  l.run({in, out}, [=](Frame& frame) { frame.set(out, zeros_like(frame.library().device(), frame.value(in))); });
+  l.run({in, out}, [=](Frame& frame) { frame.set(out, zeros_like(frame.device(), frame.value(in))); });
   return true;
 }
 
@@ -83,7 +83,7 @@ bool lower_sum_of_optionals(Lowering& l) {
   const Planned out = l.object(0);
   l.run(in, {out}, [=](Frame& frame) {
     Value sum = frame.value(in.front());
-    for (size_t i = 1; i < in.size(); ++i) sum = sum_of(frame.library().device(), sum, frame.value(in[i]));
+    for (size_t i = 1; i < in.size(); ++i) sum = sum_of(frame.device(), sum, frame.value(in[i]));
     frame.set(out, std::move(sum));
   });
   return true;

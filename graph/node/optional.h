@@ -2,7 +2,7 @@
 // What nodes about numbers do with optionals, which gradients of branches in branches bring.
 #pragma once
 
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
 
 namespace npu::graph {
 

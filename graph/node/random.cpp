@@ -3,10 +3,10 @@
 // seeds, a variable (generators), or the node itself, which goes on from run to run as TensorFlow's kernels do.
 #include <random>
 
-#include "graph/frame.h"
-#include "graph/lowering.h"
 #include "graph/node/array.h"
 #include "graph/node/generator.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/frame.h"
 
 namespace npu::graph {
 namespace {

@@ -2,8 +2,8 @@
 // Elements in another order: reversed, rolled, sorted, and blocks moved between axes.
 #include <algorithm>
 
-#include "graph/frame.h"
 #include "graph/node/array.h"
+#include "graph/run/frame.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <span>
 
-#include "graph/frame.h"
 #include "graph/node/array.h"
-#include "graph/value.h"
+#include "graph/run/frame.h"
+#include "graph/value/value.h"
 
 namespace npu::graph {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/frame.h"
 #include "graph/node/array.h"
-#include "graph/value.h"
+#include "graph/run/frame.h"
+#include "graph/value/value.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -60,7 +60,7 @@ void sorted(Lowering& l, Reduction reduction, const Scalar& empty) {
   l.run({data, ids, out}, [=](Frame& frame) {
     const Tensor from = frame.tensor(data);
     const int64_t n = from.shape[0];
-    const Value numbers = make_value(frame.library().device(), DType::kInt64, {n});
+    const Value numbers = make_value(frame.device(), DType::kInt64, {n});
     ops::Call("copy").set("self", ops::Operand{frame.tensor(ids), {}}).set("out", numbers.tensor).run();
     const auto* id = numbers.tensor.as<int64_t>();
     for (int64_t i = 0; i < n; ++i) {
@@ -69,7 +69,7 @@ void sorted(Lowering& l, Reduction reduction, const Scalar& empty) {
     }
     Dims shape = from.shape;
     shape[0] = n == 0 ? 0 : id[n - 1] + 1;
-    Value result = make_value(frame.library().device(), from.dtype, shape);
+    Value result = make_value(frame.device(), from.dtype, shape);
     ops::Call("segment")
         .set("self", from)
         .set("index", numbers.tensor)

@@ -2,9 +2,9 @@
 // Rows picked by index and reduced by segment, as embeddings of bags are, and the gradients of it.
 #include <cmath>
 
-#include "graph/frame.h"
 #include "graph/node/array.h"
-#include "graph/value.h"
+#include "graph/run/frame.h"
+#include "graph/value/value.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -14,7 +14,7 @@ enum class Weight { kSum, kMean, kRoot };  ///< a row counts once, by 1 / count 
 
 /// The ids, which must not descend, in the type the kernels count in.
 Value sorted_ids(const Frame& frame, const Tensor& ids) {
-  Value out = make_value(frame.library().device(), DType::kInt64, ids.shape);
+  Value out = make_value(frame.device(), DType::kInt64, ids.shape);
   ops::Call("copy").set("self", ops::Operand{ids, {}}).set("out", out.tensor).run();
   const auto* id = out.tensor.as<int64_t>();
   for (int64_t i = 0; i < ids.count(); ++i) {
@@ -27,7 +27,7 @@ Value sorted_ids(const Frame& frame, const Tensor& ids) {
 Value picked(const Frame& frame, const Tensor& rows, const Tensor& index) {
   Dims shape = rows.shape;
   shape[0] = index.count();
-  Value out = make_value(frame.library().device(), rows.dtype, shape);
+  Value out = make_value(frame.device(), rows.dtype, shape);
   ops::Call("index_select").set("self", rows).set("index", index).set("out", out.tensor).run();
   return out;
 }
@@ -65,7 +65,7 @@ void reduce(Lowering& l, Weight weight) {
     const Value rows = picked(frame, frame.tensor(data), frame.tensor(index));
     Dims shape = rows.tensor.shape;
     shape[0] = given >= 0 ? given : (n == 0 ? 0 : numbers.tensor.as<int64_t>()[n - 1] + 1);
-    Value result = make_value(frame.library().device(), data.dtype(), shape);
+    Value result = make_value(frame.device(), data.dtype(), shape);
     ops::Call("segment").set("self", rows.tensor).set("index", numbers.tensor).set("out", result.tensor).run();
     weigh(result.tensor, numbers.tensor, shape[0], weight, false);
     frame.set(out, std::move(result));
@@ -86,7 +86,7 @@ void spread(Lowering& l, Weight weight) {
     const Value numbers = sorted_ids(frame, frame.tensor(ids));
     const Value rows = picked(frame, frame.tensor(gradient), numbers.tensor);
     weigh(rows.tensor, numbers.tensor, gradient.shape()[0], weight, true);
-    Value result = make_value(frame.library().device(), gradient.dtype(), shape);
+    Value result = make_value(frame.device(), gradient.dtype(), shape);
     ops::Call("copy").set("self", ops::Operand{{}, Scalar(0)}).set("out", result.tensor).run();
     ops::Call("index_add")
         .set("self", result.tensor)

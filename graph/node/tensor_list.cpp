@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of tensors. Plans know the shape of a list's elements where all are alike (ListType), so that taking one out
 // need not end a plan; lists of the client's (of strings, from its own nodes) stay with it.
-#include "graph/tensor_list.h"
+#include "graph/value/tensor_list.h"
 
 #include <cstring>
 #include <numeric>
 
-#include "graph/frame.h"
-#include "graph/lowering.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/frame.h"
 
 namespace npu::graph {
 namespace {
@@ -227,7 +227,7 @@ void get_item(Lowering& l) {
   const Planned list = l.input(0), index = l.input(1), out = element_output(l, 0, type, type.element_shape(asked));
   l.run({list, index, out}, [=](Frame& frame) {
     const TensorList& from = read_list(frame, list);
-    frame.set(out, element_of(frame.library().device(), from, from.position(integer(frame, index)), asked));
+    frame.set(out, element_of(frame.device(), from, from.position(integer(frame, index)), asked));
   });
 }
 
@@ -239,7 +239,7 @@ void pop_back(Lowering& l) {
   l.run({from, out, item}, [=](Frame& frame) {
     List list = own_list(frame, from);
     require(!list->elements.empty(), "an element is taken from an empty list");
-    frame.set(item, element_of(frame.library().device(), *list, list->elements.size() - 1, asked));
+    frame.set(item, element_of(frame.device(), *list, list->elements.size() - 1, asked));
     list->elements.pop_back();
     give_list(frame, out, std::move(list));
   });
@@ -274,7 +274,7 @@ void length(Lowering& l) {
   type_of(l, 0);
   const Planned list = l.input(0), out = l.late(0, DType::kInt32, {});
   l.run({list, out}, [=](Frame& frame) {
-    Value value = make_value(frame.library().device(), DType::kInt32, {});
+    Value value = make_value(frame.device(), DType::kInt32, {});
     *value.tensor.as<int32_t>() = static_cast<int32_t>(read_list(frame, list).elements.size());
     frame.set(out, std::move(value));
   });
@@ -331,7 +331,7 @@ void stack_elements(Lowering& l, std::vector<Planned> used, std::optional<int64_
     if (!out.dynamic) return stack_into(frame.tensor(out), from, at, row);
     Dims shape = row;
     shape.insert(0, static_cast<int64_t>(at.size()));
-    Value value = make_value(frame.library().device(), dtype, shape);
+    Value value = make_value(frame.device(), dtype, shape);
     stack_into(value.tensor, from, at, row);
     frame.set(out, std::move(value));
   });
@@ -428,7 +428,7 @@ void concat(Lowering& l) {
   const Planned out = l.dynamic(0, type.element.dtype), lengths = l.dynamic(1, DType::kInt64);
   l.run({list, leading, out, lengths}, [=](Frame& frame) {
     const TensorList& from = read_list(frame, list);
-    const int device = frame.library().device();
+    const int device = frame.device();
     const Rows rows = rows_of(from, asked);
     const std::vector<int64_t> counts =
         row_counts(from, rows.first, second ? integers(frame, leading) : std::vector<int64_t>());
@@ -452,7 +452,7 @@ void add(Lowering& l) {
   const Planned out = make_list(l, 0, type);
   used.push_back(out);
   l.run(used, [lists, out](Frame& frame) {
-    const int device = frame.library().device();
+    const int device = frame.device();
     List sum = add_lists(device, read_list(frame, lists[0]), read_list(frame, lists[1]));
     for (size_t i = 2; i < lists.size(); ++i) sum = add_lists(device, *sum, read_list(frame, lists[i]));
     give_list(frame, out, std::move(sum));
@@ -462,7 +462,7 @@ void add(Lowering& l) {
 void zeros(Lowering& l) {
   const Planned in = l.input(0), out = make_list(l, 0, type_of(l, 0));
   l.run({in, out},
-        [in, out](Frame& frame) { give_list(frame, out, zeros_like(frame.library().device(), read_list(frame, in))); });
+        [in, out](Frame& frame) { give_list(frame, out, zeros_like(frame.device(), read_list(frame, in))); });
 }
 
 NPU_NODE("EmptyTensorList", empty);

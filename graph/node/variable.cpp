@@ -2,7 +2,7 @@
 // Variables. A read shares the value with the variable; a write goes into the variable's own memory unless a reader
 // still holds it (Variable::update).
 #include "graph/node/resource.h"
-#include "graph/planner.h"
+#include "graph/plan/refusal.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -63,7 +63,7 @@ void is_initialized(Lowering& l) {
   const Planned handle = l.input(0), out = l.late(0, DType::kBool, {});
   if (!holds_object(l)) l.variable(0);
   l.run({handle, out}, [handle, out](Frame& frame) {
-    Value value = make_value(frame.library().device(), DType::kBool, {});
+    Value value = make_value(frame.device(), DType::kBool, {});
     *value.tensor.as<bool>() = variable_of(frame, handle).initialized();
     frame.set(out, std::move(value));
   });

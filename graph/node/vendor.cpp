@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that the vendor's adapter adds to TensorFlow's: its approximation of GELU, and dropout by a mask of bits.
-#include "graph/frame.h"
-#include "graph/lowering.h"
 #include "graph/node/array.h"
 #include "graph/node/generator.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/frame.h"
 
 namespace npu::graph {
 namespace {

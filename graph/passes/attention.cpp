@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/node/fused.h"
+#include "graph/ir/fused_kind.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/match.h"
 #include "graph/passes/pass.h"

@@ -4,11 +4,11 @@
 
 #include <limits>
 
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
 #include "graph/passes/fusion_fixture.h"
 #include "graph/passes/pass.h"
-#include "graph/report.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph {
 namespace {
@@ -170,7 +170,7 @@ struct Outcome {
 };
 
 Outcome computed(Written& w, bool fuse, std::vector<Value> values) {
-  Library library(0);
+  WatchedLibrary library(0);
   if (!fuse) library.switch_off({"attention"});
   Program program;
   program.add(w.t.function());

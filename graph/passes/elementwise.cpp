@@ -2,7 +2,8 @@
 // Element-wise nodes that feed each other become one, which goes over its elements once.
 #include <algorithm>
 
-#include "graph/node/fused.h"
+#include "graph/ir/fused_kind.h"
+#include "graph/ir/point.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
 

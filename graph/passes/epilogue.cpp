@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/node/fused.h"
+#include "graph/ir/fused_kind.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
 

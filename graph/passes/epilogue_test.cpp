@@ -5,14 +5,14 @@
 #include <cmath>
 #include <cstring>
 
-#include "graph/dump.h"
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
-#include "graph/node_error.h"
+#include "graph/ir/node_error.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/report.h"
-#include "graph/unfuse.h"
-#include "graph/verify.h"
+#include "graph/passes/unfuse.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph {
 namespace {
@@ -131,7 +131,7 @@ Value numbers(const Dims& shape, float phase) {
 void expect_same(const std::function<TestFunction()>& build, const std::function<std::vector<Value>()>& arguments) {
   std::vector<std::vector<Value>> got;
   for (const bool fuse : {true, false}) {
-    Library library(0);
+    WatchedLibrary library(0);
     if (!fuse) library.switch_off({"matmul_epilogue", "conv_epilogue"});
     Program program;
     const TestFunction t = build();
@@ -220,7 +220,7 @@ TEST(FuseEpilogues, AWrongShapeIsToldOfThePart) {
     TestFunction t("f");
     const Edge x = t.argument("x"), w = t.argument("w"), bias = t.argument("b");
     t.result(t.node("BiasAdd", {t.node("MatMul", {x, w}), bias}));
-    Library library(0);
+    WatchedLibrary library(0);
     Program program;
     program.add(t.function());
     library.add(program);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/point.h"
+#include "graph/ir/point.h"
 #include "ops/vector/chain.h"
 
 namespace npu::graph {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/function.h"
+#include "graph/ir/function.h"
 
 namespace npu::graph {
 

@@ -9,8 +9,8 @@
 
 #include "base/half.h"
 #include "graph/graph_fixture.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/verify.h"
 
 namespace npu::graph {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "graph/text.h"
+#include "base/text.h"
 
 namespace npu::graph {
 namespace {

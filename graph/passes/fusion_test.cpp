@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "graph/dump.h"
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
-#include "graph/node_error.h"
+#include "graph/ir/node_error.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/fusion_switch.h"
-#include "graph/report.h"
-#include "graph/verify.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph {
 namespace {
@@ -218,7 +218,7 @@ TEST(TrimLoops, WhatAUsedResultIsMadeOfIsComputed) {
 TEST(TrimLoops, ResultsAreThoseOfTheWholeLoop) {
   for (const bool trim : {false, true}) {
     Loop made = loop({1});
-    Library library(0);
+    WatchedLibrary library(0);
     if (!trim) library.switch_off({"trim_loops"});
     made.program.add(made.outer);
     library.add(made.program);
@@ -230,7 +230,7 @@ TEST(TrimLoops, ResultsAreThoseOfTheWholeLoop) {
 
 // ---- the same bits with and without
 std::vector<Value> run(const TestFunction& t, std::vector<Value> arguments, std::vector<std::string> off) {
-  Library library(0);
+  WatchedLibrary library(0);
   library.switch_off(std::move(off));
   Program program;
   program.add(t.function());
@@ -397,7 +397,7 @@ TEST(FusionReport, CountsAndReasonsAreTold) {
   const Edge x = t.argument("x"), y = t.node("Exp", {x});
   const Edge z = t.node("ReluGrad", {t.node("MatMul", {y, x}), y});
   t.result(t.node("Neg", {t.node("Mul", {z, x})}));
-  Library library(0);
+  WatchedLibrary library(0);
   Program program;
   program.add(t.function());
   library.add(program);

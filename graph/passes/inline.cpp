@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "graph/control_flow.h"
+#include "graph/ir/control_flow.h"
 #include "graph/passes/pass.h"
 
 namespace npu::graph {

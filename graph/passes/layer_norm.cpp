@@ -6,7 +6,7 @@
 //
 // and the gradient is what follows from that. Each becomes one node. The gradient's takes the statistics from x again,
 // so nothing is kept for it but x.
-#include "graph/node/fused.h"
+#include "graph/ir/fused_kind.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/match.h"
 #include "graph/passes/pass.h"

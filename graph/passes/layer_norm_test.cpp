@@ -2,11 +2,11 @@
 // Layer normalisation as Keras writes it: what becomes one node, what is left and why, and what is computed then.
 #include <gtest/gtest.h>
 
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
 #include "graph/passes/fusion_fixture.h"
 #include "graph/passes/pass.h"
-#include "graph/report.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph {
 namespace {
@@ -170,7 +170,7 @@ std::vector<std::vector<double>> computed(DType dtype, bool fuse, std::string* r
   Written g(dtype);
   g.forward_of_arguments(true, true);
   g.t.result(g.y), g.gradient(g.parameter("dy"));
-  Library library(0);
+  WatchedLibrary library(0);
   if (!fuse) library.switch_off({"layer_norm"});
   Program program;
   program.add(g.t.function());
@@ -203,7 +203,7 @@ TEST(FusedLayerNorm, IsAsNearToFloat64AsItsParts) {
 TEST(FusedLayerNorm, OtherShapesRunItsParts) {
   Written g;
   g.forward_of_arguments(true, false), g.t.result(g.y);
-  Library library(0);
+  WatchedLibrary library(0);
   Program program;
   program.add(g.t.function());
   library.add(program);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "graph/control_flow.h"
+#include "graph/ir/control_flow.h"
 #include "graph/passes/pass.h"
 
 namespace npu::graph {

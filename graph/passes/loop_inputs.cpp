@@ -4,7 +4,7 @@
 // product with the state is added to it in place.
 #include <algorithm>
 
-#include "graph/node/loop.h"
+#include "graph/ir/loop_kind.h"
 #include "graph/passes/loop.h"
 
 namespace npu::graph {

@@ -3,7 +3,7 @@
 // adds the product to a variable of the loop. The operands are put by instead, and added up many at once.
 #include <algorithm>
 
-#include "graph/node/loop.h"
+#include "graph/ir/loop_kind.h"
 #include "graph/passes/loop.h"
 
 namespace npu::graph {

@@ -7,13 +7,12 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "graph/dump.h"
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
-#include "graph/library.h"
-#include "graph/node_error.h"
-#include "graph/report.h"
-#include "graph/verify.h"
+#include "graph/ir/node_error.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph {
 namespace {
@@ -131,7 +130,7 @@ struct Outcome {
 };
 
 Outcome run(const Loop& loop, const Sizes& sizes, std::vector<std::string> off) {
-  Library library(0);
+  WatchedLibrary library(0);
   library.switch_off(std::move(off));
   library.add(loop.program);
   Outcome out;
@@ -280,7 +279,7 @@ TEST(LoopProducts, WhatIsWrongIsToldOfTheProductAndOnlyWhenATurnMeetsIt) {
   loop.make();
   Loop wrong = loop;
   const auto error = [&](int32_t turns, const std::vector<std::string>& off) {
-    Library library(0);
+    WatchedLibrary library(0);
     library.switch_off(off);
     library.add(loop.program);
     std::vector<Value> given = arguments(loop, {7, 5, 4, 6, turns});

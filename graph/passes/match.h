@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "graph/function.h"
+#include "graph/ir/function.h"
 
 namespace npu::graph {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/function.h"
+#include "graph/ir/function.h"
 #include "graph/precision/precision.h"
 
 namespace npu::graph {

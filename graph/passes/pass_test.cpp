@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/dump.h"
-#include "graph/verify.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 
 namespace npu::graph {
 namespace {

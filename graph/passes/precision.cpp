@@ -5,8 +5,8 @@
 
 #include "graph/import/tensorflow/value.h"
 #include "graph/passes/pass.h"
+#include "graph/passes/unfuse.h"
 #include "graph/precision/choice.h"
-#include "graph/unfuse.h"
 
 namespace npu::graph {
 namespace {

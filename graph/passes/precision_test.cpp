@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "graph/dump.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/verify.h"
 
 namespace npu::graph {
 namespace {

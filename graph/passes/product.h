@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "graph/function.h"
+#include "graph/ir/function.h"
 
 namespace npu::graph {
 

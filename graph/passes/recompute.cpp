@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/ir/point.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
 

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "graph/dump.h"
-#include "graph/executable.h"
 #include "graph/graph_fixture.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/verify.h"
+#include "graph/run/executable.h"
+#include "graph/run/library.h"
 
 namespace npu::graph {
 namespace {

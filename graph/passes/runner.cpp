@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/verify.h"
 
 namespace npu::graph {
 

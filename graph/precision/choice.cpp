@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "device/soc.h"
-#include "graph/node_error.h"
+#include "graph/ir/node_error.h"
 
 namespace npu::graph {
 namespace {

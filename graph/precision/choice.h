@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/function.h"
+#include "graph/ir/function.h"
 #include "graph/precision/precision.h"
 
 namespace npu::graph {

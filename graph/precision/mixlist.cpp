@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "graph/import/tensorflow/ir_type.h"
+#include "base/text.h"
+#include "graph/ir/ir_type.h"
 #include "graph/precision/precision.h"
-#include "graph/text.h"
 
 namespace npu::graph {
 namespace {
@@ -66,15 +66,14 @@ class Mixlist {
   std::vector<const OperatorPrecision*> meant(const std::string& name) {
     std::vector<const OperatorPrecision*> out;
     for (const OperatorPrecision& op : all_precision())
-      if (tensorflow::is_called(op.op, name) && !op.dtypes.empty()) out.push_back(&op);
+      if (is_called(op.op, name) && !op.dtypes.empty()) out.push_back(&op);
     if (out.empty()) notices_.push_back(unknown(name));
     return out;
   }
 
   static std::string unknown(const std::string& name) {
     for (const OperatorPrecision& op : all_precision()) {
-      if (tensorflow::is_called(op.op, name))
-        return fmt::format("{} has no choice of dtype, so no list moves it", name);
+      if (is_called(op.op, name)) return fmt::format("{} has no choice of dtype, so no list moves it", name);
       if (lowered(op.op) == lowered(name)) return fmt::format("there is no operator {}; there is {}", name, op.op);
     }
     return fmt::format("{} is no operator with a choice of dtype, so no list moves it", name);

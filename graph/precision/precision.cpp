@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "device/soc.h"
-#include "graph/import/tensorflow/ir_type.h"
+#include "graph/ir/ir_type.h"
 
 namespace npu::graph {
 namespace {
@@ -68,7 +68,7 @@ template <class Rule>
 const Rule* rule_of(const Node& node, const std::vector<Rule>& by_node, const std::vector<Rule>& by_operator,
                     bool& by_name) {
   const auto names = [&](const Rule& rule) { return rule.named == node.name || rule.named == node.client_name; };
-  const auto calls = [&](const Rule& rule) { return tensorflow::is_called(node.op, rule.named); };
+  const auto calls = [&](const Rule& rule) { return is_called(node.op, rule.named); };
   by_name = true;
   if (const auto at = std::find_if(by_node.begin(), by_node.end(), names); at != by_node.end()) return &*at;
   by_name = false;

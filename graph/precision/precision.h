@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "graph/function.h"
+#include "graph/ir/function.h"
 #include "graph/precision/list.h"
 
 namespace npu::graph {

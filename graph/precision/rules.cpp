@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "graph/precision/precision.h"
-#include "graph/text.h"
 
 namespace npu::graph {
 namespace {

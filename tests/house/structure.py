@@ -80,8 +80,8 @@ def part_of(noun, place):
 
 
 def climbs(place, parts):
-    """What goes against the order of a place's parts. Files beside them come before all; they see no part."""
-    rank = {None: 0} | {part: i for i, part in enumerate(parts, 1)}
+    """What goes against the order of a place's parts. Files beside them come before all, or where `.` stands."""
+    rank = {None: 0} | {None if part == "." else part: i for i, part in enumerate(parts, 1)}
     wrong = []
     for noun in inside(place):
         if (own := part_of(noun, place)) not in rank:

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/attribute.h"
 #include "graph/import/tensorflow/proto.h"
+#include "graph/ir/attribute.h"
 
 namespace npu::graph::tensorflow {
 

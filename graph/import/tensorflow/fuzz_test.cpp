@@ -6,9 +6,10 @@
 #include <cstdlib>
 #include <protozero/pbf_reader.hpp>
 
-#include "graph/control_flow.h"
-#include "graph/executable.h"
 #include "graph/import/tensorflow/recorded_fixture.h"
+#include "graph/ir/control_flow.h"
+#include "graph/run/executable.h"
+#include "graph/run/library.h"
 
 namespace npu::graph::tensorflow {
 namespace {

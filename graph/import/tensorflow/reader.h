@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "graph/function.h"
 #include "graph/import/tensorflow/catalogue.h"
+#include "graph/ir/function.h"
 
 namespace npu::graph::tensorflow {
 

@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include "graph/dump.h"
 #include "graph/import/tensorflow/message_fixture.h"
-#include "graph/verify.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 
 namespace npu::graph::tensorflow {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "graph/import/tensorflow/reader.h"
-#include "graph/library.h"
-#include "graph/value.h"
+#include "graph/run/library.h"
+#include "graph/value/value.h"
 
 namespace npu::graph::tensorflow {
 

@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "graph/control_flow.h"
-#include "graph/dump.h"
-#include "graph/executable.h"
+#include "graph/dump/watched_library.h"
 #include "graph/import/tensorflow/recorded_fixture.h"
+#include "graph/ir/control_flow.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/report.h"
-#include "graph/verify.h"
+#include "graph/run/executable.h"
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -32,7 +32,7 @@ class Recorded : public testing::TestWithParam<const char*> {
   /// Steps on variables of their own: what the last one gave, and what it left in the variables.
   std::vector<Value> train(int steps) {
     RecordedFeed feed(GetParam());
-    Library library(0, [&](const Node& node, std::span<const Value>) { return feed.next(node); });
+    WatchedLibrary library(0, [&](const Node& node, std::span<const Value>) { return feed.next(node); });
     library.add(program_);
     const std::vector<Value> arguments = feed.arguments();
     std::vector<Value> out;
@@ -91,7 +91,7 @@ TEST_P(Recorded, TrainsTheSameEachTime) {
 
 TEST_P(Recorded, TakesLittleMoreMemoryThanMustBeAlive) {
   RecordedFeed feed(GetParam());
-  Library library(0, [&](const Node& node, std::span<const Value>) { return feed.next(node); });
+  WatchedLibrary library(0, [&](const Node& node, std::span<const Value>) { return feed.next(node); });
   library.add(program_);
   library.get(name_)->run(feed.arguments());
   const auto report = nlohmann::json::parse(library.report().json());
@@ -109,7 +109,7 @@ TEST_P(Recorded, TakesLittleMoreMemoryThanMustBeAlive) {
 TEST_P(Recorded, TrainsInSeveralThreadsOnTheSameVariables) {
   RecordedFeed feed(GetParam());
   std::mutex mutex;
-  Library library(0, [&](const Node& node, std::span<const Value>) {
+  WatchedLibrary library(0, [&](const Node& node, std::span<const Value>) {
     const std::lock_guard lock(mutex);
     return feed.next(node);
   });

@@ -2,8 +2,8 @@
 // TensorFlow's DataType, TensorShapeProto, TensorProto and AttrValue as values of ours.
 #pragma once
 
-#include "graph/attribute.h"
 #include "graph/import/tensorflow/proto.h"
+#include "graph/ir/attribute.h"
 
 namespace npu::graph::tensorflow {
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators whose body is a function of the program, told apart in one place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/ir/function.h"
+
+namespace npu::graph {
+
+enum class CallKind : uint8_t { kCall, kWhile, kIf, kCase };
+
+/// A node that runs functions in its place.
+struct Call {
+  CallKind kind;
+  std::vector<std::string> bodies;  ///< the function called; the body; then and else; the branches
+  std::string condition;            ///< of a While
+  size_t selector_inputs = 0;       ///< inputs before those passed on: the predicate of If, the index of Case
+};
+
+/// Null when `node` runs no function itself (a data set that maps one does not). Raises 161002 when the attribute that
+/// names the function is missing.
+std::optional<Call> as_call(const Node& node);
+
+}  // namespace npu::graph

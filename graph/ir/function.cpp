@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/ir/function.h"
+
+#include <algorithm>
+#include <queue>
+
+#include "base/error.h"
+
+namespace npu::graph {
+
+NodeId Function::add(Node node) {
+  const auto id = static_cast<NodeId>(nodes.size());
+  const std::string wanted = node.name;
+  if (node.client_name.empty()) node.client_name = node.name;
+  for (int suffix = 1; !names_.emplace(node.name, id).second; ++suffix)
+    node.name = fmt::format("{}_{}", wanted, suffix);
+  nodes.push_back(std::move(node));
+  return id;
+}
+
+NodeId Function::add_argument(std::string argument_name, Output value) {
+  Node node{.name = argument_name, .op = std::string(kind::kArgument), .outputs = {value}};
+  node.attributes.set("index", static_cast<int64_t>(arguments.size()));
+  const NodeId id = add(std::move(node));
+  arguments.push_back({std::move(argument_name), std::move(value), id});
+  return id;
+}
+
+NodeId Function::add_constant(std::string constant_name, Literal value) {
+  Node node{.name = std::move(constant_name),
+            .op = std::string(kind::kConstant),
+            .outputs = {{value.type, PartialShape{value.shape}}}};
+  node.attributes.set("value", std::move(value));
+  return add(std::move(node));
+}
+
+NodeId Function::find(std::string_view node_name) const {
+  const auto at = names_.find(node_name);
+  return at == names_.end() ? -1 : at->second;
+}
+
+std::vector<NodeId> Function::order() const {
+  std::vector<int> missing(nodes.size());
+  std::vector<std::vector<NodeId>> users(nodes.size());
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  size_t live = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    const Node& node = nodes[i];
+    if (node.removed) continue;
+    ++live;
+    for (const Edge& edge : node.inputs) users[static_cast<size_t>(edge.node)].push_back(id);
+    for (const NodeId before : node.after) users[static_cast<size_t>(before)].push_back(id);
+    missing[i] = static_cast<int>(node.inputs.size() + node.after.size());
+    if (missing[i] == 0) ready.push(id);
+  }
+  std::vector<NodeId> out;
+  out.reserve(live);
+  while (!ready.empty()) {
+    out.push_back(ready.top());
+    ready.pop();
+    for (const NodeId user : users[static_cast<size_t>(out.back())])
+      if (--missing[static_cast<size_t>(user)] == 0) ready.push(user);
+  }
+  if (out.size() != live) {
+    const auto stuck = std::find_if(missing.begin(), missing.end(), [](int count) { return count > 0; });
+    fail(Code::kNnInvalidParam, "function {}: node {} depends on itself", name,
+         nodes[static_cast<size_t>(stuck - missing.begin())].name);
+  }
+  return out;
+}
+
+std::vector<bool> Function::needed_for(const std::vector<NodeId>& wanted) const {
+  std::vector<bool> needed(nodes.size());
+  std::vector<NodeId> open;
+  const auto need = [&](NodeId id) {
+    if (needed[static_cast<size_t>(id)]) return;
+    needed[static_cast<size_t>(id)] = true;
+    open.push_back(id);
+  };
+  for (const NodeId id : wanted) need(id);
+  while (!open.empty()) {
+    const Node& node = (*this)[open.back()];
+    open.pop_back();
+    for (const Edge& edge : node.inputs) need(edge.node);
+    for (const NodeId id : node.after) need(id);
+  }
+  return needed;
+}
+
+void Function::replace(Edge from, Edge to) {
+  for (Node& node : nodes)
+    if (!node.removed) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+  for (Result& result : results)
+    if (result.value == from) result.value = to;
+}
+
+void Function::remove(NodeId id) {
+  Node& dead = (*this)[id];
+  dead.removed = true;
+  names_.erase(dead.name);
+  const auto bypass = [&](std::vector<NodeId>& waits) {
+    const auto at = std::find(waits.begin(), waits.end(), id);
+    if (at == waits.end()) return;
+    waits.erase(at);
+    for (const NodeId before : dead.after)
+      if (std::find(waits.begin(), waits.end(), before) == waits.end()) waits.push_back(before);
+    for (const Edge& edge : dead.inputs)
+      if (std::find(waits.begin(), waits.end(), edge.node) == waits.end()) waits.push_back(edge.node);
+  };
+  for (Node& node : nodes)
+    if (!node.removed) bypass(node.after);
+  bypass(control_results);
+}
+
+void Function::compact() {
+  std::vector<NodeId> renumbered(nodes.size(), -1);
+  NodeId next = 0;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!nodes[i].removed) renumbered[i] = next++;
+  const auto renumber = [&](NodeId& id) { id = renumbered[static_cast<size_t>(id)]; };
+  std::erase_if(nodes, [](const Node& node) { return node.removed; });
+  for (Node& node : nodes) {
+    for (Edge& edge : node.inputs) renumber(edge.node);
+    for (NodeId& before : node.after) renumber(before);
+  }
+  for (Argument& argument : arguments) renumber(argument.node);
+  for (Result& result : results) renumber(result.value.node);
+  for (NodeId& id : control_results) renumber(id);
+  names_.clear();
+  for (size_t i = 0; i < nodes.size(); ++i) names_.emplace(nodes[i].name, static_cast<NodeId>(i));
+}
+
+Function& Program::get(std::string_view name) const {
+  const auto at = functions.find(name);
+  if (at == functions.end()) {
+    fail(Code::kNnInvalidParam, "function {} is called but not in the program; pass its definition with the caller's",
+         name);
+  }
+  return *at->second;
+}
+
+const std::shared_ptr<Function>& Program::add(std::shared_ptr<Function> function) {
+  return functions[function->name] = std::move(function);
+}
+
+std::vector<const Node*> origins(const Node& node) {
+  if (!node.parts) return {&node};
+  std::vector<const Node*> out;
+  for (const Node& part : node.parts->nodes)
+    if (part.op != kind::kArgument && part.op != kind::kConstant)  // no pass takes constants in: it made them
+      for (const Node* origin : origins(part)) out.push_back(origin);
+  return out;
+}
+
+std::vector<FunctionName> called_functions(const Node& node) {
+  std::vector<FunctionName> out;
+  for (const auto& [name, entry] : node.attributes.entries()) {
+    if (const auto* one = std::get_if<FunctionName>(&entry.value)) out.push_back(*one);
+    if (const auto* list = std::get_if<std::vector<FunctionName>>(&entry.value))
+      out.insert(out.end(), list->begin(), list->end());
+  }
+  return out;
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The intermediate form: functions of nodes in static single assignment. Control flow is functional (While, If, Case
+// and calls name other functions of the program), so a node list plus edges says everything.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/attribute.h"
+#include "graph/ir/value_type.h"
+
+namespace npu::graph {
+
+/// Position in Function::nodes.
+using NodeId = int32_t;
+
+/// One result of one node.
+struct Edge {
+  NodeId node = -1;
+  int32_t output = 0;
+  bool operator==(const Edge&) const = default;
+  auto operator<=>(const Edge&) const = default;
+};
+
+struct Output {
+  ValueType type;
+  PartialShape shape;
+};
+
+/// The operators every importer maps to; all others have the name the client's dialect gives them.
+namespace kind {
+inline constexpr std::string_view kArgument = "_Argument";  ///< attribute index: which argument of the function
+inline constexpr std::string_view kConstant = "Const";      ///< attribute value: a Literal
+}  // namespace kind
+
+class Function;
+
+struct Node {
+  std::string name = {};           ///< unique in its function; the client's own
+  std::string op = {};             ///< what it computes, e.g. "MatMul"
+  std::vector<Edge> inputs = {};   ///< lists of tensors are flat, in order
+  std::vector<NodeId> after = {};  ///< must have run before, without giving a value
+  std::vector<Output> outputs = {};
+  Attributes attributes = {};
+  std::string client_name = {};             ///< as the client called it in its own function
+  std::vector<std::string> functions = {};  ///< of the calls this node was inlined from, outermost first
+  /// What a node made by a fusion pass stands for: a function of the nodes it took the place of, whose arguments are
+  /// the node's inputs and whose results are its outputs. Null for all others.
+  std::shared_ptr<const Function> parts = {};
+  bool stateful = false;  ///< may not be dropped, merged or moved over another stateful node
+  bool removed = false;   ///< dead: kept as a hole so that ids stay, until Function::compact
+};
+
+struct Argument {
+  std::string name;
+  Output value;
+  NodeId node = -1;  ///< the _Argument node that stands for it
+};
+
+struct Result {
+  std::string name;
+  Edge value;
+};
+
+class Function {
+ public:
+  explicit Function(std::string function_name) : name(std::move(function_name)) {}
+
+  /// Appends a node; its name gets a suffix when it is taken. The reference lives until the next add.
+  NodeId add(Node node);
+  NodeId add_argument(std::string argument_name, Output value);
+  NodeId add_constant(std::string constant_name, Literal value);
+  /// The node of this name, or -1.
+  NodeId find(std::string_view node_name) const;
+
+  Node& operator[](NodeId id) { return nodes[static_cast<size_t>(id)]; }
+  const Node& operator[](NodeId id) const { return nodes[static_cast<size_t>(id)]; }
+  const Output& output(Edge edge) const { return (*this)[edge.node].outputs[static_cast<size_t>(edge.output)]; }
+
+  /// Live nodes so that each stands after its inputs and its `after` nodes; among free choices the order of the list.
+  /// Raises 161002 naming a node on a cycle.
+  std::vector<NodeId> order() const;
+  /// By node: whether these nodes, or one that they wait for, directly or not, is it.
+  std::vector<bool> needed_for(const std::vector<NodeId>& wanted) const;
+  /// Every use of `from`, results included, becomes a use of `to`.
+  void replace(Edge from, Edge to);
+  /// Marks a node dead. Its outputs must have no use left; whoever waited for it now waits for what it waited for.
+  void remove(NodeId id);
+  /// Drops dead nodes and renumbers the others.
+  void compact();
+
+  std::string name;
+  std::vector<Argument> arguments;
+  std::vector<Result> results;
+  std::vector<NodeId> control_results;  ///< must run although no result depends on them
+  std::vector<Node> nodes;
+
+ private:
+  std::map<std::string, NodeId, std::less<>> names_;
+};
+
+/// Functions by name; a node's FunctionName attributes refer to them.
+struct Program {
+  std::map<std::string, std::shared_ptr<Function>, std::less<>> functions;
+
+  /// Raises 161002 when there is no such function.
+  Function& get(std::string_view name) const;
+  const std::shared_ptr<Function>& add(std::shared_ptr<Function> function);
+};
+
+/// The nodes that `node` took the place of, in order; none but itself for most.
+std::vector<const Node*> origins(const Node& node);
+
+/// The functions `node` calls, in the order of its attributes' names.
+std::vector<FunctionName> called_functions(const Node& node);
+
+}  // namespace npu::graph

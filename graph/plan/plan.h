@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: what running a function with arguments of certain types and shapes takes, step by step. It never changes once
+// made; what a run writes is in its Frame, so any number of runs may use one plan at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "graph/ir/attribute.h"
+#include "graph/ir/function.h"
+#include "ops/operator.h"
+
+namespace npu::graph {
+
+class Frame;
+struct ListType;
+
+/// Position in Plan::slots.
+using SlotId = int32_t;
+
+/// What an edge holds, as far as it is known before the run.
+struct Planned {
+  ValueType type;
+  Tensor view = {};  ///< of tensors: dtype, shape, strides and offset over the slot's memory; no address
+  SlotId slot = -1;  ///< -1: nothing known yet
+  std::shared_ptr<const Literal> literal = {};  ///< the elements, where they are known
+  int32_t argument = -1;                        ///< of objects: which argument of the function it is
+  std::shared_ptr<const ListType> list = {};    ///< of lists of our own: what they hold
+  bool dynamic = false;                         ///< a tensor whose shape only the run tells
+
+  const Dims& shape() const { return view.shape; }
+  DType dtype() const { return type.dtype; }
+};
+
+enum class SlotKind : uint8_t {
+  kArena,     ///< memory of the frame, shared by slots that do not live at the same time
+  kConstant,  ///< a literal of the plan
+  kLate,      ///< a value that the run brings: an argument, a result, a variable's value, an object
+};
+
+struct Slot {
+  SlotKind kind = SlotKind::kArena;
+  int64_t bytes = 0;
+  int64_t offset = 0;  ///< in the arena
+  std::shared_ptr<const Literal> literal;
+  int32_t first = -1, last = -1;  ///< steps that write it first and use it last; -1: none
+  SlotId shares = -1;             ///< lives in the memory of this slot, whose lifetime covers both
+  bool result = false;            ///< late memory that the frame allocates at the start, given away as a result
+  bool fresh = false;             ///< late memory that the frame allocates before the first step that writes it
+};
+
+struct TensorField {
+  const ops::Field* field;
+  std::vector<Planned> values;  ///< one, or a list
+};
+
+/// One operator, or one piece of work on values.
+struct Step {
+  std::shared_ptr<const Node> node;  ///< for error texts
+  const ops::OperatorDef* def = nullptr;
+  std::vector<TensorField> tensors;
+  std::vector<std::function<void(ops::Operator&)>> attributes;
+  std::function<void(Frame&)> body;  ///< when def is null
+  std::vector<SlotId> uses;          ///< all it reads or writes
+  std::vector<SlotId> fresh;         ///< late slots that get memory of their own before this step
+  std::vector<SlotId> done;          ///< late slots nobody needs after this step
+};
+
+struct Plan {
+  std::string function;  ///< the client's name of it
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  std::vector<std::vector<int32_t>> users;  ///< of each late slot: the operator steps that hold its address
+  std::vector<Planned> arguments;
+  std::vector<Planned> results;
+  int64_t arena_bytes = 0;
+  int64_t live_bytes = 0;  ///< most bytes alive at one step: what no arena can go below
+  int64_t host_nodes = 0;  ///< nodes that the client runs
+  /// What comes after a shape or value that only the run tells; null when the plan goes to the end.
+  std::shared_ptr<const Function> rest;
+  std::vector<Planned> rest_arguments;
+};
+
+/// Lets outputs take the memory of inputs that die with the step; lifetimes must be known.
+void share_slots(Plan& plan);
+
+/// Gives every arena slot an offset so that slots alive at the same step do not overlap; fills arena_bytes, live_bytes.
+void place_slots(Plan& plan);
+
+}  // namespace npu::graph

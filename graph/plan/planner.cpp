@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/plan/planner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "device/state.h"
+#include "graph/ir/node_error.h"
+#include "graph/passes/pass.h"
+#include "graph/passes/unfuse.h"
+#include "graph/plan/binding.h"
+#include "graph/plan/lowering.h"
+#include "graph/plan/no_reuse.h"
+#include "graph/plan/refusal.h"
+#include "graph/value/tensor_list.h"
+#include "ops/runner/overflow.h"
+
+namespace npu::graph {
+namespace {
+
+/// Constants up to this size are computed while planning; larger ones (a filled matrix) are cheaper to make in the run
+/// than to keep.
+constexpr int64_t kLargestFolded = 1 << 16;
+
+int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t>(size_of(view.dtype)); }
+
+}  // namespace
+
+Planner::Planner(const Function& function, Surroundings& surroundings, std::span<const ArgumentTraits> arguments)
+    : builder_(function, surroundings, arguments) {
+  builder_.lower_parts = [this](const Node& node) { lower_parts(node); };
+  if (device::saturates(surroundings.device())) unfuse(-1);  // what each node computes is brought into range
+}
+
+void Planner::add_argument(const Argument& argument, const ArgumentTraits& traits, size_t index) {
+  Planned planned = traits.literal ? builder_.constant(*traits.literal) : Planned{traits.type};
+  if (!traits.literal) {
+    // Late slots begin at the first element of whatever view comes.
+    if (!is_object(traits.type)) planned.view = make_tensor(nullptr, traits.tensor.dtype, traits.tensor.shape);
+    Slot slot;
+    slot.kind = SlotKind::kLate;
+    planned.slot = builder_.add_slot(std::move(slot));
+  }
+  planned.argument = static_cast<int32_t>(index);
+  if (const auto* list = dynamic_cast<const TensorList*>(traits.object.get()))
+    planned.list = std::make_shared<const ListType>(list->type);
+  builder_.plan.arguments.push_back(planned);
+  builder_.values[{argument.node, 0}] = std::move(planned);
+}
+
+void Planner::unfuse(NodeId only) {
+  unfused_ = std::make_unique<Function>(unfused(*builder_.function, only));
+  builder_.function = unfused_.get();
+}
+
+/// A fused node that cannot be lowered whole, for its shapes or because they do not fit, gives way to its parts, and
+/// what is wrong is told of the part.
+Plan Planner::make() {
+  while (true) {
+    try {
+      return make_once();
+    } catch (const Unfused& fused) {
+      builder_.surroundings.unfused(builder_.function->name, (*builder_.function)[builder_.current], fused.reason);
+      unfuse(builder_.current);
+      builder_.plan = {}, builder_.values.clear();
+      builder_.ended = false;
+    }
+  }
+}
+
+Plan Planner::make_once() {
+  builder_.plan.function = client_name(builder_.function->name);
+  require(builder_.traits.size() == builder_.function->arguments.size(), "function {} takes {} arguments; {} are given",
+          builder_.function->name, builder_.function->arguments.size(), builder_.traits.size());
+  for (size_t i = 0; i < builder_.traits.size(); ++i)
+    add_argument(builder_.function->arguments[i], builder_.traits[i], i);
+  const std::vector<NodeId> order = builder_.function->order();
+  size_t next = 0;
+  while (!builder_.ended && next < order.size() && lower(order[next])) ++next;
+  if (next < order.size())
+    split(std::span(order).subspan(next));
+  else
+    finish_results();
+  find_lifetimes();
+  keep_apart(builder_.plan);
+  share_slots(builder_.plan);
+  place_slots(builder_.plan);
+  return std::move(builder_.plan);
+}
+
+bool Planner::lower(NodeId id) {
+  const Node& node = (*builder_.function)[id];
+  if (node.op == kind::kArgument) return true;
+  builder_.go_to(id);
+  const size_t first_step = builder_.plan.steps.size(), first_slot = builder_.plan.slots.size();
+  const auto undo = [&] {
+    builder_.plan.steps.resize(first_step);
+    builder_.plan.slots.resize(first_slot);
+  };
+  try {
+    lower_by_kind(node);
+    fold(id, first_step, first_slot);
+    return true;
+  } catch (const NeedsValue& need) {
+    undo();
+    const Planned& input = builder_.values.at(node.inputs[need.input]);
+    if (input.argument < 0 || is_object(input.type)) return false;
+    const auto argument = static_cast<size_t>(input.argument);
+    if (!builder_.traits[argument].too_long) throw NeedsArgumentValue{argument};
+    at_node(node, [&] { lower_on_host(node, "its shapes depend on a value too long to make plans for"); });
+    return true;
+  } catch (const Declined& declined) {
+    if (node.parts) throw Unfused{declined.reason};
+    undo();
+    at_node(node, [&] { lower_on_host(node, declined.reason); });
+    return true;
+  } catch (const Error& e) {
+    if (node.parts) throw Unfused{e.message()};
+    throw NodeError(e, node);
+  }
+}
+
+void Planner::lower_by_kind(const Node& node) {
+  if (node.op == kind::kConstant) {
+    const auto& literal = node.attributes.get<Literal>("value");
+    return builder_.set(0, builder_.constant(literal));
+  }
+  const bool lists = !node.inputs.empty() && builder_.values.at(node.inputs.front()).list;
+  const NodeKind* kind = lists ? find_list_kind(node.op) : nullptr;
+  if (kind == nullptr) kind = find_kind(node.op);
+  if (kind == nullptr) throw Declined{"there is no kernel of it"};
+  Lowering lowering(builder_, node, kind->target);
+  kind->lower(lowering);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (!builder_.values.contains({builder_.current, static_cast<int32_t>(i)}))
+      fail(Code::kInternal, "its kernel brings no output {}", i);
+  }
+}
+
+/// The parts of a fused node as if they stood in the function themselves.
+void Planner::lower_parts(const Node& node) {
+  const Function& parts = *node.parts;
+  std::map<Edge, Planned> values;
+  for (size_t i = 0; i < parts.arguments.size(); ++i)
+    values[{parts.arguments[i].node, 0}] = builder_.values.at(node.inputs[i]);
+  const Function* const outer = std::exchange(builder_.function, &parts);
+  const NodeId whole = builder_.current;
+  std::swap(values, builder_.values);
+  const auto back = [&] {
+    builder_.function = outer, builder_.go_to(whole);
+    std::swap(values, builder_.values);
+  };
+  try {
+    for (const NodeId id : parts.order()) {
+      if (parts[id].op == kind::kArgument) continue;
+      builder_.go_to(id);
+      lower_by_kind(parts[id]);
+    }
+  } catch (const NeedsValue&) {
+    back();
+    throw Declined{"a shape is known in the run only"};
+  } catch (...) {
+    back();
+    throw;
+  }
+  back();
+  for (size_t i = 0; i < parts.results.size(); ++i) builder_.set(i, values.at(parts.results[i].value));
+}
+
+void Planner::lower_on_host(const Node& node, const std::string& reason) {
+  Lowering l(builder_, node);
+  HostStep step{node, builder_.function->name, reason, l.inputs(), {}};
+  for (size_t i = 0; i < node.outputs.size(); ++i) step.outputs.push_back(l.unknown(i));
+  const std::vector<Planned> inputs = step.inputs, outputs = step.outputs;
+  std::function<void(Frame&)> body = builder_.surroundings.on_host(std::move(step));
+  if (!body) fail(Code::kOpNotFound, "{}, and no client is there to run it instead", reason);
+  ++builder_.plan.host_nodes;
+  l.run(inputs, outputs, std::move(body));
+}
+
+bool Planner::foldable(const Node& node, size_t first_step) const {
+  if (node.stateful || node.op == kind::kConstant) return false;
+  for (const Edge& edge : node.inputs)
+    if (!builder_.values.at(edge).literal) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Planned& out = builder_.values.at({builder_.current, static_cast<int32_t>(i)});
+    if (out.literal || is_object(out.type) || out.dynamic || bytes_of(out.view) > kLargestFolded || !contiguous(out))
+      return false;
+  }
+  return std::all_of(builder_.plan.steps.begin() + static_cast<int64_t>(first_step), builder_.plan.steps.end(),
+                     [](const Step& step) { return step.def != nullptr; });
+}
+
+/// Runs the steps a node of constants was lowered to, and takes them out of the plan again. What overflows on a device
+/// that saturates stays, for the run to tell.
+void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
+  const Node& node = (*builder_.function)[id];
+  if (node.outputs.empty() || !foldable(node, first_step)) return;
+  std::vector<std::vector<std::byte>> memory(builder_.plan.slots.size() - first_slot);
+  for (size_t i = 0; i < memory.size(); ++i)
+    memory[i].resize(static_cast<size_t>(builder_.plan.slots[first_slot + i].bytes));
+  const auto address = [&](const Planned& planned) -> void* {
+    const auto slot = static_cast<size_t>(planned.slot);
+    if (builder_.plan.slots[slot].literal)
+      return const_cast<std::byte*>(builder_.plan.slots[slot].literal->bytes->data());
+    return memory[slot - first_slot].data();
+  };
+  for (size_t i = first_step; i < builder_.plan.steps.size(); ++i) {
+    const auto op = make_operator(builder_.plan.steps[i]);
+    bind_tensors(*op, builder_.plan.steps[i], address);
+    op->prepare();
+    op->run();
+    if (device::saturates(builder_.surroundings.device()) && ops::results_overflow(*op)) return;
+  }
+  std::vector<Literal> results;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Planned& out = builder_.values.at({id, static_cast<int32_t>(i)});
+    const auto* from =
+        static_cast<const std::byte*>(address(out)) + out.view.offset * static_cast<int64_t>(size_of(out.dtype()));
+    results.push_back({out.type, out.shape(),
+                       std::make_shared<const std::vector<std::byte>>(from, from + bytes_of(out.view)), nullptr});
+  }
+  builder_.plan.steps.resize(first_step);
+  builder_.plan.slots.resize(first_slot);
+  for (size_t i = 0; i < results.size(); ++i) builder_.set(i, builder_.constant(std::move(results[i])));
+}
+
+/// The nodes not lowered become a function of their own, called with what they need of those that were.
+void Planner::split(std::span<const NodeId> order) {
+  Function rest(builder_.function->name);
+  std::map<Edge, Edge> edges;
+  std::map<NodeId, NodeId> nodes;
+  const auto mapped = [&](Edge edge) {
+    if (const auto at = edges.find(edge); at != edges.end()) return at->second;
+    const Planned& planned = builder_.values.at(edge);
+    const std::string name = fmt::format("{}:{}", (*builder_.function)[edge.node].name, edge.output);
+    Edge to;
+    if (planned.literal) {
+      to = {rest.add_constant(name, *planned.literal), 0};
+    } else {
+      to = {rest.add_argument(name, {planned.type, {}}), 0};
+      builder_.plan.rest_arguments.push_back(planned);
+      builder_.keep(planned);
+    }
+    edges[edge] = to;
+    return to;
+  };
+  for (const NodeId id : order) {
+    if ((*builder_.function)[id].op == kind::kArgument) continue;
+    Node node = (*builder_.function)[id];
+    for (Edge& edge : node.inputs) edge = mapped(edge);
+    node.after.clear();
+    for (const NodeId before : (*builder_.function)[id].after)
+      if (const auto at = nodes.find(before); at != nodes.end()) node.after.push_back(at->second);
+    const NodeId added = rest.add(std::move(node));
+    nodes[id] = added;
+    for (size_t i = 0; i < (*builder_.function)[id].outputs.size(); ++i)
+      edges[{id, static_cast<int32_t>(i)}] = {added, static_cast<int32_t>(i)};
+  }
+  for (const Result& result : builder_.function->results) rest.results.push_back({result.name, mapped(result.value)});
+  for (const NodeId id : builder_.function->control_results)
+    if (const auto at = nodes.find(id); at != nodes.end()) rest.control_results.push_back(at->second);
+  builder_.plan.rest = std::make_shared<const Function>(std::move(rest));
+}
+
+/// Results that fill memory of the frame get memory of their own instead, so that nothing is copied at the end.
+void Planner::finish_results() {
+  for (const Result& result : builder_.function->results) {
+    Planned planned = builder_.values.at(result.value);
+    if (planned.slot >= 0) {
+      Slot& slot = builder_.plan.slots[static_cast<size_t>(planned.slot)];
+      if (fills_slot(planned, slot)) {
+        slot.kind = SlotKind::kLate;
+        slot.result = true;
+      }
+    }
+    builder_.plan.results.push_back(std::move(planned));
+  }
+}
+
+void Planner::find_lifetimes() {
+  builder_.plan.users.resize(builder_.plan.slots.size());
+  const auto use = [&](SlotId id, size_t step) {
+    Slot& slot = builder_.plan.slots[static_cast<size_t>(id)];
+    if (slot.first < 0) slot.first = static_cast<int32_t>(step);
+    slot.last = static_cast<int32_t>(step);
+  };
+  for (size_t i = 0; i < builder_.plan.steps.size(); ++i) {
+    for (const SlotId id : builder_.plan.steps[i].uses) use(id, i);
+    if (builder_.plan.steps[i].def == nullptr) continue;
+    for (const SlotId id : std::set<SlotId>(builder_.plan.steps[i].uses.begin(), builder_.plan.steps[i].uses.end()))
+      if (builder_.plan.slots[static_cast<size_t>(id)].kind == SlotKind::kLate)
+        builder_.plan.users[static_cast<size_t>(id)].push_back(static_cast<int32_t>(i));
+  }
+  std::set<SlotId> kept;
+  for (const auto* list : {&builder_.plan.results, &builder_.plan.rest_arguments})
+    for (const Planned& planned : *list) {
+      kept.insert(planned.slot);
+      use(planned.slot, builder_.plan.steps.size());
+    }
+  for (size_t i = 0; i < builder_.plan.slots.size(); ++i) {
+    Slot& slot = builder_.plan.slots[i];
+    slot.result |= slot.fresh && std::cmp_equal(slot.first, builder_.plan.steps.size());  // no step writes it
+    if (slot.fresh && slot.first >= 0 && !slot.result)
+      builder_.plan.steps[static_cast<size_t>(slot.first)].fresh.push_back(static_cast<SlotId>(i));
+    if (slot.kind == SlotKind::kLate && slot.last >= 0 && !kept.contains(static_cast<SlotId>(i)))
+      builder_.plan.steps[static_cast<size_t>(slot.last)].done.push_back(static_cast<SlotId>(i));
+  }
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work in place: an operator that reads each element before it writes that element may write over an input that nobody
+// needs afterwards. Chains then stay in one piece of memory, and so in the caches.
+#include <algorithm>
+
+#include "graph/plan/plan.h"
+
+namespace npu::graph {
+namespace {
+
+/// The slot whose memory `id` lives in.
+SlotId root_of(const Plan& plan, SlotId id) {
+  while (plan.slots[static_cast<size_t>(id)].shares >= 0) id = plan.slots[static_cast<size_t>(id)].shares;
+  return id;
+}
+
+/// All of an arena slot, row by row.
+bool is_whole(const Plan& plan, const Planned& planned) {
+  const Slot& slot = plan.slots[static_cast<size_t>(planned.slot)];
+  return slot.kind == SlotKind::kArena && planned.view.contiguous() &&
+         planned.view.count() * static_cast<int64_t>(size_of(planned.dtype())) == slot.bytes;
+}
+
+bool is_output(const TensorField& field) {
+  return field.field->role == ops::FieldRole::kOut || field.field->role == ops::FieldRole::kOptionalOut;
+}
+
+/// The input whose memory the step's output `out` may take, or null.
+const Planned* dying_input(const Plan& plan, const Step& step, const Planned& out) {
+  const auto now = plan.slots[static_cast<size_t>(out.slot)].first;
+  for (const TensorField& field : step.tensors) {
+    const Planned& in = field.values.front();
+    if (is_output(field) || !is_whole(plan, in) || in.slot == out.slot) continue;
+    if (in.dtype() != out.dtype() || !(in.shape() == out.shape()) || in.view.strides != out.view.strides) continue;
+    if (plan.slots[static_cast<size_t>(root_of(plan, in.slot))].last != now) continue;
+    // Another view of the same memory, say a transposed one, would be overwritten before it is read.
+    const bool alone = std::all_of(step.tensors.begin(), step.tensors.end(), [&](const TensorField& other) {
+      return other.values.front().slot != in.slot || other.values.front().view.strides == in.view.strides;
+    });
+    if (alone) return &in;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void share_slots(Plan& plan) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.def == nullptr || !step.def->is(ops::kPointwise)) continue;
+    for (const TensorField& field : step.tensors) {
+      const Planned& out = field.values.front();
+      if (!is_output(field) || !is_whole(plan, out)) continue;
+      Slot& slot = plan.slots[static_cast<size_t>(out.slot)];
+      if (slot.first != static_cast<int32_t>(i) || slot.shares >= 0) continue;
+      const Planned* in = dying_input(plan, step, out);
+      if (in == nullptr) continue;
+      slot.shares = root_of(plan, in->slot);
+      Slot& root = plan.slots[static_cast<size_t>(slot.shares)];
+      root.last = std::max(root.last, slot.last);
+    }
+  }
+}
+
+}  // namespace npu::graph

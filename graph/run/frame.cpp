@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/run/frame.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "device/state.h"
+#include "graph/ir/node_error.h"
+#include "graph/plan/binding.h"
+#include "graph/plan/lowering.h"
+#include "graph/run/saturation.h"
+
+namespace npu::graph {
+Frame::Frame(std::shared_ptr<const Plan> plan, Environment& environment)
+    : plan_(std::move(plan)),
+      environment_(environment),
+      device_(environment.device()),
+      operators_(plan_->steps.size()),
+      state_(plan_->steps.size(), Bound::kNever),
+      late_(plan_->slots.size()),
+      bound_(plan_->slots.size()) {
+  if (plan_->arena_bytes > 0) arena_ = make_value(device_, DType::kUInt8, {plan_->arena_bytes});
+  for (size_t i = 0; i < operators_.size(); ++i)
+    if (plan_->steps[i].def != nullptr) operators_[i] = make_operator(plan_->steps[i]);
+}
+
+std::byte* Frame::address(const Slot& slot, SlotId id) const {
+  switch (slot.kind) {
+    case SlotKind::kArena: return static_cast<std::byte*>(arena_.tensor.data) + slot.offset;
+    case SlotKind::kConstant: return const_cast<std::byte*>(slot.literal->bytes->data());
+    default: return late_[static_cast<size_t>(id)].tensor.bytes();
+  }
+}
+
+Tensor Frame::tensor(const Planned& planned) const {
+  const Slot& slot = plan_->slots[static_cast<size_t>(planned.slot)];
+  Tensor tensor = planned.dynamic ? late_[static_cast<size_t>(planned.slot)].tensor : planned.view;
+  if (!planned.dynamic) tensor.data = address(slot, planned.slot);
+  return tensor;
+}
+
+Value Frame::value(const Planned& planned) const {
+  const Slot& slot = plan_->slots[static_cast<size_t>(planned.slot)];
+  if (slot.kind == SlotKind::kConstant && slot.literal->bytes) {
+    if (contiguous(planned)) return {tensor(planned), slot.literal->bytes, nullptr};
+    return copy_of(device_, tensor(planned));
+  }
+  if (slot.kind == SlotKind::kConstant) return {{}, nullptr, std::make_shared<StringTensor>(*slot.literal)};
+  if (slot.kind == SlotKind::kArena) return copy_of(device_, tensor(planned));
+  const Value& late = late_[static_cast<size_t>(planned.slot)];
+  if (late.object) return late;
+  if (!late.owner || !contiguous(planned)) return copy_of(device_, tensor(planned));
+  return {tensor(planned), late.owner, nullptr};
+}
+
+std::vector<Value> Frame::take(std::span<const Planned> planned) {
+  std::vector<Value> values;
+  for (const Planned& one : planned) values.push_back(value(one));
+  // Those that the last step or nobody needs are done; plans list them with the step.
+  for (const Planned& one : planned)
+    if (std::find(step_->done.begin(), step_->done.end(), one.slot) != step_->done.end()) release(one.slot);
+  return values;
+}
+
+void Frame::set(const Planned& planned, Value value) {
+  const auto id = static_cast<size_t>(planned.slot);
+  late_[id] = std::move(value);
+  if (late_[id].object) return;
+  void* now = late_[id].tensor.bytes();
+  if (now == bound_[id]) return;
+  bound_[id] = now;
+  for (const int32_t step : plan_->users[id]) {
+    Bound& state = state_[static_cast<size_t>(step)];
+    if (state == Bound::kNow) state = Bound::kBefore;
+  }
+}
+
+void Frame::release(SlotId slot) { late_[static_cast<size_t>(slot)] = {}; }
+
+void Frame::bind(size_t i) {
+  const Step& step = plan_->steps[i];
+  ops::Operator& op = *operators_[i];
+  const auto where = [&](const Planned& p) { return address(plan_->slots[static_cast<size_t>(p.slot)], p.slot); };
+  if (state_[i] == Bound::kNever) {
+    bind_tensors(op, step, where);
+    op.prepare();
+  } else {
+    move_tensors(op, step, where);
+    op.moved();
+  }
+  state_[i] = Bound::kNow;
+}
+
+void Frame::start(std::vector<Value> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!plan_->arguments[i].literal) set(plan_->arguments[i], std::move(arguments[i]));
+  for (size_t i = 0; i < plan_->slots.size(); ++i) {
+    const Slot& slot = plan_->slots[i];
+    if (slot.result) allocate(static_cast<SlotId>(i));
+  }
+}
+
+void Frame::allocate(SlotId slot) {
+  Planned whole;
+  whole.slot = slot;
+  set(whole, make_value(device_, DType::kUInt8, {plan_->slots[static_cast<size_t>(slot)].bytes}));
+}
+
+void Frame::run_step(size_t i) {
+  const Step& step = plan_->steps[i];
+  if (step.def == nullptr) {
+    step_ = &step;
+    at_node(*step.node, [&] { step.body(*this); });
+  } else {
+    if (outdated(i)) at_node(*step.node, [&] { bind(i); });
+    at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here
+  }
+}
+
+void Frame::run_steps() {
+  for (size_t i = 0; i < operators_.size(); ++i) {
+    const Step& step = plan_->steps[i];
+    for (const SlotId slot : step.fresh) allocate(slot);
+    const StepPlace place{*plan_, step};
+    ops::run_on(device_, operators_[i].get(), {StepPlace::describe, &place}, [&] { run_step(i); });
+    for (const SlotId slot : step.done) release(slot);
+  }
+}
+
+std::vector<Value> Frame::finish() {
+  std::vector<Value> values;
+  for (const Planned& planned : plan_->rest ? plan_->rest_arguments : plan_->results) values.push_back(value(planned));
+  for (Value& late : late_)
+    if (late.tensor.data != nullptr || late.owner || late.object) late = {};
+  return values;
+}
+
+std::vector<Value> Frame::run(std::vector<Value> arguments) {
+  start(std::move(arguments));
+  run_steps();
+  return finish();
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of tensors, as loops collect and hand them out. Lists are values: who holds one never sees it change. A writer
+// that is the only holder writes in place, so a loop that sets one element a turn costs one element a turn.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/ir/value_type.h"
+#include "graph/value/value.h"
+
+namespace npu::graph {
+
+/// What a plan may count on of a list. It says nothing about how many elements there are: plans do not depend on that.
+struct ListType {
+  ValueType element;
+  PartialShape declared;      ///< that the elements' shapes must fit
+  bool mixed = false;         ///< elements may differ in shape
+  std::optional<Dims> shape;  ///< that of all elements, unless mixed; unknown until one is set
+
+  ListType(ValueType element_type, PartialShape element_shape);
+  /// An element of this shape comes into the list. Raises 161002 when it does not fit what was declared.
+  void hold(const Dims& element_shape);
+  /// The elements of a second list come into it. Raises 161002 when the two hold different types.
+  void join(const ListType& other);
+  /// The shape of every element, `asked` included in what is known; none when elements differ or nothing tells.
+  std::optional<Dims> element_shape(const PartialShape& asked) const;
+};
+
+/// What both say. Raises 161002 when they contradict each other.
+PartialShape merged(const PartialShape& a, const PartialShape& b);
+
+class TensorList final : public Object {
+ public:
+  explicit TensorList(ListType list_type) : type(std::move(list_type)) {}
+  std::string traits() const override;
+  std::shared_ptr<Object> zeros(int device) const override;
+  std::shared_ptr<Object> plus(int device, const Object& other) const override;
+  void add_traits(std::string& key) const override;
+  /// Whether element `at` was set; those that were not read as zeros.
+  bool is_set(size_t at) const { return elements[at].object || elements[at].tensor.defined(); }
+  void set(size_t at, Value element);
+  void push_back(Value element);
+  /// Position `index`, which must be one of the list's. Raises 161002 otherwise.
+  size_t position(int64_t index) const;
+
+  ListType type;
+  std::vector<Value> elements;  ///< row-major tensors, or objects
+  int64_t most = -1;            ///< elements it may have; -1: any number
+};
+
+/// Element `at`, zeros when it was not set. Raises 161002 when nothing tells its shape.
+Value element_of(int device, const TensorList& list, size_t at, const PartialShape& asked);
+/// Row `at` of a row-major tensor, over the same memory.
+Value row_of(const Value& tensor, int64_t at);
+/// The elements at `positions` one after another in `out`, each of `shape`.
+void stack_into(const Tensor& out, const TensorList& list, const std::vector<size_t>& positions, const Dims& shape);
+/// Element by element; those not set in one list are those of the other. Raises 161002 for lists of different length.
+std::shared_ptr<TensorList> add_lists(int device, const TensorList& a, const TensorList& b);
+std::shared_ptr<TensorList> zeros_like(int device, const TensorList& list);
+
+}  // namespace npu::graph
