@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs op_db on device npu in worker processes and prints `N passed, N failed` per dtype.
 
-python tests/op_db/run.py [--dtypes float32 float16 …] [--samples 4] [--only NAME …] [--write]
+python tests/op_db/run.py [--dtypes float32 float16 …] [--samples 3] [--only NAME …] [--write]
 
 A worker that dies or hangs costs one operator. --write renews docs/op_db.md and tests/op_db/passing.txt, the list that
-`make test` holds operators to.
+`make test` holds operators to. causes.tsv says of every other operator why it fails, and by which error that is seen; a
+new failure stands in the page without a cause until it has one there.
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -19,11 +22,14 @@ import threading
 HERE = pathlib.Path(__file__).resolve().parent
 DTYPES = ["float32", "float16", "bfloat16", "int64", "int32", "bool"]
 LIMIT = 120  # seconds for one operator
+SAMPLES = 3  # of each operator, for the lists
+HEAD = "| operators | dtypes | cause |"
+OPEN = "?"
 
 
 class Worker:
-    def __init__(self, dtype, samples):
-        command = [sys.executable, str(HERE / "worker.py"), "--dtype", dtype, "--samples", str(samples)]
+    def __init__(self, dtype):
+        command = [sys.executable, str(HERE / "worker.py"), "--dtype", dtype]
         # Without torch_npu's queue a failure is reported by the operator that failed; with it, later work is dropped.
         env = {**os.environ, "TASK_QUEUE_ENABLE": "0"}
         pipe = subprocess.PIPE
@@ -42,9 +48,9 @@ class Worker:
             self.lines.put(line)
         self.lines.put(None)
 
-    def run(self, name):
+    def run(self, name, samples):
         """The outcome of one operator; None when the worker died or hung."""
-        self.process.stdin.write(name + "\n")
+        self.process.stdin.write(f"{name} {samples}\n")
         self.process.stdin.flush()
         while True:
             try:
@@ -60,16 +66,28 @@ class Worker:
                 return record
 
 
-def run_dtype(dtype, samples, only, workers):
-    listing = subprocess.run(
-        [sys.executable, str(HERE / "worker.py"), "--dtype", dtype, "--names"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = [n for n in json.loads(listing.stdout.splitlines()[-1]) if not only or n in only]
+def names_of(dtypes):
+    """{dtype: names} of the database."""
+    command = [sys.executable, str(HERE / "worker.py"), "--names", *dtypes]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(listing.stdout.splitlines()[-1])
+
+
+def causes():
+    """The rows of causes.tsv: names and dtypes that fail as `error`, a pattern, says."""
+    with open(HERE / "causes.tsv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [row | {"operators": row["operators"].split(), "dtypes": row["dtypes"].split()} for row in rows]
+
+
+def fits(row, error):
+    return re.search(row["error"], error, re.DOTALL) is not None
+
+
+def run_dtype(dtype, samples, workers):
+    """Outcomes by name, of `samples`: {name: how many}."""
     todo = queue.Queue()
-    for name in names:
+    for name in samples:
         todo.put(name)
     outcomes = {}
 
@@ -80,8 +98,8 @@ def run_dtype(dtype, samples, only, workers):
                 name = todo.get_nowait()
             except queue.Empty:
                 break
-            worker = worker or Worker(dtype, samples)
-            outcomes[name] = worker.run(name)
+            worker = worker or Worker(dtype)
+            outcomes[name] = worker.run(name, samples[name])
             if outcomes[name].get("dead"):
                 worker = None
         if worker is not None:
@@ -102,6 +120,22 @@ def summary(outcomes):
     return len(passed) - len(fell), len(fell), len(outcomes) - len(passed)
 
 
+def failures(everything):
+    """The lines of a table of what failed, by causes; what has none comes last."""
+    failed = {(d, n): o["error"] for d, outcomes in everything.items() for n, o in outcomes.items() if not o["ok"]}
+    rows = causes()
+    known = [[k for k in failed if k[0] in r["dtypes"] and k[1] in r["operators"] and fits(r, failed[k])] for r in rows]
+    for key in sorted(set(failed) - {k for keys in known for k in keys}):
+        rows.append({"cause": OPEN})
+        known.append([key])
+    lines = [HEAD, "|---|---|---|"]
+    for row, keys in zip(rows, known, strict=True):
+        if keys:
+            names = ", ".join(f"`{n}`" for n in sorted({n for _, n in keys}))
+            lines.append(f"| {names} | {', '.join(dict.fromkeys(d for d, _ in keys))} | {row['cause']} |")
+    return lines
+
+
 def write(everything, samples):
     lines = [
         "# torch's operator database on the NPU",
@@ -116,10 +150,14 @@ def write(everything, samples):
     for dtype, outcomes in everything.items():
         own, fell, failed = summary(outcomes)
         lines.append(f"| {dtype} | {own} | {fell} | {failed} |")
-    lines += ["", "## Failures", ""]
-    for dtype, outcomes in everything.items():
-        names = sorted(n for n, o in outcomes.items() if not o["ok"])
-        lines.append(f"- **{dtype}**: {', '.join(f'`{n}`' for n in names) or 'none'}")
+    lines += [
+        "",
+        "## Failures",
+        "",
+        "Causes stand in `tests/op_db/causes.tsv`, with the error by which each is known; tests hold failures to them.",
+        "",
+    ]
+    lines += failures(everything)
     (HERE.parents[1] / "docs/op_db.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     passing = sorted(f"{d} {n}" for d, o in everything.items() for n in o if o[n]["ok"])
     (HERE / "passing.txt").write_text("\n".join(passing) + "\n", encoding="utf-8")
@@ -128,15 +166,16 @@ def write(everything, samples):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dtypes", nargs="+", default=DTYPES)
-    parser.add_argument("--samples", type=int, default=4)
+    parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", help="write every outcome to this file")
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     everything = {}
-    for dtype in args.dtypes:
-        everything[dtype] = outcomes = run_dtype(dtype, args.samples, set(args.only), args.workers)
+    for dtype, names in names_of(args.dtypes).items():
+        names = [n for n in names if not args.only or n in args.only]
+        everything[dtype] = outcomes = run_dtype(dtype, dict.fromkeys(names, args.samples), args.workers)
         for name in sorted(outcomes):
             if not outcomes[name]["ok"]:
                 print(f"  {dtype} {name}: {outcomes[name]['error'].splitlines()[0][:160]}")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs torch's own operator database (op_db) on device npu against the CPU: one dtype, a list of operators.
 
-Prints one JSON line an operator before and after it runs, so that a crash is blamed on the right one.
+A line of stdin names an operator and how many of its samples run. Prints one JSON line an operator before and after it
+runs, so that a crash is blamed on the right one.
 """
 
 import argparse
@@ -29,7 +30,8 @@ TOLERANCE = {
     torch.bfloat16: {"rtol": 1.6e-2, "atol": 1e-2},
 }
 
-HALVES = (torch.float16, torch.bfloat16)
+# What a type's results are measured against where the CPU rounds too.
+WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
 
 
 def tree(function, value):
@@ -67,16 +69,20 @@ def results(op, input_, args, kwargs, backward):
     return [o.detach() for o in outs], [g for g in grads if g is not None]
 
 
-def widened(value):
-    return tree(
-        lambda t: t.detach().float().requires_grad_(t.requires_grad) if t.dtype in HALVES else t.detach(), value
-    )
+def widened(value, dtype):
+    def wide(t):
+        return t.to(WIDER[dtype]) if t.dtype == dtype else t
+
+    return tree(lambda t: wide(t.detach()).requires_grad_(t.requires_grad), value)
 
 
 def is_nearer(got, want, sample, op, backward, place):
-    """Whether `got` is at least as near to the CPU's float32 result as `want`, its result in half precision, is: the
-    CPU rounds some results twice, such as a transposed convolution before it adds the bias."""
-    outs, grads = results(op, *[widened(v) for v in (sample.input, list(sample.args), sample.kwargs)], backward)
+    """Whether `got` is at least as near to the CPU's result in a wider type as `want`, its result in the same type, is:
+    the CPU rounds some results twice, such as a transposed convolution before it adds the bias."""
+    if got.shape != want.shape:
+        return False
+    parts = [widened(v, want.dtype) for v in (sample.input, list(sample.args), sample.kwargs)]
+    outs, grads = results(op, *parts, backward)
     exact = (outs + grads)[place].double()
     return bool((got.double() - exact).abs().max() <= (want.double() - exact).abs().max())
 
@@ -103,7 +109,7 @@ def run_operator(op, dtype, samples):
             try:
                 torch.testing.assert_close(g.cpu(), w, equal_nan=True, check_dtype=False, **options)
             except AssertionError:
-                if w.dtype not in HALVES or not is_nearer(g.cpu(), w, sample, op, backward, place):
+                if w.dtype not in WIDER or not is_nearer(g.cpu(), w, sample, op, backward, place):
                     raise
         count += 1
     return count
@@ -117,29 +123,32 @@ def comparable(op):
     return op.name not in NOT_COMPARABLE and full_name(op) not in NOT_COMPARABLE and not op.name.startswith("torch.")
 
 
+def operators(dtype):
+    return {full_name(op): op for op in op_db if comparable(op) and dtype in op.supported_dtypes("cpu")}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--samples", type=int, default=4)
-    parser.add_argument("--names", action="store_true", help="print the operator names of this dtype and stop")
+    parser.add_argument("--names", nargs="+", help="print the operator names of these dtypes and stop")
     args = parser.parse_args()
-    dtype = getattr(torch, args.dtype)
-    chosen = {full_name(op): op for op in op_db if comparable(op) and dtype in op.supported_dtypes("cpu")}
     if args.names:
-        print(json.dumps(sorted(chosen)))
+        print(json.dumps({name: sorted(operators(getattr(torch, name))) for name in args.names}))
         return
+    dtype = getattr(torch, args.dtype)
+    chosen = operators(dtype)
     # The vendor's plug-in tells of a fallback in C++ on stderr only.
     torch.set_warn_always(True)
     messages, path = tempfile.mkstemp(prefix="op_db_")
     os.unlink(path)
     os.dup2(messages, 2)
     for line in sys.stdin:
-        name = line.strip()
+        name, samples = line.split()
         print(json.dumps({"start": name}), flush=True)
         start = os.lseek(messages, 0, os.SEEK_END)
         torch.manual_seed(0)  # the same samples whatever ran before
         try:
-            done = run_operator(chosen[name], dtype, args.samples)
+            done = run_operator(chosen[name], dtype, int(samples))
             outcome = {"ok": True, "samples": done}
         except Exception as error:  # any failure is a result here
             outcome = {"ok": False, "error": f"{type(error).__name__}: {str(error)[:400]}"}
