@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import movement
+import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).with_name("scaled.py")
@@ -20,8 +22,13 @@ def run(*arguments, **variables):
 
 
 @pytest.fixture(scope="module")
-def trained():
-    return run("cpu"), run(ANYNPU_SOC="Ascend910A")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("moved")
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    return run(str(folder), "cpu"), run(str(folder), ANYNPU_SOC="Ascend910A")
 
 
 def test_the_device_saturates_and_its_word_tells(trained):
@@ -41,3 +48,10 @@ def test_grad_scaler_trains_and_leaves_out_what_overflows(trained, kind, name):
     apart = [abs(a - b[0]) / abs(b[0]) for a, b in zip(losses[:3] + losses[4:], cpu, strict=True)]
     print(f"{kind} {name}: float16 on a 910A and float32 on the CPU are apart by at most {max(apart):.1e}")
     assert max(apart) <= 0.02
+
+
+@pytest.mark.parametrize("name", ["mlp", "resnet18"])
+@pytest.mark.parametrize("kind", ["torch", "vendor"])
+def test_the_weights_move_as_in_float32(trained, folder, kind, name):
+    ours, cpu, exact = (dict(np.load(folder / f"{of} {name}.npz")) for of in (kind, "cpu", "exact"))
+    movement.assert_alike(ours, exact, own=movement.apart(cpu, exact)[0])

@@ -5,6 +5,8 @@ was replaced (6.5). One batch in eight overflows. Run as a script it prints what
 import json
 import sys
 
+import models
+import movement
 import numpy as np
 import tensorflow as tf
 
@@ -18,12 +20,18 @@ def batches():
     return x, rng.integers(0, 3, (STEPS, 4))
 
 
-def model():
-    half = tf.keras.mixed_precision.Policy("mixed_float16")
+def model(dtype="mixed_float16"):
+    half = tf.keras.mixed_precision.Policy(dtype)
     return tf.keras.Sequential([
         tf.keras.layers.Dense(16, "relu", kernel_initializer="ones", dtype=half, name="half", input_shape=(8,)),
         tf.keras.layers.Dense(3, kernel_initializer=tf.keras.initializers.GlorotUniform(5), name="logits"),
     ])  # fmt: skip
+
+
+def moved_to(weights):
+    """How far each tensor is from where it started."""
+    start = models.weights(model())
+    return movement.between(start, dict(zip(start, weights, strict=True)))
 
 
 def stepper(net, optimizer):
@@ -56,6 +64,22 @@ def train(optimizer, strategy=None):
         told.append((float(optimizer.loss_scale), good, int(optimizer.iterations), moved))
         before = net.get_weights()
     return told, before
+
+
+def train_exactly(optimizer):
+    """In float32, without the batch that overflows: how far each tensor of weights moved."""
+    net = model("float32")
+    before = models.weights(net)
+    for i, (x, y) in enumerate(zip(*batches(), strict=True)):
+        if i == LARGE:
+            optimizer.iterations.assign_add(1)  # steps left out count
+            continue
+        with tf.GradientTape() as tape:
+            losses = tf.keras.losses.sparse_categorical_crossentropy(y, net(x, training=True), from_logits=True)
+            loss = tf.reduce_mean(losses)
+        grads = tape.gradient(loss, net.trainable_variables)
+        optimizer.apply_gradients(zip(grads, net.trainable_variables, strict=True))
+    return movement.between(before, models.weights(net))
 
 
 def train_sunk(optimizer):
@@ -93,6 +117,7 @@ def script():
     json.dump({
         "inf_nan": npu.is_inf_nan_enabled(), "refused": refused, "iterations": iterations, "scale": scale,
         "stepwise": stepwise, "same": all((a == b).all() for a, b in zip(weights, last, strict=True)),
+        "moved": {name: array.tolist() for name, array in moved_to(last).items()},
         "overflows": handle.overflows(), "half": half, "unseen": unseen,
     }, sys.stdout)  # fmt: skip
 

@@ -189,6 +189,10 @@ def make(name, dtype="float32"):
     return model
 
 
+def weights(model):
+    return {v.name: v.numpy() for v in model.trainable_variables}
+
+
 def batches(name, count):
     rng = np.random.default_rng(1)
     out = []

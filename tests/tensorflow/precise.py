@@ -8,6 +8,7 @@ import sys
 import warnings
 
 import models
+import movement
 import npu_device as npu
 import numpy as np
 import tensorflow as tf
@@ -17,7 +18,9 @@ RATE, STEPS = 1e-3, 10
 
 
 def train(name, dtype="float32"):
+    """The losses of all steps, and how far each tensor of weights moved."""
     model = models.make(name, dtype)
+    before = models.weights(model)
     optimizer = tf.keras.optimizers.SGD(RATE)
 
     @tf.function
@@ -29,7 +32,9 @@ def train(name, dtype="float32"):
         optimizer.apply_gradients(zip(found, model.trainable_variables, strict=True))
         return loss
 
-    return [float(step(x, y)) for x, y in models.batches(name, STEPS)]
+    losses = [float(step(x, y)) for x, y in models.batches(name, STEPS)]
+    moved = movement.between(before, models.weights(model))
+    return losses, {name: array.tolist() for name, array in moved.items()}
 
 
 def chain():
@@ -44,7 +49,7 @@ def chain():
             x = tf.matmul(x, w, name=name)
         return tf.nn.relu(tf.matmul(x, w, transpose_b=True, name="last"), name="relu")
 
-    return products(tf.ones([4, 8])).numpy().ravel().tolist()
+    return products(tf.ones([4, 8])).numpy().ravel().tolist(), {}
 
 
 def run(case):
@@ -66,7 +71,7 @@ def on_npu(number, case):
             return {"refused": str(error)}
         handle.as_default()
         try:
-            told["results"] = run(case)
+            told["results"], told["moved"] = run(case)
         except tf.errors.OpError as error:
             told["failed"] = error.message
     told["warnings"] = [str(one.message) for one in said]
@@ -79,8 +84,7 @@ def on_npu(number, case):
 def main():
     cases = json.load(sys.stdin)
     with tf.device("CPU"):
-        subjects = {case["subject"]: case for case in cases}
-        reference = {name: run(case) for name, case in subjects.items() if "dtype" not in case}
+        reference = {name: run({"subject": name}) for name in sorted({case["subject"] for case in cases})}
     json.dump([reference, [on_npu(number, case) for number, case in enumerate(cases)]], sys.stdout)
 
 

@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import loss_scaled
+import movement
 import npu_device as npu
 import numpy as np
 import pytest
@@ -61,6 +62,8 @@ def test_the_scale_and_the_steps_are_those_of_keras_on_the_cpu(mode, inner):
     assert [step[2] for step in ours] == list(range(1, STEPS + 1)), "steps left out count as iterations"
     for a, b in zip(npu_weights, cpu, strict=True):
         np.testing.assert_allclose(a, b, 2e-3, 1e-5)
+    exact = on_cpu(loss_scaled.train_exactly, INNER[inner]())
+    movement.assert_alike(loss_scaled.moved_to(npu_weights), exact)
 
 
 @pytest.mark.parametrize("inner", ["sgd", "legacy"])
@@ -312,7 +315,8 @@ def test_nodes_of_the_host_saturate_too(saturating):
 @pytest.fixture(scope="module")
 def on_the_first_generation():
     variables = {**os.environ, "ANYNPU_SOC": "Ascend910A", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    variables["PYTHONPATH"] = os.pathsep.join([str(Path(npu.__file__).parents[1]), variables.get("PYTHONPATH", "")])
+    folders = [Path(npu.__file__).parents[1], Path(movement.__file__).parent, variables.get("PYTHONPATH", "")]
+    variables["PYTHONPATH"] = os.pathsep.join(map(str, folders))
     command = [sys.executable, loss_scaled.__file__]
     done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -326,6 +330,8 @@ def test_a_910a_saturates_and_nothing_else(on_the_first_generation):
     assert told["refused"][1].startswith("ValueError")
     assert (told["iterations"], told["scale"], told["same"]) == (STEPS, 512, True)
     assert [step[0] for step in told["stepwise"]] == [1024] * LARGE + [512] * (STEPS - LARGE)
+    exact = on_cpu(loss_scaled.train_exactly, tf.keras.optimizers.SGD(1e-3))
+    movement.assert_alike({name: np.array(array) for name, array in told["moved"].items()}, exact)
     assert [o["step"] for o in told["overflows"]][:2] == [LARGE, STEPS + LARGE]
     assert [o["type"] for o in told["overflows"]] == ["MatMulV2", "MatMulV2", "Mul"]
     line = next(line for line in stderr.splitlines() if "overflowed" in line)

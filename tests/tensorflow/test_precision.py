@@ -10,7 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import movement
 import npu_device as npu
+import numpy as np
 import pytest
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
@@ -35,13 +37,18 @@ ALL += [({"precision_mode_v2": m}, rule) for m, rule in MODES_V2.items()]
 
 
 def run(cases, **variables):
-    """(results on the CPU by subject, what happened in each case)."""
-    packages = os.pathsep.join([str(Path(npu.__file__).parents[1]), str(HERE), os.environ.get("PYTHONPATH", "")])
+    """(results and movement of the weights on the CPU by subject, what happened in each case)."""
+    folders = [Path(npu.__file__).parents[1], HERE, HERE.parent, os.environ.get("PYTHONPATH", "")]
+    packages = os.pathsep.join(map(str, folders))
     known = os.environ | {"PYTHONPATH": packages, "ANYNPU_DEVICES": str(len(cases))} | variables
     done = subprocess.run([sys.executable, str(HERE / "precise.py")], input=json.dumps(cases), env=known, text=True,
                           capture_output=True)  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def moved(arrays):
+    return {name: np.array(array) for name, array in arrays.items()}
 
 
 def by_name(told):
@@ -74,7 +81,7 @@ def documented(node, policy, reduced, nodes):
 @pytest.mark.parametrize("subject", ["cnn", "attention"])
 def test_every_mode_is_the_documented_rule_and_trains_within_two_percent(subject):
     wanted, told = run([{"subject": subject, "options": options} for options, _ in ALL])
-    exact = wanted[subject]
+    exact, exactly_moved = wanted[subject]
     for (options, (policy, reduced)), one in zip(ALL, told, strict=True):
         nodes = by_name(one)
         assert not one["warnings"] and nodes
@@ -91,6 +98,7 @@ def test_every_mode_is_the_documented_rule_and_trains_within_two_percent(subject
         print(f"{subject} {next(iter(options.values()))}: {lowered} of {len(nodes)} nodes in {reduced}, loss off by at "
               f"most {worst:.2e}, on the host {one['host']}")  # fmt: skip
         assert worst <= 0.02, options
+        movement.assert_alike(moved(one["moved"]), moved(exactly_moved))
         if policy == "origin":
             assert worst <= 1e-4 and not lowered
 
@@ -172,7 +180,7 @@ def test_the_default_is_that_of_the_soc():
 def test_what_a_program_makes_float16_stays_unless_all_is_raised():
     cases = [{"subject": "cnn", "dtype": "mixed_float16", "options": {"precision_mode": m}}
              for m in ("must_keep_origin_dtype", "allow_mix_precision", "force_fp32")]  # fmt: skip
-    _, (origin, mixed, raised) = run(cases)
+    wanted, (origin, mixed, raised) = run(cases)
     explicit = {n for n, node in by_name(origin).items() if node["source"] == "float16"}
     assert len(explicit) > 10
     assert all(by_name(mixed)[n]["dtype"] == "float16" for n in explicit)
@@ -180,6 +188,7 @@ def test_what_a_program_makes_float16_stays_unless_all_is_raised():
     for one in (origin, mixed, raised):
         worst = max(abs(a - b) / abs(b) for a, b in zip(one["results"], origin["results"], strict=True))
         assert worst <= 0.02
+        movement.assert_alike(moved(one["moved"]), moved(wanted["cnn"][1]))
 
 
 def takes(op_def, attribute, dtype):

@@ -7,6 +7,7 @@ operator, and as a graph that Grappler has rewritten), plus 1e-6. Free-running: 
 
 import hosted
 import models
+import movement
 import npu_device as npu
 import numpy as np
 import pytest
@@ -126,13 +127,18 @@ def test_optimizers_move_the_weights_alike(name):
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 @pytest.mark.parametrize("name", ["mlp", "cnn", "attention"])
 def test_mixed_precision_stays_near(name, policy):
-    def losses(policy):
+    def trained(policy):
         model = models.make(name, policy)
-        optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(1e-3))
+        before = models.weights(model)
+        # A scale that does not overflow: a run that leaves out its first step is another training.
+        optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(1e-3), initial_scale=1024)
         model.compile(optimizer, LOSS)
-        return [float(model.train_on_batch(x, y)) for x, y in models.batches(name, 5)]
+        losses = [float(model.train_on_batch(x, y)) for x, y in models.batches(name, 5)]
+        return losses, movement.between(before, models.weights(model))
 
-    np.testing.assert_allclose(losses(policy), on_cpu(losses, "float32"), rtol=0.02)
+    (ours, moved), (theirs, exact) = trained(policy), on_cpu(trained, "float32")
+    np.testing.assert_allclose(ours, theirs, rtol=0.02)
+    movement.assert_alike(moved, exact)
 
 
 # Models whose train steps as Keras makes them are looked at too; those of the others were run by hand above.
