@@ -171,6 +171,27 @@ def test_variable_assigned_in_a_branch():
         check(f, X + 1, np.array(up))
 
 
+def test_variable_assigned_in_a_case():
+    v = variable(X)
+
+    def f(x, i):
+        tf.switch_case(i, [lambda: v.assign(x), lambda: v.assign_add(x), lambda: v.assign_sub(x)])
+        return v.read_value()
+
+    for i in (0, 1, 2, 7, -1):
+        check(f, X + 1, np.int32(i))
+
+
+def test_whether_a_variable_has_a_value():
+    v = variable(X)
+
+    def f():
+        tf.raw_ops.DisableCopyOnRead(resource=v.handle)
+        return tf.raw_ops.VarIsInitializedOp(resource=v.handle), v.read_value()
+
+    check(f)
+
+
 def test_variable_assigned_in_a_loop():
     v, count = variable(X), variable(0)
 

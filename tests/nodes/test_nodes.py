@@ -2,7 +2,11 @@
 """Every kind of node computes what TensorFlow computes on the CPU: one description a kind, describe_*.py."""
 
 import importlib
+import json
+import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,26 +15,42 @@ import test_resources
 from case import distance
 from engine import Engine, EngineError, Value, node_kinds, node_of
 
+TESTS = pathlib.Path(__file__).resolve().parents[1]
 DESCRIPTIONS = [importlib.import_module(p.stem) for p in sorted(pathlib.Path(__file__).parent.glob("describe_*.py"))]
 CASES = [case for module in DESCRIPTIONS for case in module.cases()]
-# Kinds of node that take handles, lists or functions: they are tested as part of whole functions.
+# Kinds of node that take handles, lists or functions are tested as part of whole functions: by the tests that compile
+# them, as they are asked to show.
 IN_FUNCTIONS = {
-    "Assert", "AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "Case", "DisableCopyOnRead", "If",
-    "NoOp", "PartitionedCall", "ReadVariableOp", "StatefulPartitionedCall", "StatelessCase", "StatelessIf",
-    "StatelessWhile", "VarIsInitializedOp", "While",
-    "EmptyTensorList", "TensorListConcat", "TensorListConcatLists", "TensorListConcatV2", "TensorListElementShape",
-    "TensorListFromTensor", "TensorListGather", "TensorListGetItem", "TensorListLength", "TensorListPopBack",
-    "TensorListPushBack", "TensorListReserve", "TensorListResize", "TensorListScatter",
-    "TensorListScatterIntoExistingList", "TensorListScatterV2", "TensorListSetItem", "TensorListSplit",
+    "nodes/test_functions.py::test_an_assertion_stops_the_loop": "Assert While",
+    "nodes/test_functions.py::test_functions_in_functions": "PartitionedCall",
+    "nodes/test_functions.py::test_variables_passed_in_the_other_order": "StatefulPartitionedCall",
+    "nodes/test_functions.py::test_variable_assigned_in_a_branch": "AssignAddVariableOp AssignVariableOp If",
+    "nodes/test_functions.py::test_variable_assigned_in_a_case": "Case",
+    "nodes/test_functions.py::test_whether_a_variable_has_a_value": "DisableCopyOnRead VarIsInitializedOp",
+    "nodes/test_functions.py::test_reads_before_and_after_writes": "AssignSubVariableOp NoOp ReadVariableOp",
+    "nodes/test_optionals.py::test_gradient_of_a_case_in_a_loop": "EmptyTensorList OptionalFromValue OptionalGetValue "
+    "OptionalNone StatelessCase StatelessWhile TensorListPopBack TensorListPushBack",
+    "nodes/test_optionals.py::test_has_value": "OptionalHasValue StatelessIf",
+    "nodes/test_random.py::test_multinomial": "Multinomial",
+    "nodes/test_random.py::test_numbers_of_a_generator": "StatefulStandardNormalV2 StatefulTruncatedNormal "
+    "StatefulUniform",
+    "nodes/test_random.py::test_numbers_of_a_node": "RandomStandardNormal RandomUniform TruncatedNormal",
+    "nodes/test_random.py::test_shuffle": "RandomShuffle",
+    "nodes/test_random.py::test_whole_numbers_of_a_generator": "RngReadAndSkip RngSkip StatefulUniformFullInt "
+    "StatefulUniformInt",
+    "nodes/test_random.py::test_whole_numbers_of_a_node": "RandomUniformInt",
+    "nodes/test_tensor_lists.py::test_a_list_given_to_two_readers_stays": "TensorListConcatLists",
+    "nodes/test_tensor_lists.py::test_operator": "TensorListConcat TensorListConcatV2 TensorListElementShape "
+    "TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListReserve TensorListResize "
+    "TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit "
     "TensorListStack",
-    "OptionalFromValue", "OptionalGetValue", "OptionalHasValue", "OptionalNone",
-    "Multinomial", "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "RngReadAndSkip",
-    "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform", "StatefulUniformFullInt",
-    "StatefulUniformInt", "TruncatedNormal",
-    # The vendor's own, which TensorFlow knows once the adapter is loaded: tests/tensorflow.
-    "DropOutDoMask", "DropOutGenMask", "FastGelu", "FastGeluGrad", "NpuAllocFloatStatus", "NpuClearFloatStatus",
-    "NpuClearFloatStatusV2", "NpuGetFloatStatus", "NpuGetFloatStatusV2",
-}  # fmt: skip
+    # The vendor's own, which TensorFlow knows once the adapter is loaded.
+    "tensorflow/test_loss_scale.py::test_operators_of_the_overflow_word": "NpuClearFloatStatusV2 NpuGetFloatStatusV2",
+    "tensorflow/test_loss_scale.py::test_the_first_edition_of_the_overflow_word": "NpuAllocFloatStatus "
+    "NpuClearFloatStatus NpuGetFloatStatus",
+    "tensorflow/test_vendor_api.py::test_dropout_by_a_mask_of_bits": "DropOutDoMask DropOutGenMask",
+    "tensorflow/test_vendor_api.py::test_gelu_is_the_approximation_inside_functions": "FastGelu FastGeluGrad",
+}
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +78,21 @@ def test_computes_what_tensorflow_computes(engine, case):
 
 
 def test_every_kind_has_a_case():
-    on_variables = {case.op for case in test_resources.CASES}
-    assert set(node_kinds()) - {case.op for case in CASES} - IN_FUNCTIONS - on_variables == set()
+    directly = {case.op for case in CASES} | {case.op for case in test_resources.CASES}
+    listed = " ".join(IN_FUNCTIONS.values()).split()
+    assert set(node_kinds()) - directly - set(listed) == set()
+    assert [kind for kind in listed if kind in directly or listed.count(kind) > 1] == []
+
+
+@pytest.mark.parametrize("folder", ["nodes", "tensorflow"])
+def test_functions_compile_the_kinds_they_stand_for(folder, tmp_path):
+    stand_for = {test: set(kinds.split()) for test, kinds in IN_FUNCTIONS.items() if test.startswith(folder)}
+    command = [sys.executable, str(TESTS / "nodes/compiled.py"), *(str(TESTS / test) for test in stand_for)]
+    dumping = {"NPU_DUMP_GRAPH": "1", "DUMP_GRAPH_PATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent, env=os.environ | dumping)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    compiled = json.loads(done.stdout.splitlines()[-1])
+    assert {test: kinds - set(compiled[test]) for test, kinds in stand_for.items()} == dict.fromkeys(stand_for, set())
 
 
 def test_a_wrong_call_names_the_node(engine):

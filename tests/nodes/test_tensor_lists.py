@@ -189,6 +189,14 @@ OPERATORS = {
         input_handle=raw.TensorListSplit(tensor=x, element_shape=[-1, 3], lengths=np.int64([1, 0, 3])),
         element_shape=[-1, 3], leading_dims=np.int64([]), element_dtype=tf.float32,
     ),
+    "concat of one shape": lambda x: raw.TensorListConcat(
+        input_handle=raw.TensorListSplit(tensor=x, element_shape=[2, 3], lengths=np.int64([2, 2])),
+        element_dtype=tf.float32, element_shape=[2, 3],
+    ),
+    "concat of any length": lambda x: raw.TensorListConcat(
+        input_handle=raw.TensorListSplit(tensor=x, element_shape=[-1, 3], lengths=np.int64([1, 0, 3])),
+        element_dtype=tf.float32, element_shape=[None, 3],
+    ),
     "concat with gaps": lambda x: raw.TensorListConcatV2(
         input_handle=raw.TensorListSetItem(
             input_handle=raw.TensorListReserve(element_shape=[-1, 3], num_elements=3, element_dtype=tf.float32),
