@@ -6,7 +6,7 @@
 
 #include "acl/call.h"
 #include "acl/include/hccl/hccl.h"
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 
 namespace npu::acl {
 namespace {

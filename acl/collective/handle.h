@@ -7,8 +7,8 @@
 #include "acl/call.h"
 #include "acl/include/hccl/hccl_types.h"
 #include "comm/collective/collective.h"
-#include "comm/communicator.h"
-#include "comm/fault.h"
+#include "comm/communicator/communicator.h"
+#include "comm/core/fault.h"
 
 namespace npu::acl {
 

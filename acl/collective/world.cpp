@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/world.h"
+#include "comm/rendezvous/world.h"
 
 #include <algorithm>
 
 #include "acl/collective/handle.h"
 #include "acl/include/anynpu/collective.h"
-#include "comm/algorithm.h"
+#include "comm/communicator/algorithm.h"
 
 using namespace npu;  // NOLINT: the C functions below are the door itself
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "comm/collective/check.h"
-#include "comm/reduce.h"
+#include "comm/core/reduce.h"
 
 namespace npu::comm {
 namespace {

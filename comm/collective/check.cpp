@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/reduce.h"
+#include "comm/core/reduce.h"
 #include "device/memory.h"
 
 namespace npu::comm {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comm/collective/collective.h"
-#include "comm/meeting.h"
+#include "comm/communicator/meeting.h"
 
 namespace npu::comm {
 

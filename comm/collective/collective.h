@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "comm/call.h"
-#include "comm/communicator.h"
+#include "comm/communicator/communicator.h"
+#include "comm/core/call.h"
 
 namespace npu::comm {
 

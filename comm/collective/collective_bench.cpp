@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "comm/rank_fixture.h"
 #include "comm/collective/collective.h"
-#include "comm/reduce.h"
+#include "comm/collective/rank_fixture.h"
+#include "comm/core/reduce.h"
 #include "comm/rendezvous/join.h"
 #include "device/context.h"
 #include "device/memory.h"

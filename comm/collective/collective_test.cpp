@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "comm/comm_fixture.h"
+#include "comm/communicator/comm_fixture.h"
 #include "device/device_fixture.h"
 #include "device/virtual_memory.h"
 

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "comm/collective/check.h"
-#include "comm/reduce.h"
-#include "comm/transport/peer_memory.h"
+#include "comm/core/reduce.h"
+#include "comm/transport/shared_memory/peer_memory.h"
 #include "device/memory.h"
 
 namespace npu::comm {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/reduce.h"
+#include "comm/core/reduce.h"
 
 #include "comm/collective/check.h"
 

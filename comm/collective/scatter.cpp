@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/collective/check.h"
-#include "comm/reduce.h"
+#include "comm/core/reduce.h"
 
 namespace npu::comm {
 

@@ -21,7 +21,7 @@
 #include "comm/rendezvous/rank_source.h"
 #include "comm/rendezvous/rank_table.h"
 #include "comm/rendezvous/variable.h"
-#include "comm/transport/host_service.h"
+#include "comm/transport/shared_memory/host_service.h"
 #include "device/context.h"
 #include "device/soc.h"
 

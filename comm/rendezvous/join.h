@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "comm/communicator.h"
+#include "comm/communicator/communicator.h"
 #include "comm/rendezvous/registrar.h"
 
 namespace npu::comm {

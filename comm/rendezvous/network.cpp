@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/setting.h"
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 
 namespace npu::comm {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "base/setting.h"
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 
 namespace npu::comm {
 namespace {

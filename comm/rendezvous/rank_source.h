@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "comm/group.h"
+#include "comm/core/group.h"
 
 namespace npu::comm {
 

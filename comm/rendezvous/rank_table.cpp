@@ -15,7 +15,7 @@
 
 #include "base/json_text.h"
 #include "base/log.h"
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 #include "comm/rendezvous/network.h"
 
 namespace npu::comm {

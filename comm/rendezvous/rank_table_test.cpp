@@ -4,7 +4,7 @@
 #include <fstream>
 #include <thread>
 
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 #include "device/device_fixture.h"
 
 namespace npu::comm {

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 #include "comm/rendezvous/rank_source.h"
 
 namespace npu::comm {

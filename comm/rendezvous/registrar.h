@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/group.h"
+#include "comm/core/group.h"
 #include "comm/rendezvous/network.h"
 
 namespace npu::comm {

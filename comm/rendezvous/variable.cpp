@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/setting.h"
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 #include "comm/rendezvous/network.h"
 #include "device/soc.h"
 

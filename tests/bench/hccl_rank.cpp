@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "comm/rank_fixture.h"
+#include "comm/collective/rank_fixture.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "comm/rank_fixture.h"
+#include "comm/collective/rank_fixture.h"
 
 namespace {
 

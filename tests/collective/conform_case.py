@@ -34,7 +34,7 @@ IN_PLACE = {*REDUCING, "all_gather", "all_gather_v", "scatter"}  # may be; broad
 MB = 1 << 20
 
 # Elements for elements of so many bytes, on so many ranks. The limits are those of comm/: kTinyBytes, kInlineMessage,
-# kInlineBytes, kPart of comm/reduce.cpp, slices of 64 elements, kPastCache and kLarge.
+# kInlineBytes, kPart of comm/core/reduce.cpp, slices of 64 elements, kPastCache and kLarge.
 SIZES = {
     "0": lambda unit, ranks: 0,
     "1": lambda unit, ranks: 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/counter.h"
+#include "comm/core/counter.h"
 
 #include <hwy/cache_control.h>
 #include <linux/futex.h>

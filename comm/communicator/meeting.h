@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "comm/communicator.h"
+#include "comm/communicator/communicator.h"
 
 namespace npu::comm {
 

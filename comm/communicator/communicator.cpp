@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/communicator.h"
+#include "comm/communicator/communicator.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/log.h"
-#include "comm/transport/host_service.h"
+#include "comm/transport/shared_memory/host_service.h"
 #include "device/capture.h"
 #include "device/init.h"
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-#include "comm/group.h"
+#include "comm/core/group.h"
 
 namespace npu::comm {
 

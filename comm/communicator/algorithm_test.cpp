@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/algorithm.h"
+#include "comm/communicator/algorithm.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "comm/collective/collective.h"
-#include "comm/comm_fixture.h"
+#include "comm/communicator/comm_fixture.h"
 #include "device/device_fixture.h"
 
 namespace npu::comm {

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "base/setting.h"
-#include "comm/call.h"
+#include "comm/core/call.h"
 
 namespace npu::comm {
 
-/// "fullmesh", as HCCL_ALGO writes it; "" for kNone.
-const char* name_of(Algorithm algorithm);
 /// Whether a call of `bytes` (those of its count) has a choice, and this is one of it.
 bool can(Algorithm algorithm, Kind kind, uint64_t bytes);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/transport/peer_memory.h"
+#include "comm/transport/shared_memory/peer_memory.h"
 
-#include "comm/fault.h"
-#include "comm/transport/host_service.h"
+#include "comm/core/fault.h"
+#include "comm/transport/shared_memory/host_service.h"
 #include "device/share.h"
 
 namespace npu::comm {

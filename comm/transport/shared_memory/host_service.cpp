@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/transport/host_service.h"
+#include "comm/transport/shared_memory/host_service.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@
 #include <thread>
 #include <vector>
 
-#include "comm/fault.h"
-#include "comm/transport/packet.h"
+#include "comm/core/fault.h"
+#include "comm/transport/shared_memory/packet.h"
 #include "device/share.h"
 #include "device/status_page.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "comm/communicator.h"
+#include "comm/communicator/communicator.h"
 
 namespace npu::comm {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "comm/communicator.h"
-#include "comm/transport/host_service.h"
+#include "comm/communicator/communicator.h"
+#include "comm/transport/shared_memory/host_service.h"
 #include "device/context.h"
 #include "device/memory.h"
 #include "device/stream.h"

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/setting.h"
-#include "comm/algorithm.h"
-#include "comm/board.h"
-#include "comm/fault.h"
-#include "comm/group.h"
+#include "comm/communicator/algorithm.h"
+#include "comm/core/fault.h"
+#include "comm/core/group.h"
+#include "comm/transport/shared_memory/board.h"
 #include "device/stream.h"
 
 namespace npu::comm {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/transport/packet.h"
+#include "comm/transport/shared_memory/packet.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/board.h"
+#include "comm/transport/shared_memory/board.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "comm/fault.h"
+#include "comm/core/fault.h"
 
 namespace npu::comm {
 

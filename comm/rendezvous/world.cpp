@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/world.h"
+#include "comm/rendezvous/world.h"
 
 #include <algorithm>
 #include <map>

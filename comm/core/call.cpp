@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/call.h"
+#include "comm/core/call.h"
 
 #include <fmt/format.h>
-
-#include "comm/algorithm.h"
 
 namespace npu::comm {
 namespace {
@@ -48,6 +46,16 @@ const char* name_of(ReduceOp op) {
     case ReduceOp::kProd: return "prod";
     case ReduceOp::kMax: return "max";
     case ReduceOp::kMin: return "min";
+  }
+  return "unknown";
+}
+
+const char* name_of(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kNone: return "";
+    case Algorithm::kFullMesh: return "fullmesh";
+    case Algorithm::kMesh: return "mesh";
+    case Algorithm::kStar: return "star";
   }
   return "unknown";
 }

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include "comm/board.h"
-#include "comm/group.h"
+#include "comm/core/group.h"
+#include "comm/transport/shared_memory/board.h"
 
 namespace npu::comm {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/group.h"
+#include "comm/core/group.h"
 
 #include <fmt/format.h>
 

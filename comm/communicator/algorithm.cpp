@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/algorithm.h"
+#include "comm/communicator/algorithm.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "comm/board.h"
-#include "comm/fault.h"
+#include "comm/core/fault.h"
+#include "comm/transport/shared_memory/board.h"
 
 namespace npu::comm {
 
@@ -121,16 +121,6 @@ Algorithm read_levels(std::string_view levels) {
 }
 
 }  // namespace
-
-const char* name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::kNone: return "";
-    case Algorithm::kFullMesh: return "fullmesh";
-    case Algorithm::kMesh: return "mesh";
-    case Algorithm::kStar: return "star";
-  }
-  return "unknown";
-}
 
 bool can(Algorithm algorithm, Kind kind, uint64_t bytes) {
   if (kind != Kind::kAllReduce && kind != Kind::kReduce) return algorithm == Algorithm::kNone;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "comm/call.h"
+#include "comm/core/call.h"
 
 namespace npu::comm {
 

@@ -30,7 +30,7 @@ enum class Kind : uint32_t {
 
 inline constexpr size_t kKinds = 14;
 
-/// How the ranks of a reduction share the work (algorithm.h chooses).
+/// How the ranks of a reduction share the work (communicator/algorithm.h chooses).
 enum class Algorithm : uint32_t {
   kNone,      ///< calls that have one way only
   kFullMesh,  ///< each shows all of its data, and takes what it needs of everybody's
@@ -56,6 +56,8 @@ struct Call {
 /// "all_reduce", as logs and errors write it.
 const char* name_of(Kind kind);
 const char* name_of(ReduceOp op);
+/// "fullmesh", as HCCL_ALGO writes it; "" for kNone.
+const char* name_of(Algorithm algorithm);
 /// "all_reduce (sum) of 1024 float32".
 std::string describe(const Call& call);
 /// Whether every rank must give the same count.

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "comm/call.h"
-#include "comm/counter.h"
+#include "comm/core/call.h"
+#include "comm/core/counter.h"
 
 namespace npu::comm {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes on beside the collectives: threads, ends, and arguments at the edge.
-#include "comm/communicator.h"
+#include "comm/communicator/communicator.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 
 #include "comm/collective/collective.h"
-#include "comm/comm_fixture.h"
+#include "comm/communicator/comm_fixture.h"
 #include "comm/rendezvous/join.h"
 #include "device/device_fixture.h"
 

@@ -16,7 +16,7 @@ struct Peer {
   int32_t pid = 0;
   std::string host;     ///< its host's name, for texts
   std::string process;  ///< tells its process from all others, on all hosts
-  std::string socket;   ///< where that process answers others of its host (transport/host_service.h)
+  std::string socket;   ///< where that process answers others of its host (transport/shared_memory)
 };
 
 /// "rank 2 (host a, device 1, process 4711)".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/meeting.h"
+#include "comm/communicator/meeting.h"
 
 #include <fmt/format.h>
 #include <hwy/cache_control.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "comm/reduce.h"
-#include "comm/transport/peer_memory.h"
+#include "comm/core/reduce.h"
+#include "comm/transport/shared_memory/peer_memory.h"
 #include "device/memory.h"
 
 namespace npu::comm {
