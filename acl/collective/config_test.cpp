@@ -11,6 +11,7 @@
 
 #include "acl/include/acl/acl.h"
 #include "acl/include/hccl/hccl.h"
+#include "comm/communicator/comm_fixture.h"
 
 namespace {
 
@@ -113,7 +114,7 @@ TEST(HcclConfig, AlgorithmsAreTaken) {
   HcclCommConfig config = config_of(sizeof(config));
   std::strcpy(config.hcclAlgo, "level0:star;level1:NA");
   const npu::comm::AlgorithmChoice choice = npu::acl::options_of(&config).algorithms;
-  EXPECT_EQ(choice.of(npu::comm::Kind::kAllReduce, 1 << 20, 2, 2), npu::comm::Algorithm::kStar);
+  EXPECT_EQ(choice.of(npu::comm::named("all_reduce"), 1 << 20, 2, 2), npu::comm::Algorithm::kStar);
   EXPECT_EQ(make(config), "");
 }
 

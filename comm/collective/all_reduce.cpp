@@ -28,7 +28,15 @@ void reduce_all(Meeting& meeting) {
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 
-void work(Meeting& meeting) { share_out(meeting, reduce_slice, reduce_all); }
+void reduce_shares(Meeting& meeting) { share_out(meeting, reduce_slice, reduce_all); }
+
+Work work(const Load& load) {
+  if (load.algorithm == Algorithm::kFullMesh) return {load.bytes * (load.ranks + 3), 0, 1};
+  return load.algorithm == Algorithm::kMesh ? Work{0, 2 * load.bytes, 2} : Work{0, 2 * load.bytes * load.ranks, 1};
+}
+
+NPU_COLLECTIVE(kAllReduce, .id = 3, .name = "all_reduce", .algo_word = "allreduce", .reduces = true, .shares = true,
+               .work = work, .body = reduce_shares);
 
 }  // namespace
 
@@ -37,9 +45,9 @@ void all_reduce(Communicator& communicator, Lane lane, const void* send, void* r
   check_reduce(element, op);
   check_buffer(communicator, send, count, element, "sendBuf");
   check_buffer(communicator, recv, count, element, "recvBuf");
-  Call call{Kind::kAllReduce, element.dtype, element.bytes, op, 0, Algorithm::kNone, count};
-  call.algorithm = communicator.algorithm(call.kind, call.bytes());
-  meet(communicator, lane, call, {send, call.bytes(), recv, call.bytes()}, {}, work);
+  Call call = call_of(kAllReduce, element, count, op);
+  call.algorithm = communicator.algorithm(kAllReduce, call.bytes());
+  meet(communicator, lane, call, {send, call.bytes(), recv, call.bytes()});
 }
 
 }  // namespace npu::comm

@@ -7,27 +7,23 @@
 namespace npu::comm {
 namespace {
 
-void take_parts(Meeting& meeting, const std::vector<Extent>& received) {
+void take_unequal(Meeting& meeting) {
   std::byte* const output = meeting.output(meeting.rank());
   const uint64_t unit = meeting.call().element_bytes;
   for (uint32_t i = 0; i < meeting.size(); ++i) {
     const uint32_t from = (meeting.rank() + i) % meeting.size();
     const Extent& sent = meeting.extents(from)[meeting.rank()];
-    if (sent.count != received[from].count)
-      meeting.refuse(from, fmt::format("this rank receives {} elements, and that rank sends {}", received[from].count,
-                                       sent.count));
+    const Extent& received = meeting.received(from);
+    if (sent.count != received.count)
+      meeting.refuse(from,
+                     fmt::format("this rank receives {} elements, and that rank sends {}", received.count, sent.count));
     if (sent.count > 0)
-      copy(output + received[from].offset * unit, meeting.input(from) + sent.offset * unit, sent.count * unit);
+      copy(output + received.offset * unit, meeting.input(from) + sent.offset * unit, sent.count * unit);
   }
 }
 
-void check_different(const void* send, const void* recv, Kind kind) {
-  if (send == recv && send != nullptr)
-    fault(Result::kParameter, "EI0003: sendBuf and recvBuf are the same; {} needs two buffers", name_of(kind));
-}
-
 // Equal parts need not be shown.
-void take_equal_parts(Meeting& meeting) {
+void take_equal(Meeting& meeting) {
   const uint64_t bytes = meeting.call().bytes();
   if (bytes == 0) return;
   std::byte* const output = meeting.output(meeting.rank());
@@ -37,32 +33,46 @@ void take_equal_parts(Meeting& meeting) {
   }
 }
 
-void queue(Communicator& communicator, Lane lane, Kind kind, uint64_t count, const void* send, std::vector<Extent> sent,
-           void* recv, std::vector<Extent> received, Element element) {
-  check_different(send, recv, kind);
-  const uint64_t outgoing = check_parts(communicator, send, sent, element, "sendBuf");
-  const uint64_t incoming = check_parts(communicator, recv, received, element, "recvBuf");
-  const Call call{kind, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
-  meet(communicator, lane, call, {send, outgoing * element.bytes, recv, incoming * element.bytes}, std::move(sent),
-       [received = std::move(received)](Meeting& meeting) { take_parts(meeting, received); });
+Work work(const Load& load) {
+  return load.posted ? Work{4 * load.bytes * load.ranks, 0, 1} : Work{0, 2 * load.bytes * load.ranks, 2};
+}
+
+NPU_COLLECTIVE(kAllToAll, .id = 7, .name = "all_to_all", .algo_word = "alltoall", .sends_parts = true,
+               .receives_parts = true, .work = work, .body = take_equal);
+NPU_COLLECTIVE(kAllToAllV, .id = 10, .name = "all_to_all_v", .counts_agree = false, .posts = false, .sends_parts = true,
+               .receives_parts = true, .body = take_unequal);
+NPU_COLLECTIVE(kAllToAllVC, .id = 11, .name = "all_to_all_vc", .posts = false, .sends_parts = true,
+               .receives_parts = true, .body = take_unequal);
+
+void check_different(const void* send, const void* recv, const CollectiveDef& row) {
+  if (send == recv && send != nullptr)
+    fault(Result::kParameter, "EI0003: sendBuf and recvBuf are the same; {} needs two buffers", row.name);
+}
+
+void queue(Communicator& communicator, Lane lane, const CollectiveDef& row, const void* send, void* recv, Parts parts,
+           Element element) {
+  check_different(send, recv, row);
+  const uint64_t outgoing = check_parts(communicator, send, parts.sent, element, "sendBuf");
+  const uint64_t incoming = check_parts(communicator, recv, parts.received, element, "recvBuf");
+  meet(communicator, lane, call_of(row, element, 0), {send, outgoing * element.bytes, recv, incoming * element.bytes},
+       std::move(parts));
 }
 
 }  // namespace
 
 void all_to_all(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element) {
-  check_different(send, recv, Kind::kAllToAll);
+  check_different(send, recv, kAllToAll);
   if (count > UINT64_MAX / communicator.size())
     fault(Result::kParameter, "EI0003: a part has {} elements, more than memory can hold", count);
   const uint64_t all = count * communicator.size();
   check_buffer(communicator, send, all, element, "sendBuf");
   check_buffer(communicator, recv, all, element, "recvBuf");
-  const Call call{Kind::kAllToAll, element.dtype, element.bytes, ReduceOp::kSum, 0, {}, count};
-  meet(communicator, lane, call, {send, all * element.bytes, recv, all * element.bytes}, {}, take_equal_parts);
+  meet(communicator, lane, call_of(kAllToAll, element, count), {send, all * element.bytes, recv, all * element.bytes});
 }
 
 void all_to_all_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> sent, void* recv,
                   std::vector<Extent> received, Element element) {
-  queue(communicator, lane, Kind::kAllToAllV, 0, send, std::move(sent), recv, std::move(received), element);
+  queue(communicator, lane, kAllToAllV, send, recv, {std::move(sent), std::move(received)}, element);
 }
 
 void all_to_all_vc(Communicator& communicator, Lane lane, const void* send, std::span<const uint64_t> matrix,
@@ -76,7 +86,7 @@ void all_to_all_vc(Communicator& communicator, Lane lane, const void* send, std:
     sent_before += sent[i].count;
     received_before += received[i].count;
   }
-  queue(communicator, lane, Kind::kAllToAllVC, 0, send, std::move(sent), recv, std::move(received), element);
+  queue(communicator, lane, kAllToAllVC, send, recv, {std::move(sent), std::move(received)}, element);
 }
 
 }  // namespace npu::comm

@@ -70,15 +70,18 @@ void share_out(Meeting& meeting, void (*reduce_slice)(Meeting&, const Slice&), v
 
 bool past_cache(const Meeting& meeting) {
   const Call& call = meeting.call();
-  const Kind kind = call.kind == Kind::kReduceScatterV ? Kind::kReduceScatter : call.kind;
-  return footprint(kind, call.bytes(), meeting.size()) >= kCacheBytes;
+  return footprint(call.row(), call.bytes(), meeting.size()) >= kCacheBytes;
 }
 
-void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,
-          std::function<void(Meeting&)> body) {
-  communicator.launch_in_order(lane, name_of(call.kind), [=, &communicator, extents = std::move(extents)] {
-    Meeting meeting(communicator, call, buffers, extents);
-    body(meeting);
+Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp op, uint32_t root) {
+  return {row.id, element.dtype, element.bytes, op, root, Algorithm::kNone, count};
+}
+
+void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, Parts parts) {
+  const CollectiveDef& row = call.row();
+  communicator.launch_in_order(lane, row.name, [=, &communicator, body = row.body, parts = std::move(parts)] {
+    Meeting meeting(communicator, call, buffers, parts);
+    if (body != nullptr) body(meeting);
     meeting.leave();
   });
 }

@@ -31,9 +31,12 @@ PerRank<const std::byte*> inputs_from(const Meeting& meeting, uint64_t begin);
 /// of them all for the others, or each (of those that receive) all for itself.
 void share_out(Meeting& meeting, void (*reduce_slice)(Meeting&, const Slice&), void (*reduce_all)(Meeting&));
 
-/// Queues a collective whose ranks meet, do `body`, and leave.
-void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, std::vector<Extent> extents,
-          std::function<void(Meeting&)> body);
+/// A call as its ranks compare it.
+Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp op = ReduceOp::kSum,
+             uint32_t root = 0);
+
+/// Queues a collective whose ranks meet, do the body of its row, and leave.
+void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, Parts parts = {});
 
 /// Whether results are written past the cache: there is no room for them.
 bool past_cache(const Meeting& meeting);

@@ -28,6 +28,8 @@ struct StandIn {
   }
 };
 
+NPU_COLLECTIVE(kSend, .id = 13, .name = "send", .posts = false);
+
 struct Item {
   Message message;
   uint32_t number = 0;  // of the channel's messages
@@ -35,9 +37,7 @@ struct Item {
   StandIn stand_in;
 
   uint64_t bytes() const { return message.count * message.element.bytes; }
-  Call call() const {
-    return {Kind::kSend, message.element.dtype, message.element.bytes, ReduceOp::kSum, 0, {}, message.count};
-  }
+  Call call() const { return call_of(kSend, message.element, message.count); }
   std::string describe() const {
     return fmt::format("{} of {} elements of {} bytes", message.receives ? "recv" : "send", message.count,
                        message.element.bytes);

@@ -23,7 +23,16 @@ void reduce_all(Meeting& meeting) {
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 
-void work(Meeting& meeting) { share_out(meeting, reduce_slice, reduce_all); }
+void reduce_shares(Meeting& meeting) { share_out(meeting, reduce_slice, reduce_all); }
+
+Work work(const Load& load) {
+  if (load.algorithm == Algorithm::kFullMesh) return {load.bytes * (load.ranks + 3), 0, 1};
+  return load.algorithm == Algorithm::kMesh ? Work{0, load.bytes * (1 + 1 / load.ranks), 2}
+                                            : Work{0, load.bytes * (load.ranks + 1), 1};
+}
+
+NPU_COLLECTIVE(kReduce, .id = 5, .name = "reduce", .algo_word = "reduce", .reduces = true, .has_root = true,
+               .shares = true, .work = work, .body = reduce_shares);
 
 }  // namespace
 
@@ -34,10 +43,9 @@ void reduce(Communicator& communicator, Lane lane, const void* send, void* recv,
   check_buffer(communicator, send, count, element, "sendBuf");
   const bool receives = communicator.rank() == root;
   if (receives) check_buffer(communicator, recv, count, element, "recvBuf");
-  Call call{Kind::kReduce, element.dtype, element.bytes, op, root, Algorithm::kNone, count};
-  call.algorithm = communicator.algorithm(call.kind, call.bytes());
-  meet(communicator, lane, call, {send, call.bytes(), receives ? recv : nullptr, receives ? call.bytes() : 0}, {},
-       work);
+  Call call = call_of(kReduce, element, count, op, root);
+  call.algorithm = communicator.algorithm(kReduce, call.bytes());
+  meet(communicator, lane, call, {send, call.bytes(), receives ? recv : nullptr, receives ? call.bytes() : 0});
 }
 
 }  // namespace npu::comm

@@ -24,6 +24,31 @@ void compare_parts(Meeting& meeting) {
                        fmt::format("sendCounts[{}] is {} and {}", i, own[i].count, meeting.extents(other)[i].count));
 }
 
+void reduce_equal(Meeting& meeting) {
+  reduce_part(meeting, {meeting.rank() * meeting.call().count, meeting.call().count});
+}
+
+// Ranks may place the parts differently: each input has its own offset.
+void reduce_unequal(Meeting& meeting) {
+  compare_parts(meeting);
+  const Call& asked = meeting.call();
+  if (asked.count == 0) return;
+  PerRank<const std::byte*> inputs;
+  for (uint32_t i = 0; i < meeting.size(); ++i)
+    inputs[i] = meeting.input(i) + meeting.extents(i)[meeting.rank()].offset * asked.element_bytes;
+  std::byte* const output = meeting.output(meeting.rank());
+  reduce(asked.dtype, asked.reduce, {inputs.data(), meeting.size()}, {&output, 1}, asked.count, past_cache(meeting));
+}
+
+Work work(const Load& load) {
+  return load.posted ? Work{load.bytes * (3 * load.ranks + 1), 0, 1} : Work{0, load.bytes * (load.ranks + 1), 2};
+}
+
+NPU_COLLECTIVE(kReduceScatter, .id = 2, .name = "reduce_scatter", .algo_word = "reducescatter", .reduces = true,
+               .sends_parts = true, .work = work, .body = reduce_equal);
+NPU_COLLECTIVE(kReduceScatterV, .id = 9, .name = "reduce_scatter_v", .reduces = true, .counts_agree = false,
+               .posts = false, .sends_parts = true, .body = reduce_unequal);
+
 }  // namespace
 
 void reduce_scatter(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count,
@@ -32,9 +57,8 @@ void reduce_scatter(Communicator& communicator, Lane lane, const void* send, voi
   check_buffer(communicator, recv, count, element, "recvBuf");
   const uint64_t all = count * communicator.size();
   check_buffer(communicator, send, all, element, "sendBuf");
-  const Call call{Kind::kReduceScatter, element.dtype, element.bytes, op, 0, {}, count};
-  meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, {},
-       [](Meeting& meeting) { reduce_part(meeting, {meeting.rank() * meeting.call().count, meeting.call().count}); });
+  const Call call = call_of(kReduceScatter, element, count, op);
+  meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()});
 }
 
 void reduce_scatter_v(Communicator& communicator, Lane lane, const void* send, std::vector<Extent> parts, void* recv,
@@ -46,20 +70,8 @@ void reduce_scatter_v(Communicator& communicator, Lane lane, const void* send, s
   if (parts[rank].count != count)
     fault(Result::kParameter, "EI0003: recvCount is {}, but sendCounts[{}], this rank's, is {}", count, rank,
           parts[rank].count);
-  const Call call{Kind::kReduceScatterV, element.dtype, element.bytes, op, 0, {}, count};
-  meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, std::move(parts),
-       [](Meeting& meeting) {
-         compare_parts(meeting);
-         // Ranks may place the parts differently: each input has its own offset.
-         const Call& asked = meeting.call();
-         if (asked.count == 0) return;
-         PerRank<const std::byte*> inputs;
-         for (uint32_t i = 0; i < meeting.size(); ++i)
-           inputs[i] = meeting.input(i) + meeting.extents(i)[meeting.rank()].offset * asked.element_bytes;
-         std::byte* const output = meeting.output(meeting.rank());
-         reduce(asked.dtype, asked.reduce, {inputs.data(), meeting.size()}, {&output, 1}, asked.count,
-                past_cache(meeting));
-       });
+  const Call call = call_of(kReduceScatterV, element, count, op);
+  meet(communicator, lane, call, {send, all * element.bytes, recv, call.bytes()}, {std::move(parts), {}});
 }
 
 }  // namespace npu::comm

@@ -3,6 +3,22 @@
 #include "comm/core/reduce.h"
 
 namespace npu::comm {
+namespace {
+
+Work work(const Load& load) {
+  return load.posted ? Work{2 * load.bytes * (load.ranks + 1), 0, 1} : Work{0, 2 * load.bytes, 2};
+}
+
+void take_part(Meeting& meeting) {
+  const Call& asked = meeting.call();
+  if (asked.bytes() > 0)
+    copy(meeting.output(meeting.rank()), meeting.input(asked.root) + meeting.rank() * asked.bytes(), asked.bytes());
+}
+
+NPU_COLLECTIVE(kScatter, .id = 6, .name = "scatter", .algo_word = "scatter", .has_root = true, .sends_parts = true,
+               .work = work, .body = take_part);
+
+}  // namespace
 
 void scatter(Communicator& communicator, Lane lane, const void* send, void* recv, uint64_t count, Element element,
              uint32_t root) {
@@ -11,14 +27,8 @@ void scatter(Communicator& communicator, Lane lane, const void* send, void* recv
   const bool sends = communicator.rank() == root;
   const uint64_t all = count * communicator.size();
   if (sends) check_buffer(communicator, send, all, element, "sendBuf");
-  const Call call{Kind::kScatter, element.dtype, element.bytes, ReduceOp::kSum, root, {}, count};
-  meet(communicator, lane, call, {sends ? send : nullptr, sends ? all * element.bytes : 0, recv, call.bytes()}, {},
-       [](Meeting& meeting) {
-         const Call& asked = meeting.call();
-         if (asked.bytes() > 0)
-           copy(meeting.output(meeting.rank()), meeting.input(asked.root) + meeting.rank() * asked.bytes(),
-                asked.bytes());
-       });
+  const Call call = call_of(kScatter, element, count, ReduceOp::kSum, root);
+  meet(communicator, lane, call, {sends ? send : nullptr, sends ? all * element.bytes : 0, recv, call.bytes()});
 }
 
 }  // namespace npu::comm

@@ -37,38 +37,27 @@ constexpr double kMemoryBytesPerUs = 12e3;  // the same past the cache
 
 constexpr std::array kAlgorithms = {Algorithm::kFullMesh, Algorithm::kMesh, Algorithm::kStar};
 
-/// Bytes that the busiest rank reads and writes: in the posts, where buffers are; and how often all wait for all.
-struct Work {
-  double posted, bytes, waits;
-};
-
-Work work(Kind kind, Algorithm algorithm, double bytes, double ranks) {
-  const bool parts = kind == Kind::kReduceScatter || kind == Kind::kAllToAll || kind == Kind::kScatter;
-  const bool posted = (parts ? bytes * ranks : bytes) <= kInlineBytes;
-  switch (kind) {
-    case Kind::kAllReduce:
-      if (algorithm == Algorithm::kFullMesh) return {bytes * (ranks + 3), 0, 1};
-      return algorithm == Algorithm::kMesh ? Work{0, 2 * bytes, 2} : Work{0, 2 * bytes * ranks, 1};
-    case Kind::kReduce:
-      if (algorithm == Algorithm::kFullMesh) return {bytes * (ranks + 3), 0, 1};
-      return algorithm == Algorithm::kMesh ? Work{0, bytes * (1 + 1 / ranks), 2} : Work{0, bytes * (ranks + 1), 1};
-    case Kind::kReduceScatter: return posted ? Work{bytes * (3 * ranks + 1), 0, 1} : Work{0, bytes * (ranks + 1), 2};
-    case Kind::kAllGather: return posted ? Work{2 * bytes * (ranks + 1), 0, 1} : Work{0, 2 * bytes * ranks, 2};
-    case Kind::kAllToAll: return posted ? Work{4 * bytes * ranks, 0, 1} : Work{0, 2 * bytes * ranks, 2};
-    case Kind::kBroadcast: return posted ? Work{4 * bytes, 0, 1} : Work{0, 2 * bytes, 2};
-    case Kind::kScatter: return posted ? Work{2 * bytes * (ranks + 1), 0, 1} : Work{0, 2 * bytes, 2};
-    default: return {0, 0, 1};
-  }
+Work work(const CollectiveDef& row, Algorithm algorithm, double bytes, double ranks) {
+  if (row.work == nullptr) return {};
+  return row.work({algorithm, bytes, ranks, (row.sends_parts ? bytes * ranks : bytes) <= kInlineBytes});
 }
 
-struct Name {
-  const char* text;
-  Kind kind;
-};
-constexpr Name kOperations[] = {{"allgather", Kind::kAllGather}, {"reducescatter", Kind::kReduceScatter},
-                                {"allreduce", Kind::kAllReduce}, {"broadcast", Kind::kBroadcast},
-                                {"reduce", Kind::kReduce},       {"scatter", Kind::kScatter},
-                                {"alltoall", Kind::kAllToAll}};
+/// Those of which HCCL_ALGO speaks.
+std::vector<const CollectiveDef*> with_choice() {
+  std::vector<const CollectiveDef*> out = collectives();
+  std::erase_if(out, [](const CollectiveDef* each) { return each->algo_word == nullptr; });
+  return out;
+}
+
+/// "allgather, allreduce and alltoall".
+std::string words_with_choice() {
+  std::string out;
+  const auto rows = with_choice();
+  for (const CollectiveDef* each : rows)
+    out += fmt::format("{}{}", each == rows.front() ? "" : each == rows.back() ? " and " : ", ", each->algo_word);
+  return out;
+}
+
 // The vendor's words for any level. Level 0 is within a host: there only its fullmesh is one of our ways.
 constexpr std::string_view kVendors[] = {"NA",     "fullmesh", "ring", "doublering", "H-D_R",   "NHR",
                                          "NHR_V1", "NB",       "AHC",  "pipeline",   "pairwise"};
@@ -86,9 +75,9 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 [[noreturn]] void refuse(std::string_view part, std::string_view reason) {
   fault(Result::kParameter,
         "'{}' {}. Write level0:A;level1:B for all operations, or allreduce=level0:A;level1:B/reduce=… for some of "
-        "allgather, reducescatter, allreduce, broadcast, reduce, scatter and alltoall; A and B (and level2) are NA, "
-        "fullmesh, ring, doublering, H-D_R, NHR, NHR_V1, NB, AHC, pipeline or pairwise, A also mesh or star",
-        part, reason);
+        "{}; A and B (and level2) are NA, fullmesh, ring, doublering, H-D_R, NHR, NHR_V1, NB, AHC, pipeline or "
+        "pairwise, A also mesh or star",
+        part, reason, words_with_choice());
 }
 
 void tell_without_effect(std::string_view name) {
@@ -122,42 +111,38 @@ Algorithm read_levels(std::string_view levels) {
 
 }  // namespace
 
-bool can(Algorithm algorithm, Kind kind, uint64_t bytes) {
-  if (kind != Kind::kAllReduce && kind != Kind::kReduce) return algorithm == Algorithm::kNone;
+bool can(Algorithm algorithm, const CollectiveDef& row, uint64_t bytes) {
+  if (!row.shares) return algorithm == Algorithm::kNone;
   // In the full mesh the data lies in the posts. For no data the others would only wait once more.
   if (bytes == 0) return algorithm == Algorithm::kFullMesh;
   return algorithm == Algorithm::kFullMesh ? bytes <= kInlineBytes : algorithm != Algorithm::kNone;
 }
 
-uint64_t footprint(Kind kind, uint64_t bytes, uint32_t ranks) {
-  switch (kind) {
-    case Kind::kReduceScatter:
-    case Kind::kAllGather: return bytes * ranks * (ranks + 1);
-    case Kind::kAllToAll: return bytes * ranks * ranks * 2;
-    default: return bytes * ranks * 2;
-  }
+uint64_t footprint(const CollectiveDef& row, uint64_t bytes, uint32_t ranks) {
+  const uint64_t sent = row.sends_parts && !row.has_root ? ranks : 1, received = row.receives_parts ? ranks : 1;
+  return bytes * ranks * (sent + received);
 }
 
 // Where ranks share a processor, each wait lasts until the others have had it.
-Expected expected(Kind kind, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors) {
+Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors) {
   const double count = ranks, size = static_cast<double>(bytes);
   const bool crowded = ranks > processors, star = algorithm == Algorithm::kStar;
   const double share = crowded ? count / processors : 1;  // ranks of one processor
-  const double rate = footprint(kind, bytes, ranks) < kCacheBytes ? kCachedBytesPerUs : kMemoryBytesPerUs;
+  const double rate = footprint(row, bytes, ranks) < kCacheBytes ? kCachedBytesPerUs : kMemoryBytesPerUs;
   const double wait = crowded ? kSwitchUs * (count - processors) : kMeetUs * (count - 1);
   const double way_back = crowded ? 2 * kSwitchUs : kMeetUs / 2;  // from the centre of a star
-  const Work ours = work(kind, algorithm, size, count), least = work(kind, Algorithm::kMesh, size, count);
+  const Work ours = work(row, algorithm, size, count), least = work(row, Algorithm::kMesh, size, count);
   const double data = ours.posted / kPostBytesPerUs * share + ours.bytes / rate * (star ? 1 : share);
   const double start = (kCallUs + (ours.bytes > 0 ? kNamesUs : 0)) * share;
   return {start + ours.waits * wait + (star ? way_back : 0) + data, (least.posted + least.bytes) / rate * share};
 }
 
-Algorithm cheapest(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors) {
+Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors) {
   auto best = Algorithm::kNone;
   double least = 0;
   for (const Algorithm each : kAlgorithms) {
-    if (!can(each, kind, bytes)) continue;
-    const double us = expected(kind, each, bytes, ranks, processors).us;
+    if (!can(each, row, bytes)) continue;
+    const double us = expected(row, each, bytes, ranks, processors).us;
     if (best == Algorithm::kNone || us < least) best = each, least = us;
   }
   return best;
@@ -169,14 +154,12 @@ std::vector<Plan> plans(uint32_t ranks) {
   const AlgorithmChoice choice = AlgorithmChoice::of_environment();
   const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
   std::vector<Plan> out;
-  for (const Name& operation : kOperations) {
+  for (const CollectiveDef* row : with_choice()) {
     for (uint64_t bytes = 4; bytes <= uint64_t{64} << 20; bytes *= 8) {
-      const Kind kind = operation.kind;
-      const bool parts =
-          kind == Kind::kAllGather || kind == Kind::kReduceScatter || kind == Kind::kAllToAll || kind == Kind::kScatter;
+      const bool parts = row->sends_parts || row->receives_parts;
       const uint64_t counted = parts ? std::max<uint64_t>(bytes / ranks, 1) : bytes;
-      const Algorithm how = choice.of(kind, counted, ranks, processors);
-      out.push_back({operation.text, bytes, how, expected(kind, how, counted, ranks, processors)});
+      const Algorithm how = choice.of(*row, counted, ranks, processors);
+      out.push_back({row->algo_word, bytes, how, expected(*row, how, counted, ranks, processors)});
     }
   }
   return out;
@@ -201,14 +184,16 @@ void AlgorithmChoice::read_entry(std::string_view entry, bool alone) {
     return asked_.fill(read_levels(entry));
   }
   const std::string_view name = entry.substr(0, equals);
-  const auto* known = std::ranges::find_if(kOperations, [&](const Name& each) { return name == each.text; });
-  if (known == std::end(kOperations)) refuse(name, "is no operation");
-  asked_[static_cast<size_t>(known->kind)] = read_levels(entry.substr(equals + 1));
+  const auto rows = with_choice();
+  const auto known =
+      std::ranges::find(rows, name, [](const CollectiveDef* each) { return std::string_view(each->algo_word); });
+  if (known == rows.end()) refuse(name, "is no operation");
+  asked_[(*known)->id] = read_levels(entry.substr(equals + 1));
 }
 
-Algorithm AlgorithmChoice::of(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors) const {
-  const Algorithm asked = asked_[static_cast<size_t>(kind)];
-  return can(asked, kind, bytes) ? asked : cheapest(kind, bytes, ranks, processors);
+Algorithm AlgorithmChoice::of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors) const {
+  const Algorithm asked = asked_[row.id];
+  return can(asked, row, bytes) ? asked : cheapest(row, bytes, ranks, processors);
 }
 
 }  // namespace npu::comm

@@ -14,21 +14,21 @@
 namespace npu::comm {
 
 /// Whether a call of `bytes` (those of its count) has a choice, and this is one of it.
-bool can(Algorithm algorithm, Kind kind, uint64_t bytes);
+bool can(Algorithm algorithm, const CollectiveDef& row, uint64_t bytes);
 
 /// Calls whose buffers have more bytes than this together do not find them in the cache.
 inline constexpr uint64_t kCacheBytes = uint64_t{24} << 20;
 /// Bytes of all buffers of all ranks.
-uint64_t footprint(Kind kind, uint64_t bytes, uint32_t ranks);
+uint64_t footprint(const CollectiveDef& row, uint64_t bytes, uint32_t ranks);
 
 /// The model: microseconds that `ranks` on one host with `processors` need, and those of copying as many bytes as each
 /// rank must read and write. `algorithm` is kNone for calls without a choice.
 struct Expected {
   double us, limit_us;
 };
-Expected expected(Kind kind, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors);
+Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors);
 /// kNone for calls without a choice.
-Algorithm cheapest(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors);
+Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors);
 
 /// What a call of an operation on buffers of `bytes` (a rank's larger one) will be.
 struct Plan {
@@ -52,11 +52,11 @@ class AlgorithmChoice {
   static AlgorithmChoice of_environment();
 
   /// The one asked for, where the call can be done so, else the cheapest.
-  Algorithm of(Kind kind, uint64_t bytes, uint32_t ranks, uint32_t processors) const;
+  Algorithm of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors) const;
 
  private:
   void read_entry(std::string_view entry, bool alone);
-  std::array<Algorithm, kKinds> asked_{};
+  std::array<Algorithm, kMostCollectives> asked_{};
 };
 
 namespace detail {

@@ -15,25 +15,25 @@ namespace {
 constexpr Element kFloat{DType::kFloat, 4};
 constexpr uint64_t kMegabyte = 1 << 20;
 
-Algorithm chosen(const char* text, Kind kind, uint64_t bytes) {
-  return AlgorithmChoice(text, "HCCL_ALGO").of(kind, bytes, 4, 4);
+Algorithm chosen(const char* text, const CollectiveDef& row, uint64_t bytes) {
+  return AlgorithmChoice(text, "HCCL_ALGO").of(row, bytes, 4, 4);
 }
 
 TEST(AlgorithmChoice, NamesActWhereTheOperationCanBeDoneSo) {
-  EXPECT_EQ(chosen("level0:star", Kind::kAllReduce, kMegabyte), Algorithm::kStar);
-  EXPECT_EQ(chosen("level0:star;level1:H-D_R;level2:NHR", Kind::kReduce, 4), Algorithm::kStar);
-  EXPECT_EQ(chosen("level0:fullmesh;level1:NA", Kind::kAllReduce, 4096), Algorithm::kFullMesh);
-  EXPECT_EQ(chosen("level0:fullmesh;level1:fullmesh", Kind::kAllReduce, 4096), Algorithm::kFullMesh);
-  EXPECT_NE(chosen("level0:fullmesh", Kind::kAllReduce, kMegabyte), Algorithm::kFullMesh);
-  EXPECT_EQ(chosen("level0:mesh", Kind::kAllGather, kMegabyte), Algorithm::kNone);
-  EXPECT_EQ(chosen("level0:mesh", Kind::kAllReduce, 0), Algorithm::kFullMesh);
+  EXPECT_EQ(chosen("level0:star", named("all_reduce"), kMegabyte), Algorithm::kStar);
+  EXPECT_EQ(chosen("level0:star;level1:H-D_R;level2:NHR", named("reduce"), 4), Algorithm::kStar);
+  EXPECT_EQ(chosen("level0:fullmesh;level1:NA", named("all_reduce"), 4096), Algorithm::kFullMesh);
+  EXPECT_EQ(chosen("level0:fullmesh;level1:fullmesh", named("all_reduce"), 4096), Algorithm::kFullMesh);
+  EXPECT_NE(chosen("level0:fullmesh", named("all_reduce"), kMegabyte), Algorithm::kFullMesh);
+  EXPECT_EQ(chosen("level0:mesh", named("all_gather"), kMegabyte), Algorithm::kNone);
+  EXPECT_EQ(chosen("level0:mesh", named("all_reduce"), 0), Algorithm::kFullMesh);
   const char* const some = "allreduce=level0:mesh;level1:ring/reduce=level0:star/alltoall=level0:NA;level1:pairwise";
-  EXPECT_EQ(chosen(some, Kind::kAllReduce, 4), Algorithm::kMesh);
-  EXPECT_EQ(chosen(some, Kind::kReduce, 4), Algorithm::kStar);
+  EXPECT_EQ(chosen(some, named("all_reduce"), 4), Algorithm::kMesh);
+  EXPECT_EQ(chosen(some, named("reduce"), 4), Algorithm::kStar);
   for (const uint64_t bytes : {uint64_t{4}, uint64_t{65536}, 64 * kMegabyte}) {
-    EXPECT_EQ(chosen("", Kind::kAllReduce, bytes), cheapest(Kind::kAllReduce, bytes, 4, 4));
+    EXPECT_EQ(chosen("", named("all_reduce"), bytes), cheapest(named("all_reduce"), bytes, 4, 4));
     for (const char* vendors : {"level0:NA;level1:ring", "level0:ring;level1:fullmesh", "level0:doublering"})
-      EXPECT_EQ(chosen(vendors, Kind::kAllReduce, bytes), cheapest(Kind::kAllReduce, bytes, 4, 4)) << vendors;
+      EXPECT_EQ(chosen(vendors, named("all_reduce"), bytes), cheapest(named("all_reduce"), bytes, 4, 4)) << vendors;
   }
 }
 
@@ -56,19 +56,19 @@ TEST(AlgorithmChoice, WhatMakesNoSenseIsRefusedWithWhatWould) {
 TEST(Algorithm, TheModelPrefersOnePassForLittleAndSlicesForMuch) {
   for (const uint32_t ranks : {2u, 4u, 8u}) {
     for (const uint32_t processors : {2u, 16u}) {
-      EXPECT_EQ(cheapest(Kind::kAllReduce, 4, ranks, processors), Algorithm::kFullMesh);
-      EXPECT_EQ(cheapest(Kind::kAllReduce, 64 * kMegabyte, ranks, processors), Algorithm::kMesh);
+      EXPECT_EQ(cheapest(named("all_reduce"), 4, ranks, processors), Algorithm::kFullMesh);
+      EXPECT_EQ(cheapest(named("all_reduce"), 64 * kMegabyte, ranks, processors), Algorithm::kMesh);
       double before = 0;
       for (uint64_t bytes = 4; bytes <= 64 * kMegabyte; bytes *= 4) {
-        const Expected all =
-            expected(Kind::kAllReduce, cheapest(Kind::kAllReduce, bytes, ranks, processors), bytes, ranks, processors);
+        const Expected all = expected(named("all_reduce"), cheapest(named("all_reduce"), bytes, ranks, processors),
+                                      bytes, ranks, processors);
         EXPECT_GE(all.us, before);
         EXPECT_GE(all.us, all.limit_us);
         before = all.us;
       }
     }
   }
-  EXPECT_EQ(cheapest(Kind::kBroadcast, 4, 2, 2), Algorithm::kNone);
+  EXPECT_EQ(cheapest(named("broadcast"), 4, 2, 2), Algorithm::kNone);
 }
 
 // The sum of such numbers depends on the order in which they are added.

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,6 +17,14 @@
 #include "device/stream.h"
 
 namespace npu::comm {
+
+/// The row of a collective by its name.
+inline const CollectiveDef& named(std::string_view name) {
+  const auto all = collectives();
+  const auto found =
+      std::ranges::find(all, name, [](const CollectiveDef* each) { return std::string_view(each->name); });
+  return found == all.end() ? collective(0) : **found;
+}
 
 class Ranks {
  public:

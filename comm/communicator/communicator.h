@@ -63,8 +63,8 @@ class Communicator {
   Board& board() const { return *board_; }
   const Spin& spin() const { return spin_; }
   /// How a call of so many bytes is done; the same on all ranks.
-  Algorithm algorithm(Kind kind, uint64_t bytes) const {
-    return algorithms_.of(kind, bytes, board_->ranks(), board_->processors());
+  Algorithm algorithm(const CollectiveDef& row, uint64_t bytes) const {
+    return algorithms_.of(row, bytes, board_->ranks(), board_->processors());
   }
 
   /// Queues `body` on `lane` as the next collective of this communicator; it runs when those before it have.

@@ -16,25 +16,9 @@
 namespace npu::comm {
 namespace {
 
-/// A rank shows all that it sends. Where parts are of unequal size, the others do not know how much that is.
-bool may_be_small(const Call& call) {
-  switch (call.kind) {
-    case Kind::kAllReduce:
-    case Kind::kReduce: return call.algorithm == Algorithm::kFullMesh;
-    case Kind::kBroadcast:
-    case Kind::kAllGather:
-    case Kind::kReduceScatter:
-    case Kind::kScatter:
-    case Kind::kAllToAll:
-    case Kind::kBarrier: return true;
-    default: return false;
-  }
-}
-
 /// What a rank sends in all, if it sends anything.
 uint64_t sent_bytes(const Call& call, uint32_t ranks) {
-  const bool parts = call.kind == Kind::kReduceScatter || call.kind == Kind::kScatter || call.kind == Kind::kAllToAll;
-  return parts ? call.bytes() * ranks : call.bytes();
+  return call.row().sends_parts ? call.bytes() * ranks : call.bytes();
 }
 
 // Looks at the others' counters before the first pause, which lasts as long as a line needs to come.
@@ -53,41 +37,45 @@ uint32_t typical(const std::vector<const Call*>& calls) {
 
 }  // namespace
 
+// A rank shows all that it sends. Where ranks share the work, only the full mesh is done in the posts.
 bool is_small(const Call& call, uint32_t ranks) {
-  return may_be_small(call) && sent_bytes(call, ranks) <= kInlineBytes;
+  const CollectiveDef& row = call.row();
+  return row.posts && (!row.shares || call.algorithm == Algorithm::kFullMesh) &&
+         sent_bytes(call, ranks) <= kInlineBytes;
 }
 
 Meeting::StandIn::~StandIn() {
   if (memory != nullptr) device::deallocate(memory);
 }
 
-Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& buffers,
-                 const std::vector<Extent>& extents)
+Meeting::Meeting(Communicator& communicator, const Call& call, const Buffers& buffers, const Parts& parts)
     : communicator_(communicator),
       call_(call),
       buffers_(buffers),
+      parts_(parts),
       small_(is_small(call, communicator.size())),
       tiny_(small_ && sent_bytes(call, communicator.size()) <= kTinyBytes),
       target_(communicator.board().row(communicator.rank()).phase.value.load(std::memory_order_relaxed) + 1),
       parity_((communicator.board().row(communicator.rank()).calls.load(std::memory_order_relaxed) + 1) & 1) {
-  show(buffers, extents);
+  show();
   come();
   if (!idle()) compare();
 }
 
 Post& Meeting::post(uint32_t rank) const { return communicator_.board().row(rank).posts[parity_]; }
 
-void Meeting::show(const Buffers& buffers, const std::vector<Extent>& extents) {
+void Meeting::show() {
   Post& own = communicator_.board().row(rank()).posts[parity_];
   own.call = call_;
-  std::ranges::copy(extents, communicator_.board().extents(rank(), parity_));
+  std::ranges::copy(parts_.sent, communicator_.board().extents(rank(), parity_));
   if (small_) {
-    if (buffers.send != nullptr)
-      std::memcpy(tiny_ ? own.tiny : own.data, device::resolve(buffers.send, buffers.send_bytes), buffers.send_bytes);
+    if (buffers_.send != nullptr)
+      std::memcpy(tiny_ ? own.tiny : own.data, device::resolve(buffers_.send, buffers_.send_bytes),
+                  buffers_.send_bytes);
     return;
   }
-  own.send = named(buffers.send, buffers.send_bytes, send_);
-  own.recv = named(buffers.recv, buffers.recv_bytes, recv_);
+  own.send = named(buffers_.send, buffers_.send_bytes, send_);
+  own.recv = named(buffers_.recv, buffers_.recv_bytes, recv_);
 }
 
 BufferName Meeting::named(const void* buffer, uint64_t bytes, StandIn& stand_in) {

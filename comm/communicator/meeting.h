@@ -18,11 +18,17 @@ struct Buffers {
   uint64_t recv_bytes = 0;
 };
 
+/// How this rank parts its buffers where parts are of unequal size, by rank.
+struct Parts {
+  std::vector<Extent> sent;      ///< shown to the others
+  std::vector<Extent> received;  ///< its own affair
+};
+
 class Meeting {
  public:
   /// Comes to the meeting: returns when all ranks have (in a star: at once, except for its centre). Raises EI0005 when
-  /// their calls do not fit. `extents`: how this rank parts a buffer, shown to the others; empty for none.
-  Meeting(Communicator& communicator, const Call& call, const Buffers& buffers, const std::vector<Extent>& extents);
+  /// their calls do not fit.
+  Meeting(Communicator& communicator, const Call& call, const Buffers& buffers, const Parts& parts);
   /// Waits until the others are done with this rank's buffers. To be called last.
   void leave();
 
@@ -37,7 +43,10 @@ class Meeting {
   const std::byte* input(uint32_t rank) const;
   /// Where `rank` receives. Whoever writes to another rank's output says so before with write_elsewhere().
   std::byte* output(uint32_t rank) const;
+  /// How `rank` parts what it sends.
   const Extent* extents(uint32_t rank) const;
+  /// The part of this rank's output for what `rank` sends.
+  const Extent& received(uint32_t rank) const { return parts_.received[rank]; }
   /// The count that `rank` gave, where counts may differ.
   uint64_t sent(uint32_t rank) const { return post(rank).call.count; }
   void write_elsewhere();
@@ -50,7 +59,7 @@ class Meeting {
     void* memory = nullptr;
     ~StandIn();
   };
-  void show(const Buffers& buffers, const std::vector<Extent>& extents);
+  void show();
   BufferName named(const void* buffer, uint64_t bytes, StandIn& stand_in);
   /// Each rank begins with its neighbour, so that they do not all look at the same line.
   uint32_t next(uint32_t i) const { return rank() + i < size() ? rank() + i : rank() + i - size(); }
@@ -64,6 +73,7 @@ class Meeting {
   Communicator& communicator_;
   const Call call_;
   const Buffers buffers_;
+  const Parts& parts_;
   const bool small_, tiny_;
   const uint32_t target_, parity_;  // of the phase in which all have come
   StandIn send_, recv_;

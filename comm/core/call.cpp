@@ -6,39 +6,12 @@
 namespace npu::comm {
 namespace {
 
-bool reduces(Kind kind) {
-  return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kReduceScatter ||
-         kind == Kind::kReduceScatterV;
-}
-
-bool has_root(Kind kind) { return kind == Kind::kReduce || kind == Kind::kBroadcast || kind == Kind::kScatter; }
-
 std::string element(const Call& call) {
   return call.dtype == DType::kUndefined ? fmt::format("{}-byte elements", call.element_bytes)
                                          : std::string(name_of(call.dtype));
 }
 
 }  // namespace
-
-const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::kNone: return "nothing";
-    case Kind::kAllReduce: return "all_reduce";
-    case Kind::kReduce: return "reduce";
-    case Kind::kBroadcast: return "broadcast";
-    case Kind::kReduceScatter: return "reduce_scatter";
-    case Kind::kReduceScatterV: return "reduce_scatter_v";
-    case Kind::kAllGather: return "all_gather";
-    case Kind::kAllGatherV: return "all_gather_v";
-    case Kind::kScatter: return "scatter";
-    case Kind::kAllToAll: return "all_to_all";
-    case Kind::kAllToAllV: return "all_to_all_v";
-    case Kind::kAllToAllVC: return "all_to_all_vc";
-    case Kind::kBarrier: return "barrier";
-    case Kind::kSend: return "send";
-  }
-  return "unknown";
-}
 
 const char* name_of(ReduceOp op) {
   switch (op) {
@@ -61,29 +34,27 @@ const char* name_of(Algorithm algorithm) {
 }
 
 std::string describe(const Call& call) {
-  if (call.kind == Kind::kNone || call.kind == Kind::kBarrier) return name_of(call.kind);
-  std::string out = name_of(call.kind);
-  if (reduces(call.kind)) out += fmt::format(" ({})", name_of(call.reduce));
+  const CollectiveDef& row = call.row();
+  std::string out = row.name;
+  if (!row.moves) return out;
+  if (row.reduces) out += fmt::format(" ({})", name_of(call.reduce));
   out += fmt::format(" of {} {}", call.count, element(call));
-  if (has_root(call.kind)) out += fmt::format(", root {}", call.root);
+  if (row.has_root) out += fmt::format(", root {}", call.root);
   return out;
 }
 
-bool counts_agree(Kind kind) {
-  return kind != Kind::kAllGatherV && kind != Kind::kReduceScatterV && kind != Kind::kAllToAllV;
-}
-
 bool fits(const Call& a, const Call& b) {
-  return a.kind == b.kind && a.element_bytes == b.element_bytes && a.dtype == b.dtype && a.root == b.root &&
-         a.algorithm == b.algorithm && (!reduces(a.kind) || a.reduce == b.reduce) &&
-         (!counts_agree(a.kind) || a.count == b.count);
+  const CollectiveDef& row = a.row();
+  return a.collective == b.collective && a.element_bytes == b.element_bytes && a.dtype == b.dtype && a.root == b.root &&
+         a.algorithm == b.algorithm && (!row.reduces || a.reduce == b.reduce) &&
+         (!row.counts_agree || a.count == b.count);
 }
 
 std::string difference(const Call& a, const Call& b) {
-  if (a.kind != b.kind) return fmt::format("the operation is {} and {}", name_of(a.kind), name_of(b.kind));
+  if (a.collective != b.collective) return fmt::format("the operation is {} and {}", a.row().name, b.row().name);
   if (a.dtype != b.dtype || a.element_bytes != b.element_bytes)
     return fmt::format("dataType is {} and {}", element(a), element(b));
-  if (reduces(a.kind) && a.reduce != b.reduce)
+  if (a.row().reduces && a.reduce != b.reduce)
     return fmt::format("op is {} and {}", name_of(a.reduce), name_of(b.reduce));
   if (a.root != b.root) return fmt::format("root is {} and {}", a.root, b.root);
   if (a.count == b.count)

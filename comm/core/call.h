@@ -8,27 +8,9 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "comm/core/collective_def.h"
 
 namespace npu::comm {
-
-enum class Kind : uint32_t {
-  kNone,
-  kAllReduce,
-  kReduce,
-  kBroadcast,
-  kReduceScatter,
-  kReduceScatterV,
-  kAllGather,
-  kAllGatherV,
-  kScatter,
-  kAllToAll,
-  kAllToAllV,
-  kAllToAllVC,
-  kBarrier,
-  kSend,
-};
-
-inline constexpr size_t kKinds = 14;
 
 /// How the ranks of a reduction share the work (communicator/algorithm.h chooses).
 enum class Algorithm : uint32_t {
@@ -42,26 +24,23 @@ enum class ReduceOp : uint32_t { kSum = 0, kProd = 1, kMax = 2, kMin = 3 };
 
 /// Plain data: it lies in memory that ranks share.
 struct Call {
-  Kind kind = Kind::kNone;
+  uint32_t collective = 0;  ///< the number of its row
   DType dtype = DType::kUndefined;
   uint32_t element_bytes = 0;  ///< decides for calls that only move data
   ReduceOp reduce = ReduceOp::kSum;
   uint32_t root = 0;
   Algorithm algorithm = Algorithm::kNone;
-  uint64_t count = 0;  ///< elements, as the function of that kind counts them
+  uint64_t count = 0;  ///< elements, as the function of that collective counts them
   uint64_t bytes() const { return count * element_bytes; }
+  const CollectiveDef& row() const { return comm::collective(collective); }
   bool operator==(const Call&) const = default;
 };
 
-/// "all_reduce", as logs and errors write it.
-const char* name_of(Kind kind);
 const char* name_of(ReduceOp op);
 /// "fullmesh", as HCCL_ALGO writes it; "" for kNone.
 const char* name_of(Algorithm algorithm);
 /// "all_reduce (sum) of 1024 float32".
 std::string describe(const Call& call);
-/// Whether every rank must give the same count.
-bool counts_agree(Kind kind);
 /// Whether two ranks' calls belong together.
 bool fits(const Call& a, const Call& b);
 /// What differs, as "the operation is all_reduce and broadcast"; both must not fit.

@@ -18,7 +18,7 @@ namespace npu::comm {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x3342434c434e594e;  // changes with the layout
+constexpr uint64_t kMagic = 0x3442434c434e594e;  // changes with the layout
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
