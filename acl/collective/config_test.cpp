@@ -114,7 +114,8 @@ TEST(HcclConfig, AlgorithmsAreTaken) {
   HcclCommConfig config = config_of(sizeof(config));
   std::strcpy(config.hcclAlgo, "level0:star;level1:NA");
   const npu::comm::AlgorithmChoice choice = npu::acl::options_of(&config).algorithms;
-  EXPECT_EQ(choice.of(npu::comm::named("all_reduce"), 1 << 20, 2, 2), npu::comm::Algorithm::kStar);
+  EXPECT_EQ(choice.of(npu::comm::named("all_reduce"), 1 << 20, 2, npu::comm::shared_memory_costs(2)),
+            npu::comm::Algorithm::kStar);
   EXPECT_EQ(make(config), "");
 }
 

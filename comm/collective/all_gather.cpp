@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "comm/collective/check.h"
-#include "comm/core/reduce.h"
 
 namespace npu::comm {
 namespace {
@@ -14,20 +13,20 @@ void each_rank(Meeting& meeting, F&& body) {
 }
 
 void take_equal(Meeting& meeting) {
-  std::byte* const output = meeting.output(meeting.rank());
+  std::byte* const output = meeting.output();
   const uint64_t bytes = meeting.call().bytes();
   if (bytes == 0) return;
-  each_rank(meeting, [&](uint32_t from) { copy(output + from * bytes, meeting.input(from), bytes); });
+  each_rank(meeting, [&](uint32_t from) { meeting.take({from, 0, bytes}, output + from * bytes); });
 }
 
 void take_unequal(Meeting& meeting) {
-  std::byte* const output = meeting.output(meeting.rank());
+  std::byte* const output = meeting.output();
   const uint64_t unit = meeting.call().element_bytes;
   each_rank(meeting, [&](uint32_t from) {
     const Extent& part = meeting.received(from);
     if (const uint64_t sent = meeting.sent(from); sent != part.count)
       meeting.refuse(from, fmt::format("recvCounts[{}] is {}, and that rank sends {}", from, part.count, sent));
-    if (part.count > 0) copy(output + part.offset * unit, meeting.input(from), part.count * unit);
+    if (part.count > 0) meeting.take({from, 0, part.count * unit}, output + part.offset * unit);
   });
 }
 

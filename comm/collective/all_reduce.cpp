@@ -11,11 +11,11 @@ namespace {
 /// be the same.
 void reduce_slice(Meeting& meeting, const Slice& slice) {
   const Call& call = meeting.call();
-  const auto inputs = inputs_from(meeting, slice.begin);
+  const uint64_t unit = call.element_bytes;
+  const auto inputs = inputs_of(meeting, slice);
   PerRank<std::byte*> outputs;
   for (uint32_t i = 0; i < meeting.size(); ++i)
-    outputs[i] = meeting.output((meeting.rank() + i) % meeting.size()) + slice.begin * call.element_bytes;
-  meeting.write_elsewhere();
+    outputs[i] = meeting.output({(meeting.rank() + i) % meeting.size(), slice.begin * unit, slice.count() * unit});
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {outputs.data(), meeting.size()}, slice.count(),
          past_cache(meeting));
 }
@@ -23,8 +23,8 @@ void reduce_slice(Meeting& meeting, const Slice& slice) {
 // Everybody reduces everything for itself.
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
-  const auto inputs = inputs_from(meeting, 0);
-  std::byte* const output = meeting.output(meeting.rank());
+  const auto inputs = inputs_of(meeting, {0, call.count});
+  std::byte* const output = meeting.output();
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include "comm/collective/check.h"
-#include "comm/core/reduce.h"
 
 namespace npu::comm {
 namespace {
 
 void take_unequal(Meeting& meeting) {
-  std::byte* const output = meeting.output(meeting.rank());
+  std::byte* const output = meeting.output();
   const uint64_t unit = meeting.call().element_bytes;
   for (uint32_t i = 0; i < meeting.size(); ++i) {
     const uint32_t from = (meeting.rank() + i) % meeting.size();
@@ -17,8 +16,7 @@ void take_unequal(Meeting& meeting) {
     if (sent.count != received.count)
       meeting.refuse(from,
                      fmt::format("this rank receives {} elements, and that rank sends {}", received.count, sent.count));
-    if (sent.count > 0)
-      copy(output + received.offset * unit, meeting.input(from) + sent.offset * unit, sent.count * unit);
+    if (sent.count > 0) meeting.take({from, sent.offset * unit, sent.count * unit}, output + received.offset * unit);
   }
 }
 
@@ -26,10 +24,10 @@ void take_unequal(Meeting& meeting) {
 void take_equal(Meeting& meeting) {
   const uint64_t bytes = meeting.call().bytes();
   if (bytes == 0) return;
-  std::byte* const output = meeting.output(meeting.rank());
+  std::byte* const output = meeting.output();
   for (uint32_t i = 0; i < meeting.size(); ++i) {
     const uint32_t from = (meeting.rank() + i) % meeting.size();
-    copy(output + from * bytes, meeting.input(from) + meeting.rank() * bytes, bytes);
+    meeting.take({from, meeting.rank() * bytes, bytes}, output + from * bytes);
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/collective/check.h"
-#include "comm/core/reduce.h"
 
 namespace npu::comm {
 namespace {
@@ -9,7 +8,7 @@ Work work(const Load& load) { return load.posted ? Work{4 * load.bytes, 0, 1} : 
 
 void take_all(Meeting& meeting) {
   const Call& call = meeting.call();
-  if (meeting.rank() != call.root) copy(meeting.output(meeting.rank()), meeting.input(call.root), call.bytes());
+  if (meeting.rank() != call.root) meeting.take({call.root, 0, call.bytes()}, meeting.output());
 }
 
 NPU_COLLECTIVE(kBroadcast, .id = 4, .name = "broadcast", .algo_word = "broadcast", .has_root = true, .work = work,

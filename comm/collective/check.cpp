@@ -53,9 +53,12 @@ Slice slice_of(uint64_t count, uint32_t size, uint32_t rank) {
   return {edge(rank), edge(rank + 1)};
 }
 
-PerRank<const std::byte*> inputs_from(const Meeting& meeting, uint64_t begin) {
+PerRank<const std::byte*> inputs_of(Meeting& meeting, const Slice& slice) {
+  const uint64_t unit = meeting.call().element_bytes;
+  PerRank<Part> parts;
+  for (uint32_t i = 0; i < meeting.size(); ++i) parts[i] = {i, slice.begin * unit, slice.count() * unit};
   PerRank<const std::byte*> out;
-  for (uint32_t i = 0; i < meeting.size(); ++i) out[i] = meeting.input(i) + begin * meeting.call().element_bytes;
+  meeting.read({parts.data(), meeting.size()}, out.data());
   return out;
 }
 

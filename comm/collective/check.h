@@ -24,8 +24,8 @@ struct Slice {
 };
 Slice slice_of(uint64_t count, uint32_t size, uint32_t rank);
 
-/// All ranks' inputs from element `begin` on.
-PerRank<const std::byte*> inputs_from(const Meeting& meeting, uint64_t begin);
+/// The elements of all ranks' inputs that lie in a slice.
+PerRank<const std::byte*> inputs_of(Meeting& meeting, const Slice& slice);
 
 /// How the ranks share a reduction whose inputs are whole everywhere: by the call's algorithm each reduces a slice, one
 /// of them all for the others, or each (of those that receive) all for itself.

@@ -9,17 +9,17 @@ namespace {
 /// Works for the root, which may be this rank.
 void reduce_slice(Meeting& meeting, const Slice& slice) {
   const Call& call = meeting.call();
-  const auto inputs = inputs_from(meeting, slice.begin);
-  std::byte* const output = meeting.output(call.root) + slice.begin * call.element_bytes;
-  meeting.write_elsewhere();
+  const auto inputs = inputs_of(meeting, slice);
+  std::byte* const output =
+      meeting.output({call.root, slice.begin * call.element_bytes, slice.count() * call.element_bytes});
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, slice.count(), past_cache(meeting));
 }
 
 void reduce_all(Meeting& meeting) {
   const Call& call = meeting.call();
   if (meeting.rank() != call.root) return;
-  const auto inputs = inputs_from(meeting, 0);
-  std::byte* const output = meeting.output(call.root);
+  const auto inputs = inputs_of(meeting, {0, call.count});
+  std::byte* const output = meeting.output();
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, call.count, false);
 }
 

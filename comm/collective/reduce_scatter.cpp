@@ -10,8 +10,8 @@ namespace {
 void reduce_part(Meeting& meeting, const Extent& part) {
   if (part.count == 0) return;
   const Call& call = meeting.call();
-  const auto inputs = inputs_from(meeting, part.offset);
-  std::byte* const output = meeting.output(meeting.rank());
+  const auto inputs = inputs_of(meeting, {part.offset, part.offset + part.count});
+  std::byte* const output = meeting.output();
   reduce(call.dtype, call.reduce, {inputs.data(), meeting.size()}, {&output, 1}, part.count, past_cache(meeting));
 }
 
@@ -33,10 +33,12 @@ void reduce_unequal(Meeting& meeting) {
   compare_parts(meeting);
   const Call& asked = meeting.call();
   if (asked.count == 0) return;
-  PerRank<const std::byte*> inputs;
+  PerRank<Part> parts;
   for (uint32_t i = 0; i < meeting.size(); ++i)
-    inputs[i] = meeting.input(i) + meeting.extents(i)[meeting.rank()].offset * asked.element_bytes;
-  std::byte* const output = meeting.output(meeting.rank());
+    parts[i] = {i, meeting.extents(i)[meeting.rank()].offset * asked.element_bytes, asked.bytes()};
+  PerRank<const std::byte*> inputs;
+  meeting.read({parts.data(), meeting.size()}, inputs.data());
+  std::byte* const output = meeting.output();
   reduce(asked.dtype, asked.reduce, {inputs.data(), meeting.size()}, {&output, 1}, asked.count, past_cache(meeting));
 }
 

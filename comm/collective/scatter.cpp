@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/collective/check.h"
-#include "comm/core/reduce.h"
 
 namespace npu::comm {
 namespace {
@@ -11,8 +10,7 @@ Work work(const Load& load) {
 
 void take_part(Meeting& meeting) {
   const Call& asked = meeting.call();
-  if (asked.bytes() > 0)
-    copy(meeting.output(meeting.rank()), meeting.input(asked.root) + meeting.rank() * asked.bytes(), asked.bytes());
+  if (asked.bytes() > 0) meeting.take({asked.root, meeting.rank() * asked.bytes(), asked.bytes()}, meeting.output());
 }
 
 NPU_COLLECTIVE(kScatter, .id = 6, .name = "scatter", .algo_word = "scatter", .has_root = true, .sends_parts = true,

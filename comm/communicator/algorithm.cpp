@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "comm/core/fault.h"
-#include "comm/transport/shared_memory/board.h"
+#include "comm/transport/shared_memory/shared_memory.h"
 
 namespace npu::comm {
 
@@ -23,17 +23,6 @@ NPU_SETTING(std::string, algorithms, "HCCL_ALGO", "",
 }  // namespace detail
 
 namespace {
-
-// Measured on 2 processors at 3 GHz (32 MB of third cache) with tests/bench/collective_bench.py under HCCL_ALGO, 2 to 8
-// ranks: calls of 4 bytes for the waits, of 1 KB to 64 MB for the rates. Machines differ by factors, and so do all of
-// these together: what is cheapest depends on their ratios.
-constexpr double kCallUs = 0.07;            // of each rank, whatever the call
-constexpr double kNamesUs = 0.12;           // to find where others have their buffers
-constexpr double kMeetUs = 0.13;            // until a rank sees that another has come
-constexpr double kSwitchUs = 1.15;          // the same, when it must get a processor first
-constexpr double kPostBytesPerUs = 30e3;    // read and written, through the posts: lines that others have just written
-constexpr double kCachedBytesPerUs = 80e3;  // the same where buffers are
-constexpr double kMemoryBytesPerUs = 12e3;  // the same past the cache
 
 constexpr std::array kAlgorithms = {Algorithm::kFullMesh, Algorithm::kMesh, Algorithm::kStar};
 
@@ -124,25 +113,26 @@ uint64_t footprint(const CollectiveDef& row, uint64_t bytes, uint32_t ranks) {
 }
 
 // Where ranks share a processor, each wait lasts until the others have had it.
-Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors) {
+Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, const Costs& costs) {
   const double count = ranks, size = static_cast<double>(bytes);
-  const bool crowded = ranks > processors, star = algorithm == Algorithm::kStar;
-  const double share = crowded ? count / processors : 1;  // ranks of one processor
-  const double rate = footprint(row, bytes, ranks) < kCacheBytes ? kCachedBytesPerUs : kMemoryBytesPerUs;
-  const double wait = crowded ? kSwitchUs * (count - processors) : kMeetUs * (count - 1);
-  const double way_back = crowded ? 2 * kSwitchUs : kMeetUs / 2;  // from the centre of a star
+  const bool crowded = ranks > costs.processors, star = algorithm == Algorithm::kStar;
+  const double share = crowded ? count / costs.processors : 1;  // ranks of one processor
+  const double rate =
+      footprint(row, bytes, ranks) < kCacheBytes ? costs.cached_bytes_per_us : costs.memory_bytes_per_us;
+  const double wait = crowded ? costs.switch_us * (count - costs.processors) : costs.meet_us * (count - 1);
+  const double way_back = crowded ? 2 * costs.switch_us : costs.meet_us / 2;  // from the centre of a star
   const Work ours = work(row, algorithm, size, count), least = work(row, Algorithm::kMesh, size, count);
-  const double data = ours.posted / kPostBytesPerUs * share + ours.bytes / rate * (star ? 1 : share);
-  const double start = (kCallUs + (ours.bytes > 0 ? kNamesUs : 0)) * share;
+  const double data = ours.posted / costs.posted_bytes_per_us * share + ours.bytes / rate * (star ? 1 : share);
+  const double start = (costs.call_us + (ours.bytes > 0 ? costs.names_us : 0)) * share;
   return {start + ours.waits * wait + (star ? way_back : 0) + data, (least.posted + least.bytes) / rate * share};
 }
 
-Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors) {
+Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs) {
   auto best = Algorithm::kNone;
   double least = 0;
   for (const Algorithm each : kAlgorithms) {
     if (!can(each, row, bytes)) continue;
-    const double us = expected(row, each, bytes, ranks, processors).us;
+    const double us = expected(row, each, bytes, ranks, costs).us;
     if (best == Algorithm::kNone || us < least) best = each, least = us;
   }
   return best;
@@ -152,14 +142,14 @@ std::vector<Plan> plans(uint32_t ranks) {
   if (ranks == 0 || ranks > kMostRanks)
     fault(Result::kParameter, "EI0003: there are plans for 1 to {} ranks, not for {}", kMostRanks, ranks);
   const AlgorithmChoice choice = AlgorithmChoice::of_environment();
-  const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+  const Costs costs = shared_memory_costs(std::max(1u, std::thread::hardware_concurrency()));
   std::vector<Plan> out;
   for (const CollectiveDef* row : with_choice()) {
     for (uint64_t bytes = 4; bytes <= uint64_t{64} << 20; bytes *= 8) {
       const bool parts = row->sends_parts || row->receives_parts;
       const uint64_t counted = parts ? std::max<uint64_t>(bytes / ranks, 1) : bytes;
-      const Algorithm how = choice.of(*row, counted, ranks, processors);
-      out.push_back({row->algo_word, bytes, how, expected(*row, how, counted, ranks, processors)});
+      const Algorithm how = choice.of(*row, counted, ranks, costs);
+      out.push_back({row->algo_word, bytes, how, expected(*row, how, counted, ranks, costs)});
     }
   }
   return out;
@@ -191,9 +181,9 @@ void AlgorithmChoice::read_entry(std::string_view entry, bool alone) {
   asked_[(*known)->id] = read_levels(entry.substr(equals + 1));
 }
 
-Algorithm AlgorithmChoice::of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors) const {
+Algorithm AlgorithmChoice::of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs) const {
   const Algorithm asked = asked_[row.id];
-  return can(asked, row, bytes) ? asked : cheapest(row, bytes, ranks, processors);
+  return can(asked, row, bytes) ? asked : cheapest(row, bytes, ranks, costs);
 }
 
 }  // namespace npu::comm

@@ -10,6 +10,7 @@
 
 #include "base/setting.h"
 #include "comm/core/call.h"
+#include "comm/transport/transport.h"
 
 namespace npu::comm {
 
@@ -21,14 +22,14 @@ inline constexpr uint64_t kCacheBytes = uint64_t{24} << 20;
 /// Bytes of all buffers of all ranks.
 uint64_t footprint(const CollectiveDef& row, uint64_t bytes, uint32_t ranks);
 
-/// The model: microseconds that `ranks` on one host with `processors` need, and those of copying as many bytes as each
+/// The model: microseconds that `ranks` need where things cost that much, and those of copying as many bytes as each
 /// rank must read and write. `algorithm` is kNone for calls without a choice.
 struct Expected {
   double us, limit_us;
 };
-Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, uint32_t processors);
+Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, const Costs& costs);
 /// kNone for calls without a choice.
-Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors);
+Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs);
 
 /// What a call of an operation on buffers of `bytes` (a rank's larger one) will be.
 struct Plan {
@@ -38,7 +39,7 @@ struct Plan {
   Expected expected;
 };
 /// For each operation at sizes from 4 bytes to 64 MB on `ranks` ranks of this host. Raises kParameter for 0 ranks, and
-/// for more than a board holds; EI0001.
+/// for more than a communicator holds; EI0001.
 std::vector<Plan> plans(uint32_t ranks);
 
 /// What a user asked for.
@@ -52,7 +53,7 @@ class AlgorithmChoice {
   static AlgorithmChoice of_environment();
 
   /// The one asked for, where the call can be done so, else the cheapest.
-  Algorithm of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t processors) const;
+  Algorithm of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs) const;
 
  private:
   void read_entry(std::string_view entry, bool alone);

@@ -16,7 +16,7 @@ constexpr Element kFloat{DType::kFloat, 4};
 constexpr uint64_t kMegabyte = 1 << 20;
 
 Algorithm chosen(const char* text, const CollectiveDef& row, uint64_t bytes) {
-  return AlgorithmChoice(text, "HCCL_ALGO").of(row, bytes, 4, 4);
+  return AlgorithmChoice(text, "HCCL_ALGO").of(row, bytes, 4, shared_memory_costs(4));
 }
 
 TEST(AlgorithmChoice, NamesActWhereTheOperationCanBeDoneSo) {
@@ -31,9 +31,11 @@ TEST(AlgorithmChoice, NamesActWhereTheOperationCanBeDoneSo) {
   EXPECT_EQ(chosen(some, named("all_reduce"), 4), Algorithm::kMesh);
   EXPECT_EQ(chosen(some, named("reduce"), 4), Algorithm::kStar);
   for (const uint64_t bytes : {uint64_t{4}, uint64_t{65536}, 64 * kMegabyte}) {
-    EXPECT_EQ(chosen("", named("all_reduce"), bytes), cheapest(named("all_reduce"), bytes, 4, 4));
+    EXPECT_EQ(chosen("", named("all_reduce"), bytes), cheapest(named("all_reduce"), bytes, 4, shared_memory_costs(4)));
     for (const char* vendors : {"level0:NA;level1:ring", "level0:ring;level1:fullmesh", "level0:doublering"})
-      EXPECT_EQ(chosen(vendors, named("all_reduce"), bytes), cheapest(named("all_reduce"), bytes, 4, 4)) << vendors;
+      EXPECT_EQ(chosen(vendors, named("all_reduce"), bytes),
+                cheapest(named("all_reduce"), bytes, 4, shared_memory_costs(4)))
+          << vendors;
   }
 }
 
@@ -55,20 +57,20 @@ TEST(AlgorithmChoice, WhatMakesNoSenseIsRefusedWithWhatWould) {
 
 TEST(Algorithm, TheModelPrefersOnePassForLittleAndSlicesForMuch) {
   for (const uint32_t ranks : {2u, 4u, 8u}) {
-    for (const uint32_t processors : {2u, 16u}) {
-      EXPECT_EQ(cheapest(named("all_reduce"), 4, ranks, processors), Algorithm::kFullMesh);
-      EXPECT_EQ(cheapest(named("all_reduce"), 64 * kMegabyte, ranks, processors), Algorithm::kMesh);
+    for (const Costs& costs : {shared_memory_costs(2), shared_memory_costs(16)}) {
+      EXPECT_EQ(cheapest(named("all_reduce"), 4, ranks, costs), Algorithm::kFullMesh);
+      EXPECT_EQ(cheapest(named("all_reduce"), 64 * kMegabyte, ranks, costs), Algorithm::kMesh);
       double before = 0;
       for (uint64_t bytes = 4; bytes <= 64 * kMegabyte; bytes *= 4) {
-        const Expected all = expected(named("all_reduce"), cheapest(named("all_reduce"), bytes, ranks, processors),
-                                      bytes, ranks, processors);
+        const Expected all =
+            expected(named("all_reduce"), cheapest(named("all_reduce"), bytes, ranks, costs), bytes, ranks, costs);
         EXPECT_GE(all.us, before);
         EXPECT_GE(all.us, all.limit_us);
         before = all.us;
       }
     }
   }
-  EXPECT_EQ(cheapest(named("broadcast"), 4, 2, 2), Algorithm::kNone);
+  EXPECT_EQ(cheapest(named("broadcast"), 4, 2, shared_memory_costs(2)), Algorithm::kNone);
 }
 
 // The sum of such numbers depends on the order in which they are added.
@@ -129,7 +131,8 @@ TEST(Algorithm, RanksThatChooseDifferentlyHearOfIt) {
   for (uint32_t rank = 0; rank < 2; ++rank)
     ranks.emplace_back([&, rank] {
       const Options options{"", -1, AlgorithmChoice(rank == 0 ? "level0:mesh" : "level0:star", "HCCL_ALGO")};
-      Communicator one(group, rank, board, {}, options);
+      Communicator one(group, std::make_unique<SharedMemory>(group, rank, board, std::vector<std::shared_ptr<Link>>{}),
+                       options);
       Memory<float> data(one, 5);
       EXPECT_ERROR(all_reduce(one, Lane::calling_thread(), data.address(), data.address(), 5, kFloat, ReduceOp::kSum),
                    Code::kInvalidParam, "HCCL_ALGO (or hcclAlgo) makes it mesh and star");

@@ -12,6 +12,7 @@
 
 #include "comm/communicator/communicator.h"
 #include "comm/transport/shared_memory/host_service.h"
+#include "comm/transport/shared_memory/shared_memory.h"
 #include "device/context.h"
 #include "device/memory.h"
 #include "device/stream.h"
@@ -34,9 +35,10 @@ class Ranks {
     for (uint32_t i = 0; i < size; ++i)
       group.peers.push_back({i, static_cast<int32_t>(i % 4), getpid(), "here", HostService::get().process(),
                              HostService::get().socket()});
-    const auto board = std::make_shared<Board>(size, group.uid);
+    board_ = std::make_shared<Board>(size, group.uid);
     for (uint32_t i = 0; i < size; ++i) {
-      communicators_.push_back(std::make_unique<Communicator>(group, i, board, std::vector<std::shared_ptr<Link>>{}));
+      communicators_.push_back(std::make_unique<Communicator>(
+          group, std::make_unique<SharedMemory>(group, i, board_, std::vector<std::shared_ptr<Link>>{})));
       device::set_device(static_cast<int>(i % 4));
       streams_.push_back(device::create_stream());
     }
@@ -69,7 +71,10 @@ class Ranks {
     for (uint32_t i = 0; i < size(); ++i) EXPECT_EQ(wait(i), "") << "rank " << i;
   }
 
+  Board& board() { return *board_; }
+
  private:
+  std::shared_ptr<Board> board_;
   std::vector<std::unique_ptr<Communicator>> communicators_;
   std::vector<void*> streams_;
 };

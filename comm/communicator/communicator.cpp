@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <set>
 #include <thread>
 
 #include "base/log.h"
-#include "comm/transport/shared_memory/host_service.h"
 #include "device/capture.h"
 #include "device/init.h"
 
@@ -28,47 +26,28 @@ constexpr int64_t kWarnMs = 30'000;
 constexpr auto kExitPatience = std::chrono::seconds(2);
 constexpr auto kLeavePatience = std::chrono::seconds(5);
 
-int64_t now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
-
 }  // namespace
 
-/// All communicators of the process, for the thread that watches other processes.
+/// All communicators of the process, for its end.
 struct CommunicatorRegistry {
   std::mutex mutex;
   std::set<Communicator*> all;
 
   static CommunicatorRegistry& get() {
     static CommunicatorRegistry& instance = []() -> CommunicatorRegistry& {
-      HostService::get().set_hooks(&beat, &process_ended);
       device::detail::start_process();  // its hook waits for streams; this one runs before it
       std::atexit(process_exits);
       return *new CommunicatorRegistry;
     }();
     return instance;
   }
-  /// `one` hears of processes that have ended, also of those that did before.
   void add(Communicator* one) {
     const std::lock_guard lock(mutex);
     all.insert(one);
-    for (const Peer& peer : one->group_.peers)
-      if (HostService::get().has_ended(peer.process)) one->process_ended(peer.process, false);
   }
   void remove(Communicator* one) {
     const std::lock_guard lock(mutex);
     all.erase(one);
-  }
-  static void beat() {
-    const std::lock_guard lock(get().mutex);
-    for (const Communicator* each : get().all)
-      each->board_->row(each->rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
-  }
-  static void process_ended(const std::string& process, bool alive) {
-    const std::lock_guard lock(get().mutex);
-    for (Communicator* each : get().all) each->process_ended(process, alive);
   }
   static void process_exits() {
     if ((device::detail::process_flags & device::detail::kForked) != 0) return;
@@ -78,49 +57,35 @@ struct CommunicatorRegistry {
   }
 };
 
-Communicator::Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board,
-                           std::vector<std::shared_ptr<Link>> links, const Options& options)
+Communicator::Communicator(Group group, std::unique_ptr<Transport> transport, const Options& options)
     : group_(std::move(group)),
-      rank_(rank),
-      board_(std::move(board)),
-      links_(std::move(links)),
-      link_of_(board_->ranks()),
-      spin_(Spin::for_ranks(board_->ranks(), board_->processors())),
+      transport_(std::move(transport)),
+      rank_(transport_->rank()),
+      size_(transport_->size()),
+      spin_(Spin::for_ranks(size(), transport_->costs().processors)),
       exec_timeout_s_(options.exec_timeout_s >= 0 ? options.exec_timeout_s : detail::exec_timeout()),
       algorithms_(options.algorithms),
-      sent_(board_->ranks()),
-      received_(board_->ranks()) {
-  for (const Peer& peer : group_.peers)
-    for (const std::shared_ptr<Link>& link : links_)
-      if (link->process() == peer.process) link_of_[peer.rank] = link.get();
-  board_->row(rank_).beat_ns.store(now_ns(), std::memory_order_relaxed);
+      sent_(size()),
+      received_(size()) {
   CommunicatorRegistry::get().add(this);
-  board_->row(rank_).here.store(1);
+  transport_->listen([this](const std::string& process, bool alive) { process_ended(process, alive); });
+  transport_->join();
 }
 
 Communicator::~Communicator() {
   leave();
   CommunicatorRegistry::get().remove(this);
-  if (links_.empty()) return;
-  links_.clear();
-  HostService::get().look_again();  // its thread holds links while it watches them
-}
-
-void Communicator::check() const {
-  if (!board_->aborted()) [[likely]]
-    return;
-  const Board::Reason reason = board_->reason();
-  throw Fault(static_cast<Result>(reason.result), reason.text);
+  transport_.reset();  // from now on nothing is heard of processes
 }
 
 void Communicator::end(Result result, const std::string& text) {
-  board_->abort(static_cast<int32_t>(result), fmt::format("[{}] {}", group_.name, text));
-  while (!board_->aborted()) std::this_thread::yield();  // another rank is just writing its reason
+  transport_->abort(static_cast<int32_t>(result), fmt::format("[{}] {}", group_.name, text));
+  while (!transport_->aborted()) std::this_thread::yield();  // another rank is just writing its reason
   check();
   throw Fault(result, text);
 }
 
-int32_t Communicator::async_error() const { return board_->aborted() ? board_->reason().result : 0; }
+int32_t Communicator::async_error() const { return transport_->aborted() ? transport_->reason().result : 0; }
 
 /// Goes with a task, whether it runs or is dropped with its stream; peers would wait for a dropped call for ever.
 struct Ticket {
@@ -133,7 +98,7 @@ struct Ticket {
   ~Ticket() {
     if (!ran) {
       const device::FailurePtr failed = stream.failure();
-      communicator.board_->abort(
+      communicator.transport_->abort(
           static_cast<int32_t>(Result::kInternal),
           fmt::format("[{}] {} on {} was dropped: {}", communicator.group_.name, name,
                       describe(communicator.peer(communicator.rank_)),
@@ -200,16 +165,15 @@ void Communicator::launch(Lane lane, const char* name, const std::function<std::
 }
 
 std::string Communicator::last_call_of(uint32_t rank) const {
-  const Row& row = board_->row(rank);
-  const uint32_t calls = row.calls.load(std::memory_order_relaxed);
-  if (calls == 0) return "it has made no call yet";
-  return fmt::format("its last call is #{}, {}", calls, describe(row.posts[(calls - 1) % 2].call));
+  const Transport::Sight sight = transport_->sight(rank);
+  if (sight.calls == 0) return "it has made no call yet";
+  return fmt::format("its last call is #{}, {}", sight.calls, describe(sight.last));
 }
 
 void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::string& what) {
   check();
-  const Row& row = board_->row(whose);
-  if (whose != rank_ && row.left.load() != 0)
+  const Transport::Sight sight = transport_->sight(whose);
+  if (whose != rank_ && sight.left)
     end(Result::kRemote,
         fmt::format(
             "EI0002: {} waits for {}, which has left the communicator (HcclCommDestroy, or its process has ended); {}",
@@ -217,13 +181,11 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
   if (left_)
     end(Result::kUnavailable, fmt::format("{} on {} was still waiting for {} when its communicator was destroyed", what,
                                           describe(peer(rank_)), describe(peer(whose))));
-  const int64_t beat = row.beat_ns.load(std::memory_order_relaxed);  // 0: it has not begun
-  const int64_t silent_s = (now_ns() - beat) / 1'000'000'000;
-  if (const int64_t limit = detail::stopped_after(); limit > 0 && beat != 0 && silent_s >= limit)
+  if (const int64_t limit = detail::stopped_after(); limit > 0 && sight.silent_s >= limit)
     end(Result::kRemote,
         fmt::format("EI0002: {} gives no sign of life for {} s (stopped, or its machine is too busy); {} "
                     "waits for it; {}. ANYNPU_STOPPED_AFTER sets the limit",
-                    describe(peer(whose)), silent_s, what, last_call_of(whose)));
+                    describe(peer(whose)), sight.silent_s, what, last_call_of(whose)));
   if (exec_timeout_s_ > 0 && waited_ms >= exec_timeout_s_ * 1000)
     end(Result::kTimeout,
         fmt::format("EI0002: {} on rank {} has waited {} s for {}; {}. HCCL_EXEC_TIMEOUT sets the limit", what, rank_,
@@ -235,20 +197,20 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
 
 void Communicator::process_ended(const std::string& process, bool alive) {
   for (const Peer& peer : group_.peers) {
-    if (peer.process != process || board_->row(peer.rank).left.load() != 0) continue;
+    if (peer.process != process || transport_->sight(peer.rank).left) continue;
     const std::string what =
         alive ? fmt::format("the connection between {} and {} was reset: one of them has closed its sockets",
                             describe(peer), describe(this->peer(rank_)))
               : fmt::format("{} has ended (killed or crashed)", describe(peer));
-    board_->abort(static_cast<int32_t>(Result::kRemote),
-                  fmt::format("[{}] EI0002: {}; {}", group_.name, what, last_call_of(peer.rank)));
+    transport_->abort(static_cast<int32_t>(Result::kRemote),
+                      fmt::format("[{}] EI0002: {}; {}", group_.name, what, last_call_of(peer.rank)));
     return;
   }
 }
 
 void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
   for (uint32_t rank = 0; rank < size(); ++rank) {
-    while (board_->row(rank).here.load() == 0) {
+    while (!transport_->sight(rank).joined) {
       check();
       if (std::chrono::steady_clock::now() >= deadline)
         end(Result::kTimeout,
@@ -260,8 +222,7 @@ void Communicator::await_all(std::chrono::steady_clock::time_point deadline) {
 
 void Communicator::depart() {
   left_ = true;
-  board_->row(rank_).left.store(1);
-  board_->row(rank_).wake();
+  transport_->depart();
 }
 
 // Clients give up a call by destroying its communicator (PyTorch's plug-in does when a wait of its own has timed out):
@@ -269,7 +230,7 @@ void Communicator::depart() {
 void Communicator::leave() {
   closed_ = true;
   const auto limit = std::chrono::steady_clock::now() + kLeavePatience;
-  while (running_ != 0 && !left_ && !board_->aborted() && std::chrono::steady_clock::now() < limit)
+  while (running_ != 0 && !left_ && !transport_->aborted() && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   depart();
   // Tasks look around and end.
@@ -279,12 +240,12 @@ void Communicator::leave() {
 // A process that ends waits for the calls it has queued for a moment only: nobody wants a job that hangs at its end.
 // Without such calls it leaves in peace: others may have work of their own to finish, and hear of it only if they call.
 void Communicator::process_exits(std::chrono::steady_clock::time_point limit) {
-  while (running_ != 0 && !board_->aborted() && std::chrono::steady_clock::now() < limit)
+  while (running_ != 0 && !transport_->aborted() && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   if (running_ == 0) return depart();
-  board_->abort(static_cast<int32_t>(Result::kRemote),
-                fmt::format("[{}] EI0002: {} exits while {} of its calls wait for other ranks; {}", group_.name,
-                            describe(peer(rank_)), running_.load(), last_call_of(rank_)));
+  transport_->abort(static_cast<int32_t>(Result::kRemote),
+                    fmt::format("[{}] EI0002: {} exits while {} of its calls wait for other ranks; {}", group_.name,
+                                describe(peer(rank_)), running_.load(), last_call_of(rank_)));
 }
 
 }  // namespace npu::comm

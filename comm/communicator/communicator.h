@@ -15,14 +15,13 @@
 
 #include "base/setting.h"
 #include "comm/communicator/algorithm.h"
+#include "comm/core/counter.h"
 #include "comm/core/fault.h"
 #include "comm/core/group.h"
-#include "comm/transport/shared_memory/board.h"
+#include "comm/transport/transport.h"
 #include "device/stream.h"
 
 namespace npu::comm {
-
-class Link;
 
 struct Options {
   std::string name;             ///< "" for one made of the group
@@ -46,25 +45,21 @@ class Lane {
 
 class Communicator {
  public:
-  /// `board` is shared by all ranks of `group`; `rank` is this one's.
-  Communicator(Group group, uint32_t rank, std::shared_ptr<Board> board, std::vector<std::shared_ptr<Link>> links,
-               const Options& options = {});
+  /// `transport` leads this rank to the others of `group`.
+  Communicator(Group group, std::unique_ptr<Transport> transport, const Options& options = {});
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
   uint32_t rank() const { return rank_; }
-  uint32_t size() const { return board_->ranks(); }
+  uint32_t size() const { return size_; }
   int device() const { return group_.peers[rank_].device; }
   const Group& group() const { return group_; }
   const Peer& peer(uint32_t rank) const { return group_.peers[rank]; }
-  /// To the process of `rank`; null for this process.
-  Link* link(uint32_t rank) const { return link_of_[rank]; }
-  Board& board() const { return *board_; }
-  const Spin& spin() const { return spin_; }
+  Transport& transport() const { return *transport_; }
   /// How a call of so many bytes is done; the same on all ranks.
   Algorithm algorithm(const CollectiveDef& row, uint64_t bytes) const {
-    return algorithms_.of(row, bytes, board_->ranks(), board_->processors());
+    return algorithms_.of(row, bytes, size(), transport_->costs());
   }
 
   /// Queues `body` on `lane` as the next collective of this communicator; it runs when those before it have.
@@ -74,15 +69,11 @@ class Communicator {
   /// there: no other call of this communicator is queued meanwhile.
   void launch(Lane lane, const char* name, const std::function<std::function<void()>()>& number);
 
-  /// Waits until `counter`, which `whose` moves on, has reached `target`. `what()` is asked for texts only: "all_reduce
-  /// of 4 float32". Raises the communicator's fault.
-  template <class F>
-  void wait(Counter& counter, uint32_t target, uint32_t whose, F&& what) {
-    if (counter.reached(target)) return;
-    wait_until(counter, target, spin_, [&](int64_t waited_ms) { look_around(waited_ms, whose, what()); });
-  }
+  /// What a rank does while it waits for `whose`: raises the communicator's fault, or ends it where it would wait for
+  /// ever. `what` it does, for texts: "all_reduce of 4 float32".
+  void look_around(int64_t waited_ms, uint32_t whose, const std::string& what);
   /// Raises the fault if there is one.
-  void check() const;
+  void check() const { transport_->check(); }
   /// Ends the communicator for all ranks and raises.
   [[noreturn]] void end(Result result, const std::string& text);
   /// kOk (0) or the fault's number: HcclGetCommAsyncError.
@@ -114,14 +105,11 @@ class Communicator {
   class Entered;
   template <class F>
   void take_turn(uint32_t number, const char* name, F&& body);
-  void look_around(int64_t waited_ms, uint32_t whose, const std::string& what);
   std::string last_call_of(uint32_t rank) const;
 
   const Group group_;
-  const uint32_t rank_;
-  const std::shared_ptr<Board> board_;
-  std::vector<std::shared_ptr<Link>> links_;
-  std::vector<Link*> link_of_;  // by rank
+  std::unique_ptr<Transport> transport_;
+  const uint32_t rank_, size_;
   const Spin spin_;
   const int64_t exec_timeout_s_;
   const AlgorithmChoice algorithms_;
@@ -147,9 +135,10 @@ class Communicator::Entered {
 
 template <class F>
 void Communicator::take_turn(uint32_t number, const char* name, F&& body) {
-  wait(turn_, number, rank_, [&] { return std::string(name); });
+  if (!turn_.reached(number))
+    wait_until(turn_, number, spin_, [&](int64_t waited_ms) { look_around(waited_ms, rank_, name); });
   check();
-  board_->row(rank_).calls.store(number + 1, std::memory_order_relaxed);
+  transport_->begin(number + 1);
   body();
   turn_.set(number + 1);  // after a failure nobody comes next
 }

@@ -168,8 +168,8 @@ TEST(Communicator, WhatFailedBeforeACallIsNotSentButHeardByAll) {
 TEST(Communicator, CountersWrap) {
   Ranks ranks(2);
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    Row& row = ranks[rank].board().row(rank);
-    row.phase.value = row.posts[0].come.value = row.posts[1].come.value = UINT32_MAX - 4;
+    Seat& seat = ranks.board().seat(rank);
+    seat.phase.value = seat.posts[0].come.value = seat.posts[1].come.value = UINT32_MAX - 4;
   }
   constexpr uint64_t kCount = 5000;  // two phases each
   Memory<float> first(ranks[0], kCount), second(ranks[1], kCount);

@@ -4,19 +4,13 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "comm/communicator/communicator.h"
 
 namespace npu::comm {
-
-/// The two buffers of a call, in device memory; null where the call has none.
-struct Buffers {
-  const void* send = nullptr;
-  uint64_t send_bytes = 0;
-  void* recv = nullptr;
-  uint64_t recv_bytes = 0;
-};
 
 /// How this rank parts its buffers where parts are of unequal size, by rank.
 struct Parts {
@@ -24,59 +18,61 @@ struct Parts {
   std::vector<Extent> received;  ///< its own affair
 };
 
-class Meeting {
+class Meeting : Watch {
  public:
   /// Comes to the meeting: returns when all ranks have (in a star: at once, except for its centre). Raises EI0005 when
   /// their calls do not fit.
   Meeting(Communicator& communicator, const Call& call, const Buffers& buffers, const Parts& parts);
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
   /// Waits until the others are done with this rank's buffers. To be called last.
   void leave();
 
-  uint32_t rank() const { return communicator_.rank(); }
-  uint32_t size() const { return communicator_.size(); }
+  uint32_t rank() const { return rank_; }
+  uint32_t size() const { return size_; }
   const Call& call() const { return call_; }
-  /// Whether the data lies in the posts: then input() of others is there and output() only of this rank.
+  /// Whether the data lies in the posts: then ranks write to no output but their own.
   bool small() const { return small_; }
   /// Whether this rank has nothing to do: the centre of the star works.
   bool idle() const { return call_.algorithm == Algorithm::kStar && rank() != call_.root; }
-  /// What `rank` sends. Null if it has nothing to send.
-  const std::byte* input(uint32_t rank) const;
-  /// Where `rank` receives. Whoever writes to another rank's output says so before with write_elsewhere().
-  std::byte* output(uint32_t rank) const;
+
+  /// Where parts of what ranks send lie for this one.
+  void read(std::span<const Part> parts, const std::byte** at) { transport_.read(parts, at); }
+  /// Brings a part of what `part.rank` sends to `to`, at the latest when this rank leaves.
+  void take(const Part& part, std::byte* to) { transport_.take(part, to); }
+  /// Where this rank receives.
+  std::byte* output() const;
+  /// Where to write a part of what a rank receives.
+  std::byte* output(const Part& part) const;
   /// How `rank` parts what it sends.
-  const Extent* extents(uint32_t rank) const;
+  const Extent* extents(uint32_t rank) const { return transport_.extents_of(rank); }
   /// The part of this rank's output for what `rank` sends.
   const Extent& received(uint32_t rank) const { return parts_.received[rank]; }
   /// The count that `rank` gave, where counts may differ.
-  uint64_t sent(uint32_t rank) const { return post(rank).call.count; }
-  void write_elsewhere();
+  uint64_t sent(uint32_t rank) const { return transport_.call_of(rank).count; }
   /// Ends the communicator: what ranks ask does not fit.
   [[noreturn]] void refuse(uint32_t other, const std::string& what);
 
  private:
-  /// Device memory of this rank that stands in for a buffer whose memory cannot be shared in one piece.
-  struct StandIn {
-    void* memory = nullptr;
-    ~StandIn();
+  /// Ends it for the transport, also when it has failed. Where the data went with the posts nothing was kept.
+  struct Attendance {
+    Transport& transport;
+    const bool small;
+    ~Attendance() {
+      if (!small) transport.finish();
+    }
   };
-  void show();
-  BufferName named(const void* buffer, uint64_t bytes, StandIn& stand_in);
-  /// Each rank begins with its neighbour, so that they do not all look at the same line.
-  uint32_t next(uint32_t i) const { return rank() + i < size() ? rank() + i : rank() + i - size(); }
-  void come();
-  void await(uint32_t other, Counter& counter, uint32_t target);
-  void await_others(Counter& (*counter)(Row&, uint32_t parity), uint32_t target);
+  void look_around(uint32_t whose, int64_t waited_ms) override;
   void compare();
-  void await_writers() const;
-  Post& post(uint32_t rank) const;
 
   Communicator& communicator_;
+  Transport& transport_;
+  const uint32_t rank_, size_;
   const Call call_;
   const Buffers buffers_;
   const Parts& parts_;
-  const bool small_, tiny_;
-  const uint32_t target_, parity_;  // of the phase in which all have come
-  StandIn send_, recv_;
+  const bool small_;
+  const Attendance attendance_;
 };
 
 /// One place a rank, without asking for memory.

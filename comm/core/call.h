@@ -22,6 +22,11 @@ enum class Algorithm : uint32_t {
 
 enum class ReduceOp : uint32_t { kSum = 0, kProd = 1, kMax = 2, kMin = 3 };
 
+/// Offset and count of one rank's part of a buffer, in elements.
+struct Extent {
+  uint64_t offset = 0, count = 0;
+};
+
 /// Plain data: it lies in memory that ranks share.
 struct Call {
   uint32_t collective = 0;  ///< the number of its row

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/core/collective_def.h"
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,26 +8,23 @@ namespace npu::comm {
 namespace {
 
 constexpr CollectiveDef kNothing{.name = "nothing", .moves = false};
-constexpr CollectiveDef kUnknown{.name = "unknown"};
-
-constinit std::array<const CollectiveDef*, kMostCollectives> rows{&kNothing};
-
 }  // namespace
 
-const CollectiveDef& collective(uint32_t id) {
-  return id < kMostCollectives && rows[id] != nullptr ? *rows[id] : kUnknown;
-}
+namespace detail {
+constinit std::array<const CollectiveDef*, kMostCollectives> rows{&kNothing};
+constinit const CollectiveDef unknown{.name = "unknown"};
+}  // namespace detail
 
 std::vector<const CollectiveDef*> collectives() {
   std::vector<const CollectiveDef*> out;
   for (uint32_t id = 1; id < kMostCollectives; ++id)
-    if (rows[id] != nullptr) out.push_back(rows[id]);
+    if (detail::rows[id] != nullptr) out.push_back(detail::rows[id]);
   return out;
 }
 
 CollectiveRegistration::CollectiveRegistration(const CollectiveDef& row) {
-  if (row.id < kMostCollectives && rows[row.id] == nullptr) {
-    rows[row.id] = &row;
+  if (row.id < kMostCollectives && detail::rows[row.id] == nullptr) {
+    detail::rows[row.id] = &row;
     return;
   }
   std::fprintf(stderr, "collective %s has the number %u, which is out of range or that of %s\n", row.name, row.id,

@@ -5,6 +5,7 @@
 //   NPU_COLLECTIVE(kScatter, .id = 6, .name = "scatter", .has_root = true, .sends_parts = true, .body = take_part);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -43,8 +44,15 @@ struct CollectiveDef {
 
 inline constexpr uint32_t kMostCollectives = 64;
 
+namespace detail {
+extern std::array<const CollectiveDef*, kMostCollectives> rows;  // null where nobody registered one
+extern const CollectiveDef unknown;
+}  // namespace detail
+
 /// The row of that number; of one that nobody registered, a row named "nothing" (0) or "unknown".
-const CollectiveDef& collective(uint32_t id);
+inline const CollectiveDef& collective(uint32_t id) {
+  return id < kMostCollectives && detail::rows[id] != nullptr ? *detail::rows[id] : detail::unknown;
+}
 /// All that are registered, by number.
 std::vector<const CollectiveDef*> collectives();
 

@@ -24,6 +24,7 @@ TEST(CollectiveDef, NumbersAndNamesAreDifferent) {
 }
 
 TEST(CollectiveDef, ANumberHasOneOwner) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   static constexpr CollectiveDef kTaken{.id = 3, .name = "another"}, kBeyond{.id = kMostCollectives, .name = "beyond"};
   EXPECT_DEATH(CollectiveRegistration{kTaken}, "another has the number 3, which is out of range or that of all_reduce");
   EXPECT_DEATH(CollectiveRegistration{kBeyond}, "beyond has the number 64");

@@ -22,6 +22,7 @@
 #include "comm/rendezvous/rank_table.h"
 #include "comm/rendezvous/variable.h"
 #include "comm/transport/shared_memory/host_service.h"
+#include "comm/transport/shared_memory/shared_memory.h"
 #include "device/context.h"
 #include "device/soc.h"
 
@@ -177,7 +178,8 @@ std::shared_ptr<Communicator> joined_here(const Group& group, uint32_t rank, con
       if (published != nullptr) HostService::get().withdraw_board(uid);
     }
   } withdraw{uid, rank == 0 ? board : nullptr};
-  auto out = std::make_shared<Communicator>(group, rank, std::move(board), std::move(links), options);
+  auto out = std::make_shared<Communicator>(
+      group, std::make_unique<SharedMemory>(group, rank, std::move(board), std::move(links)), options);
   out->await_all(until);
   return out;
 }
@@ -358,7 +360,8 @@ std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> dev
   const auto board = std::make_shared<Board>(size, group.uid);
   std::vector<std::shared_ptr<Communicator>> out;
   for (uint32_t i = 0; i < size; ++i)
-    out.push_back(std::make_shared<Communicator>(group, i, board, std::vector<std::shared_ptr<Link>>()));
+    out.push_back(std::make_shared<Communicator>(
+        group, std::make_unique<SharedMemory>(group, i, board, std::vector<std::shared_ptr<Link>>())));
   return out;
 }
 

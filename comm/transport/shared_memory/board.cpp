@@ -22,7 +22,7 @@ constexpr uint64_t kMagic = 0x3442434c434e594e;  // changes with the layout
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
-size_t extents_at(size_t ranks) { return kBoardRowsAt + round_up(ranks * sizeof(Row)); }
+size_t extents_at(size_t ranks) { return kBoardSeatsAt + round_up(ranks * sizeof(Seat)); }
 size_t channels_at(size_t ranks) { return extents_at(ranks) + round_up(2 * ranks * ranks * sizeof(Extent)); }
 size_t total(size_t ranks) { return channels_at(ranks) + round_up(ranks * ranks * sizeof(Channel)); }
 
@@ -38,7 +38,7 @@ struct Board::Head {
   char text[2048];
 };
 
-void Row::wake() {
+void Seat::wake() {
   phase.wake();
   for (Post& post : posts) post.come.wake();
 }
@@ -120,14 +120,14 @@ void Board::abort(int32_t result, std::string_view text) {
 
 bool Board::aborted() const { return head().state.load(std::memory_order_seq_cst) == Head::kEnded; }
 
-Board::Reason Board::reason() const {
+Transport::Reason Board::reason() const {
   return {head().result, std::string(head().text, strnlen(head().text, sizeof(head().text)))};
 }
 
 void Board::wake_all() {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    row(rank).wake();
-    row(rank).bell.wake();
+    seat(rank).wake();
+    seat(rank).bell.wake();
   }
 }
 

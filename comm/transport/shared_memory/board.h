@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory in which the ranks of one communicator on one host meet: a memfd made by one of them and mapped by all.
-// Each rank has a row: what it asks and where its buffers are (two posts, used in turn, so that a rank may go on while
+// Each rank has a seat: what it asks and where its buffers are (two posts, used in turn, so that a rank may go on while
 // others still read the last one), small data itself, and how far it is (phase). A channel for each ordered pair holds
 // what one sends to the other.
 #pragma once
@@ -13,14 +13,12 @@
 
 #include "comm/core/call.h"
 #include "comm/core/counter.h"
+#include "comm/transport/transport.h"
 
 namespace npu::comm {
 
-/// Data up to this many bytes lies in the post itself; larger data is read where it is.
-inline constexpr size_t kInlineBytes = 4096;
 inline constexpr size_t kTinyBytes = 24;        ///< up to this many in the line in which the rank says that it has come
 inline constexpr size_t kInlineMessage = 1024;  ///< the same for a message between two ranks
-inline constexpr uint32_t kMostRanks = 1024;    // of one host
 
 /// A buffer in its owner's device memory (device/share.h); segment 0 where there is none.
 struct BufferName {
@@ -37,7 +35,7 @@ struct alignas(64) Post {
 };
 static_assert(offsetof(Post, send) == 64);
 
-struct Row {
+struct Seat {
   // Two cache lines each: neighbours are fetched together.
   alignas(128) Counter phase;    ///< meetings this rank has come to, and those it has left
   alignas(128) Counter writing;  ///< odd while it writes to memory of others
@@ -60,12 +58,7 @@ struct alignas(64) Channel {
   alignas(64) std::byte data[kInlineMessage];
 };
 
-/// Offset and count of one rank's part of a buffer, in elements.
-struct Extent {
-  uint64_t offset = 0, count = 0;
-};
-
-inline constexpr size_t kBoardRowsAt = 4096;
+inline constexpr size_t kBoardSeatsAt = 4096;
 
 class Board {
  public:
@@ -81,7 +74,7 @@ class Board {
   /// Of this host, as the rank that made the board counts them: all ranks must choose alike.
   uint32_t processors() const;
   int file() const { return fd_; }
-  Row& row(uint32_t rank) const { return reinterpret_cast<Row*>(memory_ + kBoardRowsAt)[rank]; }
+  Seat& seat(uint32_t rank) const { return reinterpret_cast<Seat*>(memory_ + kBoardSeatsAt)[rank]; }
   Channel& channel(uint32_t from, uint32_t to) const;
   /// The parts of its buffer that `rank` gives to each rank, of the post of that parity.
   Extent* extents(uint32_t rank, uint32_t parity) const;
@@ -89,11 +82,7 @@ class Board {
   /// Ends the communicator for everybody, with a text; the first one to call this is heard.
   void abort(int32_t result, std::string_view text);
   bool aborted() const;
-  struct Reason {
-    int32_t result;
-    std::string text;
-  };
-  Reason reason() const;
+  Transport::Reason reason() const;
 
  private:
   struct Head;
