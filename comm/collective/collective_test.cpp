@@ -1,287 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every collective over ranks of this process, on data that tells rank and position, against plain loops.
-#include "comm/collective/collective.h"
-
-#include <cmath>
-#include <cstring>
-#include <numeric>
-
-#include "comm/communicator/comm_fixture.h"
-#include "device/device_fixture.h"
+// What holds for all collectives: order, types, memory, refusals; and over what they are all tested.
+#include "comm/collective/collective_fixture.h"
 #include "device/virtual_memory.h"
 
 namespace npu::comm {
 namespace {
 
-constexpr Element kInt32{DType::kInt32, 4};
-constexpr Element kFloat{DType::kFloat, 4};
+const auto kSizes = {1u, 2u, 3u, 4u, 8u};
 
-/// Small sizes, both sides of what fits into a post, odd ones, and one that goes past the cache.
-const std::vector<uint64_t> kCounts = {0, 1, 3, 1023, 1024, 1025, 4999, 100'003};
-
-int32_t value(uint32_t rank, uint64_t i) { return static_cast<int32_t>(rank * 7919 + i * 31 + (i >> 7)); }
-
-struct Case {
-  explicit Case(uint32_t size) : ranks(size) {}
-
-  std::vector<Memory<int32_t>> filled(uint64_t count) {
-    std::vector<Memory<int32_t>> out;
-    for (uint32_t r = 0; r < ranks.size(); ++r) {
-      out.emplace_back(ranks[r], count);
-      for (uint64_t i = 0; i < count; ++i) out[r][i] = value(r, i);
-    }
-    return out;
-  }
-  std::vector<Memory<int32_t>> empty(uint64_t count) {
-    std::vector<Memory<int32_t>> out;
-    for (uint32_t r = 0; r < ranks.size(); ++r) {
-      out.emplace_back(ranks[r], count);
-      for (uint64_t i = 0; i < count; ++i) out[r][i] = -1;
-    }
-    return out;
-  }
-  template <class F>
-  void on_each(F&& body) {
-    for (uint32_t r = 0; r < ranks.size(); ++r) body(r, ranks[r], ranks.stream(r));
-    ranks.expect_fine();
-  }
-  Ranks ranks;
-};
-
-int32_t reduced(ReduceOp op, uint32_t size, uint64_t i) {
-  auto sum = static_cast<uint32_t>(value(0, i));
-  for (uint32_t r = 1; r < size; ++r) {
-    const int32_t next = value(r, i), now = static_cast<int32_t>(sum);
-    if (op == ReduceOp::kSum) sum += static_cast<uint32_t>(next);
-    if (op == ReduceOp::kProd) sum *= static_cast<uint32_t>(next);
-    if (op == ReduceOp::kMax) sum = static_cast<uint32_t>(std::max(now, next));
-    if (op == ReduceOp::kMin) sum = static_cast<uint32_t>(std::min(now, next));
-  }
-  return static_cast<int32_t>(sum);
+std::vector<Setup> setups(Over over) {
+  std::vector<Setup> out;
+  for (const uint32_t size : kSizes) out.push_back({size, over});
+  return out;
 }
+INSTANTIATE_TEST_SUITE_P(Sizes, Collective, testing::ValuesIn(setups(Over::kSharedMemory)));
+INSTANTIATE_TEST_SUITE_P(Queues, Collective, testing::ValuesIn(setups(Over::kQueues)));
 
-class Collective : public testing::TestWithParam<uint32_t> {};
+class OverEach : public testing::TestWithParam<Over> {};
+class CollectiveOrder : public OverEach {};
+class CollectiveTypes : public OverEach {};
+class CollectiveMemory : public OverEach {};
+class CollectiveRefusal : public OverEach {};
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveOrder, testing::Values(Over::kSharedMemory, Over::kQueues));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveTypes, testing::Values(Over::kSharedMemory, Over::kQueues));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveMemory, testing::Values(Over::kSharedMemory, Over::kQueues));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveRefusal, testing::Values(Over::kSharedMemory, Over::kQueues));
 
-TEST_P(Collective, AllReduceGivesEveryRankTheResult) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts)
-    for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kProd, ReduceOp::kMax, ReduceOp::kMin}) {
-      auto send = test.filled(count), recv = test.empty(count);
-      test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-        all_reduce(comm, stream, send[r].address(), recv[r].address(), count, kInt32, op);
-      });
-      for (uint32_t r = 0; r < GetParam(); ++r)
-        for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[r][i], reduced(op, GetParam(), i)) << count << " at " << i;
-    }
-}
-
-TEST_P(Collective, AllReduceInPlace) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts) {
-    auto both = test.filled(count);
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      all_reduce(comm, stream, both[r].address(), both[r].address(), count, kInt32, ReduceOp::kSum);
-    });
-    for (uint32_t r = 0; r < GetParam(); ++r)
-      for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(both[r][i], reduced(ReduceOp::kSum, GetParam(), i));
-  }
-}
-
-TEST_P(Collective, ReduceReachesTheRootOnly) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts) {
-    const uint32_t root = GetParam() - 1;
-    auto send = test.filled(count), recv = test.empty(count);
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      reduce(comm, stream, send[r].address(), r == root ? recv[r].address() : nullptr, count, kInt32, ReduceOp::kSum,
-             root);
-    });
-    for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[root][i], reduced(ReduceOp::kSum, GetParam(), i));
-    for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[0][i], root == 0 ? recv[0][i] : -1);
-  }
-}
-
-TEST_P(Collective, BroadcastCopiesTheRoot) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts)
-    for (uint32_t root = 0; root < GetParam(); ++root) {
-      auto buffer = test.filled(count);
-      test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-        broadcast(comm, stream, buffer[r].address(), count, kInt32, root);
-      });
-      for (uint32_t r = 0; r < GetParam(); ++r)
-        for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(buffer[r][i], value(root, i));
-    }
-}
-
-TEST_P(Collective, ReduceScatterGivesEachItsPart) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts) {
-    auto send = test.filled(count * GetParam()), recv = test.empty(count);
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      reduce_scatter(comm, stream, send[r].address(), recv[r].address(), count, kInt32, ReduceOp::kSum);
-    });
-    for (uint32_t r = 0; r < GetParam(); ++r)
-      for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[r][i], reduced(ReduceOp::kSum, GetParam(), r * count + i));
-  }
-}
-
-TEST_P(Collective, ReduceScatterInPlace) {
-  Case test(GetParam());
-  constexpr uint64_t kCount = 3001;
-  auto both = test.filled(kCount * GetParam());
-  test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-    auto* own = static_cast<int32_t*>(both[r].address()) + r * kCount;
-    reduce_scatter(comm, stream, both[r].address(), own, kCount, kInt32, ReduceOp::kSum);
-  });
-  for (uint32_t r = 0; r < GetParam(); ++r)
-    for (uint64_t i = r * kCount; i < (r + 1) * kCount; ++i)
-      ASSERT_EQ(both[r][i], reduced(ReduceOp::kSum, GetParam(), i));
-}
-
-TEST_P(Collective, AllGatherJoinsAll) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts) {
-    auto send = test.filled(count), recv = test.empty(count * GetParam());
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      all_gather(comm, stream, send[r].address(), recv[r].address(), count, kInt32);
-    });
-    for (uint32_t r = 0; r < GetParam(); ++r)
-      for (uint64_t i = 0; i < count * GetParam(); ++i)
-        ASSERT_EQ(recv[r][i], value(static_cast<uint32_t>(i / count), i % count));
-  }
-}
-
-TEST_P(Collective, ScatterPartsTheRoot) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts) {
-    auto send = test.filled(count * GetParam()), recv = test.empty(count);
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      scatter(comm, stream, r == 0 ? send[r].address() : nullptr, recv[r].address(), count, kInt32, 0);
-    });
-    for (uint32_t r = 0; r < GetParam(); ++r)
-      for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[r][i], value(0, r * count + i));
-  }
-}
-
-TEST_P(Collective, AllToAllTransposes) {
-  Case test(GetParam());
-  for (const uint64_t count : kCounts) {
-    auto send = test.filled(count * GetParam()), recv = test.empty(count * GetParam());
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      all_to_all(comm, stream, send[r].address(), recv[r].address(), count, kInt32);
-    });
-    for (uint32_t r = 0; r < GetParam(); ++r)
-      for (uint64_t i = 0; i < count * GetParam(); ++i)
-        ASSERT_EQ(recv[r][i], value(static_cast<uint32_t>(i / count), r * count + i % count));
-  }
-}
-
-/// Rank `from` sends this many elements to `to`; some pairs nothing.
-uint64_t parts(uint32_t from, uint32_t to) { return (from * 5 + to * 3) % 7 * 401; }
-
-TEST_P(Collective, AllToAllVMovesPartsOfAnySize) {
-  Case test(GetParam());
-  const uint32_t size = GetParam();
-  auto send = test.filled(7 * 401 * size), recv = test.empty(7 * 401 * size);
-  std::vector<uint64_t> matrix(size_t{size} * size);
-  for (uint32_t a = 0; a < size; ++a)
-    for (uint32_t b = 0; b < size; ++b) matrix[a * size + b] = parts(a, b);
-  const auto before = [&](uint32_t from, uint32_t to, bool row) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < (row ? to : from); ++i) sum += row ? parts(from, i) : parts(i, to);
-    return sum;
-  };
-  for (const bool by_matrix : {false, true}) {
-    test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-      std::vector<Extent> sent(size), received(size);
-      for (uint32_t i = 0; i < size; ++i) {
-        sent[i] = {before(r, i, true), parts(r, i)};
-        received[i] = {before(i, r, false), parts(i, r)};
-      }
-      if (by_matrix)
-        all_to_all_vc(comm, stream, send[r].address(), matrix, recv[r].address(), kInt32);
-      else
-        all_to_all_v(comm, stream, send[r].address(), sent, recv[r].address(), received, kInt32);
-    });
-    for (uint32_t r = 0; r < size; ++r)
-      for (uint32_t from = 0; from < size; ++from)
-        for (uint64_t i = 0; i < parts(from, r); ++i)
-          ASSERT_EQ(recv[r][before(from, r, false) + i], value(from, before(from, r, true) + i));
-  }
-}
-
-TEST_P(Collective, PartsOfUnequalSizeAreGatheredAndReduced) {
-  Case test(GetParam());
-  const uint32_t size = GetParam();
-  std::vector<Extent> extents(size);
-  uint64_t all = 0;
-  for (uint32_t i = 0; i < size; ++i) extents[i] = {all, i * 700 + 3}, all += extents[i].count + 5;  // with gaps
-  auto send = test.filled(all), gathered = test.empty(all), reduced_parts = test.empty(all);
-  test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-    all_gather_v(comm, stream, send[r].address(), extents[r].count, gathered[r].address(), extents, kInt32);
-    reduce_scatter_v(comm, stream, send[r].address(), extents, reduced_parts[r].address(), extents[r].count, kInt32,
-                     ReduceOp::kSum);
-  });
-  for (uint32_t r = 0; r < size; ++r) {
-    for (uint32_t from = 0; from < size; ++from) {
-      for (uint64_t i = 0; i < extents[from].count; ++i)
-        ASSERT_EQ(gathered[r][extents[from].offset + i], value(from, i));
-      for (uint64_t i = 0; i < 5; ++i) ASSERT_EQ(gathered[r][extents[from].offset + extents[from].count + i], -1);
-    }
-    for (uint64_t i = 0; i < extents[r].count; ++i)
-      ASSERT_EQ(reduced_parts[r][i], reduced(ReduceOp::kSum, size, extents[r].offset + i));
-  }
-}
-
-TEST_P(Collective, PartsMayLieElsewhereOnEachRank) {
-  Case test(GetParam());
-  const uint32_t size = GetParam();
-  // Rank r keeps its parts in reverse when r is odd, and each has gaps of its own.
-  std::vector<std::vector<Extent>> extents(size, std::vector<Extent>(size));
-  uint64_t all = 0;
-  for (uint32_t r = 0; r < size; ++r) {
-    uint64_t end = r;
-    for (uint32_t k = 0; k < size; ++k) {
-      const uint32_t part = r % 2 == 0 ? k : size - 1 - k;
-      extents[r][part] = {end, part * 700 + 3};
-      end += extents[r][part].count + r;
-    }
-    all = std::max(all, end);
-  }
-  auto send = test.filled(all), recv = test.empty(all);
-  test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-    reduce_scatter_v(comm, stream, send[r].address(), extents[r], recv[r].address(), extents[r][r].count, kInt32,
-                     ReduceOp::kMax);
-  });
-  for (uint32_t r = 0; r < size; ++r)
-    for (uint64_t i = 0; i < extents[r][r].count; ++i) {
-      int32_t most = INT32_MIN;
-      for (uint32_t from = 0; from < size; ++from) most = std::max(most, value(from, extents[from][r].offset + i));
-      ASSERT_EQ(recv[r][i], most);
-    }
-}
-
-TEST_P(Collective, MessagesGoRound) {
-  Case test(GetParam());
-  const uint32_t size = GetParam();
-  for (const uint64_t count : {uint64_t{0}, uint64_t{5}, uint64_t{256}, uint64_t{257}, uint64_t{50'001}}) {
-    auto send = test.filled(count), recv = test.empty(count);
-    for (int round = 0; round < 3; ++round)
-      test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
-        exchange(comm, stream,
-                 {{false, send[r].address(), count, kInt32, (r + 1) % size},
-                  {true, recv[r].address(), count, kInt32, (r + size - 1) % size}});
-      });
-    for (uint32_t r = 0; r < size; ++r)
-      for (uint64_t i = 0; i < count; ++i) ASSERT_EQ(recv[r][i], value((r + size - 1) % size, i));
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Sizes, Collective, testing::Values(1, 2, 3, 4, 8));
-
-TEST(CollectiveOrder, MessagesOfAPairArriveInTheOrderTheyWereSent) {
-  Case test(2);
+TEST_P(CollectiveOrder, MessagesOfAPairArriveInTheOrderTheyWereSent) {
+  Case test(2, GetParam());
   constexpr int kMany = 200;
   std::vector<Memory<int32_t>> sent, received;
   for (int i = 0; i < kMany; ++i) {
@@ -296,8 +42,8 @@ TEST(CollectiveOrder, MessagesOfAPairArriveInTheOrderTheyWereSent) {
   for (int i = 0; i < kMany; ++i) EXPECT_EQ(received[i][0], i);
 }
 
-TEST(CollectiveOrder, ManyCallsInARowKeepTheirOrder) {
-  Case test(4);
+TEST_P(CollectiveOrder, ManyCallsInARowKeepTheirOrder) {
+  Case test(4, GetParam());
   constexpr int kMany = 300;
   auto both = test.filled(2000);
   for (uint32_t r = 0; r < 4; ++r)
@@ -312,8 +58,8 @@ TEST(CollectiveOrder, ManyCallsInARowKeepTheirOrder) {
 }
 
 template <class T>
-void sums_are_rounded_once(DType dtype) {
-  Case test(3);
+void sums_are_rounded_once(DType dtype, Over over) {
+  Case test(3, over);
   for (const uint64_t count : {uint64_t{100}, uint64_t{9001}}) {
     std::vector<Memory<T>> send, recv;
     for (uint32_t r = 0; r < 3; ++r) {
@@ -334,14 +80,14 @@ void sums_are_rounded_once(DType dtype) {
   }
 }
 
-TEST(CollectiveTypes, HalvesAreSummedInFloatAndRoundedOnce) {
-  sums_are_rounded_once<Half>(DType::kHalf);
-  sums_are_rounded_once<BFloat16>(DType::kBFloat16);
-  sums_are_rounded_once<float>(DType::kFloat);
+TEST_P(CollectiveTypes, HalvesAreSummedInFloatAndRoundedOnce) {
+  sums_are_rounded_once<Half>(DType::kHalf, GetParam());
+  sums_are_rounded_once<BFloat16>(DType::kBFloat16, GetParam());
+  sums_are_rounded_once<float>(DType::kFloat, GetParam());
 }
 
-TEST(CollectiveTypes, ANanOfAnyRankStays) {
-  Case test(3);
+TEST_P(CollectiveTypes, ANanOfAnyRankStays) {
+  Case test(3, GetParam());
   constexpr uint64_t kCount = 30;
   for (const ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kSum, ReduceOp::kProd}) {
     std::vector<Memory<float>> send, recv;
@@ -359,8 +105,8 @@ TEST(CollectiveTypes, ANanOfAnyRankStays) {
   }
 }
 
-TEST(CollectiveTypes, BytesOfAnyTypeAreMoved) {
-  Case test(2);
+TEST_P(CollectiveTypes, BytesOfAnyTypeAreMoved) {
+  Case test(2, GetParam());
   constexpr uint64_t kCount = 777;
   auto send = test.filled(kCount * 4), recv = test.empty(kCount * 8);
   test.on_each([&](uint32_t r, Communicator& comm, device::Stream& stream) {
@@ -370,8 +116,8 @@ TEST(CollectiveTypes, BytesOfAnyTypeAreMoved) {
     ASSERT_EQ(recv[1][i], value(static_cast<uint32_t>(i / (kCount * 4)), i % (kCount * 4)));
 }
 
-TEST(CollectiveMemory, BuffersInReservedRangesAreShownThroughCopies) {
-  Case test(2);
+TEST_P(CollectiveMemory, BuffersInReservedRangesAreShownThroughCopies) {
+  Case test(2, GetParam());
   const size_t bytes = 2 * device::kGranularity;
   std::vector<std::pair<void*, std::vector<void*>>> ranges;
   for (uint32_t r = 0; r < 2; ++r) {
@@ -404,8 +150,8 @@ TEST(CollectiveMemory, BuffersInReservedRangesAreShownThroughCopies) {
   }
 }
 
-TEST(CollectiveRefusal, WrongArgumentsAreToldBeforeAnythingIsQueued) {
-  Case test(2);
+TEST_P(CollectiveRefusal, WrongArgumentsAreToldBeforeAnythingIsQueued) {
+  Case test(2, GetParam());
   Memory<float> buffer(test.ranks[0], 16);
   Memory<float> elsewhere(test.ranks[1], 16);
   auto& comm = test.ranks[0];
@@ -427,13 +173,9 @@ TEST(CollectiveRefusal, WrongArgumentsAreToldBeforeAnythingIsQueued) {
   EXPECT_EQ(comm.async_error(), 0);
 }
 
-TEST(CollectiveRefusal, CallsThatDoNotFitNameBothRanks) {
-  struct Wrong {
-    Call other;
-    const char* text;
-  };
-  const auto run = [](auto&& odd_call, const char* text) {
-    Case test(3);
+TEST_P(CollectiveRefusal, CallsThatDoNotFitNameBothRanks) {
+  const auto run = [over = GetParam()](auto&& odd_call, const char* text) {
+    Case test(3, over);
     auto buffer = test.filled(2048);
     for (uint32_t r = 0; r < 3; ++r)
       if (r == 1)

@@ -78,9 +78,9 @@ float element(uint32_t rank, uint64_t i) {
   return static_cast<float>((i * 2654435761u + rank * 40503u) % 1000003) * (rank % 2 == 0 ? 1e-3F : -1e4F);
 }
 
-std::vector<float> result_of(const char* choice, bool to_all, uint64_t count, bool in_place) {
+std::vector<float> result_of(const char* choice, bool to_all, uint64_t count, bool in_place, Over over) {
   detail::algorithms.override(choice);
-  Ranks ranks(4);
+  Ranks ranks(4, over);
   std::vector<Memory<float>> sent, received;
   for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
     sent.emplace_back(ranks[rank], count);
@@ -105,20 +105,23 @@ std::vector<float> result_of(const char* choice, bool to_all, uint64_t count, bo
   return out;
 }
 
+void all_ways_give_the_same_bits(bool to_all, uint64_t count) {
+  const std::vector<float> model = result_of("", to_all, count, false, Over::kSharedMemory);
+  for (uint32_t i = 0; i < count; ++i)
+    ASSERT_EQ(model[i], ((element(0, i) + element(1, i)) + element(2, i)) + element(3, i));
+  for (const Over over : {Over::kSharedMemory, Over::kQueues})
+    for (const char* choice : {"", "level0:fullmesh", "level0:mesh", "level0:star"})
+      for (const bool in_place : {false, true}) {
+        const std::vector<float> got = result_of(choice, to_all, count, in_place, over);
+        ASSERT_EQ(std::memcmp(got.data(), model.data(), model.size() * sizeof(float)), 0)
+            << choice << (to_all ? ", all_reduce of " : ", reduce of ") << count << (in_place ? " in place" : "")
+            << (over == Over::kQueues ? " over queues" : "");
+      }
+}
+
 TEST(Algorithm, AllWaysGiveTheSameBits) {
-  for (const bool to_all : {true, false}) {
-    for (const uint64_t count : {1, 7, 1024, 1025, 70001}) {
-      const std::vector<float> model = result_of("", to_all, count, false);
-      for (uint32_t i = 0; i < count; ++i)
-        ASSERT_EQ(model[i], ((element(0, i) + element(1, i)) + element(2, i)) + element(3, i));
-      for (const char* choice : {"level0:fullmesh", "level0:mesh", "level0:star"})
-        for (const bool in_place : {false, true}) {
-          const std::vector<float> got = result_of(choice, to_all, count, in_place);
-          ASSERT_EQ(std::memcmp(got.data(), model.data(), model.size() * sizeof(float)), 0)
-              << choice << (to_all ? ", all_reduce of " : ", reduce of ") << count << (in_place ? " in place" : "");
-        }
-    }
-  }
+  for (const bool to_all : {true, false})
+    for (const uint64_t count : {1, 7, 1024, 1025, 70001}) all_ways_give_the_same_bits(to_all, count);
 }
 
 TEST(Algorithm, RanksThatChooseDifferentlyHearOfIt) {

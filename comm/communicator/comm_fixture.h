@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm/communicator/communicator.h"
+#include "comm/transport/queue_fixture.h"
 #include "comm/transport/shared_memory/host_service.h"
 #include "comm/transport/shared_memory/shared_memory.h"
 #include "device/context.h"
@@ -27,18 +28,26 @@ inline const CollectiveDef& named(std::string_view name) {
   return found == all.end() ? collective(0) : **found;
 }
 
+/// What lies between the ranks.
+enum class Over { kSharedMemory, kQueues };
+
 class Ranks {
  public:
-  explicit Ranks(uint32_t size, const std::string& name = "test") {
+  explicit Ranks(uint32_t size, Over over = Over::kSharedMemory) {
     static std::atomic<int> number{0};
-    Group group{name + std::to_string(number++), name, {}};
+    Group group{"test" + std::to_string(number++), "test", {}};
     for (uint32_t i = 0; i < size; ++i)
       group.peers.push_back({i, static_cast<int32_t>(i % 4), getpid(), "here", HostService::get().process(),
                              HostService::get().socket()});
     board_ = std::make_shared<Board>(size, group.uid);
+    const auto queues = std::make_shared<Queues>(size);
     for (uint32_t i = 0; i < size; ++i) {
-      communicators_.push_back(std::make_unique<Communicator>(
-          group, std::make_unique<SharedMemory>(group, i, board_, std::vector<std::shared_ptr<Link>>{})));
+      std::unique_ptr<Transport> transport;
+      if (over == Over::kQueues)
+        transport = std::make_unique<QueueTransport>(queues, i);
+      else
+        transport = std::make_unique<SharedMemory>(group, i, board_, std::vector<std::shared_ptr<Link>>{});
+      communicators_.push_back(std::make_unique<Communicator>(group, std::move(transport)));
       device::set_device(static_cast<int>(i % 4));
       streams_.push_back(device::create_stream());
     }
@@ -71,6 +80,7 @@ class Ranks {
     for (uint32_t i = 0; i < size(); ++i) EXPECT_EQ(wait(i), "") << "rank " << i;
   }
 
+  /// Where they meet over shared memory.
   Board& board() { return *board_; }
 
  private:
