@@ -108,8 +108,8 @@ bool can(Algorithm algorithm, const CollectiveDef& row, uint64_t bytes) {
 }
 
 uint64_t footprint(const CollectiveDef& row, uint64_t bytes, uint32_t ranks) {
-  const uint64_t sent = row.sends_parts && !row.has_root ? ranks : 1, received = row.receives_parts ? ranks : 1;
-  return bytes * ranks * (sent + received);
+  const uint64_t parts = row.has_root ? 1 : ranks;  // one rank has them all, or each
+  return bytes * ranks * ((row.sends_parts ? parts : 1) + (row.receives_parts ? parts : 1));
 }
 
 // Where ranks share a processor, each wait lasts until the others have had it.

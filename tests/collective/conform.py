@@ -5,18 +5,17 @@ conform.py ROOT_FILE SIZE RANK SELECTION SEED [DEVICES]: SELECTION is pairwise o
 all the ranks, a device and a thread each. Prints a line for each failure and at the end the number of cases.
 """
 
-import dataclasses
 import functools
 import sys
 import threading
 import traceback
-from collections.abc import Callable
-from ctypes import byref, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_int32, c_size_t, c_uint32, c_void_p
 
 import ml_dtypes  # noqa: F401  gives numpy its bfloat16
 import numpy
 from conform_case import MOVED, NUMBERS, count_of, pairwise, product, unit_of
-from hccl_c import Device, HcclError, Item, Library, join
+from conform_job import cases
+from hccl_c import Device, HcclError, Library, join
 
 PERIOD = 10007  # data repeats after this prime, so no part of a buffer looks like another
 BLANK = 0xA5
@@ -60,31 +59,6 @@ def series(period, begin, count):
     return out
 
 
-def with_gaps(counts):
-    """Where parts of these counts begin when one element is left free between two."""
-    return [sum(counts[:i]) + i for i in range(len(counts))]
-
-
-def packed(counts):
-    return [sum(counts[:i]) for i in range(len(counts))]
-
-
-def words(numbers):
-    return (c_uint64 * len(numbers))(*numbers)
-
-
-@dataclasses.dataclass
-class Job:
-    """What a rank sends, calls (with its buffers' addresses) and must have then, of `recv` elements. `at`: where, in
-    place, the smaller buffer lies in the larger one."""
-
-    send: numpy.ndarray
-    recv: int
-    want: numpy.ndarray
-    call: Callable
-    at: int = 0
-
-
 class Rank:
     """A rank of this process; cases come one after the other, each with data of its own."""
 
@@ -111,7 +85,7 @@ class Rank:
         self.shift = self.number * 7919
         self.kind = c_int32(NUMBERS[case.dtype])
         self.tail = (self.comm, self.device.stream)
-        job = getattr(self, case.name)(count_of(case, self.size))
+        job = cases()[case.name].make(self, count_of(case, self.size))
         unit = unit_of(case.dtype)
         sent, received = job.send.size * unit, job.recv * unit
         send = recv = buffer = self.buffer(max(sent, received) if case.in_place else sent)
@@ -146,149 +120,8 @@ class Rank:
         else:
             self.device.free(pointer)
 
-    def all_reduce(self, count):
-        def call(send, recv):
-            self.library.HcclAllReduce(send, recv, c_uint64(count), self.kind, c_int32(self.op), *self.tail)
-
-        return Job(self.data(self.rank, 0, count), count, self.reduced(0, count), call)
-
-    def reduce(self, count):
-        root, own = self.number % self.size, self.data(self.rank, 0, count)
-
-        def call(send, recv):
-            operation = c_int32(self.op), c_uint32(root)
-            self.library.HcclReduce(send, recv, c_uint64(count), self.kind, *operation, *self.tail)
-
-        untouched = own if self.in_place else self.blank(count)
-        return Job(own, count, self.reduced(0, count) if self.rank == root else untouched, call)
-
-    def reduce_scatter(self, count):
-        def call(send, recv):
-            self.library.HcclReduceScatter(send, recv, c_uint64(count), self.kind, c_int32(self.op), *self.tail)
-
-        at = self.rank * count
-        return Job(self.data(self.rank, 0, count * self.size), count, self.reduced(at, count), call, at)
-
-    def reduce_scatter_v(self, count):
-        counts = [count + rank % 2 for rank in range(self.size)]
-        offsets, mine = with_gaps(counts), counts[self.rank]
-
-        def call(send, recv):
-            tail = (self.kind, c_int32(self.op), *self.tail)
-            self.library.HcclReduceScatterV(send, words(counts), words(offsets), recv, c_uint64(mine), *tail)
-
-        everything = self.data(self.rank, 0, offsets[-1] + counts[-1])
-        at = offsets[self.rank]
-        return Job(everything, mine, self.reduced(at, mine), call, at)
-
-    def broadcast(self, count):
-        root = self.number % self.size
-
-        def call(send, recv):
-            self.library.HcclBroadcast(recv, c_uint64(count), self.kind, c_uint32(root), *self.tail)
-
-        return Job(self.data(self.rank, 0, count), count, self.data(root, 0, count), call)
-
-    def all_gather(self, count):
-        def call(send, recv):
-            self.library.HcclAllGather(send, recv, c_uint64(count), self.kind, *self.tail)
-
-        want = numpy.concatenate([self.data(rank, 0, count) for rank in range(self.size)])
-        return Job(self.data(self.rank, 0, count), count * self.size, want, call, self.rank * count)
-
-    def all_gather_v(self, count):
-        counts = [count + rank % 2 for rank in range(self.size)]
-        offsets, mine = with_gaps(counts), counts[self.rank]
-
-        def call(send, recv):
-            tail = (self.kind, *self.tail)
-            self.library.HcclAllGatherV(send, c_uint64(mine), recv, words(counts), words(offsets), *tail)
-
-        want = self.blank(offsets[-1] + counts[-1])
-        for rank, (part, at) in enumerate(zip(counts, offsets, strict=True)):
-            want[at : at + part] = self.data(rank, 0, part)
-        return Job(self.data(self.rank, 0, mine), want.size, want, call, offsets[self.rank])
-
-    def scatter(self, count):
-        root = self.number % self.size
-
-        def call(send, recv):
-            source = send if self.rank == root else None
-            self.library.HcclScatter(source, recv, c_uint64(count), self.kind, c_uint32(root), *self.tail)
-
-        want = self.data(root, self.rank * count, count)
-        return Job(self.data(self.rank, 0, count * self.size), count, want, call, self.rank * count)
-
-    def all_to_all(self, count):
-        def call(send, recv):
-            part = (c_uint64(count), self.kind)
-            self.library.HcclAlltoAll(send, *part, recv, *part, *self.tail)
-
-        want = numpy.concatenate([self.data(rank, self.rank * count, count) for rank in range(self.size)])
-        return Job(self.data(self.rank, 0, want.size), want.size, want, call)
-
-    def sent(self, rank, count):
-        """What `rank` sends to each."""
-        return [count + (rank + to) % 2 for to in range(self.size)]
-
-    def received(self, count):
-        return [self.sent(rank, count)[self.rank] for rank in range(self.size)]
-
-    def exchanged(self, count, place, call):
-        outgoing, incoming = (
-            self.sent(self.rank, count),
-            [self.sent(rank, count)[self.rank] for rank in range(self.size)],
-        )
-        want = self.blank(place(incoming)[-1] + incoming[-1])
-        for rank, (part, at) in enumerate(zip(incoming, place(incoming), strict=True)):
-            want[at : at + part] = self.data(rank, place(self.sent(rank, count))[self.rank], part)
-        return Job(self.data(self.rank, 0, place(outgoing)[-1] + outgoing[-1]), want.size, want, call)
-
-    def all_to_all_v(self, count):
-        outgoing, incoming = (
-            self.sent(self.rank, count),
-            [self.sent(rank, count)[self.rank] for rank in range(self.size)],
-        )
-
-        def call(send, recv):
-            source = words(outgoing), words(with_gaps(outgoing)), self.kind
-            target = words(incoming), words(with_gaps(incoming)), self.kind
-            self.library.HcclAlltoAllV(send, *source, recv, *target, *self.tail)
-
-        return self.exchanged(count, with_gaps, call)
-
-    def all_to_all_vc(self, count):
-        matrix = [each for rank in range(self.size) for each in self.sent(rank, count)]
-
-        def call(send, recv):
-            self.library.HcclAlltoAllVC(send, words(matrix), self.kind, recv, self.kind, *self.tail)
-
-        return self.exchanged(count, packed, call)
-
-    def around(self, count, call):
-        source = (self.rank - 1) % self.size
-        return Job(self.data(self.rank, 0, count), count, self.data(source, 0, count), call)
-
-    def send_recv(self, count):
-        def call(send, recv):
-            self.library.HcclGroupStart()
-            to, source = c_uint32((self.rank + 1) % self.size), c_uint32((self.rank - 1) % self.size)
-            self.library.HcclSend(send, c_uint64(count), self.kind, to, *self.tail)
-            self.library.HcclRecv(recv, c_uint64(count), self.kind, source, *self.tail)
-            self.library.HcclGroupEnd()
-
-        return self.around(count, call)
-
-    def batch_send_recv(self, count):
-        def call(send, recv):
-            to, source = (self.rank + 1) % self.size, (self.rank - 1) % self.size
-            items = Item(0, send, count, self.kind, to), Item(1, recv, count, self.kind, source)
-            self.library.HcclBatchSendRecv(byref((Item * 2)(*items)), c_uint32(2), *self.tail)
-
-        return self.around(count, call)
-
-    def go_through(self, cases):
-        for case in cases:
+    def go_through(self, chosen):
+        for case in chosen:
             try:
                 got, wanted = self.run(case)
             except HcclError as error:
@@ -302,7 +135,7 @@ class Rank:
         self.library.HcclCommDestroy(self.comm)
 
 
-def in_one_process(library, cases, devices):
+def in_one_process(library, chosen, devices):
     comms = (c_void_p * devices)()
     library.HcclCommInitAll(c_uint32(devices), (c_int32 * devices)(*range(devices)), comms)
 
@@ -310,7 +143,7 @@ def in_one_process(library, cases, devices):
         try:
             me = Rank(library, devices, rank)
             me.comm = c_void_p(comms[rank])
-            me.go_through(cases)
+            me.go_through(chosen)
         except BaseException:
             print("FAILED", rank, traceback.format_exc(), flush=True)
 
@@ -324,14 +157,14 @@ def in_one_process(library, cases, devices):
 def main():
     root, size, rank, selection, seed, *devices = sys.argv[1:]
     library = Library()
-    cases = product() if selection == "product" else pairwise(int(seed))
+    chosen = product() if selection == "product" else pairwise(int(seed))
     if devices:
-        in_one_process(library, cases, int(devices[0]))
+        in_one_process(library, chosen, int(devices[0]))
     else:
         me = Rank(library, int(size), int(rank))
         me.comm = join(library, root, me.size, me.rank)
-        me.go_through(cases)
-    print("cases", len(cases))
+        me.go_through(chosen)
+    print("cases", len(chosen))
 
 
 if __name__ == "__main__":

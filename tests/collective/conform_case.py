@@ -5,6 +5,7 @@ import itertools
 import random
 from collections import namedtuple
 
+from conform_job import cases, has_parts, reduces
 from hccl_c import DTYPES
 
 REDUCED = {**DTYPES, "bfloat16": 11}
@@ -18,19 +19,6 @@ MOVED = {
 }
 NUMBERS = {**REDUCED, **{name: number for name, (number, _) in MOVED.items()}}
 OPS = range(4)  # sum, prod, max, min
-REDUCING = ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_v")
-MOVING = (
-    "broadcast",
-    "all_gather",
-    "all_gather_v",
-    "scatter",
-    "all_to_all",
-    "all_to_all_v",
-    "all_to_all_vc",
-    "send_recv",
-    "batch_send_recv",
-)
-IN_PLACE = {*REDUCING, "all_gather", "all_gather_v", "scatter"}  # may be; broadcast always is
 MB = 1 << 20
 
 # Elements for elements of so many bytes, on so many ranks. The limits are those of comm/: kTinyBytes, kInlineMessage,
@@ -51,8 +39,6 @@ SIZES = {
     "4 MB": lambda unit, ranks: 4 * MB // unit,
     "64 MB": lambda unit, ranks: 64 * MB // unit,
 }
-PER_RANK = {"reduce_scatter", "reduce_scatter_v", *MOVING} - {"broadcast", "send_recv", "batch_send_recv"}
-
 Case = namedtuple("Case", "name dtype op size in_place")
 
 
@@ -66,16 +52,15 @@ def unit_of(dtype):
 def count_of(case, ranks):
     """Elements of a part; at 64 MB it is the larger buffer that has so many."""
     count = SIZES[case.size](unit_of(case.dtype), ranks)
-    return count // ranks if case.size == "64 MB" and case.name in PER_RANK else count
+    return count // ranks if case.size == "64 MB" and has_parts(case.name) else count
 
 
 def product():
     """All cases, in one order."""
     out = []
-    for name, size in itertools.product(REDUCING + MOVING, SIZES):
-        places = (False, True) if name in IN_PLACE else (name == "broadcast",)
-        dtypes, ops = (REDUCED, OPS) if name in REDUCING else (NUMBERS, (None,))
-        out += [Case(name, *rest) for rest in itertools.product(dtypes, ops, (size,), places)]
+    for (name, described), size in itertools.product(cases().items(), SIZES):
+        dtypes, ops = (REDUCED, OPS) if reduces(name) else (NUMBERS, (None,))
+        out += [Case(name, *rest) for rest in itertools.product(dtypes, ops, (size,), described.in_place)]
     return out
 
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from conform_case import Case, pairs_of, pairwise, product
+from conform_job import cases, rows
 from hccl_c import outputs, start
 
 SEED = 20250
@@ -40,3 +41,8 @@ def test_few_cases_hold_every_pair():
     assert set().union(*map(pairs_of, few)) == set().union(*map(pairs_of, everything))
     assert len(few) < len(everything) / 10
     assert set(few) <= set(everything) and len(Case._fields) == 5
+
+
+def test_every_collective_has_a_case():
+    moving = {name for name, row in rows().items() if row.get("moves") != "false"}
+    assert moving == {described.row for described in cases().values()} and len(moving) > 10
