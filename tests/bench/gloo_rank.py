@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of collective_bench.py on torch's gloo: gloo_rank.py FOLDER SIZE RANK. As comm/collective/rank_fixture.h, in Python."""
+"""One rank of collective_bench.py on torch's gloo: gloo_rank.py FOLDER SIZE RANK. As
+comm/collective/rank_fixture.h, in Python."""
 
 import os
 import sys
