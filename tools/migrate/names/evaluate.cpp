@@ -19,9 +19,9 @@ constexpr size_t kMostReturns = 16;   // return statements looked at
 constexpr size_t kMostAssigned = 32;  // assignments to one attribute of self
 constexpr size_t kLongestRow = 8;     // values a function returns at once
 
-Value unknown_after(const Value& value, std::string_view step) {
-  const bool way = value.what == Value::What::kUnknown && value.text.size() < kLongest;
-  return Value::unknown((way ? value.text : "?") + std::string(step));
+Value unknown_after(const Value& value, const Step& step) {
+  const bool way = value.is_unknown() && value.spelled_size() < kLongest;
+  return (way ? value : Value::unknown()).then(step);
 }
 
 bool telling(const Values& values) {
@@ -66,8 +66,12 @@ bool is_builtin(std::string_view name) {
 }
 
 /// What calling these with keywords gives is a dictionary, or as good as one.
-bool is_namespace(std::string_view name) {
-  return name == "types.SimpleNamespace" || name == "argparse.Namespace" || name == "easydict.EasyDict";
+bool is_namespace(const Value& name) {
+  return name.is("types.SimpleNamespace") || name.is("argparse.Namespace") || name.is("easydict.EasyDict");
+}
+
+bool is_of_typing(const Value& name) {
+  return name.is_library() && name.path.size() > 1 && name.path[0].name.text() == "typing" && parts_at(name.path, 1);
 }
 
 bool is_text_method(std::string_view name) {
@@ -86,16 +90,16 @@ Evaluator::Evaluator(const Tree& tree, const Project& project, std::string path,
       table_(tree),
       place_(tree.size()) {}
 
-/// A dotted name in its one spelling; names of the project are followed.
-Values Evaluator::known(std::string name) {
-  if (name.size() > kLongest) return Value::unknown();
-  if (!name.starts_with(':')) return Value::name(known_names().canonical(std::move(name)));
-  return follows_ ? project_.follow(name) : Values(Value::name(std::move(name)));
+/// A name in its one spelling; names of the project are followed.
+Values Evaluator::known(Value name) {
+  if (name.spelled_size() > kLongest) return Value::unknown();
+  if (!name.is_ours()) return known_names().canonical(std::move(name));
+  return follows_ ? project_.follow(name) : Values(std::move(name));
 }
 
 std::string Evaluator::sure_name(Node expression) {
   const Values values = of(expression);
-  return values.size() == 1 && values.begin()->is_name() ? values.begin()->text : "";
+  return values.size() == 1 && values.begin()->is_name() ? values.begin()->spelled() : "";
 }
 
 const Values& Evaluator::of(Node expression) {
@@ -116,7 +120,7 @@ const Values& Evaluator::of(Node expression) {
 Values Evaluator::made(Node node) {
   switch (node.kind()) {
     case k_identifier: return of_name(node);
-    case k_dotted_name: return known(std::string(node.text()));
+    case k_dotted_name: return known(Value::library(dotted(node.text())));
     case k_attribute: return of_attribute(node);
     case k_call: return of_call(node);
     case k_string: return of_string(node);
@@ -161,7 +165,10 @@ Values Evaluator::made(Node node) {
     case k_expression_list: {
       Values out;
       for (const Node each : node.named())
-        for (const Value& value : of(each)) out.add(value.is_name() ? Value::name("(" + value.text) : value);
+        for (Value value : of(each)) {
+          if (value.is_name()) ++value.held;
+          out.add(std::move(value));
+        }
       return out;
     }
     case k_integer:
@@ -174,19 +181,19 @@ Values Evaluator::made(Node node) {
   }
 }
 
-/// An element of a sequence: of what a call gives "[]"; of a literal sequence, whose names begin with "(", any of
-/// those.
+/// An element of a sequence: of a literal one, any of what it holds.
 Values Evaluator::element(const Values& values) {
   Values out;
   for (const Value& value : values) {
-    if (value.is_name() && value.text.starts_with('('))
-      out.add(known(value.text.substr(1)));
-    else if (value.is_name())
-      out.add(known(value.text + "[]"));
-    else if (value.is_text())
-      out.add(value);
-    else
-      out.add(unknown_after(value, "[]"));
+    if (value.is_name() && value.held > 0) {
+      Value inner = value;
+      --inner.held;
+      out.add(known(std::move(inner)));
+    } else if (value.is_name()) {
+      out.add(known(value.then(Step::element())));
+    } else {
+      out.add(value.is_text() ? value : unknown_after(value, Step::element()));
+    }
   }
   return out;
 }
@@ -195,18 +202,18 @@ Values Evaluator::of_name(Node name) {
   const std::vector<const Binding*> bindings = table_.reaching(name.text(), name);
   if (!bindings.empty()) return of_bindings(bindings);
   Values out;
-  if (table_.stars().empty() || is_builtin(name.text())) return Value::unknown("?");
+  if (table_.stars().empty() || is_builtin(name.text())) return Value::unknown();
   for (const Binding& star : table_.stars()) {
-    const std::string module = project_.imported(path_, star.dotted, star.level);
-    const Values values = known(module + "." + std::string(name.text()));
+    const Value module = project_.imported(path_, star.dotted, star.level);
+    const Values values = known(module.then(Step::attribute(name.text())));
     // A framework's module gives the name only if it has it, which nobody knows here.
-    if (!module.starts_with(':') || values.open()) continue;
+    if (!module.is_ours() || values.open()) continue;
     out.add(values);
   }
-  if (out.empty() && table_.stars().size() == 1 &&
-      !project_.imported(path_, table_.stars()[0].dotted, table_.stars()[0].level).starts_with(':'))
-    return known(table_.stars()[0].dotted + "." + std::string(name.text()));
-  return out.empty() ? Values(Value::unknown("?")) : out;
+  if (out.empty() && table_.stars().size() == 1)
+    if (const Value only = project_.imported(path_, table_.stars()[0].dotted, table_.stars()[0].level); !only.is_ours())
+      return known(only.then(Step::attribute(name.text())));
+  return out.empty() ? Values(Value::unknown()) : out;
 }
 
 Values Evaluator::of_bindings(const std::vector<const Binding*>& bindings) {
@@ -249,7 +256,7 @@ Values Evaluator::of_annotation(Node type) {
     return of_annotation(list ? parts[1].named()[0] : parts[1]);
   } else if (type.is(k_identifier) || type.is(k_attribute)) {
     for (const Value& value : of(type))
-      if (value.is_name() && !value.text.starts_with("typing.")) out.add(known(value.text + "()"));
+      if (value.is_name() && !is_of_typing(value)) out.add(known(value.then(Step::call())));
   }
   return out;
 }
@@ -258,7 +265,7 @@ Values Evaluator::of_annotation(Node type) {
 Values Evaluator::of_place(const Binding& binding) {
   const Node call = binding.value;
   if (!call.is(k_call)) return element(of(call));
-  const std::string place = "()[" + std::to_string(binding.place) + "]";
+  const AccessPath place = {Step::call(), Step::place(static_cast<size_t>(binding.place))};
   const Node function = call.child(Field::k_function);
   Values out;
   if (function.is(k_identifier))
@@ -270,26 +277,21 @@ Values Evaluator::of_place(const Binding& binding) {
       }
   if (!out.empty()) return out;
   for (const Value& value : of(function))
-    if (value.is_ours()) out.add(known(value.text + place));
+    if (value.is_ours()) out.add(known(value.then(place)));
   return out.empty() ? element(of(call)) : out;
 }
 
 Values Evaluator::of_import(const Binding& binding) {
-  std::string module = binding.dotted, name;
-  if (binding.from) {
-    const size_t dot = module.rfind('.');
-    name = module.substr(dot == module.npos ? 0 : dot + 1);
-    module.resize(dot == module.npos ? 0 : dot);
-  }
-  module = project_.imported(path_, module, binding.level);
-  if (!binding.from) return known(std::move(module));
-  return known(module == ":" ? ":" + name : module + "." + name);
+  if (!binding.from) return known(project_.imported(path_, binding.dotted, binding.level));
+  const size_t dot = binding.dotted.rfind('.');
+  const std::string name = binding.dotted.substr(dot == binding.dotted.npos ? 0 : dot + 1);
+  const std::string module = binding.dotted.substr(0, dot == binding.dotted.npos ? 0 : dot);
+  return known(project_.imported(path_, module, binding.level).then(Step::attribute(name)));
 }
 
 Values Evaluator::of_definition(Node definition) {
   if (is_property(definition)) return returned(definition);
-  const std::string name = SymbolTable::qualified(definition);
-  return Value::name(module_ == ":" ? ":" + name : module_ + "." + name);
+  return Value::project(joined(module_, SymbolTable::qualified(definition)));
 }
 
 /// What an object of this class has as `attribute`.
@@ -305,9 +307,9 @@ Values Evaluator::of_self(Node type, std::string_view attribute) {
     for (const Node base : bases.named())
       if (!base.is(k_keyword_argument))
         for (const Value& value : of(base))
-          out.add(value.is_name() ? known(value.text + "()." + std::string(attribute))
-                                  : Values(unknown_after(value, "." + std::string(attribute))));
-  return out.empty() ? Values(Value::unknown("?." + std::string(attribute))) : out;
+          out.add(value.is_name() ? known(value.then(Step::call()).then(Step::attribute(attribute)))
+                                  : Values(unknown_after(value, Step::attribute(attribute))));
+  return out.empty() ? Values(Value::unknown({Step::attribute(attribute)})) : out;
 }
 
 Values Evaluator::of_attribute(Node node) {
@@ -318,15 +320,15 @@ Values Evaluator::of_attribute(Node node) {
   Values out;
   const Values objects = of(object);
   for (const Value& value : objects) {
-    if (value.what == Value::What::kConstant && objects.size() > 1) continue;  // None until it is set
+    if (value.is_constant() && objects.size() > 1) continue;  // None until it is set
     if (const Values data = of_option(value, node); !data.empty()) {
       out.add(data);
       continue;
     }
     if (value.is_name())
-      out.add(known(value.text + "." + std::string(attribute)));
+      out.add(known(value.then(Step::attribute(attribute))));
     else
-      out.add(unknown_after(value, "." + std::string(attribute)));
+      out.add(unknown_after(value, Step::attribute(attribute)));
   }
   return out;
 }
@@ -351,12 +353,12 @@ Values Evaluator::of_call(Node call) {
     }
   }
   for (const Value& value : of(function))
-    if (value.is_name() && is_namespace(value.text))
+    if (value.is_name() && is_namespace(value))
       out.add(of_dictionary(call));
     else if (value.is_name())
-      out.add(known(value.text + "()"));
+      out.add(known(value.then(Step::call())));
     else
-      out.add(unknown_after(value, "()"));
+      out.add(unknown_after(value, Step::call()));
   return out;
 }
 
@@ -369,12 +371,12 @@ Values Evaluator::of_super(Node call) {
   for (const Node base : bases.named())
     if (!base.is(k_keyword_argument))
       for (const Value& value : of(base))
-        out.add(value.is_name() ? known(value.text + "()") : Values(unknown_after(value, "()")));
+        out.add(value.is_name() ? known(value.then(Step::call())) : Values(unknown_after(value, Step::call())));
   return out;
 }
 
 Values Evaluator::of_string(Node string) {
-  Value value{Value::What::kText, true, "", {}};
+  Value value{Value::Root::kText, true, 0, {}, "", {}};
   size_t begin = 0, end = 0;
   for (const Node part : string.children()) {
     if (part.is(k_string_start))
@@ -429,15 +431,20 @@ std::vector<Values> Evaluator::returned_row(Node function) {
   return out;
 }
 
-void Evaluator::export_function(Exports& out, const std::string& name, Node function) {
-  if (Values result = returned(function); telling(result)) out.names[name + "()"].add(result);
+void Evaluator::export_function(Exports& out, const AccessPath& name, Node function) {
+  const AccessPath called = {Step::call()};
+  if (Values result = returned(function); telling(result)) out.names[joined(name, called)].add(result);
   const std::vector<Values> row = returned_row(function);
   for (size_t i = 0; i < row.size(); ++i)
-    if (telling(row[i])) out.names[name + "()[" + std::to_string(i) + "]"].add(row[i]);
+    if (telling(row[i])) out.names[joined(name, AccessPath{Step::call(), Step::place(i)})].add(row[i]);
 }
 
 void Evaluator::export_class(Exports& out, Node type) {
-  const std::string name = SymbolTable::qualified(type);
+  const AccessPath name = SymbolTable::qualified(type);
+  const auto member = [&](std::string_view attribute) { return joined(name, AccessPath{Step::attribute(attribute)}); };
+  const auto of_object = [&](std::string_view attribute) {
+    return joined(name, AccessPath{Step::call(), Step::attribute(attribute)});
+  };
   std::vector<Value>& bases = out.bases[name];
   if (const Node list = type.child(Field::k_superclasses))
     for (const Node base : list.named())
@@ -446,16 +453,15 @@ void Evaluator::export_class(Exports& out, Node type) {
   for (const std::string& attribute : table_.names(type)) {
     const std::vector<const Binding*> bindings = table_.all(attribute, type);
     const bool method = bindings[0]->how == Binding::How::kFunction && !is_property(bindings[0]->node);
-    (method ? out.defined : out.bound).insert(name + "." + attribute);
+    (method ? out.defined : out.bound).insert(member(attribute));
     for (const Binding* binding : bindings)
-      if (binding->how == Binding::How::kFunction) export_function(out, name + "()." + attribute, binding->node);
+      if (binding->how == Binding::How::kFunction) export_function(out, of_object(attribute), binding->node);
     if (Values values = method ? Values() : of_self(type, attribute); telling(values))
-      out.names[name + "()." + attribute] = std::move(values);
+      out.names[of_object(attribute)] = std::move(values);
   }
   for (const auto& [attribute, bindings] : table_.attributes(type)) {
-    const std::string own(attribute);
-    out.bound.insert(name + "." + own);
-    if (Values values = of_self(type, attribute); telling(values)) out.names[name + "()." + own] = std::move(values);
+    out.bound.insert(member(attribute));
+    if (Values values = of_self(type, attribute); telling(values)) out.names[of_object(attribute)] = std::move(values);
   }
 }
 
@@ -464,24 +470,24 @@ Exports Evaluator::exports() {
   out.module = module_;
   const std::string& bytes = tree_.source().bytes();
   out.tensorflow = bytes.find("tensorflow") != bytes.npos || bytes.find("keras") != bytes.npos;
-  out.program = program_of(*this);
   const Node root = tree_.root();
   for (const std::string& name : table_.names(root)) {
     const std::vector<const Binding*> bindings = table_.all(name, root);
     const auto defines = [](const Binding* binding) {
       return binding->how == Binding::How::kFunction || binding->how == Binding::How::kClass;
     };
-    (std::ranges::any_of(bindings, defines) ? out.defined : out.bound).insert(name);
+    const AccessPath own = {Step::attribute(name)};
+    (std::ranges::any_of(bindings, defines) ? out.defined : out.bound).insert(own);
     Values values;
     for (const Binding* binding : bindings) {
       if (binding->how == Binding::How::kFunction)
-        export_function(out, name, binding->node);
+        export_function(out, own, binding->node);
       else if (binding->how != Binding::How::kClass)
         values.add(of_binding(*binding));
     }
     // Of a name that may be a function or another thing, the function is one of the things it may be.
     if (telling(values) && std::ranges::any_of(bindings, defines)) values.add(Value::unknown());
-    if (telling(values)) out.names[name] = std::move(values);
+    if (telling(values)) out.names[own] = std::move(values);
   }
   for (uint32_t i = 0; i < tree_.size(); ++i)
     if (tree_.node(i).is(k_class_definition)) export_class(out, tree_.node(i));

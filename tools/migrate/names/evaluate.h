@@ -18,7 +18,7 @@ class Evaluator {
 
   /// Never empty; unknown where reading does not tell. Stays valid as long as the evaluator.
   const Values& of(Node expression);
-  /// The one dotted name an expression surely is, or "".
+  /// The one name an expression surely is, as rules spell it, or "".
   std::string sure_name(Node expression);
   /// What this file gives to others.
   Exports exports();
@@ -52,12 +52,12 @@ class Evaluator {
   Values of_place(const Binding& binding);
   Values returned(Node function);
   std::vector<Values> returned_row(Node function);
-  void export_function(Exports& out, const std::string& name, Node function);
+  void export_function(Exports& out, const AccessPath& name, Node function);
   void export_class(Exports& out, Node type);
-  Values known(std::string name);
+  Values known(Value name);
   Values element(const Values& values);
   // names/evaluate_data.cpp: dictionaries, options and what is passed to functions.
-  Values of_dictionary(Node node) const;
+  Value of_dictionary(Node node) const;
   Values of_entry(const Value& dictionary, std::string_view key);
   Values of_subscript(Node subscript);
   Values of_option(const Value& object, Node node);
@@ -68,7 +68,8 @@ class Evaluator {
 
   const Tree& tree_;
   const Project& project_;
-  const std::string path_, module_;
+  const std::string path_;
+  const AccessPath module_;
   const int32_t file_;
   const bool follows_;
   SymbolTable table_;

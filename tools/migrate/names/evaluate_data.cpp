@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that pass through data: entries of dictionaries, options of command lines, arguments of functions.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "tools/migrate/names/evaluate.h"
@@ -91,22 +89,21 @@ bool is_options_name(std::string_view name) {
 
 }  // namespace
 
-Values Evaluator::of_dictionary(Node node) const {
-  return Value::name(module_ + ".{" + std::to_string(node.index()) + "}");
+Value Evaluator::of_dictionary(Node node) const {
+  return Value::project(joined(module_, AccessPath{Step::dictionary(node.index())}));
 }
 
 /// Of a dictionary of this file, by its key; of another file's, what that file shows. Any entry where key is "".
 Values Evaluator::of_entry(const Value& dictionary, std::string_view key) {
-  const std::string mine = module_ + ".{";
-  if (!dictionary.is_ours() || dictionary.text.find(".{") == std::string::npos) return {};
-  if (!dictionary.text.starts_with(mine))
-    return key.empty() || !follows_ ? Values() : project_.follow(dictionary.text + ".[" + std::string(key) + "]");
-  const std::string_view number = std::string_view(dictionary.text).substr(mine.size());
-  if (number.find('}') != number.size() - 1) return {};
-  const uint32_t index = static_cast<uint32_t>(std::stoul(std::string(number)));
-  if (index >= tree_.size()) return {};
+  const auto is_dictionary = [](const Step& step) { return step.how == Step::How::kDictionary; };
+  const Steps path = dictionary.path;
+  const auto found = std::ranges::find_if(path, is_dictionary);
+  if (!dictionary.is_ours() || found == path.end()) return {};
+  if (!std::ranges::equal(path.first(static_cast<size_t>(found - path.begin())), module_))
+    return key.empty() || !follows_ ? Values() : project_.follow(dictionary.then(Step::entry(key)));
+  if (found + 1 != path.end() || found->number >= tree_.size()) return {};
   Values out;
-  for (const auto& [name, value] : entries(tree_.node(index)))
+  for (const auto& [name, value] : entries(tree_.node(found->number)))
     if (key.empty() || name == key) out.add(of(value));
   return out;
 }
@@ -157,15 +154,15 @@ Values Evaluator::of_option(const Value& object, Node node) {
   const std::string attribute(node.child(Field::k_attribute).text());
   if (const Values entry = of_entry(object, attribute); !entry.empty()) return entry;
   const Node name = node.child(Field::k_object);
-  const bool parsed = object.text.ends_with(".parse_args()") || object.text.ends_with(".parse_known_args()[]") ||
-                      (object.what == Value::What::kUnknown && name.is(k_identifier) && is_options_name(name.text()));
+  const bool parsed = object.ends_with(".parse_args()") || object.ends_with(".parse_known_args()[]") ||
+                      (object.is_unknown() && name.is(k_identifier) && is_options_name(name.text()));
   if (!parsed) return {};
   index_calls();
   const auto found = options_.find(attribute);
   if (found == options_.end()) return {};
   Values out;
   for (const Node value : found->second) out.add(texts(of(value)));
-  if (!out.empty()) out.add(Value::unknown("?." + attribute));
+  if (!out.empty()) out.add(Value::unknown({Step::attribute(attribute)}));
   return out;
 }
 
@@ -181,7 +178,7 @@ Values Evaluator::of_default(Node call) {
   if (function.is(k_attribute) && !arguments.empty())
     for (const Value& value : of(function.child(Field::k_object))) out.add(of_entry(value, plain(arguments[0])));
   if (arguments.size() == at + 1) out.add(texts(of(arguments[at])));
-  if (!out.empty()) out.add(Value::unknown("?"));
+  if (!out.empty()) out.add(Value::unknown());
   return out;
 }
 
@@ -211,7 +208,7 @@ Values Evaluator::passed(const Binding& parameter) {
 
 std::vector<std::string> Evaluator::parameters(Node function) {
   for (const Value& value : of(function))
-    if (value.is_ours()) return project_.parameters(value.text);
+    if (value.is_ours()) return project_.parameters(value);
   return {};
 }
 
@@ -219,15 +216,15 @@ void Evaluator::export_data(Exports& exports) {
   for (uint32_t i = 0; i < tree_.size(); ++i) {
     const Node node = tree_.node(i);
     if (node.is(k_function_definition)) {
-      const std::string name = SymbolTable::qualified(node);
-      if (std::string list = fmt::format("{}", fmt::join(parameter_names(node), ",")); !name.empty() && !list.empty())
-        exports.parameters[name] = std::move(list);
+      if (std::vector<std::string> names = parameter_names(node); !names.empty())
+        exports.parameters[SymbolTable::qualified(node)] = std::move(names);
       continue;
     }
     if (!node.is(k_dictionary) && !node.is(k_call)) continue;
+    const Value dictionary = of_dictionary(node);
     if (node.is(k_call)) {
       const Values made = of(node);
-      if (made.size() != 1 || made.begin()->text != of_dictionary(node).begin()->text) continue;
+      if (made.size() != 1 || *made.begin() != dictionary) continue;
     }
     const std::vector<std::pair<std::string_view, Node>> all = entries(node);
     if (all.size() > kMostEntries) continue;
@@ -237,7 +234,7 @@ void Evaluator::export_data(Exports& exports) {
       if (std::ranges::any_of(values, [](const Value& each) {
             return (each.is_text() && each.text.size() <= kLongestText) || each.is_ours();
           }))
-        exports.names["{" + std::to_string(i) + "}.[" + std::string(key) + "]"] = std::move(values);
+        exports.names[{dictionary.path.back(), Step::entry(key)}] = std::move(values);
     }
   }
 }

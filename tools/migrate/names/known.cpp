@@ -39,38 +39,65 @@ KnownNames::KnownNames(std::string_view table) {
     if (line.empty() || line.starts_with('#')) continue;
     const std::vector<std::string_view> column = split(line, '\t');
     if (column[0] == "root") roots_.emplace(column[1]);
-    if (column[0] == "alias") aliases_.emplace(column[1], column[2]);
     if (column[0] == "after") after_.emplace(column[2], column[1]);
     if (column[0] == "upon") upon_.emplace_back(column[2], column[1]);
     if (column[0] == "gives")
-      gives_[std::string(column[1].substr(0, column[1].find('.')))].push_back(
-          {std::string(column[1]), std::string(column[2])});
+      gives_[Word(column[1].substr(0, column[1].find('.')))].push_back(
+          {std::string(column[1]), std::string(column[2]), spelled_path(column[2])});
+    if (column[0] != "alias") continue;
+    Branch* at = &aliases_;
+    for (const Step& step : spelled_path(column[1])) {
+      std::unique_ptr<Branch>& next = at->next[step];
+      if (!next) next = std::make_unique<Branch>();
+      at = next.get();
+    }
+    if (!at->becomes) at->becomes = spelled_path(column[2]);
   }
 }
 
-std::string KnownNames::canonical(std::string name) const {
-  if (name.starts_with(':')) return name;
-  for (int round = 0; round < 8; ++round) {
-    bool changed = false;
-    // The longest prefix that has another spelling.
-    for (size_t end = name.size(); end != name.npos && end > 0; end = name.rfind('.', end - 1)) {
-      const auto found = aliases_.find(name.substr(0, end));
-      if (found == aliases_.end()) continue;
-      name = found->second + name.substr(end);
-      changed = true;
-      break;
-    }
-    const auto candidates = gives_.find(name.substr(0, name.find('.')));
-    if (candidates != gives_.end() && name.ends_with(')'))
-      for (const Gives& gives : candidates->second) {
-        if (name == gives.name || !matches(gives.pattern, name)) continue;
-        name = gives.name;
-        changed = true;
-        break;
-      }
-    if (!changed) break;
+/// Where the longest beginning that has another spelling gets its first one.
+bool KnownNames::respell(AccessPath& path) const {
+  const Branch* at = &aliases_;
+  const AccessPath* becomes = nullptr;
+  size_t count = 0;
+  for (size_t i = 0; i < path.size(); ++i) {
+    const auto next = at->next.find(path[i]);
+    if (next == at->next.end()) break;
+    at = next->second.get();
+    if (at->becomes && parts_at(path, i + 1)) becomes = &*at->becomes, count = i + 1;
   }
-  return name;
+  if (becomes == nullptr) return false;
+  path = joined(*becomes, Steps(path).subspan(count));
+  return true;
+}
+
+/// What a call gives, where its name does not say it.
+bool KnownNames::give(AccessPath& path) const {
+  if (path.empty() || path.back().how != Step::How::kCall) return false;
+  const auto candidates = gives_.find(path.front().name);
+  if (candidates == gives_.end()) return false;
+  std::string name;
+  spell(path, true, name);
+  for (const Gives& gives : candidates->second) {
+    if (name == gives.name || !matches(gives.pattern, name)) continue;
+    path = gives.path;
+    return true;
+  }
+  return false;
+}
+
+Value KnownNames::canonical(Value value) const {
+  if (!value.is_library()) return value;
+  constexpr int kRounds = 8;
+  for (int round = 0; round < kRounds; ++round) {
+    const bool respelled = respell(value.path), given = give(value.path);
+    if (!respelled && !given) break;
+  }
+  return value;
+}
+
+std::string KnownNames::canonical(std::string_view name) const {
+  return canonical(Value::library(spelled_path(name))).spelled();
 }
 
 std::string_view KnownNames::made_of(std::string_view dotted) const {

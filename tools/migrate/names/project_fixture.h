@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/migrate/names/evaluate.h"
+#include "tools/migrate/names/program_reader.h"
 
 namespace npu::migrate {
 
@@ -21,7 +22,8 @@ inline std::vector<std::string> shown(const Files& files, const std::string& pat
   for (size_t i = 0; i < paths.size(); ++i) {
     const Source source(paths[i], files.at(paths[i]));
     const Tree tree(source);
-    project.set(i, Evaluator(tree, project, paths[i], static_cast<int32_t>(i), false).exports());
+    Evaluator names(tree, project, paths[i], static_cast<int32_t>(i), false);
+    project.set(i, names.exports(), program_of(names));
   }
   project.settle();
   const Source source(path, files.at(path));

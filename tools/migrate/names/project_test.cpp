@@ -17,25 +17,29 @@ Texts shown_beside(Files files, const std::string& text, const std::string& path
   return shown(files, path);
 }
 
+Value ours(std::string_view spelled) { return Value::project(spelled_path(spelled)); }
+
 TEST(Project, ModulesByTheirPaths) {
-  EXPECT_EQ(Project::module_of("a.py"), ":a");
-  EXPECT_EQ(Project::module_of("a/b.py"), ":a.b");
-  EXPECT_EQ(Project::module_of("a/__init__.py"), ":a");
-  EXPECT_EQ(Project::module_of("__init__.py"), ":");
+  EXPECT_EQ(Project::module_of("a.py"), dotted("a"));
+  EXPECT_EQ(Project::module_of("a/b.py"), dotted("a.b"));
+  EXPECT_EQ(Project::module_of("a/__init__.py"), dotted("a"));
+  EXPECT_EQ(Project::module_of("__init__.py"), dotted(""));
 }
 
 TEST(Project, ImportsOfItsFiles) {
   const Project project({"main.py", "pkg/__init__.py", "pkg/one.py", "pkg/sub/two.py", "torch.py"});
-  EXPECT_EQ(project.imported("main.py", "pkg.one", 0), ":pkg.one");
-  EXPECT_EQ(project.imported("main.py", "other.one", 0), "other.one");
-  EXPECT_EQ(project.imported("main.py", "torch.nn", 0), "torch.nn");        // no file of the project hides a framework
-  EXPECT_EQ(project.imported("pkg/one.py", "sub.two", 0), ":pkg.sub.two");  // as where pkg/ is the script's folder
-  EXPECT_EQ(project.imported("pkg/sub/two.py", "pkg", 0), ":pkg");
-  EXPECT_EQ(project.imported("pkg/sub/two.py", "", 1), ":pkg.sub");
-  EXPECT_EQ(project.imported("pkg/sub/two.py", "one", 2), ":pkg.one");
-  EXPECT_EQ(project.imported("pkg/__init__.py", "one", 1), ":pkg.one");
-  EXPECT_EQ(project.imported("main.py", "pkg", 1), ":pkg");
-  EXPECT_EQ(project.imported("main.py", "pkg", 5), ":pkg");  // further up than the project goes
+  EXPECT_EQ(project.imported("main.py", "pkg.one", 0).spelled(), ":pkg.one");
+  EXPECT_EQ(project.imported("main.py", "other.one", 0).spelled(), "other.one");
+  EXPECT_EQ(project.imported("main.py", "torch.nn", 0).spelled(),
+            "torch.nn");  // no file of the project hides a framework
+  EXPECT_EQ(project.imported("pkg/one.py", "sub.two", 0).spelled(),
+            ":pkg.sub.two");  // as where pkg/ is the script's folder
+  EXPECT_EQ(project.imported("pkg/sub/two.py", "pkg", 0).spelled(), ":pkg");
+  EXPECT_EQ(project.imported("pkg/sub/two.py", "", 1).spelled(), ":pkg.sub");
+  EXPECT_EQ(project.imported("pkg/sub/two.py", "one", 2).spelled(), ":pkg.one");
+  EXPECT_EQ(project.imported("pkg/__init__.py", "one", 1).spelled(), ":pkg.one");
+  EXPECT_EQ(project.imported("main.py", "pkg", 1).spelled(), ":pkg");
+  EXPECT_EQ(project.imported("main.py", "pkg", 5).spelled(), ":pkg");  // further up than the project goes
 }
 
 TEST(Project, NamesOfAModule) {
@@ -127,13 +131,14 @@ TEST(Project, ParametersOfItsFunctions) {
   const Source source("m.py",
                       "def f(a, b=1, *c, d): pass\nclass C:\n  def __init__(self, e): pass\n  def g(self, h): pass\n");
   const Tree tree(source);
-  project.set(0, Evaluator(tree, project, "m.py", 0, false).exports());
+  Evaluator names(tree, project, "m.py", 0, false);
+  project.set(0, names.exports(), program_of(names));
   project.settle();
-  EXPECT_EQ(project.parameters(":m.f"), (Texts{"a", "b"}));
-  EXPECT_EQ(project.parameters(":m.C"), (Texts{"e"}));
-  EXPECT_EQ(project.parameters(":m.C().g"), (Texts{"h"}));
-  EXPECT_EQ(project.parameters(":m.none"), Texts());
-  EXPECT_EQ(project.parameters("torch.f"), Texts());
+  EXPECT_EQ(project.parameters(ours("m.f")), (Texts{"a", "b"}));
+  EXPECT_EQ(project.parameters(ours("m.C")), (Texts{"e"}));
+  EXPECT_EQ(project.parameters(ours("m.C().g")), (Texts{"h"}));
+  EXPECT_EQ(project.parameters(ours("m.none")), Texts());
+  EXPECT_EQ(project.parameters(Value::library(dotted("torch.f"))), Texts());
 }
 
 }  // namespace

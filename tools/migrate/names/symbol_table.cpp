@@ -408,14 +408,16 @@ bool SymbolTable::decorated(Node definition, std::string_view by) {
   });
 }
 
-std::string SymbolTable::qualified(Node definition) {
-  std::string out(definition.child(Field::k_name).text());
+AccessPath SymbolTable::qualified(Node definition) {
+  AccessPath out = {Step::attribute(definition.child(Field::k_name).text())};
   Node outermost = definition;
   for (Node at = definition.parent(); at; at = at.parent()) {
-    if (at.is(k_function_definition) || at.is(k_lambda))
-      return out.replace(0, out.find('.'), "<" + std::to_string(outermost.index()) + ">");
+    if (at.is(k_function_definition) || at.is(k_lambda)) {
+      out[0] = Step::local(outermost.index());
+      return out;
+    }
     if (!at.is(k_class_definition)) continue;
-    out = std::string(at.child(Field::k_name).text()) + "." + out;
+    out.insert(out.begin(), Step::attribute(at.child(Field::k_name).text()));
     outermost = at;
   }
   return out;

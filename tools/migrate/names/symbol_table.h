@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tools/migrate/names/access_path.h"
 #include "tools/migrate/text/tree.h"
 
 namespace npu::migrate {
@@ -63,9 +64,8 @@ class SymbolTable {
   Node class_of_self(std::string_view name, Node use) const;
   /// The function a node stands in, or none.
   static Node function_around(Node node);
-  /// "C.method": the definition's name with those of the classes around it. What stands in a function begins with its
-  /// number, "<12>": nobody else can name it.
-  static std::string qualified(Node definition);
+  /// C.method: the definition's name behind those of the classes around it. What stands in a function begins there.
+  static AccessPath qualified(Node definition);
   /// Whether a definition has this decorator, by its last name.
   static bool decorated(Node definition, std::string_view by);
 

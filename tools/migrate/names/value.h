@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/migrate/names/access_path.h"
+
 namespace npu::migrate {
 
 /// Where a string literal stands: in which file of the project, and its bytes there.
@@ -17,26 +19,44 @@ struct Place {
 };
 
 struct Value {
-  enum class What : uint8_t {
-    kName,      ///< an API or something of the project, by its dotted name; "f()" is what calling f gives, "x[]" an
-                ///< element of x, "(x" a literal list or tuple with x in it
+  enum class Root : uint8_t {
+    kLibrary,   ///< a package from elsewhere, the first step of the path
+    kProject,   ///< the project that is migrated; its modules come first in the path
     kText,      ///< a string literal
-    kConstant,  ///< a number, None, True, False: its source text
-    kUnknown    ///< anything; text is "?" and the way from there, as in "?.cuda()"
+    kConstant,  ///< a number, None, True, False
+    kUnknown    ///< anything; the path is the way from there
   };
-  What what = What::kUnknown;
+  Root root = Root::kUnknown;
   bool whole = true;  ///< of a text: all of it, not only how it begins ("cuda:%d" % i)
-  std::string text = "?";
-  Place origin;  ///< of a text
+  uint16_t held = 0;  ///< in how many literal lists or tuples it is: of `[torch.a]` each element is torch.a
+  AccessPath path;
+  std::string text;  ///< of a text, what it says; of a constant, its source text
+  Place origin;      ///< of a text
   bool operator==(const Value&) const = default;
 
-  static Value name(std::string dotted) { return {What::kName, true, std::move(dotted), {}}; }
-  static Value unknown(std::string path = "?") { return {What::kUnknown, true, std::move(path), {}}; }
-  static Value constant(std::string_view text) { return {What::kConstant, true, std::string(text), {}}; }
-  bool is_name() const { return what == What::kName; }
-  bool is_text() const { return what == What::kText; }
-  /// A name of the project itself: ":package.module.name".
-  bool is_ours() const { return is_name() && text.starts_with(':'); }
+  static Value library(AccessPath path) { return {Root::kLibrary, true, 0, std::move(path), {}, {}}; }
+  static Value project(AccessPath path) { return {Root::kProject, true, 0, std::move(path), {}, {}}; }
+  static Value unknown(AccessPath way = {}) { return {Root::kUnknown, true, 0, std::move(way), {}, {}}; }
+  static Value constant(std::string_view text) { return {Root::kConstant, true, 0, {}, std::string(text), {}}; }
+
+  /// An API or something of the project.
+  bool is_name() const { return root == Root::kLibrary || root == Root::kProject; }
+  bool is_text() const { return root == Root::kText; }
+  bool is_constant() const { return root == Root::kConstant; }
+  bool is_unknown() const { return root == Root::kUnknown; }
+  bool is_library() const { return root == Root::kLibrary && held == 0; }
+  bool is_ours() const { return root == Root::kProject && held == 0; }
+
+  /// What these steps lead to from here; not of texts and constants.
+  Value then(Steps steps) const { return {root, true, held, joined(path, steps), {}, {}}; }
+  Value then(const Step& step) const { return then(Steps(&step, 1)); }
+
+  /// As rules and reports spell it: "torch.device()", ":package.module.Class().x[]" of the project, "?.cuda" of what is
+  /// unknown, "(x" in a literal list; of texts and constants, their text.
+  std::string spelled() const;
+  size_t spelled_size() const;
+  bool is(std::string_view spelling) const { return spelled_size() == spelling.size() && spelled() == spelling; }
+  bool ends_with(std::string_view spelling) const { return spelled().ends_with(spelling); }
 };
 
 /// All that an expression may be over branches and loops; never empty after evaluation.
@@ -52,7 +72,7 @@ class Values {
   auto end() const { return list_.end(); }
   /// Whether something unknown is among them.
   bool open() const;
-  /// "tensorflow.keras.Model() or unknown", for messages.
+  /// "tensorflow.keras.Model() or "cuda"", for messages.
   std::string spelled() const;
 
  private:

@@ -61,7 +61,7 @@ bool wrapped_already(Migration& migration, Node value, const std::string& before
   if (value.text().starts_with(before.substr(0, before.find('(') + 1))) return true;
   const std::string result = "." + before.substr(0, before.find('(')) + "()";
   return std::ranges::any_of(migration.names().of(value),
-                             [&](const Value& each) { return each.is_name() && each.text.ends_with(result); });
+                             [&](const Value& each) { return each.is_name() && each.ends_with(result); });
 }
 
 /// Whether the place is an argument of the very call that would be put around it.
@@ -78,7 +78,7 @@ bool wrapped_later(Migration& migration, Node node, const std::string& before) {
   if (migration.source().bytes().find(callee) == std::string::npos) return false;
   const Values values = migration.names().of(node);
   const auto among = [&](const Value& each) {
-    return each.is_name() && std::ranges::any_of(values, [&](const Value& own) { return own.text == each.text; });
+    return each.is_name() && std::ranges::find(values, each) != values.end();
   };
   const Tree& tree = migration.tree();
   for (uint32_t i = 0; i < tree.size(); ++i) {

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <thread>
 
+#include "tools/migrate/names/program_reader.h"
+
 namespace npu::migrate {
 
 namespace {
@@ -40,7 +42,9 @@ Batch::Batch(std::vector<std::string> paths, Load load, const RuleIndex& rules, 
 void Batch::gather(size_t index) try {
   const Source source = load_(paths_[index]);
   const Tree tree(source);
-  project_.set(index, Evaluator(tree, project_, paths_[index], static_cast<int32_t>(index), false).exports());
+  Evaluator names(tree, project_, paths_[index], static_cast<int32_t>(index), false);
+  Program program = program_of(names);
+  project_.set(index, names.exports(), std::move(program));
   keep(index, tree);
 } catch (const std::exception&) {
   // The second pass meets the same file and reports it.

@@ -64,9 +64,8 @@ void Migration::give(std::string_view name, Node value) {
   if (name.empty() || !value) return;
   std::string word(name);
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
-  const Value given = Value::name(word);
-  for (const Rule* rule : rules_.meeting(Rule::On::kGiven, given))
-    if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, value, true, given);
+  for (const Rule* rule : rules_.meeting(Rule::On::kGiven, word))
+    if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, value, true, {});
 }
 
 /// Comparisons, and what comes to the same: methods of texts, `match`.
@@ -76,8 +75,8 @@ void Migration::visit_compared(Node node) {
   const bool asks = function.is(k_attribute) &&
                     std::ranges::find(kMethods, function.child(Field::k_attribute).text()) != std::end(kMethods);
   if (!asks && !node.is(k_comparison_operator) && !node.is(k_match_statement)) return;
-  for (const Rule* rule : rules_.meeting(Rule::On::kCompare, Value::name("*")))
-    if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, node, true, Value::name("*"));
+  for (const Rule* rule : rules_.meeting(Rule::On::kCompare, "*"))
+    if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, node, true, {});
   if (!node.is(k_comparison_operator)) return;
   for (const Node side : node.named())
     if (!side.is(k_string)) meet(Rule::On::kCompare, node, side);

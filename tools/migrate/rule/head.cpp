@@ -7,6 +7,7 @@
 #include <ranges>
 
 #include "tools/migrate/names/known.h"
+#include "tools/migrate/names/program_reader.h"
 #include "tools/migrate/rule/migration.h"
 #include "tools/migrate/rule/words.h"
 
@@ -109,7 +110,7 @@ bool Migration::may_load_framework(Node statement) const {
   const auto loads = [&](Node module) {
     const std::string_view name = module.text(), root = name.substr(0, name.find('.'));
     return known_names().is_root(root) || root.starts_with("tensorflow") ||
-           names_.project().imported(names_.path(), name, 0).starts_with(':');
+           names_.project().imported(names_.path(), name, 0).is_ours();
   };
   if (const Node module = statement.child(Field::k_module_name)) return module.is(k_relative_import) || loads(module);
   return std::ranges::any_of(statement.children(Field::k_name), [&](Node each) {

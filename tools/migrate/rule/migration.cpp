@@ -27,14 +27,15 @@ std::string_view last_component(std::string_view name) {
 /// Whether a rule means this value: by name, or only perhaps, by the way from an unknown receiver.
 enum class Meant { kNo, kPerhaps, kYes };
 
-Meant meant(const Rule& rule, const Value& value) {
-  const auto fits = [&](const std::string& pattern) { return matches(pattern, value.text); };
+/// `name`: the value as rules spell it.
+Meant meant(const Rule& rule, const Value& value, std::string_view name) {
+  const auto fits = [&](const std::string& pattern) { return matches(pattern, name); };
   if (value.is_name() || value.is_text()) {
     if (std::ranges::any_of(rule.except, fits)) return Meant::kNo;
     return value.is_name() && std::ranges::any_of(rule.names, fits) ? Meant::kYes : Meant::kNo;
   }
-  if (value.what != Value::What::kUnknown) return Meant::kNo;
-  return std::ranges::any_of(rule.unknown, [&](const std::string& way) { return value.text.ends_with(way); })
+  if (!value.is_unknown()) return Meant::kNo;
+  return std::ranges::any_of(rule.unknown, [&](const std::string& way) { return name.ends_with(way); })
              ? Meant::kPerhaps
              : Meant::kNo;
 }
@@ -91,16 +92,16 @@ RuleIndex::RuleIndex(std::vector<const Rule*> rules) : rules_(std::move(rules)) 
   }
 }
 
-std::vector<const Rule*> RuleIndex::meeting(Rule::On on, const Value& value) const {
+std::vector<const Rule*> RuleIndex::meeting(Rule::On on, std::string_view name) const {
   std::vector<const Entry*> found;
   const auto take = [&](const Entries& entries, std::string_view key, bool all) {
     if (const auto at = entries.find(key); at != entries.end())
       for (const Entry& entry : at->second)
-        if (all || matches(entry.pattern, value.text)) found.push_back(&entry);
+        if (all || matches(entry.pattern, name)) found.push_back(&entry);
   };
   const Table& table = tables_[static_cast<size_t>(on)];
-  take(table.exact, value.text, true);
-  take(table.by_last, last_component(value.text), false);
+  take(table.exact, name, true);
+  take(table.by_last, last_component(name), false);
   take(table.by_last, "*", false);
   std::ranges::stable_sort(found, {}, &Entry::order);
   std::vector<const Rule*> out;
@@ -178,13 +179,14 @@ void Migration::gather_imports() {
 void Migration::meet(Rule::On on, Node node, Node asked) {
   const Values& values = names_.of(asked);
   std::vector<const Rule*> rules;
+  std::vector<std::string> spelled;
   for (const Value& value : values)
-    for (const Rule* rule : rules_.meeting(on, value))
+    for (const Rule* rule : rules_.meeting(on, spelled.emplace_back(value.spelled())))
       if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
   for (const Rule* rule : rules) {
     size_t yes = 0, perhaps = 0;
-    for (const Value& value : values) {
-      const Meant how = meant(*rule, value);
+    for (size_t i = 0; const Value& value : values) {
+      const Meant how = meant(*rule, value, spelled[i++]);
       yes += how == Meant::kYes;
       perhaps += how == Meant::kPerhaps;
     }
@@ -263,10 +265,10 @@ bool Migration::make(const Rule& rule, Node node) {
 void Migration::record_use(Node node) {
   const Values& values = names_.of(node);
   if (values.size() != 1 || !values.begin()->is_name()) return;
-  const std::string& name = values.begin()->text;
-  if (name.find('(') != name.npos || name.find('[') != name.npos || name.find('.') == name.npos) return;
-  if (known_names().is_root(std::string_view(name).substr(0, name.find('.'))))
-    result_.uses.push_back({node.line(), name});
+  const Value& value = *values.begin();
+  const auto attribute = [](const Step& step) { return step.how == Step::How::kAttribute; };
+  if (!value.is_library() || value.path.size() < 2 || !std::ranges::all_of(value.path, attribute)) return;
+  if (known_names().is_root(value.path[0].name.text())) result_.uses.push_back({node.line(), value.spelled()});
 }
 
 void Migration::visit(Node node) {
@@ -281,20 +283,19 @@ void Migration::visit(Node node) {
     }
     case k_subscript: return meet(Rule::On::kSubscript, node, node.child(Field::k_value));
     case k_function_definition: {
-      const Value name = Value::name(std::string(node.child(Field::k_name).text()));
-      for (const Rule* rule : rules_.meeting(Rule::On::kDefine, name))
-        if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, node, true, name);
+      for (const Rule* rule : rules_.meeting(Rule::On::kDefine, node.child(Field::k_name).text()))
+        if (rule->needs.empty() || concerns(rule->needs)) apply(*rule, node, true, {});
       return;
     }
     case k_import_statement:
     case k_import_from_statement: {
       const Node module = node.child(Field::k_module_name);
       std::set<const Rule*> noted;  // once for the module and its names
-      const auto ask = [&](Node at, std::string dotted) {
-        const Value name = Value::name(std::move(dotted));
-        for (const Rule* rule : rules_.meeting(Rule::On::kImport, name))
-          if (meant(*rule, name) != Meant::kNo && (rule->report.empty() || noted.insert(rule).second))
-            apply(*rule, at, true, name);
+      const auto ask = [&](Node at, const std::string& dotted) {
+        const Value name = Value::library(spelled_path(dotted));
+        for (const Rule* rule : rules_.meeting(Rule::On::kImport, dotted))
+          if (meant(*rule, name, dotted) != Meant::kNo && (rule->report.empty() || noted.insert(rule).second))
+            apply(*rule, at, true, {});
       };
       if (module.is(k_dotted_name)) ask(module, std::string(module.text()));
       if (module.is(k_relative_import)) return;
@@ -343,9 +344,9 @@ void Migration::meet_file(Rule::On on) {
   if (std::ranges::any_of(result_.uses, of_keras) && source().bytes().find("keras") != std::string::npos)
     asked.insert("tensorflow.keras");
   for (const std::string& name : asked)
-    for (const Rule* rule : rules_.meeting(on, Value::name(name)))
+    for (const Rule* rule : rules_.meeting(on, name))
       if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
-  for (const Rule* rule : rules) apply(*rule, tree_.root(), true, Value::name("file"));
+  for (const Rule* rule : rules) apply(*rule, tree_.root(), true, {});
 }
 
 /// Before and after of every row, read from the edits. Of long places only what the change itself touches is told.

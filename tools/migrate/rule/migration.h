@@ -24,7 +24,7 @@ class RuleIndex {
  public:
   explicit RuleIndex(std::vector<const Rule*> rules);
   /// Rules of this kind that may mean `name` ("?.cuda" for an unknown receiver), in the order of the book.
-  std::vector<const Rule*> meeting(Rule::On on, const Value& value) const;
+  std::vector<const Rule*> meeting(Rule::On on, std::string_view name) const;
   const std::vector<const Rule*>& all() const { return rules_; }
 
  private:

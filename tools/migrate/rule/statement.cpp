@@ -68,7 +68,7 @@ bool calls_framework(Migration& migration, Node body, const std::string& framewo
     const Node node = migration.tree().node(i);
     if (!node.is(k_call)) continue;
     for (const Value& value : migration.names().of(node.child(Field::k_function)))
-      if (value.is_name() && value.text.starts_with(framework + ".")) return true;
+      if (value.is_name() && value.spelled().starts_with(framework + ".")) return true;
   }
   return false;
 }

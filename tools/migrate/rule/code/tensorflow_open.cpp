@@ -9,7 +9,7 @@ bool calls(Migration& migration, std::string_view name) {
   for (uint32_t i = 0; i < tree.size(); ++i) {
     if (!tree.node(i).is(Kind::k_call)) continue;
     for (const Value& value : migration.names().of(tree.node(i).child(Field::k_function)))
-      if (value.text == name) return true;
+      if (value.is(name)) return true;
   }
   return false;
 }

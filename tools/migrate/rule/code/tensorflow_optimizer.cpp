@@ -85,7 +85,7 @@ bool old_member_used(Migration& migration, Node call) {
     const Node node = tree.node(i);
     if (!node.is(k_attribute) || !is_old(node.child(Field::k_attribute).text())) continue;
     for (const Value& value : migration.names().of(node.child(Field::k_object)))
-      if (value.text == object) return true;
+      if (value.is(object)) return true;
   }
   return false;
 }

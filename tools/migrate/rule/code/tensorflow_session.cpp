@@ -11,7 +11,7 @@ namespace {
 using enum Kind;
 
 bool is_host(const Value& value) {
-  if (value.what == Value::What::kConstant) return value.text == "None";
+  if (value.is_constant()) return value.text == "None";
   if (!value.is_text()) return false;
   std::string text = value.text;
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -33,7 +33,7 @@ bool wrap_compiled_optimizer(Migration& migration, const Rule&, Node call, size_
   const Node value = Arguments(call).value(0, "optimizer");
   if (!value) return false;
   const auto wrapped = [](const Value& each) {
-    return each.text.ends_with("npu_distributed_optimizer_wrapper()") || each.text.ends_with("Optimizer()");
+    return each.ends_with("npu_distributed_optimizer_wrapper()") || each.ends_with("Optimizer()");
   };
   // Where the file has two imports of `*`, nobody knows whose name it is: how it is spelled counts too.
   if (std::ranges::any_of(migration.names().of(value), wrapped) || value.text().starts_with(kWrapper)) return false;

@@ -58,7 +58,7 @@ bool is_backend(Migration& migration, Node side) {
   if (word.find("backend") != word.npos) return true;
   return std::ranges::any_of(migration.names().of(node), [&](const Value& value) {
     if (value.is_text()) return !node.is(k_string) && migration.is_taken(value.origin);
-    return value.text == "torch.distributed.get_backend()";
+    return value.is("torch.distributed.get_backend()");
   });
 }
 
@@ -70,8 +70,8 @@ bool is_device(Migration& migration, Node side) {
   if (node.is(k_subscript) && is_device_word(node.child(Field::k_subscript).text())) return true;
   return std::ranges::any_of(migration.names().of(node), [&](const Value& value) {
     if (value.is_text()) return migration.is_taken(value.origin);
-    return value.text == "torch.device()" || value.text.ends_with(".device") ||
-           value.text.ends_with("get_default_device()") || value.text.ends_with("current_accelerator()");
+    return value.is("torch.device()") || value.ends_with(".device") || value.ends_with("get_default_device()") ||
+           value.ends_with("current_accelerator()");
   });
 }
 
@@ -206,7 +206,7 @@ bool default_type(Migration& migration, const Rule&, Node node, size_t change) {
   const Node type = Arguments(node).at(0);
   if (!type) return false;
   const Values values = migration.names().of(type);
-  const bool floats = values.size() == 1 && values.begin()->text == "torch.cuda.FloatTensor";
+  const bool floats = values.size() == 1 && values.begin()->is("torch.cuda.FloatTensor");
   if (!floats) return false;
   const Node function = node.child(Field::k_function);
   const Node name = function.is(k_attribute) ? function.child(Field::k_attribute) : Node();

@@ -135,7 +135,7 @@ bool may_be_loader(Migration& migration, Node node) {
   const std::string name = lower(node.text());
   if (node.is(k_identifier) && has(name, "train") && has(name, "loader")) return true;
   return std::ranges::any_of(migration.names().of(node), [](const Value& value) {
-    return value.is_name() && value.text == "torch.utils.data.DataLoader()";
+    return value.is_name() && value.is("torch.utils.data.DataLoader()");
   });
 }
 

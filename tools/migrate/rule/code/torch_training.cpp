@@ -63,7 +63,7 @@ bool smi(Migration& migration, const Rule& rule, Node node, size_t) {
 bool listed_value(Migration& migration, const Rule& rule, Node node, size_t) {
   const Action& action = rule.actions[0];
   for (const Value& value : migration.names().of(node))
-    if ((value.is_text() || value.what == Value::What::kConstant) && value.whole && value.text == action.key) {
+    if ((value.is_text() || value.is_constant()) && value.whole && value.text == action.key) {
       migration.note(rule, node, "manual", action.after);
       break;
     }

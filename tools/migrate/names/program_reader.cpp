@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/migrate/names/program.h"
+#include "tools/migrate/names/program_reader.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
-#include "tools/migrate/names/evaluate.h"
 #include "tools/migrate/names/known.h"
 
 namespace npu::migrate {
@@ -84,11 +83,12 @@ class Reading {
   }
 
   void take(std::string_view module, int level) {
-    const std::string name = names_.project().imported(names_.path(), module, level);
-    if (name.starts_with(':')) {
-      out_.modules.push_back(name);
+    const Value imported = names_.project().imported(names_.path(), module, level);
+    if (imported.is_ours()) {
+      out_.modules.push_back(imported.path);
       return;
     }
+    const std::string name = imported.spelled();
     const std::string known = known_names().canonical(name), root = known.substr(0, known.find('.'));
     out_.tensorflow = out_.tensorflow || root == "tensorflow";
     out_.torch = out_.torch || root == "torch";
