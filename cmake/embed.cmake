@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# -DFILES=a|b -DOUT=file.cpp: the texts of files as one C++ source, found again by their names (rule/built_in.h).
+# -DFILES=a|b -DOUT=file.cpp: the texts of files as one C++ source, found again by their names (text/built_in.h).
 string(REPLACE "|" ";" FILES "${FILES}")
-set(code "#include \"tools/migrate/rule/built_in.h\"\n#include <array>\n#include <utility>\nnamespace npu::migrate {\nnamespace {\n")
+set(code "#include \"tools/migrate/text/built_in.h\"\n#include <array>\n#include <utility>\nnamespace npu::migrate {\nnamespace {\n")
 set(table "")
 set(names "")
 list(SORT FILES COMPARE FILE_BASENAME)

@@ -23,9 +23,9 @@
 #include <numeric>
 #include <sstream>
 
+#include "tools/migrate/migration/batch.h"
 #include "tools/migrate/names/evaluate.h"
-#include "tools/migrate/rule/batch.h"
-#include "tools/migrate/rule/built_in.h"
+#include "tools/migrate/text/built_in.h"
 
 namespace npu::migrate {
 namespace {

@@ -168,7 +168,7 @@ def test_name_of_the_compat_header(name):
 def test_code_writes_no_other_names():
     """Code of rules writes names in the data too, so that the tests above see them."""
     texts = set()
-    for path in (RULES.parent / "rule/code").glob("tensorflow*.cpp"):
+    for path in (RULES.parent / "code").glob("tensorflow*.cpp"):
         code = re.sub(r"//[^\n]*", "", path.read_text())
         texts |= {ast.literal_eval(text) for text in re.findall(r'"(?:[^"\\\n]|\\.)*"', code)}
     rules = "\n".join(steps())

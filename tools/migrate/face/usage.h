@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/migrate/face/run.h"
 #include "tools/migrate/rule/rule.h"
+#include "tools/migrate/run/run.h"
 
 namespace npu::migrate {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/migrate/rule/change.h"
+#include "tools/migrate/migration/change.h"
 
 namespace npu::migrate {
 

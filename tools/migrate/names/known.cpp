@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/migrate/names/known.h"
 
-#include "tools/migrate/rule/built_in.h"
+#include "tools/migrate/text/built_in.h"
 
 namespace npu::migrate {
 namespace {

@@ -68,6 +68,7 @@ class SymbolTable {
   static AccessPath qualified(Node definition);
   /// Whether a definition has this decorator, by its last name.
   static bool decorated(Node definition, std::string_view by);
+  static bool is_property(Node function) { return decorated(function, "property") || decorated(function, "getter"); }
 
  private:
   struct Scope {

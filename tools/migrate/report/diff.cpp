@@ -59,10 +59,4 @@ std::string unified_diff(const FileResult& file) {
   return out;
 }
 
-std::string told(const Change& change) {
-  if (!change.message.empty()) return change.message;
-  if (change.after.empty()) return fmt::format("delete {}", change.before);
-  return fmt::format("change {} to {}", change.before, change.after);
-}
-
 }  // namespace npu::migrate

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/migrate/rule/change.h"
+#include "tools/migrate/migration/change.h"
 
 namespace npu::migrate {
 
@@ -19,9 +19,6 @@ std::string html_report(const std::string& title, const std::vector<FileResult>&
 /// One JSON object: files with their rows, and the sums. Texts that are no UTF-8 come with replacement characters.
 std::string json_report(const std::vector<FileResult>& files, const std::vector<std::string>& failures,
                         const std::vector<std::string>& notes);
-
-/// What a row says, in one line.
-std::string told(const Change& change);
 
 /// Lines changed that lie near each other, with `context` lines around them, within the text.
 struct Hunk {

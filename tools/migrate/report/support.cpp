@@ -7,7 +7,7 @@
 #include <ranges>
 
 #include "tools/migrate/report/sheet.h"
-#include "tools/migrate/rule/built_in.h"
+#include "tools/migrate/text/built_in.h"
 #include "tools/migrate/text/source.h"
 
 namespace npu::migrate {

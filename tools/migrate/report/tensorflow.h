@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tools/migrate/face/run.h"
 #include "tools/migrate/report/support.h"
+#include "tools/migrate/run/run.h"
 
 namespace npu::migrate {
 

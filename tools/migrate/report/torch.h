@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/migrate/face/run.h"
+#include "tools/migrate/run/run.h"
 
 namespace npu::migrate {
 

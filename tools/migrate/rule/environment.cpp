@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/migrate/names/known.h"
-#include "tools/migrate/rule/built_in.h"
+#include "tools/migrate/text/built_in.h"
 
 namespace npu::migrate {
 namespace {

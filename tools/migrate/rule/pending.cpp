@@ -5,7 +5,7 @@
 
 #include <cctype>
 
-#include "tools/migrate/rule/built_in.h"
+#include "tools/migrate/text/built_in.h"
 
 namespace npu::migrate {
 namespace {
@@ -41,11 +41,11 @@ std::vector<std::string> PendingNames::in(std::string_view text) const {
   return out;
 }
 
-void PendingNames::warn(std::string_view text, Change& row) const {
+void PendingNames::warn(std::string_view text, std::string& message) const {
   for (const std::string& name : in(text)) {
-    if (row.message.find("`" + name + "`") != row.message.npos) continue;
-    if (!row.message.empty()) row.message += "; ";
-    row.message += fmt::format("this release of npu_device has no `{}` yet: training stops there", name);
+    if (message.find("`" + name + "`") != message.npos) continue;
+    if (!message.empty()) message += "; ";
+    message += fmt::format("this release of npu_device has no `{}` yet: training stops there", name);
   }
 }
 

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/migrate/rule/change.h"
-
 namespace npu::migrate {
 
 class PendingNames {
@@ -19,8 +17,8 @@ class PendingNames {
   std::vector<std::string> in(std::string_view text) const;
   /// What a name of the table is.
   const std::string& what(const std::string& name) const { return names_.at(name); }
-  /// Says so at the end of the row's message where `text` has one of the names.
-  void warn(std::string_view text, Change& row) const;
+  /// Says so at the end of a row's message where `text` has one of the names.
+  void warn(std::string_view text, std::string& message) const;
 
  private:
   std::map<std::string, std::string> names_;

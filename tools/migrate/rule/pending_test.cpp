@@ -7,14 +7,10 @@ namespace npu::migrate {
 namespace {
 
 std::string warned(std::string_view text, std::string message) {
-  Change row;
-  row.before = "old()";
-  row.after = "new()";
-  row.message = std::move(message);
   const PendingNames names("# comment\nnpu.train\tlater\nwrap_it\tmuch later\n");
-  names.warn(text, row);
-  names.warn(text, row);  // a row has several edits
-  return row.message;
+  names.warn(text, message);
+  names.warn(text, message);  // a row has several edits
+  return message;
 }
 
 TEST(PendingNames, AreToldOnceAtTheEnd) {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "tools/migrate/names/known.h"
-#include "tools/migrate/rule/built_in.h"
+#include "tools/migrate/text/built_in.h"
 #include "tools/migrate/text/source.h"
 
 namespace npu::migrate {

@@ -13,7 +13,7 @@
 namespace npu::migrate {
 
 /// One step of what a rule does to the place it met. In texts, {self}, {callee}, {object}, {name}, {first} and {old}
-/// stand for what the file has there (rule/action.cpp).
+/// stand for what the file has there (migration/action.cpp).
 struct Action {
   enum class What {
     kCallee,     ///< call: another callee
@@ -32,7 +32,7 @@ struct Action {
                  ///< `text`
     kBody,       ///< definition: `text` becomes its body
     kEntry,      ///< file: `text` before what the program does, `after` behind it
-    kCode        ///< what no data says: the function `text` of rule/code.h
+    kCode        ///< what no data says: the function `text` of migration/code.h
   };
   What what{};
   std::string key, text, after, missing, keyword;

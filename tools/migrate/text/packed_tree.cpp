@@ -31,16 +31,15 @@ size_t hash_of(const Source& source) { return std::hash<std::string>()(source.by
 
 }  // namespace
 
-PackedTree::PackedTree(const Tree& tree)
-    : nodes_(tree.size()),
-      error_line_(tree.error_line()),
-      text_bytes_(tree.source().bytes().size()),
-      text_hash_(hash_of(tree.source())) {
-  const std::vector<Tree::Flat>& flat = tree.flat_;
+PackedTree::PackedTree(std::span<const FlatNode> flat, size_t error_line, const Source& source)
+    : nodes_(static_cast<uint32_t>(flat.size())),
+      error_line_(error_line),
+      text_bytes_(source.bytes().size()),
+      text_hash_(hash_of(source)) {
   packed_.reserve(flat.size() * 4);
   uint32_t place = 0;  // where the next node begins if nothing lies between
   for (uint32_t i = 0; i < nodes_; ++i) {
-    const Tree::Flat& node = flat[i];
+    const FlatNode& node = flat[i];
     const bool inner = node.past > i + 1, last = node.past == flat[node.parent].past;
     packed_ += static_cast<char>(static_cast<uint8_t>(node.kind) | (inner ? kHasChildren : 0));
     packed_ +=
@@ -56,8 +55,8 @@ bool PackedTree::made_of(const Source& source) const {
   return source.bytes().size() == text_bytes_ && hash_of(source) == text_hash_;
 }
 
-std::vector<Tree::Flat> PackedTree::unpacked() const {
-  std::vector<Tree::Flat> out;
+std::vector<FlatNode> PackedTree::unpacked() const {
+  std::vector<FlatNode> out;
   out.reserve(nodes_);
   const char* at = packed_.data();
   uint32_t parent = 0, place = 0;

@@ -78,6 +78,8 @@ Tree::Tree(const Source& source, const PackedTree* packed) : source_(source) {
     parse();
 }
 
+PackedTree Tree::packed() const { return {flat_, error_line_, source_}; }
+
 void Tree::parse() {
   const Parsed tree = parsed(source_.readable(), source_.path());
   const TSNode root = ts_tree_root_node(tree.get());

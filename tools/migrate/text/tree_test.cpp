@@ -4,35 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "tools/migrate/rule/rule.h"
-#include "tools/migrate/text/packed_tree.h"
+#include "tools/migrate/text/tree_fixture.h"
 
 namespace npu::migrate {
 namespace {
 
 using enum Kind;
-
-/// All there is to know of a node, in one line.
-std::string told(Node node) {
-  return fmt::format("{}-{} kind {} field {} parent {} past {}", node.begin(), node.end(),
-                     static_cast<int>(node.kind()), static_cast<int>(node.field()),
-                     node.parent() ? static_cast<int>(node.parent().index()) : -1, node.past());
-}
-
-std::vector<std::string> told(const Tree& tree) {
-  std::vector<std::string> out;
-  for (uint32_t i = 0; i < tree.size(); ++i) out.push_back(told(tree.node(i)));
-  return out;
-}
-
-void expect_packs(const std::string& text) {
-  const Source source("a.py", text);
-  const Tree tree(source);
-  const PackedTree packed(tree);
-  const Tree again(source, &packed);
-  EXPECT_EQ(told(again), told(tree)) << text.substr(0, 200);
-  EXPECT_EQ(again.error_line(), tree.error_line()) << text.substr(0, 200);
-}
 
 std::string times(size_t count, const std::string& text) {
   std::string out;
@@ -55,15 +32,12 @@ TEST(PackedTree, ComesOutAsItWentIn) {
     expect_packs(text);
   expect_packs(times(300, "(") + times(300, ")"));
   expect_packs("x = '" + times(70000, "long ") + "'\n" + times(40000, " \n") + "y = 1\n");  // numbers of three bytes
-  const RuleBook book = RuleBook::built_in();
-  for (const Rule& rule : book.all())
-    for (const Example& example : rule.examples) expect_packs(example.before);
 }
 
 TEST(PackedTree, IsNotTakenForAnotherText) {
   const Source before("a.py", "x = 1\n"), after("a.py", "x(1)\n\n"), longer("a.py", "x = 1\n\n");
   const Tree tree(before);
-  const PackedTree packed(tree);
+  const PackedTree packed = tree.packed();
   EXPECT_TRUE(packed.made_of(before));
   EXPECT_FALSE(packed.made_of(after));
   EXPECT_FALSE(packed.made_of(longer));
@@ -75,7 +49,7 @@ TEST(PackedTree, TakesLessThanTheText) {
   for (int i = 0; i < 2000; ++i) text += fmt::format("value_{0} = some_function(argument_{0}, other=[{0}, None])\n", i);
   const Source source("a.py", text);
   const Tree tree(source);
-  EXPECT_LT(PackedTree(tree).bytes(), tree.size() * 4.5);
+  EXPECT_LT(tree.packed().bytes(), tree.size() * 4.5);
 }
 
 TEST(Tree, ParentsChildrenAndFields) {
