@@ -97,14 +97,16 @@ void Matcher::meet_places() {
 void Matcher::meet(Rule::On on, Node node, Node asked) {
   const Values& values = names().of(asked);
   std::vector<const Rule*> rules;
-  std::vector<std::string> spelled;
-  for (const Value& value : values)
-    for (const Rule* rule : rules_.meeting(on, spelled.emplace_back(value.spelled())))
+  spelled_.resize(std::max(spelled_.size(), values.size()));
+  for (size_t i = 0; const Value& value : values) {
+    value.spell_into(spelled_[i]);
+    for (const Rule* rule : rules_.meeting(on, spelled_[i++]))
       if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(rule);
+  }
   for (const Rule* rule : rules) {
     size_t yes = 0, perhaps = 0;
     for (size_t i = 0; const Value& value : values) {
-      const Meant how = meant(*rule, value, spelled[i++]);
+      const Meant how = meant(*rule, value, spelled_[i++]);
       yes += how == Meant::kYes;
       perhaps += how == Meant::kPerhaps;
     }

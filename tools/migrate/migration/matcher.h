@@ -2,7 +2,9 @@
 // What stands where: every place of a file is met by its resolved name, and by what it is for.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/migrate/migration/migration.h"
 #include "tools/migrate/rule/rule_index.h"
@@ -33,6 +35,7 @@ class Matcher {
 
   Migration& migration_;
   const RuleIndex& rules_;
+  std::vector<std::string> spelled_;  // what the values of a place are spelled, kept for its memory
 };
 
 }  // namespace npu::migrate

@@ -59,6 +59,7 @@ bool is_builtin(std::string_view name) {
 
 /// What calling these with keywords gives is a dictionary, or as good as one.
 bool is_namespace(const Value& name) {
+  if (!name.is_library() || name.path.size() != 2) return false;
   return name.is("types.SimpleNamespace") || name.is("argparse.Namespace") || name.is("easydict.EasyDict");
 }
 

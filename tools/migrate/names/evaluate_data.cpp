@@ -81,6 +81,15 @@ std::vector<std::string> parameter_names(Node function) {
   return out;
 }
 
+/// x.parse_args(), or the first of x.parse_known_args().
+bool is_parsed(const Value& value) {
+  Steps path = value.path;
+  const bool known = !path.empty() && path.back() == Step::element();
+  if (known) path = path.first(path.size() - 1);
+  if (path.size() < (value.is_unknown() ? 2 : 3) || path.back() != Step::call()) return false;
+  return path[path.size() - 2] == Step::attribute(known ? "parse_known_args" : "parse_args");
+}
+
 /// Names that an object of parsed options goes by where it is a parameter.
 bool is_options_name(std::string_view name) {
   static constexpr std::string_view kNames[] = {"args", "opt", "opts", "options", "flags", "FLAGS", "hparams", "conf"};
@@ -154,8 +163,8 @@ Values Evaluator::of_option(const Value& object, Node node) {
   const std::string attribute(node.child(Field::k_attribute).text());
   if (const Values entry = of_entry(object, attribute); !entry.empty()) return entry;
   const Node name = node.child(Field::k_object);
-  const bool parsed = object.ends_with(".parse_args()") || object.ends_with(".parse_known_args()[]") ||
-                      (object.is_unknown() && name.is(k_identifier) && is_options_name(name.text()));
+  const bool parsed =
+      is_parsed(object) || (object.is_unknown() && name.is(k_identifier) && is_options_name(name.text()));
   if (!parsed) return {};
   index_calls();
   const auto found = options_.find(attribute);
@@ -216,8 +225,12 @@ void Evaluator::export_data(Exports& exports) {
   for (uint32_t i = 0; i < tree_.size(); ++i) {
     const Node node = tree_.node(i);
     if (node.is(k_function_definition)) {
-      if (std::vector<std::string> names = parameter_names(node); !names.empty())
-        exports.parameters[SymbolTable::qualified(node)] = std::move(names);
+      if (const std::vector<std::string> names = parameter_names(node); !names.empty()) {
+        std::vector<Word>& words = exports.parameters[SymbolTable::qualified(node)];
+        words.clear();
+        words.reserve(names.size());
+        for (const std::string& name : names) words.emplace_back(name);
+      }
       continue;
     }
     if (!node.is(k_dictionary) && !node.is(k_call)) continue;

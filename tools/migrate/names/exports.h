@@ -20,12 +20,12 @@ using ByPath = std::unordered_map<AccessPath, Content, StepsHash, StepsEqual>;
 struct Exports {
   AccessPath module;  ///< package.name
   ByPath<Values> names;
-  ByPath<std::vector<Value>> bases;             ///< of classes, by qualified name
-  NameSet defined;                              ///< functions, classes and methods: f, C.method
-  NameSet bound;                                ///< other names: x, C.attribute
-  ByPath<std::vector<std::string>> parameters;  ///< of f, C.method; methods without self
-  std::vector<Value> stars;                     ///< modules imported by *
-  bool tensorflow = false;                      ///< it speaks of TensorFlow
+  ByPath<std::vector<Value>> bases;      ///< of classes, by qualified name
+  NameSet defined;                       ///< functions, classes and methods: f, C.method
+  NameSet bound;                         ///< other names: x, C.attribute
+  ByPath<std::vector<Word>> parameters;  ///< of f, C.method; methods without self
+  std::vector<Value> stars;              ///< modules imported by *
+  bool tensorflow = false;               ///< it speaks of TensorFlow
 };
 
 }  // namespace npu::migrate

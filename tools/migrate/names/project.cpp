@@ -203,7 +203,10 @@ std::vector<std::string> Project::parameters(const Value& name) const {
     std::erase(rest, Step::call());
     if (exports->bases.contains(rest)) rest.push_back(Step::attribute("__init__"));
     const auto found = exports->parameters.find(rest);
-    return found == exports->parameters.end() ? std::vector<std::string>() : found->second;
+    std::vector<std::string> out;
+    if (found == exports->parameters.end()) return out;
+    for (const Word& parameter : found->second) out.emplace_back(parameter.text());
+    return out;
   }
   return {};
 }

@@ -15,11 +15,17 @@ std::string_view mark_of(Value::Root root) {
 }  // namespace
 
 std::string Value::spelled() const {
-  if (is_text() || is_constant()) return text;
-  std::string out(held, '(');
+  std::string out;
+  spell_into(out);
+  return out;
+}
+
+void Value::spell_into(std::string& out) const {
+  out = text;
+  if (is_text() || is_constant()) return;
+  out.append(held, '(');
   out += mark_of(root);
   spell(path, is_name(), out);
-  return out;
 }
 
 size_t Value::spelled_size() const {

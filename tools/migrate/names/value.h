@@ -54,6 +54,8 @@ struct Value {
   /// As rules and reports spell it: "torch.device()", ":package.module.Class().x[]" of the project, "?.cuda" of what is
   /// unknown, "(x" in a literal list; of texts and constants, their text.
   std::string spelled() const;
+  /// The same in the place of what `out` holds: places are met by the million.
+  void spell_into(std::string& out) const;
   size_t spelled_size() const;
   bool is(std::string_view spelling) const { return spelled_size() == spelling.size() && spelled() == spelling; }
   bool ends_with(std::string_view spelling) const { return spelled().ends_with(spelling); }
