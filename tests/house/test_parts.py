@@ -11,10 +11,6 @@ import structure
 KNOWN = [
     "device/arena device/callback device/capture device/context device/event device/host_memory "
     "device/imported_memory device/init device/memory device/share device/state device/stream device/virtual_memory",
-    "tools/migrate/names/evaluate tools/migrate/names/program tools/migrate/names/project",
-    "tools/migrate/rule/action tools/migrate/rule/code tools/migrate/rule/migration tools/migrate/rule/program_map "
-    "tools/migrate/rule/statement",
-    "tools/migrate/text/packed_tree tools/migrate/text/tree",
 ]
 
 
