@@ -15,6 +15,7 @@ import sys
 
 os.environ.setdefault("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")  # the door alone, without the vendor's plug-in
 import case  # noqa: E402
+import described  # noqa: E402, F401 - fills CASES
 import torch  # noqa: E402
 
 from device import CallError, Device, call  # noqa: E402
@@ -56,11 +57,9 @@ class Recorder:
 
 
 def lines(only):
-    import test_conformance as described  # reads the descriptions
-
     recorder, device = Recorder(), Device()
     case.call = recorder.call
-    for name in sorted(set(described.CASES) & set(only or described.CASES)):
+    for name in sorted(set(case.CASES) & set(only or case.CASES)):
         for number, one in enumerate(case.CASES[name]):
             for dtype, layout, shape in case._variants(one):
                 of_shape = "" if shape is None else f" shape {list(shape)}".replace(", ", "x")

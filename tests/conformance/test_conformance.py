@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every aclnn function runs its described cases against torch CPU in float64."""
 
-import pathlib
-import runpy
-
+import described  # noqa: F401 - fills CASES
 import pytest
 from case import CASES, FUNCTIONS, RULES, refuse_each, run, type_name
 
 from device import DTYPES, Device
-
-for description in sorted(pathlib.Path(__file__).parent.glob("describe_*.py")):
-    runpy.run_path(str(description))
 
 
 @pytest.fixture(scope="module")
