@@ -196,20 +196,22 @@ template <auto M> constexpr Field inout(std::string_view name) { return detail::
 template <auto M> constexpr Field attr(std::string_view name) { return detail::make_field<M>(name, FieldRole::kAttr); }
 // clang-format on
 
-/// Calls visit(tensor) for each tensor that a field holds; fields without any are passed over.
+/// Calls visit(tensor) for each tensor that a member holds; members without any are passed over.
+template <class Visit>
+void for_each_tensor(const Member& member, Visit&& visit) {
+  if (auto* const* tensor = std::get_if<Tensor*>(&member)) {
+    visit(**tensor);
+  } else if (auto* const* operand = std::get_if<Operand*>(&member)) {
+    visit((*operand)->tensor);
+  } else if (auto* const* tensors = std::get_if<std::vector<Tensor>*>(&member)) {
+    for (Tensor& one : **tensors) visit(one);
+  } else if (auto* const* operands = std::get_if<std::vector<Operand>*>(&member)) {
+    for (Operand& one : **operands) visit(one.tensor);
+  }
+}
 template <class Visit>
 void for_each_tensor(const Field& field, Operator& op, Visit&& visit) {
-  switch (field.kind) {
-    case FieldKind::kTensor: visit(field.of<Tensor>(op)); break;
-    case FieldKind::kOperand: visit(field.of<Operand>(op).tensor); break;
-    case FieldKind::kTensorList:
-      for (Tensor& one : field.of<std::vector<Tensor>>(op)) visit(one);
-      break;
-    case FieldKind::kOperandList:
-      for (Operand& one : field.of<std::vector<Operand>>(op)) visit(one.tensor);
-      break;
-    default: break;
-  }
+  for_each_tensor(field.locate(op), visit);
 }
 
 /// Calls visit(tensor, field) for each tensor of an operator; of a list of calls, those of every member.

@@ -66,21 +66,22 @@ class Builder {
       return;
     }
     check_object(step.kind, argument);
-    step.assign(argument, step.field->locate(op));
-    if (step.slice || is_number(step, op)) narrow(slice_of(step, op), step.slice ? member : 0, p.name);
-    ops::for_each_tensor(*step.field, op, [&](Tensor& tensor) { check_tensor(tensor, p); });
+    const ops::Member field = step.field->locate(op);
+    step.assign(argument, field);
+    if (step.slice || is_number(step, field)) narrow(slice_of(field), step.slice ? member : 0, p.name);
+    ops::for_each_tensor(field, [&](Tensor& tensor) { check_tensor(tensor, p); });
   }
 
   // A tensor of one element that serves every member of a list is a number, whose dtype must not decide the result's.
-  bool is_number(const Step& step, ops::Operator& op) const {
+  bool is_number(const Step& step, const ops::Member& field) const {
     if (!plan_.foreach || step.spread || step.field->kind != FieldKind::kOperand) return false;
-    const Tensor& tensor = slice_of(step, op);
+    const Tensor& tensor = slice_of(field);
     return tensor.rank() == 1 && tensor.count() == 1;
   }
 
-  static Tensor& slice_of(const Step& step, ops::Operator& op) {
-    return step.field->kind == FieldKind::kOperand ? step.field->of<ops::Operand>(op).tensor
-                                                   : step.field->of<Tensor>(op);
+  static Tensor& slice_of(const ops::Member& field) {
+    auto* const* operand = std::get_if<ops::Operand*>(&field);
+    return operand != nullptr ? (*operand)->tensor : *std::get<Tensor*>(field);
   }
 
   static void check_object(Word kind, const Argument& argument) {
