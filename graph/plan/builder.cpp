@@ -6,8 +6,6 @@ namespace {
 
 Tensor as_view(DType dtype, const Dims& shape) { return make_tensor(nullptr, dtype, shape); }
 
-int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t>(size_of(view.dtype)); }
-
 }  // namespace
 
 std::shared_ptr<const Node> PlanBuilder::shared_node() {
@@ -46,8 +44,7 @@ Planned PlanBuilder::constant(Literal literal) {
 }
 
 bool fills_slot(const Planned& planned, const Slot& slot) {
-  return slot.kind == SlotKind::kArena && (planned.dynamic || planned.view.contiguous()) &&
-         bytes_of(planned.view) == slot.bytes;
+  return slot.kind == SlotKind::kArena && contiguous(planned) && bytes_of(planned.view) == slot.bytes;
 }
 
 void PlanBuilder::keep(const Planned& planned) {

@@ -54,8 +54,6 @@ std::vector<std::string_view> all_kinds() {
   return names;
 }
 
-bool contiguous(const Planned& planned) { return planned.dynamic || planned.view.contiguous(); }
-
 Planned reshaped(Planned view, const Dims& shape) {
   require(count_of(shape) == view.view.count(), "{} elements cannot have the shape {}", view.view.count(), shape);
   view.view = view.view.view(shape, contiguous_strides(shape));

@@ -131,7 +131,6 @@ class Lowering {
 /// `view` seen with other sizes and strides, or in another order of axes; for tensors without known elements.
 Planned reshaped(Planned view, const Dims& shape);
 Planned permuted(const Planned& view, const std::vector<int64_t>& order);
-bool contiguous(const Planned& view);
 
 using Lower = void (*)(Lowering&);
 

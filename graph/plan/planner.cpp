@@ -24,8 +24,6 @@ namespace {
 /// than to keep.
 constexpr int64_t kLargestFolded = 1 << 16;
 
-int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t>(size_of(view.dtype)); }
-
 }  // namespace
 
 Planner::Planner(const Function& function, Surroundings& surroundings, std::span<const ArgumentTraits> arguments)

@@ -7,7 +7,6 @@
 #include "device/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/binding.h"
-#include "graph/plan/lowering.h"
 #include "graph/run/saturation.h"
 
 namespace npu::graph {
