@@ -83,6 +83,7 @@ bool Arguments::keep(Migration& migration, int position, std::string_view name, 
   Node kept = keyword(name);
   if (!kept) kept = at(position);
   if (!kept) return false;
+  if (all_.empty()) return true;  // f(x for x in y): there is no other
   const size_t begin = all_.front().begin(), end = all_.back().end();
   if (begin < kept.begin()) migration.rewriter.edits().replace(begin, kept.begin(), "", change);
   if (kept.end() < end) migration.rewriter.edits().replace(kept.end(), end, "", change);

@@ -78,6 +78,7 @@ const Case kOther[] = {
     {"renames", "{rename: {from: k, to: n}}", "(a, k = b)", "(a, n = b)"},
     {"renames_to_no_second", "{rename: {from: k, to: n}}", "(k=1, n=2)", "(k=1, n=2)"},
     {"keeps_one", "{keep: {at: 1}}", "(a, b, c=3)", "(b)"},
+    {"keeps_a_generator", "{keep: {at: 0}}", "(y for y in z)", "(y for y in z)"},
     {"adds_a_default", "{default: {key: k, to: '1'}}", "(a)", "(a, k=1)"},
     {"leaves_what_is_given", "{default: {key: k, to: '1'}}", "(a, k=2)", "(a, k=2)"},
 };
