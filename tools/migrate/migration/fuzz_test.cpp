@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged programs: whatever bytes come in, the tool ends; what it cannot change safely it leaves alone. Two seconds;
-// ANYNPU_FUZZ_SECONDS of them where it is set.
+// Damaged programs: whatever bytes come in, the tool ends; what it cannot change safely it leaves alone. The same
+// programs in each run; ANYNPU_FUZZ_SECONDS of them where it is set.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,6 +12,8 @@
 
 namespace npu::migrate {
 namespace {
+
+constexpr size_t kPrograms = 2000;
 
 /// Every example of every rule, as seeds.
 std::vector<std::string> seeds(const RuleBook& book) {
@@ -41,8 +43,11 @@ std::string damaged(std::string text, const std::vector<std::string>& all, std::
 std::string quoted(const std::string& text) { return testing::PrintToString(text); }
 
 TEST(Fuzz, DamagedPrograms) {
-  const char* asked = std::getenv("ANYNPU_FUZZ_SECONDS");
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(asked == nullptr ? 2 : std::atoi(asked));
+  const char* seconds = std::getenv("ANYNPU_FUZZ_SECONDS");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
+  const auto goes_on = [&](size_t count) {
+    return seconds == nullptr ? count < kPrograms : std::chrono::steady_clock::now() < end;
+  };
   RuleBook book;
   for (const std::string_view name : built_in_names())
     if (name.ends_with(".yaml")) book.read(std::string(name), built_in(name));
@@ -52,7 +57,7 @@ TEST(Fuzz, DamagedPrograms) {
   options[1].features = {"torch", "distributed"};
   const RuleIndex rules[2] = {RuleIndex(book.active(options[0].features)), RuleIndex(book.active(options[1].features))};
   std::mt19937 random(5);
-  for (size_t count = 0; std::chrono::steady_clock::now() < end; ++count) {
+  for (size_t count = 0; goes_on(count); ++count) {
     const std::string text = damaged(all[random() % all.size()], all, random);
     const std::string other = damaged(all[random() % all.size()], all, random);
     const auto load = [&](const std::string& path) { return Source(path, path == "a.py" ? text : other); };

@@ -55,7 +55,9 @@ AccessPath spelled_path(std::string_view text) {
       out.push_back(Step::element());
     } else {
       if (text.starts_with('.')) text.remove_prefix(1);
-      end = std::min(text.find_first_of(".(["), text.size());
+      // A bracket here closes nothing: a damaged program's name, of which it is a part.
+      const bool bracket = text.starts_with('(') || text.starts_with('[');
+      end = std::min(text.find_first_of(".([", bracket ? 1 : 0), text.size());
       out.push_back(Step::attribute(text.substr(0, end)));
     }
   }
