@@ -8,7 +8,8 @@ namespace npu::acl {
 namespace {
 
 struct ErrorState {
-  std::string pending;  // not read yet
+  std::string pending;     // "[function] reason", not read yet
+  size_t reason_from = 0;  // where in it the reason begins
   std::string handed_out;
 };
 
@@ -36,7 +37,9 @@ bool given(const char* prefix) { return prefix != nullptr && *prefix != '\0'; }
 
 void keep_text(const Error& error, const char* prefix) noexcept {
   try {
-    state().pending = given(prefix) ? fmt::format("[{}] {}", prefix, error.message()) : error.message();
+    ErrorState& s = state();
+    s.pending = given(prefix) ? fmt::format("[{}] {}", prefix, error.message()) : error.message();
+    s.reason_from = s.pending.size() - error.message().size();
   } catch (...) {  // no memory for the text: the code alone must do
     if (current != nullptr) current->pending.clear();
   }
@@ -71,6 +74,11 @@ const char* recent_error() {
   s.handed_out.swap(s.pending);
   s.pending.clear();
   return s.handed_out.c_str();
+}
+
+const char* recent_reason() {
+  const char* text = recent_error();
+  return *text == '\0' ? text : text + current->reason_from;
 }
 
 int set_current_exception(const char* prefix) {

@@ -17,6 +17,8 @@ int set_error(const Error& error, const char* prefix, LogLevel level = LogLevel:
 /// This thread's last text, "" when there is none; never null. Reading clears it; the pointer stays valid until the
 /// thread's next call.
 const char* recent_error();
+/// The same without "[prefix] ".
+const char* recent_reason();
 
 /// Code of this thread's last failure, of whatever function; 0 for none. Clients show it in place of the code they got.
 int last_error() noexcept;

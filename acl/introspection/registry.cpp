@@ -75,6 +75,13 @@ void show(const SettingInfo& info, void (*visit)(const anynpu_setting*, void*), 
   visit(&out, context);
 }
 
+bool is_listed(std::string_view variable) {
+  const auto named = [&](const auto& one) { return one.variable == variable; };
+  const auto all = npu::settings();
+  return std::any_of(all.begin(), all.end(), named) ||
+         std::any_of(std::begin(kClientVariables), std::end(kClientVariables), named);
+}
+
 }  // namespace
 }  // namespace npu::acl
 
@@ -110,6 +117,10 @@ void anynpu_each_client_variable(void (*visit)(const anynpu_client_variable* var
     const anynpu_client_variable out{sizeof(out), row.variable, std::string_view(row.effect) == "acts", row.sentence};
     visit(&out, context);
   }
+}
+
+const char* anynpu_setting_in_force(const char* variable) {
+  return is_listed(variable) ? keep(npu::setting_text(variable)) : nullptr;
 }
 
 }  // extern "C"

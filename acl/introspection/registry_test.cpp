@@ -51,5 +51,15 @@ TEST(Registry, SettingsShowTheValueInForce) {
   EXPECT_EQ(found, "3>1");
 }
 
+TEST(Registry, OneVariableIsAskedByName) {
+  unsetenv("NPU_ENABLE_PERF");
+  EXPECT_STREQ(anynpu_setting_in_force("NPU_ENABLE_PERF"), "");
+  setenv("NPU_ENABLE_PERF", "true", 1);
+  EXPECT_STREQ(anynpu_setting_in_force("NPU_ENABLE_PERF"), "true");
+  unsetenv("NPU_ENABLE_PERF");
+  EXPECT_STREQ(anynpu_setting_in_force("ASCEND_GLOBAL_LOG_LEVEL"), "3");
+  EXPECT_EQ(anynpu_setting_in_force("HOME"), nullptr);
+}
+
 }  // namespace
 }  // namespace npu::acl

@@ -4,6 +4,7 @@
 #include "acl/error_state.h"
 #include "acl/include/acl/acl.h"
 #include "acl/runtime/config.h"
+#include "anynpu/error.h"
 #include "device/context.h"
 #include "device/init.h"
 #include "device/soc.h"
@@ -27,3 +28,4 @@ aclError aclFinalize() {
 }
 
 const char* aclGetRecentErrMsg() { return recent_error(); }
+const char* anynpu_recent_reason() { return recent_reason(); }

@@ -35,6 +35,10 @@ typedef struct {
 /** Calls `visit` for every such variable, by name. All texts live for ever. */
 void anynpu_each_client_variable(void (*visit)(const anynpu_client_variable* variable, void* context), void* context);
 
+/** The text in force of a variable of either list: the environment's, else the default ("" for a client's). Null for a
+ * variable that stands in neither. The text lives for ever. */
+const char* anynpu_setting_in_force(const char* variable);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
