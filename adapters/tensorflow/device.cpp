@@ -7,10 +7,12 @@
 
 #include "adapters/tensorflow/apart.h"
 #include "adapters/tensorflow/engine.h"
+#include "adapters/tensorflow/functions.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/iterator.h"
 #include "adapters/tensorflow/lifetime.h"
 #include "adapters/tensorflow/log.h"
+#include "anynpu/error.h"
 #include "anynpu/overflow.h"
 
 namespace npu::tensorflow {
@@ -124,77 +126,61 @@ TFE_TensorHandle* pack(TFE_Context*, TFE_TensorHandle**, int, TF_Status* status,
   return nullptr;
 }
 
+anynpu_library* library_of(void* device) { return static_cast<Engine*>(device)->library(); }
+
+/// Null for success.
+const char* reason_of(aclError code) { return code == ACL_SUCCESS ? nullptr : anynpu_recent_reason(); }
+
 }  // namespace
 }  // namespace npu::tensorflow
 
-extern "C" {
+using namespace npu::tensorflow;  // NOLINT: the functions below are the adapter's door
 
-/// The callbacks, for TensorFlow to register; lives for ever.
-__attribute__((visibility("default"))) TFE_CustomDevice* anynpu_tensorflow_callbacks() {
+TFE_CustomDevice* anynpu_tensorflow_callbacks() {
   static TFE_CustomDevice* const callbacks = [] {
     auto* d = new TFE_CustomDevice;
-    d->copy_tensor_to_device = npu::tensorflow::copy_to;
-    d->copy_tensor_from_device = npu::tensorflow::copy_from;
-    d->execute = npu::tensorflow::execute;
-    d->delete_device = npu::tensorflow::delete_device;
-    d->pack = npu::tensorflow::pack;
+    d->copy_tensor_to_device = copy_to;
+    d->copy_tensor_from_device = copy_from;
+    d->execute = execute;
+    d->delete_device = delete_device;
+    d->pack = pack;
     return d;
   }();
   return callbacks;
 }
 
-/// What became of the functions of a device (anynpu_library_report).
-__attribute__((visibility("default"))) void anynpu_tensorflow_report(void* device,
-                                                                     void (*visit)(const char* json, void* context)) {
-  anynpu_library_report(static_cast<npu::tensorflow::Engine*>(device)->library(), visit, nullptr);
+void anynpu_tensorflow_report(void* device, void (*visit)(const char* json, void* context), void* context) {
+  anynpu_library_report(library_of(device), visit, context);
 }
 
-/// Called on every thread that Python code of a graph runs on, before the first such code.
-__attribute__((visibility("default"))) void anynpu_tensorflow_thread_start(void (*start)()) {
-  npu::tensorflow::set_thread_start(start);
+void anynpu_tensorflow_thread_start(void (*start)()) { set_thread_start(start); }
+
+const char* anynpu_tensorflow_switch_fusion(void* device, const char* text, size_t size,
+                                            void (*unknown)(const char* name, void* context), void* context) {
+  return reason_of(anynpu_library_switch_fusion(library_of(device), text, size, unknown, context));
 }
 
-/// Switches fusion passes (anynpu_library_switch_fusion): null, or the reason for which the text is refused, which
-/// lives until the thread's next call.
-__attribute__((visibility("default"))) const char* anynpu_tensorflow_switch_fusion(
-    void* device, const char* text, size_t size, void (*unknown)(const char* name, void* context)) {
-  anynpu_library* library = static_cast<npu::tensorflow::Engine*>(device)->library();
-  return anynpu_library_switch_fusion(library, text, size, unknown, nullptr) == 0 ? nullptr : aclGetRecentErrMsg();
+void anynpu_tensorflow_fusions(void* device, void (*visit)(const char* json, void* context), void* context) {
+  anynpu_library_fusions(library_of(device), visit, context);
 }
 
-/// What the fusion passes did to the device's functions (anynpu_library_fusions).
-__attribute__((visibility("default"))) void anynpu_tensorflow_fusions(void* device,
-                                                                      void (*visit)(const char* json, void* context)) {
-  anynpu_library_fusions(static_cast<npu::tensorflow::Engine*>(device)->library(), visit, nullptr);
+const char* anynpu_tensorflow_set_precision(void* device, const char* option, const char* value, size_t size,
+                                            void (*notice)(const char* text, void* context), void* context) {
+  return reason_of(anynpu_library_set_precision(library_of(device), option, value, size, notice, context));
 }
 
-/// Takes an option of precision (anynpu_library_set_precision): null, or the reason for which it is refused, which
-/// lives until the thread's next call.
-__attribute__((visibility("default"))) const char* anynpu_tensorflow_set_precision(
-    void* device, const char* option, const char* value, size_t size, void (*notice)(const char* text, void* context)) {
-  anynpu_library* library = static_cast<npu::tensorflow::Engine*>(device)->library();
-  return anynpu_library_set_precision(library, option, value, size, notice, nullptr) == 0 ? nullptr
-                                                                                          : aclGetRecentErrMsg();
-}
+void anynpu_tensorflow_restart_random(void* device) { anynpu_library_restart_random(library_of(device)); }
 
-/// Random generators start anew (anynpu_library_restart_random).
-__attribute__((visibility("default"))) void anynpu_tensorflow_restart_random(void* device) {
-  anynpu_library_restart_random(static_cast<npu::tensorflow::Engine*>(device)->library());
-}
-
-/// A device of this number under TensorFlow's name for it; null with the reason handed to `refused`.
-__attribute__((visibility("default"))) void* anynpu_tensorflow_device(int device, const char* name,
-                                                                      void (*refused)(const char* reason)) {
+void* anynpu_tensorflow_device(int device, const char* name, void (*refused)(const char* reason)) {
   try {
-    npu::tensorflow::watch_forks();
-    npu::tensorflow::require_own_process();
-    auto engine = std::make_unique<npu::tensorflow::Engine>(device, name);
-    npu::tensorflow::add_device(name);
-    anynpu_watch_overflows(npu::tensorflow::tell_overflow, nullptr);
+    watch_forks();
+    require_own_process();
+    auto engine = std::make_unique<Engine>(device, name);
+    add_device(name);
+    anynpu_watch_overflows(tell_overflow, nullptr);
     return engine.release();
   } catch (const std::exception& e) {
     refused(e.what());
     return nullptr;
   }
-}
 }

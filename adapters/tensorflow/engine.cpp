@@ -2,9 +2,11 @@
 #include "adapters/tensorflow/engine.h"
 
 #include <acl/acl.h>
+#include <aclnn/acl_meta.h>
+#include <anynpu/error.h>
+#include <anynpu/settings.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
@@ -28,22 +30,22 @@ std::string_view bytes_of(const Buffer& buffer) { return {static_cast<const char
 /// TensorFlow's code for one of ours.
 TF_Code code_of(aclError code) {
   switch (code) {
-    case 100001: return TF_FAILED_PRECONDITION;
-    case 100000:
-    case 107000:
-    case 161001:
-    case 161002: return TF_INVALID_ARGUMENT;
-    case 100024:
-    case 207000: return TF_UNIMPLEMENTED;
-    case 200000:
-    case 207001: return TF_RESOURCE_EXHAUSTED;
-    case 361001: return host_code == TF_OK ? TF_INTERNAL : host_code;
+    case ACL_ERROR_UNINITIALIZE: return TF_FAILED_PRECONDITION;
+    case ACL_ERROR_INVALID_PARAM:
+    case ACL_ERROR_RT_PARAM_INVALID:
+    case ACLNN_ERR_PARAM_NULLPTR:
+    case ACLNN_ERR_PARAM_INVALID: return TF_INVALID_ARGUMENT;
+    case ACL_ERROR_OP_NOT_FOUND:
+    case ACL_ERROR_RT_FEATURE_NOT_SUPPORT: return TF_UNIMPLEMENTED;
+    case ACL_ERROR_BAD_ALLOC:
+    case ACL_ERROR_RT_MEMORY_ALLOCATION: return TF_RESOURCE_EXHAUSTED;
+    case ACLNN_ERR_RUNTIME_ERROR: return host_code == TF_OK ? TF_INTERNAL : host_code;
     default: return TF_INTERNAL;
   }
 }
 
 /// TensorFlow shows the user's own lines when a message names the functions and the node in its way.
-std::string located(const std::string& plain) {
+std::string located_reason() {
   struct Place {
     std::string functions, node, text;
   } place;
@@ -58,11 +60,7 @@ std::string located(const std::string& plain) {
         }
       },
       &place);
-  if (place.node.empty()) {
-    // "[anynpu_library_run] text": users have not called that function.
-    const size_t end = plain.starts_with("[anynpu_") ? plain.find("] ") : std::string::npos;
-    return end == std::string::npos ? plain : plain.substr(end + 2);
-  }
+  if (place.node.empty()) return anynpu_recent_reason();
   if (place.functions.empty()) return place.text;  // an operator on its own: Python tells which
   return place.functions + " " + place.text + "\n\t [[{{node " + place.node + "}}]]";
 }
@@ -87,7 +85,7 @@ std::string node_def_of(const char* op, const std::vector<Attribute>& attributes
 
 void check_engine(aclError code) {
   if (code == 0) return;
-  throw Failure(code_of(code), aclGetRecentErrMsg());
+  throw Failure(code_of(code), anynpu_recent_reason());
 }
 
 std::vector<Attribute> attributes_of(const TFE_Op* op) {
@@ -178,7 +176,7 @@ std::vector<Value> Engine::run(TFE_Context* context, size_t output_count, Run&& 
   std::vector<anynpu_value*> raw(output_count);
   const aclError code = run(raw.data());
   current_context = outer;
-  if (code != 0) throw Failure(code_of(code), located(aclGetRecentErrMsg()));
+  if (code != 0) throw Failure(code_of(code), located_reason());
   std::vector<Value> outputs;
   for (anynpu_value* value : raw) outputs.emplace_back(value);
   return outputs;
@@ -202,7 +200,7 @@ std::vector<Value> Engine::run_function(TFE_Context* context, const char* functi
 }
 
 bool Engine::cannot_compile(TFE_Context* context, const char* function, const std::vector<Value>& inputs) {
-  static const bool asked = std::getenv("ENABLE_NETWORK_ANALYSIS_DEBUG") != nullptr;
+  static const bool asked = *anynpu_setting_in_force("ENABLE_NETWORK_ANALYSIS_DEBUG") != '\0';
   if (!asked) [[likely]]
     return false;
   try {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/tensorflow/feed.h"
 
-#include <cstdlib>
-#include <cstring>
+#include <anynpu/settings.h>
 
 #include "adapters/tensorflow/log.h"
 #include "adapters/tensorflow/pipeline.h"
@@ -83,10 +82,7 @@ class Puller {
 }  // namespace
 
 bool feed_enabled() {
-  static const bool enabled = [] {
-    const char* text = std::getenv("ANYNPU_FEED");
-    return text == nullptr || std::strcmp(text, "0") != 0;
-  }();
+  static const bool enabled = std::string_view(anynpu_setting_in_force("ANYNPU_FEED")) != "0";
   return enabled;
 }
 

@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "adapters/tensorflow/functions.h"
+
 namespace npu::tensorflow {
 namespace {
 
@@ -86,12 +88,8 @@ void FunctionLog::ended(const std::string& function, std::chrono::duration<doubl
 
 }  // namespace npu::tensorflow
 
-extern "C" {
-
-/// What npu.set_npu_loop_size and NPU_LOOP_SIZE say; `told` is 0 for the default.
-__attribute__((visibility("default"))) void anynpu_tensorflow_loop_size(int size, int told) {
+void anynpu_tensorflow_loop_size(int size, int given) {
   npu::tensorflow::loop_size = size;
-  npu::tensorflow::loop_size_told = told != 0;
+  npu::tensorflow::loop_size_told = given != 0;
   NPU_TF_LOG(kInfo, "Set npu loop size to ", size);
-}
 }

@@ -9,6 +9,7 @@
 
 #include "adapters/tensorflow/feed.h"
 #include "adapters/tensorflow/function_log.h"
+#include "adapters/tensorflow/functions.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/log.h"
 #include "adapters/tensorflow/message.h"
@@ -151,10 +152,4 @@ Consumption::~Consumption() {
 
 }  // namespace npu::tensorflow
 
-extern "C" {
-
-/// Whether iterators that this thread makes from now on serve a loop alone (1) or may be anybody's (0).
-__attribute__((visibility("default"))) void anynpu_tensorflow_iterators_alone(int on) {
-  npu::tensorflow::alone = on != 0;
-}
-}
+void anynpu_tensorflow_iterators_alone(int on) { npu::tensorflow::alone = on != 0; }

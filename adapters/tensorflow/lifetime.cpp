@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "adapters/tensorflow/channel.h"
+#include "adapters/tensorflow/functions.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -47,11 +48,7 @@ bool end_calls(std::chrono::milliseconds patience) {
 
 }  // namespace npu::tensorflow
 
-extern "C" {
-
-/// Ends what reads ahead and, when the process is `ending`, waits for calls under way and refuses new ones; 1 when all
-/// of it has ended within ten seconds. Nothing to do in a forked child.
-__attribute__((visibility("default"))) int anynpu_tensorflow_close(int ending) {
+int anynpu_tensorflow_close(int ending) {
   using namespace npu::tensorflow;  // NOLINT
   if (forked) return 1;
   const auto start = std::chrono::steady_clock::now();
@@ -59,5 +56,4 @@ __attribute__((visibility("default"))) int anynpu_tensorflow_close(int ending) {
   const bool channels = Channel::close_all(kPatience, ending != 0);
   const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   return (ending == 0 || end_calls(kPatience - spent)) && channels ? 1 : 0;
-}
 }

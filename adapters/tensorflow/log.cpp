@@ -12,34 +12,27 @@
 #include <cstring>
 #include <ctime>
 
+#include "adapters/tensorflow/functions.h"
+
 namespace npu::tensorflow {
 namespace {
 
-int number(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr || *text == '\0' ? otherwise : std::atoi(text);
+/// A variable of TensorFlow's own.
+int tensorflow_level() {
+  const char* text = std::getenv("TF_CPP_MIN_LOG_LEVEL");
+  return text == nullptr ? 0 : std::max(std::atoi(text), 0);
 }
 
 /// The lowest level on stderr.
 int stderr_level() {
-  static const int level = is_on("NPU_DEBUG")
-                               ? static_cast<int>(Level::kDebug)
-                               : static_cast<int>(Level::kInfo) + std::max(number("TF_CPP_MIN_LOG_LEVEL", 0), 0);
+  static const int level =
+      is_on("NPU_DEBUG") ? static_cast<int>(Level::kDebug) : static_cast<int>(Level::kInfo) + tensorflow_level();
   return level;
 }
 
 /// The lowest level the process log may take; which modules it takes is its own business.
 int plog_level() {
-  static const int level = [] {
-    int lowest = 3;
-    anynpu_each_setting(
-        [](const anynpu_setting* setting, void* out) {
-          const std::string_view variable = setting->variable;
-          if (variable == "ASCEND_GLOBAL_LOG_LEVEL") *static_cast<int*>(out) = std::atoi(setting->in_force);
-        },
-        &lowest);
-    return lowest;
-  }();
+  static const int level = std::atoi(anynpu_setting_in_force("ASCEND_GLOBAL_LOG_LEVEL"));
   return level;
 }
 
@@ -69,8 +62,8 @@ void write_stderr(Level level, const char* file, int line, const std::string& te
 }  // namespace
 
 bool is_on(const char* variable) noexcept {
-  const char* text = std::getenv(variable);
-  return text != nullptr && (std::strcmp(text, "1") == 0 || std::strcmp(text, "true") == 0);
+  const std::string_view text = anynpu_setting_in_force(variable);
+  return text == "1" || text == "true";
 }
 
 bool log_shown(Level level) noexcept {
@@ -90,11 +83,7 @@ void log_line(Level level, const char* file, int line, const std::string& text) 
 
 }  // namespace npu::tensorflow
 
-extern "C" {
-
-/// A line of the Python package, level as above.
-__attribute__((visibility("default"))) void anynpu_tensorflow_log(int level, const char* text) {
+void anynpu_tensorflow_log(int level, const char* text) {
   const auto wanted = static_cast<npu::tensorflow::Level>(level);
   if (npu::tensorflow::log_shown(wanted)) npu::tensorflow::log_line(wanted, __FILE__, __LINE__, text);
-}
 }

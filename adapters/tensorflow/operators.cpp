@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "adapters/tensorflow/functions.h"
 #include "adapters/tensorflow/owned.h"
 
 namespace npu::tensorflow {
@@ -100,12 +101,7 @@ const std::vector<Declaration>& declarations() {
 
 }  // namespace npu::tensorflow
 
-extern "C" {
-
-/// Tells TensorFlow of the operators and calls `visit` with the name of each; once a process, before the first device.
-/// The reason in `refused` when TensorFlow does not take one.
-__attribute__((visibility("default"))) void anynpu_tensorflow_operators(void (*visit)(const char* name),
-                                                                        void (*refused)(const char* reason)) {
+void anynpu_tensorflow_operators(void (*visit)(const char* name), void (*refused)(const char* reason)) {
   try {
     for (const auto& one : npu::tensorflow::declarations()) {
       npu::tensorflow::declare(one);
@@ -114,5 +110,4 @@ __attribute__((visibility("default"))) void anynpu_tensorflow_operators(void (*v
   } catch (const std::exception& e) {
     refused(e.what());
   }
-}
 }

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "docs")]
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(ROOT / "docs"), str(ROOT / "acl/generate")]
 
 
 def pytest_terminal_summary(terminalreporter):

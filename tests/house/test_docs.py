@@ -3,6 +3,7 @@
 
 import re
 
+import c_interface
 import pytest
 import source
 
@@ -12,6 +13,12 @@ def test_a_generated_page_is_fresh(name):
     generate = pytest.importorskip("generate")
     page = source.ROOT / "docs" / name
     assert page.exists() and page.read_text(encoding="utf-8") == generate.PAGES[name](), "run: make docs"
+
+
+@pytest.mark.parametrize("package", ["adapters/hccl/hccl/manage", "adapters/tensorflow/npu_device", "tools/anynpu"])
+def test_the_declarations_for_python_are_those_of_the_headers(package):
+    module = source.ROOT / package / "c_interface.py"
+    assert module.read_text(encoding="utf-8") == c_interface.written(module), "run: make docs"
 
 
 def test_every_page_is_in_the_index():

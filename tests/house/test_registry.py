@@ -64,12 +64,42 @@ def test_every_setting_of_the_sources_is_listed():
     assert shown <= set(in_sources), "listed, but declared in another way: teach this test its form"
 
 
+SYSTEM = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "TERM", "LD_PRELOAD"}
+# Variables of the frameworks that are trained with, of no effect on what is computed here.
+FRAMEWORKS = {"TF_CPP_MIN_LOG_LEVEL", "TORCH_TRANSFER_TO_NPU", "TASK_QUEUE_ENABLE"}
+
+
+def is_outside(path):
+    return path.parts[0] in ("adapters", "tools") and not source.is_test(path) and not path.name.endswith("_test.py")
+
+
+def read_in_cpp():
+    """{what is asked for: file}: the name, or the expression that gives it."""
+    paths = [*product_sources(), *(p for p in source.with_suffix(".cpp", ".h") if is_outside(p))]
+    calls = [(path, call) for path in paths for call in re.findall(r"(?<![\".])getenv\(([^)]*)\)", source.text(path))]
+    return {call.strip('"'): path for path, call in calls if path != source.Path("base/setting.cpp")}
+
+
+def asked_for():
+    """Names that an adapter asks the door for, and that Python reads by itself."""
+    for path in filter(is_outside, source.with_suffix(".cpp")):
+        for name in re.findall(r'(?:anynpu_setting_in_force|is_on)\("(\w+)"\)', source.text(path)):
+            yield name, path
+    for path in filter(is_outside, source.with_suffix(".py")):
+        for name in re.findall(r"""environ(?:\.get\(|\.setdefault\(|\[)"(\w+)\"""", source.text(path)):
+            yield name, path
+
+
 def test_the_environment_is_read_through_settings():
     """getenv of another name would be a knob that nobody can find. The system's own variables are no knobs."""
-    system = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR"}
-    read = declared(r'getenv\("(\w+)"\)')
-    wrong = {name: str(path) for name, path in read.items() if name not in system}
-    assert not wrong, f"declare them with NPU_SETTING: {wrong}"
+    wrong = {name: str(path) for name, path in read_in_cpp().items() if name not in SYSTEM | FRAMEWORKS}
+    assert not wrong, f"declare them with NPU_SETTING; adapters ask anynpu_setting_in_force: {wrong}"
+
+
+def test_adapters_and_tools_read_what_is_listed():
+    listed = {one.variable for one in [*door.settings(), *door.client_variables()]}
+    wrong = {name: str(path) for name, path in asked_for() if name not in listed | SYSTEM | FRAMEWORKS}
+    assert not wrong, f"give them a row in acl/environment.tsv: {wrong}"
 
 
 def test_every_setting_says_what_it_does():

@@ -2,6 +2,7 @@
 """The vendor's environment variables, each set of them in a process of its own: log lines, dumped graphs, the report, a
 function that does not compile."""
 
+import ctypes
 import importlib
 import json
 import os
@@ -196,25 +197,13 @@ VARIABLES = """JOB_ID ASCEND_DEVICE_ID ENABLE_FORCE_V2_CONTROL NPU_DEBUG NPU_DUM
 OPENS = "import npu_device as npu; npu.open().as_default()"
 
 
-class Setting(environment.C.Structure):
-    _fields_ = [("struct_size", environment.C.c_size_t), ("variable", environment.C.c_char_p)]
-
-
-def listed():
-    """(variables that a library of ours reads, {others: whether they act})."""
-    settings, others, C = set(), {}, environment.C
-    visit = C.CFUNCTYPE(None, C.POINTER(Setting), C.c_void_p)
-    library.load().anynpu_each_setting(visit(lambda one, _: settings.add(one.contents.variable.decode())), None)
-    visit = C.CFUNCTYPE(None, C.POINTER(environment._Variable), C.c_void_p)
-    keep = visit(lambda one, _: others.update({one.contents.name.decode(): bool(one.contents.acts)}))
-    library.load().anynpu_each_client_variable(keep, None)
-    return settings, others
-
-
 def test_every_variable_of_the_guides_acts_or_speaks(tmp_path):
-    settings, others = listed()
-    assert set(VARIABLES.split()) <= settings | set(others)
-    idle = [name for name, acts in others.items() if not acts and name != "RANK_SIZE"]  # of the cluster: it acts
+    in_force = library.load().anynpu_setting_in_force
+    in_force.restype = ctypes.c_char_p
+    assert [name for name in VARIABLES.split() if in_force(name.encode()) is None] == []
+    variables = library.members("anynpu_each_client_variable")
+    names = [one["variable"].decode() for one in variables if not one["acts"]]
+    idle = [name for name in names if name != "RANK_SIZE"]  # of the cluster: it acts
     values = dict.fromkeys(idle, "2") | {"PROFILING_MODE": "true", "PROFILING_OPTIONS": '{"output": "/tmp"}'}
     _, lines, _ = run(tmp_path, script=OPENS, **values)
     for name in idle:

@@ -71,11 +71,11 @@ def check_device():
     """What every program does first. In a process of its own, so that no device stays in use here."""
     door.library()  # where it does not load, that was said
     code = (
-        "import ctypes, sys; from anynpu import door; lib = door.library(); lib.aclGetRecentErrMsg.restype = "
-        "ctypes.c_char_p; size = (ctypes.c_size_t * 2)(); pointer = ctypes.c_void_p(); lib.aclInit(None); "
+        "import ctypes, sys; from anynpu import door; lib = door.library(); "
+        "size = (ctypes.c_size_t * 2)(); pointer = ctypes.c_void_p(); lib.aclInit(None); "
         "bad = lib.aclrtSetDevice(0) or lib.aclrtGetMemInfo(1, size, ctypes.byref(size, 8)) "
         "or lib.aclrtMalloc(ctypes.byref(pointer), ctypes.c_size_t(1 << 20), 0); "
-        "print((lib.aclGetRecentErrMsg() or b'').decode()) if bad else None; sys.exit(bool(bad))"
+        "print(lib.anynpu_recent_reason().decode()) if bad else None; sys.exit(bool(bad))"
     )
     environment = {**os.environ, "PYTHONPATH": str(place.HERE.parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)

@@ -100,9 +100,8 @@ MEETS = """
 import os
 from anynpu import door
 library = door.library()
-library.aclGetRecentErrMsg.restype = door.TEXT
 if library.aclrtSetDevice(int(os.environ["RANK"])) or library.anynpu_world_join():
-    raise SystemExit((library.aclGetRecentErrMsg() or b"").decode())
+    raise SystemExit(library.anynpu_recent_reason().decode())
 with open("/proc/net/unix", encoding="utf-8") as sockets:
     print(next((line.split()[-1] for line in sockets if f"/{os.getpid()}-" in line), "their sockets"))
 library.anynpu_world_leave()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The variables by which the vendor's launchers describe a training of several processes."""
 
-import ctypes as C
 import os
 import warnings
 
@@ -13,23 +12,13 @@ UNKNOWN = -1
 _said = []
 
 
-class _RankSource(C.Structure):
-    """anynpu_rank_source."""
-
-    _fields_ = [
-        ("struct_size", C.c_size_t), ("source", C.c_char_p), ("table", C.c_char_p), ("rank", C.c_int32),
-        ("size", C.c_uint32), ("device", C.c_int32), ("first_port", C.c_uint16), ("ports", C.c_uint16),
-        ("problem", C.c_char_p),
-    ]  # fmt: skip
-
-
 def _set(names):
     return [name for name in names if os.environ.get(name)]
 
 
 def _in_table():
     """(size, rank) as the rank table has it; ValueError with the reason for one that is wrong."""
-    [source] = library.told("anynpu_who_am_i", _RankSource)
+    [source] = library.members("anynpu_who_am_i")
     if source["problem"]:
         raise ValueError(source["problem"].decode())
     size = source["size"]

@@ -2,7 +2,6 @@
 """The vendor's environment variables. acl/environment.tsv says what becomes of each; here they are checked, and those
 without effect are named once."""
 
-import ctypes as C
 import os
 
 from npu_device import cluster, library
@@ -24,14 +23,10 @@ def check_switches():
 check_switches()
 
 
-class _Variable(C.Structure):
-    _fields_ = [("struct_size", C.c_size_t), ("name", C.c_char_p), ("acts", C.c_int), ("sentence", C.c_char_p)]
-
-
 def tell_without_effect():
     """One log line for each variable that is set and changes nothing; cluster.py tells of those it looks at."""
-    for variable in library.told("anynpu_each_client_variable", _Variable):
-        name = variable["name"].decode()
+    for variable in library.members("anynpu_each_client_variable"):
+        name = variable["variable"].decode()
         value = os.environ.get(name, "")
         if not variable["acts"] and value not in QUIET and name not in cluster.BY_TABLE + cluster.BY_CHIEF:
             library.log(f"{name} is accepted without effect. {variable['sentence'].decode()}", library.WARNING)

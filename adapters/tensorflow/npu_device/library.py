@@ -6,6 +6,8 @@ import json
 from functools import cache
 from pathlib import Path
 
+from npu_device import c_interface
+
 HERE = Path(__file__).resolve().parent
 NAME = "libanynpu_tensorflow.so"
 INFO, WARNING, ERROR = 1, 2, 3
@@ -23,9 +25,7 @@ def path():
 @cache
 def load():
     """Loads the adapter; TensorFlow must have been imported, for it uses its C API."""
-    library = C.CDLL(str(path()))
-    library.anynpu_tensorflow_callbacks.restype = C.c_void_p
-    library.anynpu_tensorflow_device.restype = C.c_void_p
+    library = c_interface.declare(C.CDLL(str(path())))
     _declare_operators(library)
     return library
 
@@ -35,36 +35,42 @@ operators = []  # the names of the vendor's own, known to TensorFlow once the li
 
 def _declare_operators(library):
     reasons = []
-    visit = C.CFUNCTYPE(None, C.c_char_p)
+    named, refused = library.anynpu_tensorflow_operators.argtypes
     library.anynpu_tensorflow_operators(
-        visit(lambda name: operators.append(name.decode())), visit(lambda text: reasons.append(text.decode()))
+        named(lambda name: operators.append(name.decode())), refused(lambda text: reasons.append(text.decode()))
     )
     if reasons:
         raise ImportError(f"TensorFlow does not take the operators of the NPU: {reasons[0]}")
 
 
-def text_of(code):
+def reason_of(code):
     """Why a function of the engine refused; "" for the code of success."""
-    text = load().aclGetRecentErrMsg
-    text.restype = C.c_char_p
-    return "" if code == 0 else text().decode()
+    return "" if code == 0 else load().anynpu_recent_reason().decode()
 
 
-def told(function, structure):
-    """What a function that visits structures of the C interface tells: the members of each by name."""
-    found = []
-    names = [name for name, _ in structure._fields_]
-    kind = C.CFUNCTYPE(None, C.POINTER(structure), C.c_void_p)
-    visit = kind(lambda one, _: found.append({name: getattr(one.contents, name) for name in names}))
-    getattr(load(), function)(visit, None)
-    return found
+def visited(function, *arguments, kept):
+    """What a function of the C interface answers and, of each of its visits, `kept`."""
+    call, found = getattr(load(), function), []
+    visit = call.argtypes[-2](lambda *told: found.append(kept(*told)))
+    return call(*arguments, visit, None), found
+
+
+def members(function):
+    """What a function that visits structures of numbers and texts tells: the members of each by name."""
+    return visited(function, kept=lambda one, _: {n: getattr(one.contents, n) for n, _ in one._type_._fields_})[1]
+
+
+def texts(function, *arguments):
+    """What a function answers that visits texts, and the first text of each visit."""
+    return visited(function, *arguments, kept=lambda text, *_: text.decode())
 
 
 def open_device(device_id, name):
     """The engine behind a device, to register under this name."""
     reasons = []
-    refused = C.CFUNCTYPE(None, C.c_char_p)(lambda text: reasons.append(text.decode()))
-    device = load().anynpu_tensorflow_device(device_id, name.encode(), refused)
+    open_one = load().anynpu_tensorflow_device
+    refused = open_one.argtypes[-1](lambda text: reasons.append(text.decode()))
+    device = open_one(device_id, name.encode(), refused)
     if not device:
         raise RuntimeError(f"Failed open npu device {device_id} : {reasons[0]}")
     return device
@@ -76,53 +82,36 @@ def log(text, level=INFO):
 
 
 def report(info):
-    found = []
-    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda text, _: found.append(json.loads(text)))
-    load().anynpu_tensorflow_report(C.c_void_p(info), visit)
-    return found[0]["functions"]
+    [text] = texts("anynpu_tensorflow_report", info)[1]
+    return json.loads(text)["functions"]
 
 
 def switch_fusion(info, text):
     """Switches fusion passes as the text of a switch file says; gives the names that no pass has. ValueError with line
     and column for a text that is none."""
-    names = []
-    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda name, _: names.append(name.decode()))
-    call = load().anynpu_tensorflow_switch_fusion
-    call.restype = C.c_char_p
-    refused = call(C.c_void_p(info), text, C.c_size_t(len(text)), visit)
+    refused, names = texts("anynpu_tensorflow_switch_fusion", info, text, len(text))
     if refused:
-        raise ValueError(refused.decode().partition("] ")[2])
+        raise ValueError(refused.decode())
     return names
 
 
 def fusion_results(info):
     """What the fusion passes did to the functions of a device, in the vendor's form."""
-    found = {}
-    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda text, _: found.update(json.loads(text)))
-    load().anynpu_tensorflow_fusions(C.c_void_p(info), visit)
-    return found
+    [text] = texts("anynpu_tensorflow_fusions", info)[1]
+    return json.loads(text)
 
 
 def fusions():
     """The names of all fusion passes, in the order in which they run."""
-    names = []
-    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p)(
-        lambda name, *_: names.append(name.decode())
-    )
-    load().anynpu_each_fusion(visit, None)
-    return names
+    return texts("anynpu_each_fusion")[1]
 
 
 def set_precision(info, option, text):
     """Hands an option of precision to the engine; gives sentences about what in it has no effect. ValueError with the
     reason where it is refused."""
-    notices = []
-    visit = C.CFUNCTYPE(None, C.c_char_p, C.c_void_p)(lambda notice, _: notices.append(notice.decode()))
-    call = load().anynpu_tensorflow_set_precision
-    call.restype = C.c_char_p
-    refused = call(C.c_void_p(info), option.encode(), text, C.c_size_t(len(text)), visit)
+    refused, notices = texts("anynpu_tensorflow_set_precision", info, option.encode(), text, len(text))
     if refused:
-        raise ValueError(refused.decode(errors="replace").partition("] ")[2])
+        raise ValueError(refused.decode(errors="replace"))
     return notices
 
 
@@ -131,8 +120,9 @@ _kept = []  # callbacks that C++ may call as long as the process lives
 
 def on_thread_start(function):
     """Calls `function` on every thread that Python code of a graph runs on, before the first such code."""
-    _kept.append(C.CFUNCTYPE(None)(function))
-    load().anynpu_tensorflow_thread_start(_kept[-1])
+    start = load().anynpu_tensorflow_thread_start
+    _kept.append(start.argtypes[0](function))
+    start(_kept[-1])
 
 
 def live():

@@ -9,30 +9,19 @@ SATURATION, INF_NAN = 0, 1
 NAMES = {0: "float32", 1: "float16", 27: "bfloat16"}  # aclDataType; no other type saturates
 
 
-class _Overflow(C.Structure):
-    """anynpu_overflow."""
-
-    _fields_ = [
-        ("struct_size", C.c_size_t), ("device", C.c_int32), ("step", C.c_int64), ("function", C.c_char_p),
-        ("node", C.c_char_p), ("type", C.c_char_p), ("output", C.c_char_p), ("dtype", C.c_int), ("rank", C.c_int32),
-        ("sizes", C.POINTER(C.c_int64)), ("least", C.c_double), ("most", C.c_double), ("infinities", C.c_int64),
-        ("nans", C.c_int64), ("saturated", C.c_int64), ("text", C.c_char_p),
-    ]  # fmt: skip
-
-
 def set_device_sat_mode(mode):
     """How all devices of the process treat overflow from the next operator on: 0 saturates, as an Ascend910A always
     does, 1 gives infinities and NaN. ValueError for anything else, RuntimeError for 1 where the SoC only saturates."""
     if mode not in (SATURATION, INF_NAN) or isinstance(mode, float):
         raise ValueError(f"the overflow mode is {mode!r}; it must be 0 (saturation) or 1 (infinities and NaN)")
-    if reason := library.text_of(library.load().anynpu_set_overflow_mode(int(mode))):
+    if reason := library.reason_of(library.load().anynpu_set_overflow_mode(int(mode))):
         raise RuntimeError(reason)
 
 
 def is_inf_nan_enabled():
     """Whether overflow gives infinities and NaN; False where it saturates."""
     mode = C.c_int32()
-    if reason := library.text_of(library.load().anynpu_overflow_mode(0, C.byref(mode))):
+    if reason := library.reason_of(library.load().anynpu_overflow_mode(0, C.byref(mode))):
         raise RuntimeError(reason)
     return mode.value == INF_NAN
 
@@ -49,18 +38,15 @@ def undetected(device_id=0):
     return not on.value and not is_inf_nan_enabled()
 
 
+def _described(pointer, _):
+    o = pointer.contents
+    return {
+        "step": o.step, "function": o.function.decode(), "node": o.node.decode(), "type": o.type.decode(),
+        "output": o.output.decode(), "dtype": NAMES[o.dtype], "shape": tuple(o.sizes[: o.rank]), "min": o.least,
+        "max": o.most, "inf": o.infinities, "nan": o.nans, "saturated": o.saturated,
+    }  # fmt: skip
+
+
 def seen(device_id):
     """The overflows of a device as dictionaries, see NpuDeviceHandle.overflows."""
-    found = []
-
-    def visit(pointer, _):
-        o = pointer.contents
-        found.append({
-            "step": o.step, "function": o.function.decode(), "node": o.node.decode(), "type": o.type.decode(),
-            "output": o.output.decode(), "dtype": NAMES[o.dtype], "shape": tuple(o.sizes[: o.rank]), "min": o.least,
-            "max": o.most, "inf": o.infinities, "nan": o.nans, "saturated": o.saturated,
-        })  # fmt: skip
-
-    call = C.CFUNCTYPE(None, C.POINTER(_Overflow), C.c_void_p)(visit)
-    library.load().anynpu_each_overflow(device_id, call, None)
-    return found
+    return library.visited("anynpu_each_overflow", device_id, kept=_described)[1]

@@ -2,7 +2,6 @@
 """The NPUs in tf.config. TensorFlow does not list custom devices; scripts ask its list whether there is an accelerator,
 and then prepare it as they prepare a GPU."""
 
-import ctypes as C
 import functools
 
 from tensorflow.python.eager import context
@@ -10,19 +9,10 @@ from tensorflow.python.eager import context
 from npu_device import library
 
 
-class _Configuration(C.Structure):
-    """anynpu_configuration."""
-
-    _fields_ = [
-        ("struct_size", C.c_size_t), ("soc", C.c_char_p), ("device_count", C.c_int32), ("capacity", C.c_uint64),
-        ("machine_memory", C.c_uint64), ("problem", C.c_char_p),
-    ]  # fmt: skip
-
-
 @functools.cache
 def _configured():
     """(SoC, number of NPUs) that this process sees; RuntimeError with the reason for settings that make no sense."""
-    [configured] = library.told("anynpu_configured", _Configuration)
+    [configured] = library.members("anynpu_configured")
     if configured["problem"]:
         raise RuntimeError(configured["problem"].decode())
     return configured["soc"].decode(), configured["device_count"]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tf.random.set_seed drops TensorFlow's kernels, so that random operators begin anew; the device's do so too."""
 
-import ctypes as C
 import functools
 
 from tensorflow.python.eager import context
@@ -16,6 +15,6 @@ def follow(info):
 
         def both(self, *arguments, _theirs=theirs):
             _theirs(self, *arguments)
-            library.load().anynpu_tensorflow_restart_random(C.c_void_p(info))
+            library.load().anynpu_tensorflow_restart_random(info)
 
         setattr(context.Context, name, functools.wraps(theirs)(both))

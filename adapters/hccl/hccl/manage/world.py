@@ -6,6 +6,8 @@ import functools
 import os
 from pathlib import Path
 
+from hccl.manage import c_interface
+
 HERE = Path(__file__).resolve().parent
 CORE = "libanynpu.so"
 
@@ -27,28 +29,18 @@ def library():
     except OSError:
         core = ctypes.CDLL(str(path()))
     core.aclGetRecentErrMsg.restype = ctypes.c_char_p
-    return core
+    return c_interface.declare(core)
 
 
 def text():
-    return (library().aclGetRecentErrMsg() or b"").decode(errors="replace")
-
-
-class _RankSource(ctypes.Structure):
-    """anynpu_rank_source, as far as it is read here."""
-
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("source", ctypes.c_char_p), ("table", ctypes.c_char_p),
-        ("rank", ctypes.c_int32), ("size", ctypes.c_uint32), ("device", ctypes.c_int32),
-    ]  # fmt: skip
+    return library().aclGetRecentErrMsg().decode(errors="replace")
 
 
 def device_of_table():
     """The device that the rank table gives this rank; -1 without a table."""
     found = []
-    kind = ctypes.CFUNCTYPE(None, ctypes.POINTER(_RankSource), ctypes.c_void_p)
-    visit = kind(lambda one, _: found.append(one.contents.device))
-    library().anynpu_who_am_i(visit, None)
+    who_am_i = library().anynpu_who_am_i
+    who_am_i(who_am_i.argtypes[0](lambda one, _: found.append(one.contents.device)), None)
     return found[0]
 
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The adapter's functions for the Python package npu_device, whose own declarations (npu_device/c_interface.py) are
+ * made from this file. A `device` is what anynpu_tensorflow_device gave. */
+#ifndef ANYNPU_ADAPTERS_TENSORFLOW_FUNCTIONS_H_
+#define ANYNPU_ADAPTERS_TENSORFLOW_FUNCTIONS_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+typedef struct TFE_CustomDevice TFE_CustomDevice;
+
+/** Tells TensorFlow of the vendor's operators and calls `visit` with the name of each; once a process, before the first
+ * device. The reason in `refused` when TensorFlow does not take one. */
+void anynpu_tensorflow_operators(void (*visit)(const char* name), void (*refused)(const char* reason));
+
+/** The callbacks, for TensorFlow to register; they live for ever. */
+TFE_CustomDevice* anynpu_tensorflow_callbacks(void);
+/** The device of this number under TensorFlow's name for it; null with the reason handed to `refused`. */
+void* anynpu_tensorflow_device(int device, const char* name, void (*refused)(const char* reason));
+/** Ends what reads ahead and, when the process is `ending`, waits for calls under way and refuses new ones; 1 when all
+ * of it has ended within ten seconds. Nothing to do in a forked child. */
+int anynpu_tensorflow_close(int ending);
+
+/** What became of the functions of a device (anynpu_library_report). */
+void anynpu_tensorflow_report(void* device, void (*visit)(const char* json, void* context), void* context);
+/** Switches fusion passes (anynpu_library_switch_fusion): null, or the reason for which the text is refused, which
+ * lives until the thread's next call. */
+const char* anynpu_tensorflow_switch_fusion(void* device, const char* text, size_t size,
+                                            void (*unknown)(const char* name, void* context), void* context);
+/** What the fusion passes did to the device's functions (anynpu_library_fusions). */
+void anynpu_tensorflow_fusions(void* device, void (*visit)(const char* json, void* context), void* context);
+/** Takes an option of precision (anynpu_library_set_precision): null, or the reason for which it is refused, which
+ * lives until the thread's next call. */
+const char* anynpu_tensorflow_set_precision(void* device, const char* option, const char* value, size_t size,
+                                            void (*notice)(const char* text, void* context), void* context);
+/** Random generators start anew (anynpu_library_restart_random). */
+void anynpu_tensorflow_restart_random(void* device);
+
+/** Calls `start` on every thread that Python code of a graph runs on, before the first such code. */
+void anynpu_tensorflow_thread_start(void (*start)(void));
+/** Whether iterators that this thread makes from now on serve a loop alone (1) or may be anybody's (0). */
+void anynpu_tensorflow_iterators_alone(int on);
+/** Steps of a loop as npu.set_npu_loop_size or NPU_LOOP_SIZE says; `given` is 0 for the default. */
+void anynpu_tensorflow_loop_size(int size, int given);
+/** A line of the Python package: level 0 debug, 1 info, 2 warning, 3 error. */
+void anynpu_tensorflow_log(int level, const char* text);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ANYNPU_ADAPTERS_TENSORFLOW_FUNCTIONS_H_ */
