@@ -16,6 +16,7 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_mm.h"
 #include "aclnnop/aclnn_neg.h"
+#include "anynpu/error.h"
 
 namespace npu::acl {
 namespace {
@@ -135,6 +136,17 @@ TEST_F(WrongCalls, DevicesAndContexts) {
           {"core -1", 107000, {"tsId is -1"}, [] { return aclrtSetTsDevice(static_cast<aclrtTsId>(-1)); }},
       },
       o);
+}
+
+TEST_F(WrongCalls, TheReasonIsToldWithoutTheFunction) {
+  const int code = aclrtSetDevice(-7);
+  const std::string whole = aclGetRecentErrMsg();
+  EXPECT_STREQ(anynpu_recent_reason(), "") << "reading clears both";
+  EXPECT_EQ(aclrtSetDevice(-7), code);
+  const std::string reason = anynpu_recent_reason();
+  EXPECT_EQ(whole, "[aclrtSetDevice] " + reason);
+  EXPECT_NE(reason.find("-7"), std::string::npos);
+  EXPECT_STREQ(aclGetRecentErrMsg(), "");
 }
 
 TEST_F(WrongCalls, StreamsEventsAndCallbacks) {
