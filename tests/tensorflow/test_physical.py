@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The NPUs in tf.config, as scripts look for GPUs and prepare them."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 import npu_device
 import pytest
 import tensorflow as tf
-from npu_device import library, physical
+from npu_device import c_interface, library, physical
 
 BEFORE_OPENING = """
 import tensorflow as tf
@@ -73,7 +74,7 @@ def test_what_an_npu_cannot_is_refused_with_what_to_do():
 
 def test_a_setting_without_sense_is_told(monkeypatch):
     def configured(visit, _):
-        visit(physical.C.pointer(physical._Configuration(0, b"", 0, 0, 0, b"ANYNPU_SOC is no SoC")), None)
+        visit(ctypes.pointer(c_interface.Configuration(0, b"", 0, 0, 0, b"ANYNPU_SOC is no SoC")), None)
 
     physical._configured.cache_clear()
     monkeypatch.setattr(library, "load", lambda: type("Library", (), {"anynpu_configured": staticmethod(configured)}))

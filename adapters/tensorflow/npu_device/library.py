@@ -50,9 +50,9 @@ def reason_of(code):
 
 def visited(function, *arguments, kept):
     """What a function of the C interface answers and, of each of its visits, `kept`."""
-    call, found = getattr(load(), function), []
-    visit = call.argtypes[-2](lambda *told: found.append(kept(*told)))
-    return call(*arguments, visit, None), found
+    found = []
+    visit = c_interface.FUNCTIONS[function][-2](lambda *told: found.append(kept(*told)))
+    return getattr(load(), function)(*arguments, visit, None), found
 
 
 def members(function):
