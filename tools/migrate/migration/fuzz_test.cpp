@@ -13,7 +13,7 @@
 namespace npu::migrate {
 namespace {
 
-constexpr size_t kPrograms = 2000;
+constexpr size_t kPrograms = 10'000;
 
 /// Every example of every rule, as seeds.
 std::vector<std::string> seeds(const RuleBook& book) {
