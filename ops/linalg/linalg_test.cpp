@@ -27,6 +27,22 @@ TEST(Linalg, AMatrixWithoutAnInverseIsNamed) {
   }
 }
 
+TEST(Linalg, AMatrixThatIsNotPositiveDefiniteIsNamed) {
+  const float nan = NAN;
+  for (const float corner : {3.0F, nan}) {
+    const Array a = matrix({2, 2, 2}, {1, 0, 0, 1, 1, 2, 2, corner}), out(DType::kFloat, {2, 2, 2});
+    Call call("cholesky");
+    call.set("self", a.tensor()).set("upper", true).set("out", out.tensor()).prepare();
+    try {
+      call.compute();
+      FAIL() << "the second matrix is not positive definite";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.message()),
+                "matrix 1 of self (float32[2x2x2]) is not positive definite: its leading minor of order 2 is not");
+    }
+  }
+}
+
 TEST(Linalg, DeterminantOfASingularMatrix) {
   const Array a = matrix({2, 2}, {1, 2, 2, 4}), sign(DType::kFloat, {}), log(DType::kFloat, {});
   Call("slogdet").set("self", a.tensor()).set("sign", sign.tensor()).set("log", log.tensor()).run();

@@ -22,6 +22,9 @@ for shape in [(1, 1), (5, 5), (3, 4, 4), (2, 3, 17, 17), (40, 2, 2), (0, 0), (0,
     case("aclnnInverse", lambda self: torch.linalg.inv(self), DEEP, self=steady(*shape), layouts=SEPARATE)
     for x in (steady(*shape), T(*shape)):
         case("aclnnSlogdet", lambda self: tuple(torch.linalg.slogdet(self)), DEEP, self=x, layouts=SEPARATE)
+    for upper in (True, False):  # the other triangle is not read, and is not its mirror here
+        case("aclnnLinalgCholesky", lambda self, upper: torch.linalg.cholesky(self, upper=upper), DEEP,
+             self=steady(*shape), upper=upper, layouts=SEPARATE)  # fmt: skip
 # Singular: the oracle's own elimination may round past the zero.
 case("aclnnSlogdet", lambda self: (torch.tensor(0.0).double(), torch.tensor(-torch.inf).double()), DEEP,
      layouts=SEPARATE, self=T(3, 3, values=lambda _: torch.tensor([[1.0, 2, 3], [2, 4, 6], [1, 0, 1]])))  # fmt: skip
