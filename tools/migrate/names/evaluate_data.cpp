@@ -90,6 +90,11 @@ bool is_parsed(const Value& value) {
   return path[path.size() - 2] == Step::attribute(known ? "parse_known_args" : "parse_args");
 }
 
+/// Whether it is this dictionary and nothing else: one of this file, since the number is that of a node.
+bool makes(const Values& values, const Step& dictionary) {
+  return values.size() == 1 && values.begin()->is_ours() && values.begin()->path.back() == dictionary;
+}
+
 /// Names that an object of parsed options goes by where it is a parameter.
 bool is_options_name(std::string_view name) {
   static constexpr std::string_view kNames[] = {"args", "opt", "opts", "options", "flags", "FLAGS", "hparams", "conf"};
@@ -233,12 +238,8 @@ void Evaluator::export_data(Exports& exports) {
       }
       continue;
     }
-    if (!node.is(k_dictionary) && !node.is(k_call)) continue;
-    const Value dictionary = of_dictionary(node);
-    if (node.is(k_call)) {
-      const Values made = of(node);
-      if (made.size() != 1 || *made.begin() != dictionary) continue;
-    }
+    const Step dictionary = Step::dictionary(node.index());
+    if (!node.is(k_dictionary) && !(node.is(k_call) && makes(of(node), dictionary))) continue;
     const std::vector<std::pair<std::string_view, Node>> all = entries(node);
     if (all.size() > kMostEntries) continue;
     for (const auto& [key, value] : all) {
@@ -247,7 +248,7 @@ void Evaluator::export_data(Exports& exports) {
       if (std::ranges::any_of(values, [](const Value& each) {
             return (each.is_text() && each.text.size() <= kLongestText) || each.is_ours();
           }))
-        exports.names[{dictionary.path.back(), Step::entry(key)}] = std::move(values);
+        exports.names[{dictionary, Step::entry(key)}] = std::move(values);
     }
   }
 }

@@ -11,7 +11,7 @@ namespace npu::migrate {
 /// Equal words are one and the same, so copies and comparisons cost nothing. From any thread.
 class Word {
  public:
-  Word() : Word("") {}
+  Word() : kept_(empty()) {}
   explicit Word(std::string_view text);
   std::string_view text() const { return kept_->text; }
   /// Of its letters: the same in every run.
@@ -24,6 +24,10 @@ class Word {
     size_t hash;
   };
   static const Kept* keep(std::string_view text, size_t hash);
+  static const Kept* empty() {  // of calls and elements, which are most steps of a path
+    static const Kept* const word = Word("").kept_;
+    return word;
+  }
   const Kept* kept_;
 };
 
