@@ -9,7 +9,6 @@
 
 #include "device/handle.h"
 #include "device/init.h"
-#include "device/state.h"
 #include "device/stream.h"
 
 namespace npu::device {
@@ -48,6 +47,8 @@ struct Event {
   std::shared_ptr<Mark> last;
   std::shared_ptr<std::atomic<int64_t>> waits;  // shared with queued waits, which may outlive the event
 };
+
+constinit std::atomic<uint32_t> wait_timeout{0};
 
 using Table = HandleTable<Event, HandleKind::kEvent>;
 
@@ -161,6 +162,9 @@ void wait_event(Stream& stream, void* event) {
   stream.launch({"event wait", 0, kTaskMayWait | kTaskAlways | kTaskGates,
                  [mark, pending, &stream] { take_what_it_waits_for(*mark, stream); }});
 }
+
+uint32_t op_wait_timeout() { return wait_timeout.load(std::memory_order_relaxed); }
+void set_op_wait_timeout(uint32_t seconds) { wait_timeout.store(seconds, std::memory_order_relaxed); }
 
 void reset_event(void* event, Stream& stream) {
   stream.launch({"event reset", 0, kTaskAlways, [event, mark = last_mark(event)] {

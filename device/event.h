@@ -23,6 +23,9 @@ void record_event(void* event, Stream& stream);
 /// failed, `stream` takes the failure over (stream.h), also when the record was reached before this call, its stream
 /// was destroyed, or somebody has been told.
 void wait_event(Stream& stream, void* event);
+/// Seconds such a wait may last before it fails with 107019; 0 = for ever.
+uint32_t op_wait_timeout();
+void set_op_wait_timeout(uint32_t seconds);
 /// Queues the return to "never recorded"; a record made after this call stays.
 void reset_event(void* event, Stream& stream);
 

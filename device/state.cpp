@@ -19,7 +19,6 @@ struct DeviceState {
 
 constinit std::array<DeviceState, kMaxDevices> device_states{};
 constinit std::array<std::atomic<int64_t>, kSystemOptions> process_options{};
-constinit std::atomic<uint32_t> wait_timeout{0};
 constinit std::atomic<uint64_t> execute_timeout{0};
 
 DeviceState& state_of(int device) {
@@ -85,8 +84,6 @@ void set_context_system_option(int option, int64_t value) {
   state.options_set.fetch_or(1u << index, std::memory_order_release);
 }
 
-uint32_t op_wait_timeout() { return wait_timeout.load(std::memory_order_relaxed); }
-void set_op_wait_timeout(uint32_t seconds) { wait_timeout.store(seconds, std::memory_order_relaxed); }
 uint64_t op_execute_timeout_us() { return execute_timeout.load(std::memory_order_relaxed); }
 void set_op_execute_timeout_us(uint64_t microseconds) {
   execute_timeout.store(microseconds, std::memory_order_relaxed);

@@ -25,9 +25,6 @@ int64_t system_option(int option);
 void set_system_option(int option, int64_t value);          ///< for the process
 void set_context_system_option(int option, int64_t value);  ///< for the current context's device
 
-/// Seconds an event wait in a stream may last before it fails with 107019; 0 = for ever.
-uint32_t op_wait_timeout();
-void set_op_wait_timeout(uint32_t seconds);
 /// Microseconds one operator may run. Kept and given back: kernels of a software device are not interrupted.
 uint64_t op_execute_timeout_us();
 void set_op_execute_timeout_us(uint64_t microseconds);

@@ -3,6 +3,7 @@
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "device/context.h"
+#include "device/event.h"
 #include "device/state.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
