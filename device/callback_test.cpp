@@ -11,6 +11,7 @@
 #include "device/context.h"
 #include "device/device_fixture.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::device {
 namespace {

@@ -12,12 +12,9 @@
 #include "device/event.h"
 #include "device/handle.h"
 #include "device/init.h"
-#include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::device {
-
-std::atomic<int> detail::captures{0};
-
 namespace {
 
 /// The tasks of a graph. Runs hold it, so that the handle may end before they do.
@@ -77,7 +74,7 @@ struct Board {
   void forget(const CapturePtr& capture) {
     std::erase_if(of_stream, [&](const auto& entry) { return entry.second == capture; });
     std::erase_if(of_event, [&](const auto& entry) { return entry.second.capture == capture; });
-    detail::captures.fetch_sub(1);
+    if (of_stream.empty()) detail::recorder = nullptr;
   }
   /// Captures whose stream is gone can never end.
   void forget_dead() {
@@ -125,6 +122,21 @@ bool unjoined(const Capture& capture) {
 /// Keeps a collective from being recorded: it meets its peers once. So do waits the runtime did not take itself.
 bool only_once(const Task& task) { return (task.flags & kTaskMayWait) != 0 && (task.flags & kTaskCallback) == 0; }
 
+/// Takes the task if its stream is captured.
+bool record_task(Stream& stream, Task& task) {
+  std::lock_guard lock(board().mutex);
+  const CapturePtr capture = board().find(stream);
+  if (!capture) return false;
+  if (only_once(task)) {
+    capture->problem = fmt::format("{} meets other ranks or streams, which cannot be recorded", task.name);
+    fail(Code::kFeatureUnsupported, "{}; run it outside of the capture", capture->problem);
+  }
+  task.flags &= ~kTaskAlways;
+  capture->recording->tasks.push_back(std::move(task));
+  ++capture->streams[stream.handle()][stream.handle()];
+  return true;
+}
+
 }  // namespace
 
 void begin_capture(Stream& stream, CaptureMode mode) {
@@ -143,7 +155,7 @@ void begin_capture(Stream& stream, CaptureMode mode) {
   capture->streams[stream.handle()];
   board().of_stream[stream.handle()] = capture;
   thread_mode = mode;
-  detail::captures.fetch_add(1);
+  detail::recorder = record_task;
 }
 
 void* end_capture(Stream& stream) {
@@ -227,20 +239,6 @@ std::string describe_graph(void* graph) {
 bool detail::is_captured(const Stream& stream) {
   std::lock_guard lock(board().mutex);
   return board().find(stream) != nullptr;
-}
-
-bool detail::capture_task(Stream& stream, Task& task) {
-  std::lock_guard lock(board().mutex);
-  const CapturePtr capture = board().find(stream);
-  if (!capture) return false;
-  if (only_once(task)) {
-    capture->problem = fmt::format("{} meets other ranks or streams, which cannot be recorded", task.name);
-    fail(Code::kFeatureUnsupported, "{}; run it outside of the capture", capture->problem);
-  }
-  task.flags &= ~kTaskAlways;
-  capture->recording->tasks.push_back(std::move(task));
-  ++capture->streams[stream.handle()][stream.handle()];
-  return true;
 }
 
 bool detail::capture_record(Stream& stream, void* event) {

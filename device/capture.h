@@ -7,15 +7,12 @@
 // and events asked for. Addresses stay as they were recorded.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 
-#include "device/task.h"
+#include "device/stream.h"
 
 namespace npu::device {
-
-class Stream;
 
 /// Which threads may call what is not safe beside a capture: synchronous copies and fills, and copies of pageable host
 /// memory. kGlobal: none, unless it said otherwise for itself; kThreadLocal: all but the capturing one; kRelaxed: all.
@@ -47,9 +44,6 @@ uint32_t graph_id(void* graph);
 std::string describe_graph(void* graph);
 
 namespace detail {
-extern std::atomic<int> captures;  ///< going on in the process
-/// Takes the task if its stream is captured.
-bool capture_task(Stream& stream, Task& task);
 bool capture_record(Stream& stream, void* event);
 bool capture_reset(Stream& stream, void* event);
 bool capture_wait(Stream& stream, void* event);
@@ -60,7 +54,7 @@ void refuse_captured_event(void* event, const char* action);
 }  // namespace detail
 
 /// Whether any stream is captured: a relaxed load, for everybody who asks on every call.
-inline bool capturing() { return detail::captures.load(std::memory_order_relaxed) != 0; }
+inline bool capturing() { return detail::recorder.load(std::memory_order_relaxed) != nullptr; }
 inline bool captured(const Stream& stream) { return capturing() && detail::is_captured(stream); }
 
 /// The event work of captured streams: true when `event` was recorded, reset or waited for within a capture, and

@@ -12,6 +12,7 @@
 #include "device/context.h"
 #include "device/device_fixture.h"
 #include "device/event.h"
+#include "device/stream_table.h"
 
 namespace npu::device {
 namespace {

@@ -10,7 +10,7 @@
 #include "device/init.h"
 #include "device/memory.h"
 #include "device/soc.h"
-#include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::device {
 namespace {
@@ -40,7 +40,7 @@ void* open_context(int device, bool primary) {
     context = Context{device, primary, nullptr, self};
     made = &context;
   });
-  made->default_stream = detail::open_default_stream(*made);
+  made->default_stream = &open_stream({device, made, true});
   return handle;
 }
 
@@ -48,7 +48,7 @@ void* open_context(int device, bool primary) {
 void close_context(void* handle) {
   Context* context = table().retire(handle);
   if (context == nullptr) return;
-  detail::close_streams(context->device, context);
+  close_streams(context);
   table().recycle(handle);
 }
 
@@ -163,6 +163,23 @@ bool primary_context_active(int device) {
   check_process();
   check_device(device);
   return primaries[static_cast<size_t>(device)].handle.load(std::memory_order_acquire) != nullptr;
+}
+
+void* create_stream(uint32_t priority, uint32_t flags) {
+  check_usable();
+  if (priority > 7) fail(Code::kRtParamInvalid, "stream priority {} is outside 0 (high) to 7 (low)", priority);
+  const Context& context = current_context();
+  return open_stream({context.device, &context, false, priority, flags}).handle();
+}
+
+Stream& stream_from_handle(void* handle) {
+  check_process();
+  return handle == nullptr ? *current_context().default_stream : get_stream(handle);
+}
+
+void synchronize_device(int64_t timeout_ms) {
+  check_process();
+  synchronize_streams(current_device(), timeout_ms);
 }
 
 }  // namespace npu::device

@@ -44,4 +44,12 @@ void set_current_context(void* handle);
 /// Whether the default context of `device` exists.
 bool primary_context_active(int device);
 
+/// A stream in the current context. Raises 107000 for a priority above 7.
+void* create_stream(uint32_t priority = 0, uint32_t flags = 0);
+/// The stream of `handle`; null means the default stream of the current context. Raises 107017 with a text for garbage
+/// or destroyed handles, 107002 when null is given and no device is set.
+Stream& stream_from_handle(void* handle);
+/// Waits for all streams of the current device, as synchronize_streams does (stream_table.h).
+void synchronize_device(int64_t timeout_ms = -1);
+
 }  // namespace npu::device

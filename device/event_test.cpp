@@ -12,6 +12,7 @@
 #include "device/device_fixture.h"
 #include "device/state.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::device {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "device/status_page.h"
-#include "device/stream.h"
 
 namespace npu::device {
 namespace {
@@ -21,12 +20,17 @@ enum class Life { kNew, kReady, kFinalized };
 std::mutex life_mutex;
 Life life = Life::kNew;
 std::atomic<bool> at_exit{false};
+std::atomic<void (*)(int64_t timeout_ms)> drain_hook{nullptr};
+
+void wait_for_work() {
+  if (auto* hook = drain_hook.load()) hook(kDrainMs);
+}
 
 void in_child() { detail::process_flags.fetch_or(detail::kForked, std::memory_order_relaxed); }
 
 void on_exit() {
   if (detail::process_flags.load(std::memory_order_relaxed) & detail::kForked) return;
-  detail::drain_streams(kDrainMs);
+  wait_for_work();
   at_exit = true;
   detail::remove_status_page();
 }
@@ -55,6 +59,8 @@ void detail::start_process() {
   });
 }
 
+void detail::set_drain(void (*drain)(int64_t timeout_ms)) { drain_hook = drain; }
+
 bool detail::exiting() { return at_exit.load(std::memory_order_relaxed); }
 
 void initialize() {
@@ -74,7 +80,7 @@ void finalize() {
     life = Life::kFinalized;
     detail::process_flags.fetch_or(detail::kFinalized, std::memory_order_relaxed);
   }
-  detail::drain_streams(kDrainMs);
+  wait_for_work();
 }
 
 bool initialized() {

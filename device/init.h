@@ -21,6 +21,8 @@ extern std::atomic<uint32_t> process_flags;
 void refuse_unusable();
 /// First use of a device: fork and exit hooks, status page.
 void start_process();
+/// How queued work is waited for, at most `timeout_ms`: streams say so when the first one opens.
+void set_drain(void (*drain)(int64_t timeout_ms));
 /// After the exit hook: no thread is started any more, tasks run in their caller.
 bool exiting();
 }  // namespace detail

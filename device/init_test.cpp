@@ -15,6 +15,7 @@
 #include "device/host_memory.h"
 #include "device/memory.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 #include "device/virtual_memory.h"
 
 namespace npu::device {

@@ -21,6 +21,7 @@
 #include "device/event.h"
 #include "device/host_memory.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 #include "device/virtual_memory.h"
 
 namespace npu::device {

@@ -14,10 +14,6 @@
 #include <thread>
 #include <utility>
 
-#include "device/callback.h"
-#include "device/capture.h"
-#include "device/context.h"
-#include "device/handle.h"
 #include "device/init.h"
 #include "device/status_page.h"
 
@@ -28,20 +24,13 @@ NPU_SETTING(bool, inline_kernels, "ANYNPU_INLINE", true,
             "Run kernels expected to take under 20 us in the launching thread when their stream is idle.");
 NPU_SETTING(bool, launch_blocking, "ASCEND_LAUNCH_BLOCKING", false,
             "Finish every kernel before its launch returns, so that errors show at the call that made them.");
+constinit std::atomic<Recorder> recorder{nullptr};
 }  // namespace detail
 
 namespace {
 
-using Table = HandleTable<Stream, HandleKind::kStream>;
 using Clock = std::chrono::steady_clock;
 
-Table& table() {
-  static Table& instance = *new Table;
-  return instance;
-}
-
-std::atomic<int32_t> next_id{0};
-std::atomic<int32_t> untold_failures{0};  // streams that keep one
 std::atomic<void (*)(const TaskFailure&)> failure_hook{nullptr};
 constinit thread_local const Stream* own_stream = nullptr;  // whose task this thread runs
 
@@ -79,12 +68,17 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
 
 }  // namespace
 
+constinit std::atomic<int32_t> Stream::untold_failures_{0};
+
+void set_failure_hook(void (*hook)(const TaskFailure&)) { failure_hook = hook; }
+
 // Handing a small kernel to another thread costs more than the kernel, so an idle stream runs it here. The order holds:
 // whoever runs a task has the token, and everybody else queues behind it.
 void Stream::launch(Task&& task) {
   if (condition_.load(std::memory_order_relaxed) != Condition::kSound) [[unlikely]]
     raise_when_stopped();
-  if (capturing() && detail::capture_task(*this, task)) [[unlikely]]
+  if (auto* record = detail::recorder.load(std::memory_order_relaxed); record != nullptr && record(*this, task))
+      [[unlikely]]
     return;
   const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
   {
@@ -204,7 +198,7 @@ void Stream::keep_error(const Task& task) {
     std::lock_guard lock(mutex_);
     if (!failure_) {
       failure_ = std::make_shared<const Failure>(std::move(*error));
-      untold_failures.fetch_add(1);
+      untold_failures_.fetch_add(1);
     }
     if ((task.flags & kTaskGates) != 0) condition_ = Condition::kSpoiled;
     if (condition_ == Condition::kSound) condition_ = Condition::kFailed;
@@ -294,7 +288,7 @@ void Stream::take_over(FailurePtr failure) {
   std::lock_guard lock(mutex_);
   if (!failure_) {
     failure_ = std::move(failure);
-    untold_failures.fetch_add(1);
+    untold_failures_.fetch_add(1);
   }
   condition_ = Condition::kSpoiled;
 }
@@ -305,158 +299,11 @@ FailurePtr Stream::clear(const FailurePtr& only) {
     return nullptr;
   std::lock_guard lock(mutex_);
   if (!failure_ || (only && failure_ != only)) return nullptr;
-  untold_failures.fetch_sub(1);
+  untold_failures_.fetch_sub(1);
   condition_ = Condition::kSound;
   failure_->told = true;
   ++times_told_;
   return told_ = std::exchange(failure_, nullptr);
-}
-
-struct StreamAccess {
-  static Stream* open(const Context& context, uint32_t priority, uint32_t flags) {
-    Stream* made = nullptr;
-    table().create([&](Stream& stream, void* handle) {
-      if (stream.progress_ == nullptr) stream.progress_ = &new_progress();
-      stream.told_ = nullptr;
-      stream.failure_mode_ = FailureMode::kContinue;
-      stream.overflow_switch_ = false;
-      stream.aborting_ = false;
-      stream.closing_ = false;
-      stream.context_ = &context;
-      stream.handle_ = handle;
-      stream.id_ = next_id.fetch_add(1, std::memory_order_relaxed);
-      stream.device_ = context.device;
-      stream.priority_ = priority;
-      stream.flags_ = flags;
-      made = &stream;
-    });
-    return made;
-  }
-
-  // The handle is dead for new calls already. Returns the failure nobody asked for.
-  static FailurePtr close(Stream& stream, bool force) {
-    if (force) stream.aborting_ = true;
-    const uint64_t target = stream.progress_->submitted.load(std::memory_order_acquire);
-    std::unique_lock lock(stream.mutex_);
-    stream.closing_ = true;
-    stream.work_.notify_all();
-    ++stream.waiters_;
-    stream.done_.wait(lock, [&] {
-      return !stream.has_thread_ && stream.progress_->completed.load(std::memory_order_acquire) >= target;
-    });
-    --stream.waiters_;
-    lock.unlock();
-    detail::drop_subscription(stream);
-    return stream.clear(nullptr);
-  }
-
-  static void wait(Stream& stream, int64_t timeout_ms) { stream.wait(timeout_ms); }
-  static void clear(Stream& stream, const FailurePtr& only) { stream.clear(only); }
-
-  static void refuse_close(const Stream& stream) {
-    stream.refuse_own_task("destroy");
-    if (context(stream)->default_stream == &stream) {
-      fail(Code::kRtParamInvalid, "stream {} is the default stream of its context and ends with it", stream.handle_);
-    }
-  }
-  static const Context* context(const Stream& stream) { return stream.context_.load(std::memory_order_relaxed); }
-};
-
-namespace {
-
-void destroy(void* handle, bool force) {
-  check_process();
-  if (handle == nullptr) {
-    fail(Code::kRtParamInvalid, "the stream handle is null; the default stream ends with its context");
-  }
-  // First nobody finds the handle any more, then the stream ends, and only then may its place be used again.
-  StreamAccess::refuse_close(table().get(handle));
-  Stream* stream = table().retire(handle);
-  if (stream == nullptr) refuse_handle(HandleKind::kStream, handle);
-  const FailurePtr failed = StreamAccess::close(*stream, force);
-  table().recycle(handle);
-  if (failed && !force) throw Error(failed->error);
-}
-
-}  // namespace
-
-void* create_stream(uint32_t priority, uint32_t flags) {
-  check_usable();
-  if (priority > 7) fail(Code::kRtParamInvalid, "stream priority {} is outside 0 (high) to 7 (low)", priority);
-  return StreamAccess::open(current_context(), priority, flags)->handle();
-}
-
-void destroy_stream(void* handle) { destroy(handle, false); }
-void destroy_stream_force(void* handle) { destroy(handle, true); }
-
-Stream* find_stream(const void* handle) { return table().find(handle); }
-
-Stream& stream_from_handle(void* handle) {
-  check_process();
-  return handle == nullptr ? *current_context().default_stream : table().get(handle);
-}
-
-// All streams are waited for, also behind an error: what the client does next may free the memory they use.
-void synchronize_device(int64_t timeout_ms) {
-  check_process();
-  const int device = current_device();
-  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
-  std::optional<Error> refused;
-  FailurePtr first;
-  table().for_each([&](void*, Stream& stream) {
-    if (stream.device() != device) return;
-    try {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      StreamAccess::wait(stream, timeout_ms < 0 ? -1 : std::max<int64_t>(left, 0));
-    } catch (const Error& error) {
-      if (!refused) refused = error;
-    }
-    if (!first) first = stream.failure();
-  });
-  if (!first && refused) throw Error(std::move(*refused));
-  if (!first) return;
-  table().for_each([&](void*, Stream& stream) {
-    if (stream.device() == device) StreamAccess::clear(stream, first);
-  });
-  throw Error(first->error);
-}
-
-void refuse_after_failure(int device) {
-  if (untold_failures.load(std::memory_order_acquire) == 0) [[likely]]
-    return;
-  table().for_each([&](void*, const Stream& stream) {
-    if (stream.device() != device) return;
-    const FailurePtr failed = stream.failure();
-    if (failed && !failed->told) throw Error(failed->error);
-  });
-}
-
-void set_failure_hook(void (*hook)(const TaskFailure&)) { failure_hook = hook; }
-
-Stream* detail::open_default_stream(Context& context) { return StreamAccess::open(context, 0, 0); }
-
-void detail::close_streams(int device, const Context* context) {
-  std::vector<std::pair<void*, Stream*>> found;
-  table().for_each([&](void* handle, Stream& stream) {
-    const bool wanted = context == nullptr ? stream.device() == device : StreamAccess::context(stream) == context;
-    if (wanted) found.emplace_back(handle, &stream);
-  });
-  for (const auto& [handle, stream] : found) {
-    if (table().retire(handle) == nullptr) continue;
-    StreamAccess::close(*stream, false);
-    table().recycle(handle);
-  }
-}
-
-void detail::drain_streams(int64_t timeout_ms) {
-  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
-  table().for_each([&](void*, Stream& stream) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    try {
-      stream.synchronize(std::max<int64_t>(left, 0));
-    } catch (const Error&) {  // nobody is left to hear it
-    }
-  });
 }
 
 }  // namespace npu::device

@@ -25,8 +25,6 @@
 
 namespace npu::device {
 
-struct Context;
-
 /// Kernels expected to take longer (nanoseconds) go to the stream's thread, so that the caller can queue ahead; for
 /// shorter ones waking that thread would cost more than the kernel. An operator without an estimate counts as longer.
 inline constexpr int64_t kInlineBound = 20'000;
@@ -67,7 +65,7 @@ class Stream {
   bool aborting() const { return aborting_.load(std::memory_order_relaxed); }
 
  private:
-  friend struct StreamAccess;  // stream.cpp: opens and closes streams
+  friend struct StreamAccess;  // stream_table.cpp: opens and closes streams
 
   /// What became of the tasks so far.
   enum class Condition { kSound, kFailed, kSpoiled };  // a task failed; what later ones need has failed
@@ -86,6 +84,8 @@ class Stream {
   void finish_one();
   void work();
   void refuse_own_task(const char* action) const;
+
+  static std::atomic<int32_t> untold_failures_;  // streams that keep one
 
   Progress* progress_ = nullptr;  // outlives every use of this object
   mutable std::mutex mutex_;
@@ -107,34 +107,14 @@ class Stream {
   std::atomic<bool> overflow_switch_{false};
   std::atomic<bool> aborting_{false};
   // Atomic, because walks over all streams meet some that are being reopened.
-  std::atomic<const Context*> context_{nullptr};
+  std::atomic<const void*> owner_{nullptr};
   std::atomic<int32_t> id_{0};
   std::atomic<int> device_{-1};
   void* handle_ = nullptr;
+  bool is_default_ = false;
   uint32_t priority_ = 0;
   uint32_t flags_ = 0;
 };
-
-/// A stream in the current context. Raises 107000 for a priority above 7.
-void* create_stream(uint32_t priority = 0, uint32_t flags = 0);
-/// Ends the stream after its work; a failed task's error that nobody asked for is raised after that. Raises 107017 for
-/// a bad handle, 107000 for null (a default stream lives as long as its context).
-void destroy_stream(void* handle);
-/// Ends the stream; work that has not started is dropped, events recorded on it complete.
-void destroy_stream_force(void* handle);
-
-/// The stream of `handle` if it is alive, null otherwise.
-Stream* find_stream(const void* handle);
-/// The stream of `handle`; null means the default stream of the current context. Raises 107017 with a text for garbage
-/// or destroyed handles, 107002 when null is given and no device is set.
-Stream& stream_from_handle(void* handle);
-
-/// Waits for all streams of the current device. Raises the first error found, for all streams that share it, or 507046
-/// after `timeout_ms`; streams with an error of their own keep it.
-void synchronize_device(int64_t timeout_ms = -1);
-/// Raises the error of a task on any stream of `device` that no synchronisation has told: copies that belong to no
-/// stream ask before they show what is in the device's memory.
-void refuse_after_failure(int device);
 
 /// What the client hears of a failed task (aclrtSetExceptionInfoCallback).
 struct TaskFailure {
@@ -148,11 +128,10 @@ namespace detail {
 extern Setting<bool> inline_kernels;   // ANYNPU_INLINE
 extern Setting<bool> launch_blocking;  // ASCEND_LAUNCH_BLOCKING
 
-/// Ends the streams of `context` (null: of the whole `device`), after their work.
-void close_streams(int device, const Context* context);
-Stream* open_default_stream(Context& context);
-/// Waits for every stream of the process, at most `timeout_ms` in total; errors are dropped.
-void drain_streams(int64_t timeout_ms);
+/// True when it has taken the task, which is kept in place of being run.
+using Recorder = bool (*)(Stream&, Task&);
+/// Shown every task before it is queued while some stream is captured (capture.h); null otherwise.
+extern std::atomic<Recorder> recorder;
 }  // namespace detail
 
 }  // namespace npu::device

@@ -13,6 +13,7 @@
 #include "device/event.h"
 #include "device/memory.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::device {
 namespace {

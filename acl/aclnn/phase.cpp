@@ -7,6 +7,7 @@
 #include "acl/aclnn/launch.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
+#include "device/context.h"
 #include "device/stream.h"
 #include "ops/vector/convert.h"
 

@@ -16,7 +16,6 @@
 #include "acl/error_state.h"
 #include "device/context.h"
 #include "device/memory.h"
-#include "device/stream.h"
 
 namespace npu::acl {
 namespace {

@@ -9,7 +9,6 @@
 #include "acl/aclnn/object.h"
 #include "device/context.h"
 #include "device/memory.h"
-#include "device/stream.h"
 
 namespace npu::acl {
 

@@ -7,6 +7,7 @@
 
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
+#include "device/context.h"
 
 namespace npu::acl {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
+#include "device/context.h"
 #include "device/stream.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself

@@ -6,6 +6,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_mdl.h"
+#include "device/context.h"
 #include "device/stream.h"
 
 namespace npu::acl {

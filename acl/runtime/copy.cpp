@@ -14,6 +14,7 @@
 #include "device/host_memory.h"
 #include "device/memory.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::acl {
 namespace {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "acl/runtime/runtime_fixture.h"
+#include "device/context.h"
 #include "device/stream.h"
 
 namespace npu::acl {

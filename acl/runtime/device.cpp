@@ -6,7 +6,6 @@
 #include "acl/include/acl/acl_rt.h"
 #include "device/context.h"
 #include "device/soc.h"
-#include "device/stream.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT

@@ -5,6 +5,7 @@
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "device/capture.h"
+#include "device/context.h"
 #include "device/stream.h"
 
 namespace npu::acl {

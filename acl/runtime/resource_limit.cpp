@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "device/soc.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::acl {
 namespace {

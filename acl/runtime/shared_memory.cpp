@@ -7,7 +7,7 @@
 #include "device/context.h"
 #include "device/imported_memory.h"
 #include "device/memory.h"
-#include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::acl {
 namespace {

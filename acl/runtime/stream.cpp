@@ -7,6 +7,7 @@
 #include "acl/runtime/stream_attribute.h"
 #include "device/capture.h"
 #include "device/context.h"
+#include "device/stream_table.h"
 
 namespace npu::acl {
 namespace {

@@ -12,6 +12,7 @@
 #include "acl/singleop/value.h"
 #include "acl/singleop/view.h"
 #include "base/tensor.h"
+#include "device/context.h"
 #include "device/memory.h"
 #include "device/stream.h"
 

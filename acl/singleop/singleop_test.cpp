@@ -5,6 +5,7 @@
 #include "acl/runtime/runtime_fixture.h"
 #include "acl/singleop/operator_type.h"
 #include "base/error.h"
+#include "device/context.h"
 #include "device/stream.h"
 
 namespace npu::acl {

@@ -17,6 +17,7 @@
 #include "device/context.h"
 #include "device/memory.h"
 #include "device/stream.h"
+#include "device/stream_table.h"
 
 namespace npu::comm {
 
