@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one device: a memfd of its whole capacity, mapped once for the client and, in guard mode, a second time
-// for kernels; a best-fit allocator over it. memory.h is the face of the room; only it, virtual_memory.cpp and
-// share.cpp look here.
+// for kernels; a best-fit allocator over it. memory.h is what the other rooms see of it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "device/memory.h"
+#include "device/block.h"
 #include "device/progress.h"
 
 namespace npu::device {
@@ -89,18 +88,6 @@ namespace detail {
 std::byte* map_shared(void* want, size_t bytes, int fd, int protection);
 /// An anonymous file of `bytes`, not yet committed. Raises 207001.
 int make_memory_file(const char* name, size_t bytes);
-/// The arena of `device`, made at first use.
-Arena& arena(int device);
-/// The arena that `ptr` lies in, or null.
-Arena* arena_of(const void* ptr);
-/// The arena of `device` if it was made, or null.
-Arena* made_arena(int device);
-/// "1536 bytes", "12.5 MiB": sizes in error texts.
-std::string to_size(size_t bytes);
-/// Raises 207001 with the figures of `device`.
-[[noreturn]] void refuse_allocation(int device, size_t bytes);
-/// Ends every thread's memory of blocks met before. To be called whenever a live range ends.
-void forget_blocks();
 }  // namespace detail
 
 }  // namespace npu::device

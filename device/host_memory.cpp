@@ -9,7 +9,6 @@
 #include <shared_mutex>
 
 #include "base/error.h"
-#include "device/arena.h"
 #include "device/init.h"
 #include "device/progress.h"
 #include "device/range_map.h"

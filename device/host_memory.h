@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "device/memory.h"
+#include "device/block.h"
 
 namespace npu::device {
 

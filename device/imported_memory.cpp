@@ -10,19 +10,14 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "base/error.h"
-#include "device/arena.h"
 #include "device/init.h"
-#include "device/progress.h"
-#include "device/share.h"
 #include "device/soc.h"
 
 namespace npu::device {
 namespace {
 
-constexpr int64_t kPatienceMs = 60'000;
 constexpr uint64_t kPage = 4096;
 
 struct Import {
@@ -35,7 +30,6 @@ struct Import {
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Import> imports;
-  std::set<std::string> exports;
   std::atomic<size_t> count{0};  // of imports
 };
 
@@ -50,19 +44,12 @@ struct Key {
   unsigned long long offset = 0, bytes = 0;
 };
 
-[[noreturn]] void refuse_key(const std::string& key) {
-  fail(Code::kRtParamInvalid,
-       "key '{}' names no memory: pass what aclrtIpcMemGetExportKey gave, while its process lives; it must belong to "
-       "the same user",
-       key);
-}
-
 Key parse(const std::string& text) {
   Key key;
   int end = 0;
   const int found =
       std::sscanf(text.c_str(), "anynpu-%x-%x-%llx-%llx%n", &key.pid, &key.fd, &key.offset, &key.bytes, &end);
-  if (found != 4 || static_cast<size_t>(end) != text.size() || key.bytes == 0) refuse_key(text);
+  if (found != 4 || static_cast<size_t>(end) != text.size() || key.bytes == 0) detail::refuse_key(text);
   return key;
 }
 
@@ -76,7 +63,7 @@ bool is_arena_file(int fd) {
 Import map(const std::string& text, int device) {
   const Key key = parse(text);
   const int fd = open(fmt::format("/proc/{}/fd/{}", key.pid, key.fd).c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) refuse_key(text);
+  if (fd < 0) detail::refuse_key(text);
   struct stat info {};
   const uint64_t first = key.offset / kPage * kPage;
   const size_t mapped = key.offset - first + key.bytes;
@@ -85,7 +72,7 @@ Import map(const std::string& text, int device) {
                     key.offset <= static_cast<uint64_t>(info.st_size) - key.bytes;
   if (fits) memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(first));
   close(fd);
-  if (memory == MAP_FAILED) refuse_key(text);
+  if (memory == MAP_FAILED) detail::refuse_key(text);
   madvise(memory, mapped, MADV_DONTFORK);
   auto* mapping = static_cast<std::byte*>(memory);
   return {{mapping + (key.offset - first), key.bytes, device}, mapping, mapped, 0};
@@ -93,26 +80,15 @@ Import map(const std::string& text, int device) {
 
 }  // namespace
 
-std::string export_memory(const void* ptr, size_t bytes) {
-  check_usable();
-  if (bytes == 0) fail(Code::kRtParamInvalid, "the range to share has no bytes");
-  check_live(ptr, bytes, kAnyDevice, "devPtr");
-  const SharedRange range = share(ptr, bytes);
-  if (!range)
-    fail(Code::kFeatureUnsupported,
-         "devPtr {} is mapped or imported memory, which has no key; share it with aclrtMemExportToShareableHandle, or "
-         "export it where it was allocated",
-         ptr);
-  std::string key =
-      fmt::format("anynpu-{:x}-{:x}-{:x}-{:x}", getpid(), find_segment(range.segment).fd, range.offset, bytes);
-  const std::lock_guard lock(registry().mutex);
-  registry().exports.insert(key);
-  return key;
+std::string detail::to_key(int fd, uint64_t offset, uint64_t bytes) {
+  return fmt::format("anynpu-{:x}-{:x}-{:x}-{:x}", getpid(), fd, offset, bytes);
 }
 
-bool is_exported(const std::string& key) {
-  const std::lock_guard lock(registry().mutex);
-  return registry().exports.contains(key);
+void detail::refuse_key(const std::string& key) {
+  fail(Code::kRtParamInvalid,
+       "key '{}' names no memory: pass what aclrtIpcMemGetExportKey gave, while its process lives; it must belong to "
+       "the same user",
+       key);
 }
 
 void* import_memory(const std::string& key, int device) {
@@ -128,22 +104,16 @@ void* import_memory(const std::string& key, int device) {
   return at->second.block.begin;
 }
 
-void close_shared(const std::string& key) {
-  check_process();
-  // Taking pages away under a running kernel would crash it.
-  if (!Fence::now().wait(kPatienceMs))
-    fail(Code::kRtWaitTimeout, "work queued before has not ended within a minute; the memory of key '{}' stays", key);
+bool detail::close_import(const std::string& key) {
   const std::lock_guard lock(registry().mutex);
   const auto at = registry().imports.find(key);
-  if (at == registry().imports.end()) {
-    if (registry().exports.erase(key) == 0) refuse_key(key);
-    return;
-  }
-  if (--at->second.uses > 0) return;
+  if (at == registry().imports.end()) return false;
+  if (--at->second.uses > 0) return true;
   munmap(at->second.mapping, at->second.mapped);
   registry().imports.erase(at);
   registry().count.fetch_sub(1);
-  detail::forget_blocks();
+  forget_blocks();
+  return true;
 }
 
 Block detail::find_imported(const void* ptr, size_t* padded) {

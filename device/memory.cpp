@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "base/error.h"
-#include "base/setting.h"
-#include "device/arena.h"
+#include "device/arena_table.h"
 #include "device/capacity.h"
 #include "device/host_memory.h"
 #include "device/imported_memory.h"
@@ -20,24 +18,8 @@
 namespace npu::device {
 namespace {
 
-NPU_SETTING(bool, guard_setting, "ANYNPU_GUARD", false,
-            "Make device memory unreadable for host code, so that a forgotten copy stops at once.");
-
-constinit std::array<std::atomic<Arena*>, kMaxDevices> arenas{};
-std::mutex make_mutex;
-
 // How long an allocation waits for queued work before it gives up. It must end: the work may wait for this very thread.
 constexpr int64_t kPatienceMs = 5000;
-
-using detail::arena_of;
-
-size_t used_by_process() {
-  size_t sum = 0;
-  for (const auto& slot : arenas) {
-    if (const Arena* arena = slot.load(std::memory_order_acquire)) sum += arena->info().used;
-  }
-  return sum;
-}
 
 // Blocks this thread met lately, so that the usual question costs no lock. A slot is a megabyte of addresses: tensors
 // of one call seldom push each other out, also those a power of two apart. Valid while no live range has ended since.
@@ -48,7 +30,6 @@ struct Met {
 };
 constexpr size_t kMetSlots = 64;
 constinit thread_local std::array<Met, kMetSlots> met{};
-constinit std::atomic<uint64_t> generation{0};
 
 Met& met_slot(const void* ptr) {
   const uintptr_t megabyte = reinterpret_cast<uintptr_t>(ptr) >> 20;
@@ -56,7 +37,7 @@ Met& met_slot(const void* ptr) {
 }
 
 Block look_up(const void* ptr, size_t* padded) {
-  const Arena* arena = arena_of(ptr);
+  const Arena* arena = detail::arena_of(ptr);
   if (arena != nullptr) return arena->find(ptr, padded);
   if (const Block mapped = detail::find_mapped(ptr, padded)) return mapped;
   if (const Block imported = detail::find_imported(ptr, padded)) return imported;
@@ -66,7 +47,7 @@ Block look_up(const void* ptr, size_t* padded) {
 // The block whose padded range holds `ptr`.
 const Block* meet(const void* ptr) {
   Met& slot = met_slot(ptr);
-  const uint64_t now = generation.load(std::memory_order_acquire);
+  const uint64_t now = detail::block_generation.load(std::memory_order_acquire);
   const auto inside = [&] {
     return static_cast<size_t>(static_cast<const std::byte*>(ptr) - slot.block.begin) < slot.padded;
   };
@@ -92,70 +73,20 @@ const Block* meet(const void* ptr) {
 
 }  // namespace
 
-bool detail::guard_mode = false;
-
-Arena* detail::made_arena(int device) {
-  return device < 0 || device >= device_count() ? nullptr
-                                                : arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
-}
-
-Arena* detail::arena_of(const void* ptr) {
-  for (int device = 0, count = device_count(); device < count; ++device) {
-    Arena* arena = made_arena(device);
-    if (arena != nullptr && arena->contains(ptr)) return arena;
-  }
-  return nullptr;
-}
-
 void* detail::resolve_guarded(const void* ptr) {
   const Arena* arena = arena_of(ptr);
   return arena != nullptr ? arena->to_kernel(ptr) : resolve_mapped(ptr);
-}
-
-void detail::forget_blocks() { generation.fetch_add(1, std::memory_order_acq_rel); }
-
-std::string detail::to_size(size_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
-  const double value = static_cast<double>(bytes);
-  if (value < 0x1p20) return fmt::format("{:.1f} KiB", value * 0x1p-10);
-  return value < 0x1p30 ? fmt::format("{:.1f} MiB", value * 0x1p-20) : fmt::format("{:.2f} GiB", value * 0x1p-30);
-}
-
-Arena& detail::arena(int device) {
-  check_device(device);
-  auto& slot = arenas[static_cast<size_t>(device)];
-  if (Arena* made = slot.load(std::memory_order_acquire)) [[likely]]
-    return *made;
-  start_process();
-  std::lock_guard lock(make_mutex);
-  if (Arena* made = slot.load(std::memory_order_acquire)) return *made;
-  static std::once_flag once;
-  std::call_once(once, [] { guard_mode = guard_setting(); });
-  auto* made = new Arena(device, device_capacity(), guard_mode);
-  slot.store(made, std::memory_order_release);
-  return *made;
-}
-
-void detail::refuse_allocation(int device, size_t bytes) {
-  const MemoryInfo info = arena(device).info();
-  std::string more;
-  if (info.waiting > 0) more = fmt::format(", {} freed but still held by queued work", to_size(info.waiting));
-  if (bytes <= info.free()) more += ", no free run of addresses is long enough";
-  fail(Code::kMemoryAllocation,
-       "device {} is out of memory: {} asked, {} of {} in use{}; use a smaller batch, free cached memory, or raise "
-       "ANYNPU_MEMORY",
-       device, to_size(bytes), to_size(info.used), to_size(info.capacity), more);
 }
 
 void* allocate(int device, size_t bytes) {
   check_usable();
   Arena& arena = detail::arena(device);
   if (const size_t limit = process_capacity();
-      limit != SIZE_MAX && bytes > limit - std::min(limit, used_by_process())) {
+      limit != SIZE_MAX && bytes > limit - std::min(limit, detail::used_memory())) {
     fail(Code::kMemoryAllocation,
          "{} asked on device {}, but all devices of this process together use {} of the {} this "
          "machine can give; use fewer devices or a smaller batch",
-         detail::to_size(bytes), device, detail::to_size(used_by_process()), detail::to_size(limit));
+         detail::to_size(bytes), device, detail::to_size(detail::used_memory()), detail::to_size(limit));
   }
   std::byte* block = arena.allocate(bytes);
   while (block == nullptr && arena.wait_for_freed(kPatienceMs)) block = arena.allocate(bytes);
@@ -165,7 +96,7 @@ void* allocate(int device, size_t bytes) {
 
 void deallocate(void* ptr) {
   check_process();
-  Arena* arena = arena_of(ptr);
+  Arena* arena = detail::arena_of(ptr);
   if (arena == nullptr) {
     if (is_device_address(ptr)) {
       fail(Code::kRtParamInvalid, "{} is mapped virtual memory; free it with aclrtUnmapMem", ptr);
@@ -193,7 +124,7 @@ void reset_high_water(int device) {
 void release_all(int device) {
   check_process();
   check_device(device);
-  Arena* arena = arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
+  Arena* arena = detail::made_arena(device);
   if (arena == nullptr) return;
   arena->release_all();
   detail::forget_blocks();
@@ -222,7 +153,7 @@ void check_live(const void* ptr, size_t bytes, int device, const char* what) {
 
 bool is_device_address(const void* ptr) {
   size_t padded = 0;
-  return arena_of(ptr) != nullptr || detail::is_reserved(ptr) || detail::find_imported(ptr, &padded);
+  return detail::arena_of(ptr) != nullptr || detail::is_reserved(ptr) || detail::find_imported(ptr, &padded);
 }
 
 }  // namespace npu::device

@@ -6,28 +6,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+
+#include "device/block.h"
 
 namespace npu::device {
-
-/// Blocks start at multiples of this (of a page in guard mode).
-inline constexpr size_t kMemoryAlignment = 512;
-
-struct MemoryInfo {
-  size_t capacity = 0;    ///< min(profile, 80 % of what the machine or cgroup has), or ANYNPU_MEMORY
-  size_t used = 0;        ///< bytes in live blocks and physical handles, rounded to the alignment
-  size_t high_water = 0;  ///< highest `used` since the start or the last reset
-  size_t waiting = 0;     ///< freed bytes that queued work may still touch; they are reused once it has run
-  size_t free() const { return capacity - used; }
-};
-
-/// A live range of device memory: a block of `allocate`, or a mapped part of a reserved range.
-struct Block {
-  std::byte* begin = nullptr;
-  size_t bytes = 0;  ///< as asked for; what check_live compares with
-  int device = -1;
-  explicit operator bool() const { return begin != nullptr; }
-};
 
 /// `bytes` of memory on `device`, content undefined, aligned to kMemoryAlignment. Zero bytes give a distinct address.
 /// Raises 207001 with what was asked, used, free and what to do; waits first for queued work that holds freed memory.
@@ -44,8 +26,6 @@ void release_all(int device);
 /// The live block that holds `ptr`, or an empty Block. About 10 ns when the thread has met the block before.
 Block find_block(const void* ptr);
 
-/// Any device of the process.
-inline constexpr int kAnyDevice = -1;
 /// Raises 107000 unless [ptr, ptr + bytes) lies in one live block of `device`. The text tells host memory, freed
 /// memory, how far a range passes its block's end, and a wrong device apart, and starts with `what`
 /// ("self", "dst", "workspace" …). Nothing is checked for bytes == 0.
@@ -55,7 +35,6 @@ void check_live(const void* ptr, size_t bytes, int device = kAnyDevice, const ch
 bool is_device_address(const void* ptr);
 
 namespace detail {
-extern bool guard_mode;  ///< fixed when the first arena is made
 void* resolve_guarded(const void* ptr);
 }  // namespace detail
 

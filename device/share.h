@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory by names that other processes understand: (segment, offset). A segment is the memfd behind an arena;
-// whoever holds its descriptor can map it. Files of arenas are never truncated, so a peer's mapping stays valid.
+// Device memory by names that other processes understand: (segment, offset), or a key of text. A segment is the memfd
+// behind an arena; whoever holds its descriptor can map it. Files of arenas are never truncated, so a peer's mapping
+// stays valid.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace npu::device {
 
@@ -26,5 +28,14 @@ struct Segment {
   std::byte* base = nullptr;  ///< where kernels of this process reach it
 };
 Segment find_segment(uint64_t segment);
+
+/// A key for [ptr, ptr + bytes), of at most 64 characters, for import_memory of another process. Raises 107000 for what
+/// is not live, 207000 for mapped parts of reserved ranges (export_physical shares those).
+std::string export_memory(const void* ptr, size_t bytes);
+/// Whether this process gave the key and has not ended it.
+bool is_exported(const std::string& key);
+/// Undoes one import, after the work queued so far (107019 when that takes over a minute); without one, the export.
+/// Raises 107000 for other keys.
+void close_shared(const std::string& key);
 
 }  // namespace npu::device

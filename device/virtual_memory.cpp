@@ -16,10 +16,10 @@
 #include <string>
 
 #include "base/error.h"
-#include "device/arena.h"
+#include "device/arena_table.h"
 #include "device/handle.h"
 #include "device/init.h"
-#include "device/memory.h"
+#include "device/progress.h"
 #include "device/range_map.h"
 #include "device/soc.h"
 

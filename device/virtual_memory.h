@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/memory.h"
+#include "device/block.h"
 
 namespace npu::device {
 

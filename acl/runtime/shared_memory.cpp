@@ -7,6 +7,7 @@
 #include "device/context.h"
 #include "device/imported_memory.h"
 #include "device/memory.h"
+#include "device/share.h"
 #include "device/stream_table.h"
 
 namespace npu::acl {
