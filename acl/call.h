@@ -7,7 +7,7 @@
 
 #include "acl/include/acl/acl_base.h"
 #include "base/error.h"
-#include "device/init.h"
+#include "device/process/init.h"
 
 namespace npu::acl {
 

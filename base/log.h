@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process log, line by line in the form that Ascend users and their scripts know (plog):
 //
-//   [ERROR] RUNTIME(4711,python):2026-05-01-12:00:00.123.456 [device/stream.cpp:42]4713 synchronize: text
+//   [ERROR] RUNTIME(4711,python):2026-05-01-12:00:00.123.456 [device/queue/stream.cpp:42]4713 synchronize: text
 //
 // Lines go to <root>/debug/plog/plog-<pid>_<time>.log (events to <root>/run/plog), where <root> is
 // ASCEND_PROCESS_LOG_PATH, else ASCEND_WORK_PATH/log, else ~/ascend/log; or to stdout (ASCEND_SLOG_PRINT_TO_STDOUT=1).

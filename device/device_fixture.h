@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "device/stream.h"
+#include "device/queue/stream.h"
 
 namespace npu::device {
 

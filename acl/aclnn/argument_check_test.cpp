@@ -14,8 +14,8 @@
 #include "aclnnop/aclnn_mm.h"
 #include "aclnnop/aclnn_reduce_sum.h"
 #include "aclnnop/aclnn_softmax.h"
-#include "device/context.h"
-#include "device/stream_table.h"
+#include "device/context/context.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::acl {
 namespace {

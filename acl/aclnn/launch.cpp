@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "acl/aclnn/memory_check.h"
-#include "device/capture.h"
+#include "device/queue/capture.h"
 #include "ops/runner/runner.h"
 
 namespace npu::acl {

@@ -7,7 +7,7 @@
 
 #include "acl/include/acl/acl_base.h"
 #include "base/setting.h"
-#include "device/stream.h"
+#include "device/queue/stream.h"
 #include "ops/operator.h"
 
 namespace npu::acl {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/aclnn/memory_check.h"
 
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 namespace npu::acl {
 namespace {

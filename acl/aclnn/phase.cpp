@@ -7,8 +7,8 @@
 #include "acl/aclnn/launch.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/stream.h"
 #include "ops/vector/convert.h"
 
 namespace npu::acl {

@@ -14,8 +14,8 @@
 #include "acl/aclnn/assign.h"
 #include "acl/aclnn/phase.h"
 #include "acl/error_state.h"
-#include "device/context.h"
-#include "device/memory.h"
+#include "device/context/context.h"
+#include "device/memory/memory.h"
 
 namespace npu::acl {
 namespace {

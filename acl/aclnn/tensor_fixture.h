@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "acl/aclnn/object.h"
-#include "device/context.h"
-#include "device/memory.h"
+#include "device/context/context.h"
+#include "device/memory/memory.h"
 
 namespace npu::acl {
 

@@ -7,7 +7,7 @@
 
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
-#include "device/context.h"
+#include "device/context/context.h"
 
 namespace npu::acl {
 namespace {

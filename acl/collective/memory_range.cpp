@@ -5,8 +5,8 @@
 
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
-#include "device/range_map.h"
-#include "device/virtual_memory.h"
+#include "device/memory/range_map.h"
+#include "device/memory/virtual.h"
 
 namespace npu::acl {
 namespace {

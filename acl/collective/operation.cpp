@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
-#include "device/context.h"
+#include "device/context/context.h"
 
 using namespace npu;  // NOLINT: the C functions below are the door itself
 

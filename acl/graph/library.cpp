@@ -9,7 +9,7 @@
 
 #include "acl/call.h"
 #include "acl/graph/value.h"
-#include "device/soc.h"
+#include "device/process/soc.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/lowering.h"
 #include "graph/run/executable.h"

@@ -5,7 +5,7 @@
 
 #include "acl/call.h"
 #include "acl/graph/value.h"
-#include "device/soc.h"
+#include "device/process/soc.h"
 #include "graph/ir/ir_type.h"
 
 using npu::acl::call;

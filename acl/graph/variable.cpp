@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "acl/call.h"
-#include "device/soc.h"
+#include "device/process/soc.h"
 
 namespace npu::acl {
 namespace {

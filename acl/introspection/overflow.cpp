@@ -2,9 +2,9 @@
 #include "anynpu/overflow.h"
 
 #include "acl/call.h"
-#include "device/overflow.h"
-#include "device/soc.h"
-#include "device/state.h"
+#include "device/context/overflow.h"
+#include "device/context/state.h"
+#include "device/process/soc.h"
 
 namespace npu::acl {
 namespace {

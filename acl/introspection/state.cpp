@@ -4,9 +4,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "device/capacity.h"
-#include "device/soc.h"
-#include "device/status_page.h"
+#include "device/memory/capacity.h"
+#include "device/process/soc.h"
+#include "device/process/status_page.h"
 
 namespace npu::acl {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "device/context.h"
+#include "device/context/context.h"
 
 namespace npu::acl {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host functions in streams.
-#include "device/callback.h"
+#include "device/queue/callback.h"
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/stream.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording streams and running what was recorded.
-#include "device/capture.h"
+#include "device/queue/capture.h"
 
 #include <cstdio>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_mdl.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

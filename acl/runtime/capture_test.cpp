@@ -10,7 +10,7 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_foreach_exp.h"
 #include "aclnnop/aclnn_nonzero.h"
-#include "device/memory.h"
+#include "device/memory/memory.h"
 #include "hccl/hccl.h"
 
 namespace npu::acl {

@@ -9,12 +9,12 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/capture.h"
-#include "device/context.h"
-#include "device/host_memory.h"
-#include "device/memory.h"
-#include "device/stream.h"
-#include "device/stream_table.h"
+#include "device/context/context.h"
+#include "device/memory/host.h"
+#include "device/memory/memory.h"
+#include "device/queue/capture.h"
+#include "device/queue/stream.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::acl {
 namespace {

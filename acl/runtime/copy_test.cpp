@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "acl/runtime/runtime_fixture.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

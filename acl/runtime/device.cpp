@@ -4,8 +4,8 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/context.h"
-#include "device/soc.h"
+#include "device/context/context.h"
+#include "device/process/soc.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT

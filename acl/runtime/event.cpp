@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events.
-#include "device/event.h"
+#include "device/queue/event.h"
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/capture.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/capture.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/stream.h"
+#include "device/queue/stream.h"
 
 struct aclrtExceptionInfo {
   npu::device::TaskFailure failure;

@@ -5,8 +5,8 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl.h"
-#include "device/memory.h"
-#include "device/soc.h"
+#include "device/memory/memory.h"
+#include "device/process/soc.h"
 
 namespace npu::acl {
 namespace {

@@ -55,7 +55,7 @@ class CallLog : public OnDevice {
 
 TEST_F(CallLog, AFailedCallOfTheRuntimeIsAnErrorWithItsCodeTextAndPlace) {
   EXPECT_EQ(aclrtSetDevice(99), 107001);
-  expect_line({"[ERROR] ASCENDCL(", "[device/soc.cpp:", "aclrtSetDevice: returns 107001: ", "99"});
+  expect_line({"[ERROR] ASCENDCL(", "[device/process/soc.cpp:", "aclrtSetDevice: returns 107001: ", "99"});
 }
 
 TEST_F(CallLog, SoIsOneOfAnAclnnFunction) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device and page-locked memory.
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 #include <algorithm>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/copy.h"
-#include "device/context.h"
-#include "device/host_memory.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/memory/host.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

@@ -2,9 +2,9 @@
 // Modes, timeouts and options that clients set and ask for.
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/context.h"
-#include "device/event.h"
-#include "device/state.h"
+#include "device/context/context.h"
+#include "device/context/state.h"
+#include "device/queue/event.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT

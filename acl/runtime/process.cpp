@@ -5,9 +5,9 @@
 #include "acl/include/acl/acl.h"
 #include "acl/runtime/config.h"
 #include "anynpu/error.h"
-#include "device/context.h"
-#include "device/init.h"
-#include "device/soc.h"
+#include "device/context/context.h"
+#include "device/process/init.h"
+#include "device/process/soc.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT

@@ -7,10 +7,10 @@
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "acl/notice.h"
-#include "device/context.h"
-#include "device/soc.h"
-#include "device/stream.h"
-#include "device/stream_table.h"
+#include "device/context/context.h"
+#include "device/process/soc.h"
+#include "device/queue/stream.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::acl {
 namespace {

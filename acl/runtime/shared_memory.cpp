@@ -4,11 +4,11 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/context.h"
-#include "device/imported_memory.h"
-#include "device/memory.h"
-#include "device/share.h"
-#include "device/stream_table.h"
+#include "device/context/context.h"
+#include "device/memory/import.h"
+#include "device/memory/memory.h"
+#include "device/memory/share.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::acl {
 namespace {

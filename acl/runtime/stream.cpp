@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams.
-#include "device/stream.h"
+#include "device/queue/stream.h"
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/stream_attribute.h"
-#include "device/capture.h"
-#include "device/context.h"
-#include "device/stream_table.h"
+#include "device/context/context.h"
+#include "device/queue/capture.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::acl {
 namespace {

@@ -7,8 +7,8 @@
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "acl/notice.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/soc.h"
-#include "device/status_page.h"
+#include "device/process/soc.h"
+#include "device/process/status_page.h"
 
 namespace npu::acl {
 namespace {

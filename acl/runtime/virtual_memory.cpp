@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Address ranges, physical memory and mappings.
-#include "device/virtual_memory.h"
-
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "device/soc.h"
+#include "device/memory/virtual.h"
+#include "device/process/soc.h"
 
 namespace npu::acl {
 namespace {

@@ -12,9 +12,9 @@
 #include "acl/singleop/value.h"
 #include "acl/singleop/view.h"
 #include "base/tensor.h"
-#include "device/context.h"
-#include "device/memory.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/memory/memory.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

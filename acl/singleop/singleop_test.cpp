@@ -5,8 +5,8 @@
 #include "acl/runtime/runtime_fixture.h"
 #include "acl/singleop/operator_type.h"
 #include "base/error.h"
-#include "device/context.h"
-#include "device/stream.h"
+#include "device/context/context.h"
+#include "device/queue/stream.h"
 
 namespace npu::acl {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "comm/core/reduce.h"
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 namespace npu::comm {
 

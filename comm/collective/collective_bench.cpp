@@ -9,8 +9,8 @@
 #include "comm/collective/rank_fixture.h"
 #include "comm/core/reduce.h"
 #include "comm/rendezvous/join.h"
-#include "device/context.h"
-#include "device/memory.h"
+#include "device/context/context.h"
+#include "device/memory/memory.h"
 
 namespace npu::comm {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for all collectives: order, types, memory, refusals; and over what they are all tested.
 #include "comm/collective/collective_fixture.h"
-#include "device/virtual_memory.h"
+#include "device/memory/virtual.h"
 
 namespace npu::comm {
 namespace {

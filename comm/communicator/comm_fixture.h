@@ -14,10 +14,10 @@
 #include "comm/transport/queue_fixture.h"
 #include "comm/transport/shared_memory/host_service.h"
 #include "comm/transport/shared_memory/shared_memory.h"
-#include "device/context.h"
-#include "device/memory.h"
-#include "device/stream.h"
-#include "device/stream_table.h"
+#include "device/context/context.h"
+#include "device/memory/memory.h"
+#include "device/queue/stream.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::comm {
 

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/log.h"
-#include "device/capture.h"
-#include "device/init.h"
+#include "device/process/init.h"
+#include "device/queue/capture.h"
 
 namespace npu::comm {
 

@@ -19,7 +19,7 @@
 #include "comm/core/fault.h"
 #include "comm/core/group.h"
 #include "comm/transport/transport.h"
-#include "device/stream.h"
+#include "device/queue/stream.h"
 
 namespace npu::comm {
 

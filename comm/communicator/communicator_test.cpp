@@ -9,9 +9,9 @@
 #include "comm/collective/collective.h"
 #include "comm/communicator/comm_fixture.h"
 #include "comm/rendezvous/join.h"
-#include "device/context.h"
+#include "device/context/context.h"
 #include "device/device_fixture.h"
-#include "device/stream_table.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::comm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 namespace npu::comm {
 namespace {

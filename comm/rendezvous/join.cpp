@@ -23,8 +23,8 @@
 #include "comm/rendezvous/variable.h"
 #include "comm/transport/shared_memory/host_service.h"
 #include "comm/transport/shared_memory/shared_memory.h"
-#include "device/context.h"
-#include "device/soc.h"
+#include "device/context/context.h"
+#include "device/process/soc.h"
 
 namespace npu::comm {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/setting.h"
 #include "comm/core/fault.h"
 #include "comm/rendezvous/network.h"
-#include "device/soc.h"
+#include "device/process/soc.h"
 
 namespace npu::comm {
 namespace {

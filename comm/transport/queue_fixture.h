@@ -20,7 +20,7 @@
 
 #include "comm/transport/shared_memory/shared_memory.h"
 #include "comm/transport/transport.h"
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 namespace npu::comm {
 

@@ -3,7 +3,7 @@
 // it. Both are stateful; control edges order them.
 #include <algorithm>
 
-#include "device/overflow.h"
+#include "device/context/overflow.h"
 #include "graph/plan/lowering.h"
 #include "graph/run/frame.h"
 

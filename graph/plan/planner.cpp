@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "device/state.h"
+#include "device/context/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/passes/pass.h"
 #include "graph/passes/unfuse.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "device/soc.h"
+#include "device/process/soc.h"
 #include "graph/ir/node_error.h"
 
 namespace npu::graph {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "device/soc.h"
+#include "device/process/soc.h"
 #include "graph/ir/ir_type.h"
 
 namespace npu::graph {

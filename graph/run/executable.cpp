@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "device/state.h"
+#include "device/context/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/passes/pass.h"
 #include "graph/plan/change.h"

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "device/memory.h"
+#include "device/memory/memory.h"
 #include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
 #include "graph/report/report.h"

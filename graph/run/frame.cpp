@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "device/state.h"
+#include "device/context/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/binding.h"
 #include "graph/run/saturation.h"

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "device/memory.h"
+#include "device/memory/memory.h"
 #include "graph/graph_fixture.h"
 #include "graph/report/report.h"
 #include "graph/run/executable.h"

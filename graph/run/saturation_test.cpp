@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "device/state.h"
+#include "device/context/state.h"
 #include "graph/graph_fixture.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"

@@ -2,7 +2,7 @@
 #include "graph/value/value.h"
 
 #include "base/error.h"
-#include "device/memory.h"
+#include "device/memory/memory.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {

@@ -3,7 +3,7 @@
 // take.
 #include <algorithm>
 
-#include "device/stream.h"
+#include "device/queue/stream.h"
 #include "ops/index/index_list.h"
 #include "ops/index/indexed.h"
 #include "ops/index/nd_index.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "device/overflow.h"
+#include "device/context/overflow.h"
 #include "ops/operator.h"
 
 namespace npu::ops {

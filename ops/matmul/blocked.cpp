@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 namespace npu::ops {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "device/overflow.h"
+#include "device/context/overflow.h"
 #include "ops/operator.h"
 
 namespace npu::ops {

@@ -3,7 +3,7 @@
 // whose results they are.
 #pragma once
 
-#include "device/state.h"
+#include "device/context/state.h"
 #include "ops/runner/overflow.h"
 
 namespace npu::ops {

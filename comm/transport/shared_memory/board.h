@@ -20,7 +20,7 @@ namespace npu::comm {
 inline constexpr size_t kTinyBytes = 24;        ///< up to this many in the line in which the rank says that it has come
 inline constexpr size_t kInlineMessage = 1024;  ///< the same for a message between two ranks
 
-/// A buffer in its owner's device memory (device/share.h); segment 0 where there is none.
+/// A buffer in its owner's device memory (device/memory/share.h); segment 0 where there is none.
 struct BufferName {
   uint64_t segment = 0, offset = 0;
 };

@@ -29,8 +29,8 @@
 
 #include "comm/core/fault.h"
 #include "comm/transport/shared_memory/packet.h"
-#include "device/share.h"
-#include "device/status_page.h"
+#include "device/memory/share.h"
+#include "device/process/status_page.h"
 
 namespace npu::comm {
 namespace {

@@ -26,8 +26,9 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// Where a segment of the process's device memory (device/share.h) lies for this one: mapped when it is first asked
-  /// for, as long as the link lives. Raises kRemote when the process has ended, kMemory when there are no addresses.
+  /// Where a segment of the process's device memory (device/memory/share.h) lies for this one: mapped when it is first
+  /// asked for, as long as the link lives. Raises kRemote when the process has ended, kMemory when there are no
+  /// addresses.
   std::span<std::byte> segment(uint64_t number);
   /// A descriptor of a board it made, the caller's own; -1 when it has not made it yet. Raises kRemote when it cannot.
   int fetch_board(const std::string& uid);

@@ -3,7 +3,7 @@
 
 #include "comm/core/fault.h"
 #include "comm/transport/shared_memory/host_service.h"
-#include "device/share.h"
+#include "device/memory/share.h"
 
 namespace npu::comm {
 

@@ -15,7 +15,7 @@
 #include "comm/core/reduce.h"
 #include "comm/transport/shared_memory/host_service.h"
 #include "comm/transport/shared_memory/peer_memory.h"
-#include "device/memory.h"
+#include "device/memory/memory.h"
 
 namespace npu::comm {
 namespace {

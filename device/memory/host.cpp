@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/memory/host.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+
+#include "base/error.h"
+#include "device/memory/range_map.h"
+#include "device/process/init.h"
+#include "device/process/soc.h"
+#include "device/queue/progress.h"
+
+namespace npu::device {
+namespace {
+
+struct Range {
+  size_t bytes;   // as asked for
+  size_t mapped;  // of pages; 0 for the client's own memory
+  int device;     // whose kernels reach it; -1 for none
+};
+
+struct Registry {
+  std::shared_mutex mutex;
+  RangeMap<Range> allocated;  // malloc_host
+  RangeMap<Range> reachable;  // map_host; may lie in the others
+};
+
+Registry& registry() {
+  static Registry& instance = *new Registry;
+  return instance;
+}
+
+constexpr size_t kPage = 4096;
+constexpr int64_t kPatienceMs = 60'000;
+
+}  // namespace
+
+void* malloc_host(size_t bytes) {
+  check_usable();
+  const size_t mapped = (bytes / kPage + 1) * kPage;
+  void* memory =
+      mapped > bytes ? mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+  if (memory == MAP_FAILED) {
+    fail(Code::kMemoryAllocation, "the machine gives no {} of host memory ({})", detail::to_size(bytes),
+         std::strerror(errno));
+  }
+  madvise(memory, mapped, MADV_HUGEPAGE);
+  std::unique_lock lock(registry().mutex);
+  registry().allocated.emplace(static_cast<std::byte*>(memory), Range{bytes, mapped, -1});
+  return memory;
+}
+
+void free_host(void* ptr) {
+  check_process();
+  Range range{};
+  {
+    std::unique_lock lock(registry().mutex);
+    const auto at = registry().allocated.find(static_cast<const std::byte*>(ptr));
+    if (at == registry().allocated.end())
+      fail(Code::kRtParamInvalid, "{} is not the start of a block of aclrtMallocHost, or was freed before", ptr);
+    if (registry().reachable.overlaps(at->first, at->second.bytes))
+      fail(Code::kRtParamInvalid, "{} is registered for a device; call aclrtHostUnregister first", ptr);
+    range = at->second;
+    registry().allocated.erase(at);
+  }
+  // Unmapping under a queued copy would crash it. Should the work never end, the block is lost, not the process.
+  if (Fence::now().wait(kPatienceMs)) munmap(ptr, range.mapped);
+}
+
+void map_host(void* ptr, size_t bytes, int device) {
+  check_usable();
+  check_device(device);
+  const auto* begin = static_cast<std::byte*>(ptr);
+  if (begin == nullptr || bytes == 0) fail(Code::kRtParamInvalid, "the host range to register is empty");
+  std::unique_lock lock(registry().mutex);
+  if (registry().reachable.overlaps(begin, bytes))
+    fail(Code::kRtParamInvalid, "the host range at {} overlaps one that is registered", ptr);
+  if (registry().allocated.overlaps(begin, bytes) && !registry().allocated.covers(begin, bytes))
+    fail(Code::kRtParamInvalid, "the host range of {} bytes at {} passes the end of its block of aclrtMallocHost",
+         bytes, ptr);
+  registry().reachable.emplace(begin, Range{bytes, 0, device});
+}
+
+void unmap_host(void* ptr) {
+  check_process();
+  // The client may free the memory next, under a running kernel.
+  if (!Fence::now().wait(kPatienceMs))
+    fail(Code::kRtWaitTimeout, "work queued before has not ended within a minute; the memory at {} stays registered",
+         ptr);
+  std::unique_lock lock(registry().mutex);
+  if (registry().reachable.erase(static_cast<const std::byte*>(ptr)) == 0)
+    fail(Code::kRtParamInvalid, "{} is not the start of a host range registered before", ptr);
+  detail::forget_blocks();
+}
+
+bool is_pinned(const void* ptr, size_t bytes) {
+  const auto* begin = static_cast<const std::byte*>(ptr);
+  std::shared_lock lock(registry().mutex);
+  return registry().allocated.covers(begin, bytes) || registry().reachable.covers(begin, bytes);
+}
+
+Block detail::find_host(const void* ptr, size_t* padded) {
+  std::shared_lock lock(registry().mutex);
+  const auto at = registry().reachable.holding(ptr);
+  if (at == registry().reachable.end()) return {};
+  *padded = at->second.bytes;
+  return {const_cast<std::byte*>(at->first), at->second.bytes, at->second.device};
+}
+
+}  // namespace npu::device

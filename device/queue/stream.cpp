@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/queue/stream.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "device/process/init.h"
+#include "device/process/status_page.h"
+
+namespace npu::device {
+
+namespace detail {
+NPU_SETTING(bool, inline_kernels, "ANYNPU_INLINE", true,
+            "Run kernels expected to take under 20 us in the launching thread when their stream is idle.");
+NPU_SETTING(bool, launch_blocking, "ASCEND_LAUNCH_BLOCKING", false,
+            "Finish every kernel before its launch returns, so that errors show at the call that made them.");
+constinit std::atomic<Recorder> recorder{nullptr};
+}  // namespace detail
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<void (*)(const TaskFailure&)> failure_hook{nullptr};
+constinit thread_local const Stream* own_stream = nullptr;  // whose task this thread runs
+
+constexpr uint32_t kNeverInline = kTaskMayWait | kTaskCallback | kTaskHostCopy;
+constexpr uint32_t kNeverBlocking = kTaskMayWait | kTaskCallback;
+
+// Reading the clock costs as much as a small kernel's launch, so of those one in kSample is timed and counts for all.
+constexpr int64_t kAlwaysTimed = 20'000;
+constexpr uint64_t kSample = 16;
+
+// Writers hold the stream's lock; readers do not.
+void count_one(std::atomic<uint64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void start_thread(Stream* stream, void (*body)(Stream*)) {
+  sigset_t all, before;  // signals are for the client's threads
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string error;
+  try {
+    std::thread([stream, body] {
+      pthread_setname_np(pthread_self(), fmt::format("npu{}-s{}", stream->device(), stream->id()).c_str());
+      body(stream);
+    }).detach();
+  } catch (const std::system_error& e) {
+    error = e.what();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!error.empty()) {
+    fail(Code::kRtInternal, "stream {} cannot start its thread ({}); raise the limit of threads or use fewer streams",
+         stream->id(), error);
+  }
+}
+
+}  // namespace
+
+constinit std::atomic<int32_t> Stream::untold_failures_{0};
+
+void set_failure_hook(void (*hook)(const TaskFailure&)) { failure_hook = hook; }
+
+// Handing a small kernel to another thread costs more than the kernel, so an idle stream runs it here. The order holds:
+// whoever runs a task has the token, and everybody else queues behind it.
+void Stream::launch(Task&& task) {
+  if (condition_.load(std::memory_order_relaxed) != Condition::kSound) [[unlikely]]
+    raise_when_stopped();
+  if (auto* record = detail::recorder.load(std::memory_order_relaxed); record != nullptr && record(*this, task))
+      [[unlikely]]
+    return;
+  const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
+  {
+    std::unique_lock lock(mutex_);
+    if (!token_ && queued_ == 0 && runs_inline(task)) {
+      run_now(lock, task);
+    } else {
+      enqueue(std::move(task));
+    }
+  }
+  if (blocking && own_stream != this) [[unlikely]]
+    synchronize();
+}
+
+bool Stream::runs_inline(const Task& task) const {
+  // Threads made now would be killed in the middle of their work.
+  if (detail::exiting()) [[unlikely]]
+    return true;
+  return (task.flags & kNeverInline) == 0 && task.cost_ns <= kInlineBound && detail::inline_kernels();
+}
+
+void Stream::raise_when_stopped() {
+  if (failure_mode() == FailureMode::kStop) report();
+}
+
+bool Stream::drops(const Task& task) const {
+  if ((task.flags & kTaskAlways) != 0) return false;
+  if (aborting()) return true;
+  switch (condition_.load(std::memory_order_acquire)) {
+    case Condition::kSound: return false;
+    case Condition::kFailed: return (task.flags & kTaskShows) != 0 || failure_mode() == FailureMode::kStop;
+    case Condition::kSpoiled: return true;
+  }
+  return false;
+}
+
+// The token, not the lock, keeps other tasks away meanwhile: queries and launches must not wait for a kernel.
+void Stream::run_now(std::unique_lock<std::mutex>& lock, Task& task) {
+  count_one(progress_->submitted);
+  token_ = true;
+  lock.unlock();
+  execute(task);
+  lock.lock();
+  finish_one();
+  if (queued_ > 0) work_.notify_one();
+}
+
+void Stream::enqueue(Task&& task) {
+  if (!has_thread_) {
+    start_thread(this, [](Stream* stream) { stream->work(); });
+    has_thread_ = true;
+  }
+  push(std::move(task));
+  count_one(progress_->submitted);
+  if (!token_) work_.notify_one();
+}
+
+// A ring whose size is a power of two: a queue that has found its size allocates nothing more.
+void Stream::push(Task&& task) {
+  if (queued_ == ring_.size()) {
+    std::vector<Task> larger(std::max<size_t>(16, ring_.size() * 2));
+    for (size_t i = 0; i < queued_; ++i) larger[i] = std::move(ring_[(head_ + i) & (ring_.size() - 1)]);
+    ring_.swap(larger);
+    head_ = 0;
+  }
+  ring_[(head_ + queued_++) & (ring_.size() - 1)] = std::move(task);
+}
+
+Task Stream::pop() {
+  Task task = std::move(ring_[head_]);
+  head_ = (head_ + 1) & (ring_.size() - 1);
+  --queued_;
+  return task;
+}
+
+void Stream::execute(Task& task) {
+  if (drops(task)) [[unlikely]]
+    return task.body.reset();
+  DeviceCounters& counts = counters(device());
+  const uint64_t number = counts.tasks.fetch_add(1, std::memory_order_relaxed);
+  const bool is_long = task.cost_ns >= kAlwaysTimed;
+  const bool timed = (task.flags & kNeverBlocking) == 0 && (is_long || number % kSample == 0);
+  const auto start = timed ? Clock::now() : Clock::time_point();
+  const Stream* outer = std::exchange(own_stream, this);
+  try {
+    task.body();
+  } catch (...) {
+    keep_error(task);
+  }
+  task.body.reset();  // what it holds goes before anybody hears that it is done
+  own_stream = outer;
+  if (timed) {
+    const auto ns = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
+    counts.busy_ns.fetch_add(is_long ? ns : ns * kSample, std::memory_order_relaxed);
+  }
+}
+
+// Called inside a catch block. The first error stays; what follows is often its consequence.
+void Stream::keep_error(const Task& task) {
+  std::optional<Error> error;
+  try {
+    throw;
+  } catch (const Error& e) {
+    error.emplace(e.code(),
+                  fmt::format("{} failed on stream {} of device {}: {}", task.name, id(), device(), e.message()),
+                  e.place());
+  } catch (const std::exception& e) {
+    error.emplace(Code::kAicoreException,
+                  fmt::format("{} failed on stream {} of device {}: {}", task.name, id(), device(), e.what()));
+  } catch (...) {
+    error.emplace(Code::kAicoreException,
+                  fmt::format("{} failed on stream {} of device {} for an unknown reason", task.name, id(), device()));
+  }
+  const Code code = error->code();
+  uint64_t number = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (!failure_) {
+      failure_ = std::make_shared<const Failure>(std::move(*error));
+      untold_failures_.fetch_add(1);
+    }
+    if ((task.flags & kTaskGates) != 0) condition_ = Condition::kSpoiled;
+    if (condition_ == Condition::kSound) condition_ = Condition::kFailed;
+    number = progress_->completed.load(std::memory_order_relaxed);
+  }
+  if (auto* hook = failure_hook.load()) {
+    hook({static_cast<uint32_t>(number), static_cast<uint32_t>(id()), static_cast<uint32_t>(gettid()),
+          static_cast<uint32_t>(device()), code});
+  }
+}
+
+void Stream::finish_one() {
+  token_ = false;
+  count_one(progress_->completed);
+  if (waiters_ > 0) done_.notify_all();
+}
+
+void Stream::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_.wait(lock, [this] { return (queued_ > 0 && !token_) || (closing_ && queued_ == 0); });
+    if (queued_ == 0) break;
+    Task task = pop();
+    token_ = true;
+    lock.unlock();
+    execute(task);
+    lock.lock();
+    finish_one();
+  }
+  has_thread_ = false;
+  done_.notify_all();
+}
+
+void Stream::refuse_own_task(const char* action) const {
+  if (own_stream != this) return;
+  fail(Code::kRtStreamContext, "a task of stream {} tries to {} its own stream, which would wait for itself", id(),
+       action);
+}
+
+// Waits for what is queued now; work that others queue meanwhile is not the caller's business.
+void Stream::wait(int64_t timeout_ms) {
+  const uint64_t target = progress_->submitted.load(std::memory_order_acquire);
+  const auto done = [&] { return progress_->completed.load(std::memory_order_acquire) >= target; };
+  if (done()) return;
+  refuse_own_task("synchronise");
+  std::unique_lock lock(mutex_);
+  const uint64_t told_before = times_told_;
+  ++waiters_;
+  bool in_time = true;
+  if (timeout_ms < 0) {
+    done_.wait(lock, done);
+  } else {
+    in_time = done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
+  }
+  --waiters_;
+  if (!in_time) {
+    fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {} ms", id(), device(),
+         target - progress_->completed.load(std::memory_order_relaxed), timeout_ms);
+  }
+  // Another thread that waited for the same work was told first; this one hears it all the same.
+  if (times_told_ != told_before && !failure_) throw Error(told_->error);
+}
+
+void Stream::synchronize(int64_t timeout_ms) {
+  wait(timeout_ms);
+  // Telling a failure clears it: the client has heard it, and the stream goes on.
+  if (const FailurePtr failed = clear(nullptr)) throw Error(failed->error);
+}
+
+bool Stream::query() const {
+  report();
+  return progress_->idle();
+}
+
+FailurePtr Stream::failure() const {
+  if (condition_.load(std::memory_order_acquire) == Condition::kSound) [[likely]]
+    return nullptr;
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Stream::report() const {
+  if (const FailurePtr failed = failure()) throw Error(failed->error);
+}
+
+void Stream::take_over(FailurePtr failure) {
+  std::lock_guard lock(mutex_);
+  if (!failure_) {
+    failure_ = std::move(failure);
+    untold_failures_.fetch_add(1);
+  }
+  condition_ = Condition::kSpoiled;
+}
+
+// Takes the failure away, of those that are not null only this one: somebody is being told of it.
+FailurePtr Stream::clear(const FailurePtr& only) {
+  if (condition_.load(std::memory_order_acquire) == Condition::kSound) [[likely]]
+    return nullptr;
+  std::lock_guard lock(mutex_);
+  if (!failure_ || (only && failure_ != only)) return nullptr;
+  untold_failures_.fetch_sub(1);
+  condition_ = Condition::kSound;
+  failure_->told = true;
+  ++times_told_;
+  return told_ = std::exchange(failure_, nullptr);
+}
+
+}  // namespace npu::device
