@@ -108,10 +108,10 @@ class Stream {
   std::atomic<bool> aborting_{false};
   // Atomic, because walks over all streams meet some that are being reopened.
   std::atomic<const void*> owner_{nullptr};
+  std::atomic<bool> is_default_{false};
   std::atomic<int32_t> id_{0};
   std::atomic<int> device_{-1};
   void* handle_ = nullptr;
-  bool is_default_ = false;
   uint32_t priority_ = 0;
   uint32_t flags_ = 0;
 };
