@@ -8,9 +8,7 @@
 
 #include "device/memory/memory.h"
 #include "device/process/handle.h"
-#include "device/process/init.h"
 #include "device/process/soc.h"
-#include "device/queue/stream_table.h"
 
 namespace npu::device {
 namespace {
@@ -172,10 +170,7 @@ void* create_stream(uint32_t priority, uint32_t flags) {
   return open_stream({context.device, &context, false, priority, flags}).handle();
 }
 
-Stream& stream_from_handle(void* handle) {
-  check_process();
-  return handle == nullptr ? *current_context().default_stream : get_stream(handle);
-}
+Stream& default_stream() { return *current_context().default_stream; }
 
 void synchronize_device(int64_t timeout_ms) {
   check_process();

@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
-namespace npu::device {
+#include "device/process/init.h"
+#include "device/queue/stream_table.h"
 
-class Stream;
+namespace npu::device {
 
 struct Context {
   int device = -1;
@@ -46,9 +47,14 @@ bool primary_context_active(int device);
 
 /// A stream in the current context. Raises 107000 for a priority above 7.
 void* create_stream(uint32_t priority = 0, uint32_t flags = 0);
+/// The default stream of the current context.
+Stream& default_stream();
 /// The stream of `handle`; null means the default stream of the current context. Raises 107017 with a text for garbage
 /// or destroyed handles, 107002 when null is given and no device is set.
-Stream& stream_from_handle(void* handle);
+inline Stream& stream_from_handle(void* handle) {
+  check_process();
+  return handle == nullptr ? default_stream() : get_stream(handle);
+}
 /// Waits for all streams of the current device, as synchronize_streams does (queue/stream_table.h).
 void synchronize_device(int64_t timeout_ms = -1);
 

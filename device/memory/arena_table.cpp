@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -53,7 +54,7 @@ Arena& detail::arena(int device) {
 
 size_t detail::used_memory() {
   size_t sum = 0;
-  for (const auto& slot : arenas) {
+  for (const auto& slot : std::span(arenas).first(static_cast<size_t>(device_count()))) {
     if (const Arena* arena = slot.load(std::memory_order_acquire)) sum += arena->info().used;
   }
   return sum;
