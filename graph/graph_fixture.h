@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/function.h"
 #include "graph/value/value.h"
 
@@ -28,10 +29,10 @@ std::vector<T> numbers_of(const Value& value) {
   return {from, from + value.tensor.count()};
 }
 
-/// Builds a function node by node; types are those of float tensors unless told otherwise.
+/// Builds a function node by node, in TensorFlow's words; types are those of float tensors unless told otherwise.
 class TestFunction {
  public:
-  explicit TestFunction(const std::string& name) : f_(std::make_shared<Function>(name)) {}
+  explicit TestFunction(const std::string& name) : f_(std::make_shared<Function>(name, tensorflow::dialect())) {}
 
   Edge argument(const std::string& name, ValueType type = ValueType::tensor(DType::kFloat)) {
     return {f_->add_argument(name, {type, {}}), 0};
@@ -49,7 +50,8 @@ class TestFunction {
   Edge node(const std::string& op, std::vector<Edge> inputs, ValueType type = ValueType::tensor(DType::kFloat),
             size_t outputs = 1, std::vector<NodeId> after = {}) {
     Node node;
-    node.name = "n_" + op, node.op = op, node.inputs = std::move(inputs), node.after = std::move(after);
+    node.name = "n_" + op, node.kind = tensorflow::dialect().kind_of(op), node.op = op, node.inputs = std::move(inputs),
+    node.after = std::move(after);
     node.outputs.assign(outputs, {type, {}});
     node.stateful = op.find("Variable") != std::string::npos;
     return {f_->add(std::move(node)), 0};

@@ -10,6 +10,7 @@
 #include "acl/call.h"
 #include "acl/graph/value.h"
 #include "device/process/soc.h"
+#include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/lowering.h"
 #include "graph/run/executable.h"
@@ -166,7 +167,7 @@ void anynpu_library_report(anynpu_library* library, void (*visit)(const char* js
 }
 
 void anynpu_each_node_kind(void (*visit)(const char* op, void* context), void* context) {
-  for (const std::string_view op : npu::graph::all_kinds())
+  for (const std::string_view op : npu::graph::lowered_operators(npu::graph::tensorflow::dialect()))
     if (!op.starts_with("_Fused")) visit(std::string(op).c_str(), context);  // those are no client's
 }
 

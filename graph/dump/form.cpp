@@ -64,7 +64,7 @@ std::string_view bytes_of(const Literal& literal) {
 }
 
 std::string_view ir_type_of(const Node& node) {
-  return ir_type(node.op == kind::kArgument ? "_Arg" : std::string_view(node.op));
+  return ir_type(node.kind == Kind::kArgument ? "_Arg" : std::string_view(node.op));
 }
 
 }  // namespace npu::graph

@@ -119,7 +119,7 @@ class Writer {
 
   /// What the comparison tools match an operator of the framework by.
   void put_origin(const Node& node) {
-    if (node.op == kind::kArgument) return;
+    if (node.kind == Kind::kArgument) return;
     std::vector<std::string> names, types;
     for (const Node* part : origins(node)) names.push_back(part->client_name), types.push_back(part->op);
     put_attribute("_datadump_original_op_names", names);
@@ -131,7 +131,7 @@ class Writer {
       out.put("dtype", ge_type(value.type));
       put_shape(out, value.shape);
       out.quote("layout", layout_of(node, value));
-      if (output >= 0 && node.op != kind::kArgument) {
+      if (output >= 0 && node.kind != Kind::kArgument) {
         put_attribute("_datadump_origin_name", node.client_name);
         put_attribute("_datadump_origin_output_index", output);
       }

@@ -55,7 +55,7 @@ std::string reference(const Function& f, Edge edge) {
 }
 
 void put_node(ProtoText& out, const Function& f, const Node& node) {
-  const bool argument = node.op == kind::kArgument;
+  const bool argument = node.kind == Kind::kArgument;
   out.quote("name", node.name);
   out.quote("op", argument ? "_Arg" : node.op);
   for (const Edge& edge : node.inputs) out.quote("input", reference(f, edge));

@@ -94,7 +94,7 @@ std::string to_onnx_text(const Function& f, Content content) {
   out.quote("producer_name", "AnyNPU");
   out.block("graph", [&] {
     for (const NodeId id : f.order())
-      if (f[id].op != kind::kArgument) out.block("node", [&] { put_node(out, f, id, content); });
+      if (f[id].kind != Kind::kArgument) out.block("node", [&] { put_node(out, f, id, content); });
     out.quote("name", f.name);
     for (const Argument& argument : f.arguments)
       put_value(out, "input", f[argument.node].name + ":0", argument.value, content);

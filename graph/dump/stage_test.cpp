@@ -112,8 +112,8 @@ TEST_F(Dumps, EverNewShapesDoNotFillTheDisk) {
   set("DUMP_GRAPH_LEVEL", "3");
   testing::internal::CaptureStderr();
   StageFiles files(nullptr, 0);
-  for (int i = 0; i < 40; ++i) files.staged(kLastStage, Function("f"), {}, Role::kRoot);
-  files.staged(kLastStage, Function("g"), {}, Role::kRoot);
+  for (int i = 0; i < 40; ++i) files.staged(kLastStage, Function("f", tensorflow::dialect()), {}, Role::kRoot);
+  files.staged(kLastStage, Function("g", tensorflow::dialect()), {}, Role::kRoot);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_TRUE(fs::exists("ge_proto_00032_Build.txt") && !fs::exists("ge_proto_00033_Build.txt"));

@@ -11,17 +11,18 @@ const std::string& named(const Node& node, std::string_view attribute) {
 }  // namespace
 
 std::optional<Call> as_call(const Node& node) {
-  const std::string_view op = node.op;
-  if (op == "PartitionedCall" || op == "StatefulPartitionedCall")
-    return Call{CallKind::kCall, {named(node, "f")}, "", 0};
-  if (op == "While" || op == "StatelessWhile")
-    return Call{CallKind::kWhile, {named(node, "body")}, named(node, "cond"), 0};
-  if (op == "If" || op == "StatelessIf")
-    return Call{CallKind::kIf, {named(node, "then_branch"), named(node, "else_branch")}, "", 1};
-  if (op != "Case" && op != "StatelessCase") return std::nullopt;
-  Call call{CallKind::kCase, {}, "", 1};
-  for (const FunctionName& branch : node.attributes.get<std::vector<FunctionName>>("branches"))
-    call.bodies.push_back(branch.name);
+  Call call{node.kind, {}, "", 0};
+  switch (node.kind) {
+    case Kind::kCall: call.bodies = {named(node, "f")}; break;
+    case Kind::kWhile: call.bodies = {named(node, "body")}, call.condition = named(node, "cond"); break;
+    case Kind::kIf: call.bodies = {named(node, "then_branch"), named(node, "else_branch")}; break;
+    case Kind::kCase:
+      for (const FunctionName& branch : node.attributes.get<std::vector<FunctionName>>("branches"))
+        call.bodies.push_back(branch.name);
+      break;
+    default: return std::nullopt;
+  }
+  call.selector_inputs = node.kind == Kind::kIf || node.kind == Kind::kCase ? 1 : 0;
   return call;
 }
 

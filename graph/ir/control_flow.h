@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators whose body is a function of the program, told apart in one place.
+// The kinds of node whose body is a function of the program, told apart in one place.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,12 @@
 
 namespace npu::graph {
 
-enum class CallKind : uint8_t { kCall, kWhile, kIf, kCase };
-
 /// A node that runs functions in its place.
 struct Call {
-  CallKind kind;
+  Kind kind;                        ///< kCall, kWhile, kIf or kCase
   std::vector<std::string> bodies;  ///< the function called; the body; then and else; the branches
-  std::string condition;            ///< of a While
-  size_t selector_inputs = 0;       ///< inputs before those passed on: the predicate of If, the index of Case
+  std::string condition;            ///< of a kWhile
+  size_t selector_inputs = 0;       ///< inputs before those passed on: the predicate of kIf, the index of kCase
 };
 
 /// Null when `node` runs no function itself (a data set that maps one does not). Raises 161002 when the attribute that

@@ -12,6 +12,7 @@ NodeId Function::add(Node node) {
   const auto id = static_cast<NodeId>(nodes.size());
   const std::string wanted = node.name;
   if (node.client_name.empty()) node.client_name = node.name;
+  if (node.op.empty()) node.op = dialect->spelling(node.kind);
   for (int suffix = 1; !names_.emplace(node.name, id).second; ++suffix)
     node.name = fmt::format("{}_{}", wanted, suffix);
   nodes.push_back(std::move(node));
@@ -19,7 +20,7 @@ NodeId Function::add(Node node) {
 }
 
 NodeId Function::add_argument(std::string argument_name, Output value) {
-  Node node{.name = argument_name, .op = std::string(kind::kArgument), .outputs = {value}};
+  Node node{.name = argument_name, .kind = Kind::kArgument, .outputs = {value}};
   node.attributes.set("index", static_cast<int64_t>(arguments.size()));
   const NodeId id = add(std::move(node));
   arguments.push_back({std::move(argument_name), std::move(value), id});
@@ -27,9 +28,8 @@ NodeId Function::add_argument(std::string argument_name, Output value) {
 }
 
 NodeId Function::add_constant(std::string constant_name, Literal value) {
-  Node node{.name = std::move(constant_name),
-            .op = std::string(kind::kConstant),
-            .outputs = {{value.type, PartialShape{value.shape}}}};
+  Node node{
+      .name = std::move(constant_name), .kind = Kind::kConstant, .outputs = {{value.type, PartialShape{value.shape}}}};
   node.attributes.set("value", std::move(value));
   return add(std::move(node));
 }
@@ -148,7 +148,7 @@ std::vector<const Node*> origins(const Node& node) {
   if (!node.parts) return {&node};
   std::vector<const Node*> out;
   for (const Node& part : node.parts->nodes)
-    if (part.op != kind::kArgument && part.op != kind::kConstant)  // no pass takes constants in: it made them
+    if (part.kind != Kind::kArgument && part.kind != Kind::kConstant)  // no pass takes constants in: it made them
       for (const Node* origin : origins(part)) out.push_back(origin);
   return out;
 }

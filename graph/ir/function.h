@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "graph/ir/attribute.h"
+#include "graph/ir/dialect.h"
+#include "graph/ir/kind.h"
 #include "graph/ir/value_type.h"
 
 namespace npu::graph {
@@ -31,17 +33,12 @@ struct Output {
   PartialShape shape;
 };
 
-/// The operators every importer maps to; all others have the name the client's dialect gives them.
-namespace kind {
-inline constexpr std::string_view kArgument = "_Argument";  ///< attribute index: which argument of the function
-inline constexpr std::string_view kConstant = "Const";      ///< attribute value: a Literal
-}  // namespace kind
-
 class Function;
 
 struct Node {
   std::string name = {};           ///< unique in its function; the client's own
-  std::string op = {};             ///< what it computes, e.g. "MatMul"
+  Kind kind = Kind::kOpaque;       ///< what it computes
+  std::string op = {};             ///< as the client spells it: to be shown, and to look up what is opaque
   std::vector<Edge> inputs = {};   ///< lists of tensors are flat, in order
   std::vector<NodeId> after = {};  ///< must have run before, without giving a value
   std::vector<Output> outputs = {};
@@ -53,12 +50,15 @@ struct Node {
   std::shared_ptr<const Function> parts = {};
   bool stateful = false;  ///< may not be dropped, merged or moved over another stateful node
   bool removed = false;   ///< dead: kept as a hole so that ids stay, until Function::compact
+
+  /// What its meaning is registered under.
+  NodeType type() const { return kind == Kind::kOpaque ? NodeType(op) : NodeType(kind); }
 };
 
 struct Argument {
   std::string name;
   Output value;
-  NodeId node = -1;  ///< the _Argument node that stands for it
+  NodeId node = -1;  ///< the node that stands for it
 };
 
 struct Result {
@@ -68,9 +68,9 @@ struct Result {
 
 class Function {
  public:
-  explicit Function(std::string function_name) : name(std::move(function_name)) {}
+  Function(std::string function_name, const Dialect& client) : name(std::move(function_name)), dialect(&client) {}
 
-  /// Appends a node; its name gets a suffix when it is taken. The reference lives until the next add.
+  /// Appends a node; its name gets a suffix when it is taken. One without spelling gets that of its kind.
   NodeId add(Node node);
   NodeId add_argument(std::string argument_name, Output value);
   NodeId add_constant(std::string constant_name, Literal value);
@@ -94,6 +94,7 @@ class Function {
   void compact();
 
   std::string name;
+  const Dialect* dialect;  ///< the client's words, for nodes that passes make
   std::vector<Argument> arguments;
   std::vector<Result> results;
   std::vector<NodeId> control_results;  ///< must run although no result depends on them

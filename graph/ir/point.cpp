@@ -9,20 +9,20 @@ namespace npu::graph {
 namespace {
 
 // Filled while static initialisers run, in any order.
-std::map<std::string_view, NodePart>& parts() {
-  static std::map<std::string_view, NodePart> all;
+std::map<NodeType, NodePart>& parts() {
+  static std::map<NodeType, NodePart> all;
   return all;
 }
 
 }  // namespace
 
-void declare_part(std::string_view op, const NodePart& part) {
-  if (!parts().emplace(op, part).second) fail(Code::kInternal, "node {} declares its part twice", op);
+void declare_part(NodeType type, const NodePart& part) {
+  if (!parts().emplace(type, part).second) fail(Code::kInternal, "node {} declares its part twice", to_string(type));
 }
 
 const NodePart& part_of(const Node& node) {
   static const NodePart none;
-  const auto at = parts().find(node.op);
+  const auto at = parts().find(node.type());
   return at == parts().end() ? none : at->second;
 }
 

@@ -42,9 +42,9 @@ struct NodePart {
   PointForm form = {};         ///< of kPoint
 };
 
-/// For registrations only. Raises 500000 where the operator has declared one before.
-void declare_part(std::string_view op, const NodePart& part);
-/// kNone for an operator that declared nothing.
+/// For registrations only. Raises 500000 where the type has declared one before.
+void declare_part(NodeType type, const NodePart& part);
+/// kNone for a type that declared nothing.
 const NodePart& part_of(const Node& node);
 
 }  // namespace npu::graph

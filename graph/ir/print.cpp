@@ -57,7 +57,7 @@ std::string to_text(const Function& f) {
                   joined(f.arguments, [](const Argument& a) { return a.name + ": " + typed(a.value); }),
                   joined(f.results, [&](const Result& r) { return r.name + ": " + typed(f.output(r.value)); }));
   for (const NodeId id : f.order())
-    if (f[id].op != kind::kArgument) out += line(f, id);
+    if (f[id].kind != Kind::kArgument) out += line(f, id);
   out += "  return " + joined(f.results, [&](const Result& r) { return reference(f, r.value); });
   if (!f.control_results.empty())
     out += " after " + joined(f.control_results, [](NodeId id) { return fmt::format("%{}", id); });

@@ -111,7 +111,7 @@ class Verifier {
   void check_argument(const Argument& argument, int64_t index) const {
     check_live(argument.node);
     const Node& node = f_[argument.node];
-    require(node.op == kind::kArgument && node.attributes.get<int64_t>("index") == index,
+    require(node.kind == Kind::kArgument && node.attributes.get<int64_t>("index") == index,
             "node {} does not stand for it", node.name);
   }
 

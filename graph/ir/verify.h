@@ -8,7 +8,7 @@ namespace npu::graph {
 
 /// Raises 161002 naming function and node: edges lead to outputs that exist, nothing uses a removed node, nothing
 /// depends on itself, arguments stand for argument nodes, and every function a node calls exists and takes and gives
-/// what the node gives and takes (calls, While, If, Case; bodies of other operators need only exist).
+/// what the node gives and takes (control_flow.h; bodies of other operators need only exist).
 void verify(const Function& function, const Program& program);
 void verify(const Program& program);
 

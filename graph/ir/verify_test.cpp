@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/import/tensorflow/dialect.h"
+
 namespace npu::graph {
 namespace {
 
@@ -10,7 +12,7 @@ const Output kFloats{ValueType::tensor(DType::kFloat), {}};
 const Output kTruth{ValueType::tensor(DType::kBool), {}};
 
 std::shared_ptr<Function> identity(const std::string& name, Output value) {
-  auto f = std::make_shared<Function>(name);
+  auto f = std::make_shared<Function>(name, tensorflow::dialect());
   const NodeId x = f->add_argument("x", value);
   f->results.push_back({"x", {x, 0}});
   return f;
@@ -26,10 +28,10 @@ std::string refusal(const Function& f, const Program& program = {}) {
 }
 
 Function caller(std::string op, std::vector<std::pair<std::string, std::string>> functions) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId x = f.add_argument("x", kFloats), p = f.add_argument("p", kTruth);
   Node node;
-  node.name = "node", node.op = op, node.outputs = {kFloats};
+  node.name = "node", node.kind = f.dialect->kind_of(op), node.op = op, node.outputs = {kFloats};
   node.inputs = op == "If" ? std::vector<Edge>{{p, 0}, {x, 0}} : std::vector<Edge>{{x, 0}};
   for (auto& [attribute, name] : functions) node.attributes.set(attribute, FunctionName{name});
   f.results.push_back({"y", {f.add(std::move(node)), 0}});

@@ -89,11 +89,11 @@ NPU_NODE("Relu6Grad", of_input, "clipped_relu_backward");
 NPU_NODE("LeakyReluGrad", leaky_of_input, "leaky_relu_backward");
 NPU_NODE("EluGrad", of_result, "elu_backward_result");
 NPU_NODE("SeluGrad", selu_grad, "selu_backward");
-NPU_NODE("Softmax", softmax, "softmax");
+NPU_NODE(Kind::kSoftmax, softmax, "softmax");
 NPU_NODE("LogSoftmax", softmax, "log_softmax");
-NPU_NODE("BiasAdd", bias_add, {}, Part::kBias);
+NPU_NODE(Kind::kBias, bias_add, {}, Part::kBias);
 NPU_NODE("BiasAddV1", bias_add);
-NPU_NODE("BiasAddGrad", bias_add_grad);
+NPU_NODE(Kind::kBiasGrad, bias_add_grad);
 
 }  // namespace
 }  // namespace npu::graph

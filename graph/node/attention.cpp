@@ -126,8 +126,8 @@ void gradient(Lowering& l) {
   brings("dq", "q_axes", "q", "BNSD"), brings("dk", "k_axes", "k", "BNTD"), brings("dv", "v_axes", "v", "BNTE");
 }
 
-NPU_NODE(kind::kAttention, forward);
-NPU_NODE(kind::kAttentionGrad, gradient);
+NPU_NODE(Kind::kAttention, forward);
+NPU_NODE(Kind::kAttentionGrad, gradient);
 
 }  // namespace
 }  // namespace npu::graph

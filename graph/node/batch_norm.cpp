@@ -78,12 +78,8 @@ void gradient(Lowering& l) {
   call.set("grad_input", channels_first(dx, last)).set("grad_weight", dscale).set("grad_bias", doffset);
 }
 
-NPU_NODE("FusedBatchNorm", forward);
-NPU_NODE("FusedBatchNormV2", forward);
-NPU_NODE("FusedBatchNormV3", forward);
-NPU_NODE("FusedBatchNormGrad", gradient);
-NPU_NODE("FusedBatchNormGradV2", gradient);
-NPU_NODE("FusedBatchNormGradV3", gradient);
+NPU_NODE(Kind::kBatchNorm, forward);
+NPU_NODE(Kind::kBatchNormGrad, gradient);
 
 }  // namespace
 }  // namespace npu::graph

@@ -43,7 +43,7 @@ Values run_while(Environment& environment, const Call& call, Values values) {
 Values run_branch(Environment& environment, const Call& call, Values inputs) {
   const Value& selector = inputs.front();
   size_t branch = 0;
-  if (call.kind == CallKind::kIf) {
+  if (call.kind == Kind::kIf) {
     branch = truth(selector) ? 0 : 1;
   } else {
     const int64_t index = Scalar(selector.tensor.bytes(), selector.tensor.dtype).to_int();
@@ -57,8 +57,8 @@ Values run_branch(Environment& environment, const Call& call, Values inputs) {
 
 Values run_any(Environment& environment, const Call& call, Values inputs) {
   switch (call.kind) {
-    case CallKind::kCall: return run_call(environment, call, std::move(inputs));
-    case CallKind::kWhile: return run_while(environment, call, std::move(inputs));
+    case Kind::kCall: return run_call(environment, call, std::move(inputs));
+    case Kind::kWhile: return run_while(environment, call, std::move(inputs));
     default: return run_branch(environment, call, std::move(inputs));
   }
 }
@@ -77,14 +77,10 @@ void lower(Lowering& l) {
   l.end_plan();
 }
 
-NPU_NODE("PartitionedCall", lower);
-NPU_NODE("StatefulPartitionedCall", lower);
-NPU_NODE("While", lower);
-NPU_NODE("StatelessWhile", lower);
-NPU_NODE("If", lower);
-NPU_NODE("StatelessIf", lower);
-NPU_NODE("Case", lower);
-NPU_NODE("StatelessCase", lower);
+NPU_NODE(Kind::kCall, lower);
+NPU_NODE(Kind::kWhile, lower);
+NPU_NODE(Kind::kIf, lower);
+NPU_NODE(Kind::kCase, lower);
 
 }  // namespace
 }  // namespace npu::graph

@@ -156,15 +156,12 @@ void backprop_filter(Lowering& l) {
   call.set("output_mask", std::vector<bool>{false, true, false});
 }
 
-NPU_NODE("Conv2D", forward);
-NPU_NODE("Conv2DBackpropInput", backprop_input);
-NPU_NODE("Conv2DBackpropFilter", backprop_filter);
-NPU_NODE("DepthwiseConv2dNative", forward, "depthwise");
-NPU_NODE("DepthwiseConv2dNativeBackpropInput", backprop_input, "depthwise");
-NPU_NODE("DepthwiseConv2dNativeBackpropFilter", backprop_filter, "depthwise");
-NPU_NODE("Conv3D", forward);
-NPU_NODE("Conv3DBackpropInputV2", backprop_input);
-NPU_NODE("Conv3DBackpropFilterV2", backprop_filter);
+NPU_NODE(Kind::kConvolution, forward);
+NPU_NODE(Kind::kConvolutionInputGrad, backprop_input);
+NPU_NODE(Kind::kConvolutionFilterGrad, backprop_filter);
+NPU_NODE(Kind::kDepthwiseConvolution, forward, "depthwise");
+NPU_NODE(Kind::kDepthwiseConvolutionInputGrad, backprop_input, "depthwise");
+NPU_NODE(Kind::kDepthwiseConvolutionFilterGrad, backprop_filter, "depthwise");
 
 }  // namespace
 }  // namespace npu::graph

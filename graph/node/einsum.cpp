@@ -239,7 +239,7 @@ void einsum(Lowering& l) {
   e.terms.size() == 1 ? single(l, e) : product(l, e);
 }
 
-NPU_NODE("Einsum", einsum);
+NPU_NODE(Kind::kEinsum, einsum);
 
 }  // namespace
 }  // namespace npu::graph

@@ -192,7 +192,7 @@ void invert_permutation(Lowering& l) {
   l.constant(0, integer_literal(l.dtype(0), l.shape(0), inverse));
 }
 
-NPU_NODE("Fill", fill_shape);
+NPU_NODE(Kind::kFill, fill_shape);
 NPU_NODE("ZerosLike", zeros_like);
 NPU_NODE("OnesLike", ones_like);
 NPU_NODE("Empty", empty);
@@ -203,7 +203,7 @@ NPU_NODE("Range", range);
 NPU_NODE("LinSpace", lin_space);
 NPU_NODE("OneHot", one_hot);
 NPU_NODE("BroadcastArgs", broadcast_args);
-NPU_NODE("BroadcastGradientArgs", broadcast_gradient_args);
+NPU_NODE(Kind::kBroadcastGradientArgs, broadcast_gradient_args);
 NPU_NODE("InvertPermutation", invert_permutation);
 
 }  // namespace

@@ -41,11 +41,11 @@ void first_edition(Lowering& l) {
   if (l.input_count() > 0) call.set("device", device);
 }
 
-NPU_NODE("NpuAllocFloatStatus", first_edition, "alloc_float_status");
-NPU_NODE("NpuGetFloatStatus", first_edition, "get_float_status");
-NPU_NODE("NpuClearFloatStatus", first_edition, "clear_float_status");
-NPU_NODE("NpuGetFloatStatusV2", read_status);
-NPU_NODE("NpuClearFloatStatusV2", clear_status);
+NPU_NODE(Kind::kAllocateFloatStatus, first_edition, "alloc_float_status");
+NPU_NODE(Kind::kGetFloatStatus, first_edition, "get_float_status");
+NPU_NODE(Kind::kClearFloatStatus, first_edition, "clear_float_status");
+NPU_NODE(Kind::kReadFloatStatus, read_status);
+NPU_NODE(Kind::kResetFloatStatus, clear_status);
 
 }  // namespace
 }  // namespace npu::graph

@@ -42,7 +42,7 @@ class Fused {
   void run() {
     read_inputs();
     for (const NodeId id : f_.order())
-      if (f_[id].op != kind::kArgument) order_.push_back(id);
+      if (f_[id].kind != Kind::kArgument) order_.push_back(id);
     for (const NodeId id : order_) look_at(id);
     find_units();
     for (const NodeId id : order_) add_steps(id);
@@ -480,8 +480,8 @@ void Fused::emit_updates(const std::vector<Unit*>& units) {
 
 void fused(Lowering& l) { Fused(l).run(); }
 
-NPU_NODE(kind::kElementwise, fused);
-NPU_NODE(kind::kVariableUpdate, fused);
+NPU_NODE(Kind::kElementwise, fused);
+NPU_NODE(Kind::kVariableUpdate, fused);
 
 }  // namespace
 

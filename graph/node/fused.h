@@ -4,8 +4,6 @@
 #include <optional>
 #include <string_view>
 
-#include "graph/ir/fused_kind.h"
-
 namespace npu::graph {
 
 class Lowering;

@@ -167,7 +167,7 @@ void fused_product(Lowering& l) {
   }
 }
 
-NPU_NODE(kind::kProduct, fused_product);
+NPU_NODE(Kind::kFusedProduct, fused_product);
 
 }  // namespace
 }  // namespace npu::graph

@@ -3,7 +3,6 @@
 // element is asked for, so a loop without turns, or one that ends early, meets no error that its body would not meet.
 #include <optional>
 
-#include "graph/ir/loop_kind.h"
 #include "graph/plan/lowering.h"
 #include "graph/plan/refusal.h"
 #include "graph/run/frame.h"
@@ -162,8 +161,8 @@ void item_product(Lowering& l) {
   if (second != nullptr) add_product(l, bias ? 6 : 5, *second, out);
 }
 
-NPU_NODE(kind::kKeptProducts, kept_products);
-NPU_NODE(kind::kItemProduct, item_product);
+NPU_NODE(Kind::kKeptProducts, kept_products);
+NPU_NODE(Kind::kItemProduct, item_product);
 
 }  // namespace
 }  // namespace npu::graph

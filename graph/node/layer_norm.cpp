@@ -100,8 +100,8 @@ void gradient(Lowering& l) {
   if (dbeta.slot >= 0) call.set("grad_bias", dbeta);
 }
 
-NPU_NODE(kind::kLayerNorm, forward);
-NPU_NODE(kind::kLayerNormGrad, gradient);
+NPU_NODE(Kind::kLayerNorm, forward);
+NPU_NODE(Kind::kLayerNormGrad, gradient);
 
 }  // namespace
 }  // namespace npu::graph

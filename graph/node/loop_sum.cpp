@@ -3,7 +3,6 @@
 // are added at once: the threads meet once for all of them, and the sum stays in the caches meanwhile.
 #include <cstring>
 
-#include "graph/ir/loop_kind.h"
 #include "graph/plan/lowering.h"
 #include "graph/plan/refusal.h"
 #include "graph/run/frame.h"
@@ -174,9 +173,9 @@ void settle(Lowering& l) {
   });
 }
 
-NPU_NODE(kind::kLoopSum, loop_sum);
-NPU_NODE(kind::kLoopSumStart, start_sum);
-NPU_NODE(kind::kLoopSumEnd, settle);
+NPU_NODE(Kind::kLoopSum, loop_sum);
+NPU_NODE(Kind::kLoopSumStart, start_sum);
+NPU_NODE(Kind::kLoopSumEnd, settle);
 
 }  // namespace
 }  // namespace npu::graph

@@ -41,10 +41,9 @@ void inverse(Lowering& l) {
 }
 
 NPU_NODE("MatrixInverse", inverse);
-NPU_NODE("MatMul", mat_mul);
-NPU_NODE("BatchMatMul", batch_mat_mul);
-NPU_NODE("BatchMatMulV2", batch_mat_mul);
-NPU_NODE("BatchMatMulV3", batch_mat_mul);
+NPU_NODE(Kind::kProduct, mat_mul);
+NPU_NODE(Kind::kBatchProduct, batch_mat_mul);
+NPU_NODE(Kind::kWideBatchProduct, batch_mat_mul);
 
 }  // namespace
 }  // namespace npu::graph

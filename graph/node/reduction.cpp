@@ -125,7 +125,7 @@ void scan(Lowering& l) {
   if (reverse) copy(l, whole, reversed(out, axis));
 }
 
-NPU_NODE("Sum", reduce, "sum");
+NPU_NODE(Kind::kSum, reduce, "sum");
 NPU_NODE("Mean", mean, "mean");
 NPU_NODE("Prod", reduce, "prod");
 NPU_NODE("All", reduce, "all");

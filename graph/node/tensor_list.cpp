@@ -474,7 +474,7 @@ NPU_NODE("TensorListScatterIntoExistingList", scatter_into);
 NPU_NODE("TensorListSplit", split);
 NPU_NODE("TensorListSetItem", set_item);
 NPU_NODE("TensorListPushBack", push_back);
-NPU_NODE("TensorListGetItem", get_item);
+NPU_NODE(Kind::kListItem, get_item);
 NPU_NODE("TensorListPopBack", pop_back);
 NPU_NODE("TensorListResize", resize);
 NPU_NODE("TensorListConcatLists", concat_lists);
@@ -484,7 +484,7 @@ NPU_NODE("TensorListStack", stack);
 NPU_NODE("TensorListGather", gather);
 NPU_NODE("TensorListConcat", concat);
 NPU_NODE("TensorListConcatV2", concat);
-NPU_LIST_NODE("AddN", add);
+NPU_LIST_NODE(Kind::kAddList, add);
 NPU_LIST_NODE("ZerosLike", zeros);
 
 }  // namespace

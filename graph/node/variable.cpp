@@ -69,10 +69,10 @@ void is_initialized(Lowering& l) {
   });
 }
 
-NPU_NODE("ReadVariableOp", read, {}, Part::kRead);
-NPU_NODE("AssignVariableOp", assign, {}, Part::kAssign);
-NPU_NODE("AssignAddVariableOp", update, "add", Part::kUpdate);
-NPU_NODE("AssignSubVariableOp", update, "sub", Part::kUpdate);
+NPU_NODE(Kind::kRead, read, {}, Part::kRead);
+NPU_NODE(Kind::kAssign, assign, {}, Part::kAssign);
+NPU_NODE(Kind::kAssignAdd, update, "add", Part::kUpdate);
+NPU_NODE(Kind::kAssignSubtract, update, "sub", Part::kUpdate);
 NPU_NODE("VarIsInitializedOp", is_initialized);
 
 }  // namespace

@@ -104,7 +104,7 @@ void cast(Lowering& l) {
   l.call("copy").set("self", in).set("out", l.make(0, out_type(l), in.shape()));
 }
 
-NPU_NODE("Identity", identity, {}, Part::kSame);
+NPU_NODE(Kind::kIdentity, identity, {}, Part::kSame);
 NPU_NODE("StopGradient", identity);
 NPU_NODE("PreventGradient", identity);
 NPU_NODE("Snapshot", identity);
@@ -112,15 +112,15 @@ NPU_NODE("PlaceholderWithDefault", identity);
 NPU_NODE("IdentityN", identity_n);
 NPU_NODE("NoOp", nothing);
 NPU_NODE("DisableCopyOnRead", nothing);
-NPU_NODE("Reshape", reshape);
-NPU_NODE("ExpandDims", expand_dims);
-NPU_NODE("Squeeze", squeeze);
+NPU_NODE(Kind::kReshape, reshape);
+NPU_NODE(Kind::kExpandDims, expand_dims);
+NPU_NODE(Kind::kSqueeze, squeeze);
 NPU_NODE("Transpose", transpose);
-NPU_NODE("Shape", shape_n);
+NPU_NODE(Kind::kShape, shape_n);
 NPU_NODE("ShapeN", shape_n);
 NPU_NODE("Size", size);
 NPU_NODE("Rank", rank);
-NPU_NODE("Cast", cast, {}, Part::kCast);
+NPU_NODE(Kind::kCast, cast, {}, Part::kCast);
 
 }  // namespace
 }  // namespace npu::graph

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/ir/fused_kind.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/match.h"
 #include "graph/passes/pass.h"
@@ -71,7 +70,7 @@ std::optional<Product> scores_at(const Function& f, Edge edge) {
 /// True when one node takes the value; that others ask its shape is no use of it.
 bool lone(const Function& f, const Readers& readers, Edge edge) {
   int64_t count = 0;
-  for (const NodeId reader : readers.of(edge)) count += reader < 0 || f[reader].op != "Shape" ? 1 : 0;
+  for (const NodeId reader : readers.of(edge)) count += reader < 0 || f[reader].kind != Kind::kShape ? 1 : 0;
   return count == 1;
 }
 
@@ -79,11 +78,11 @@ bool lone(const Function& f, const Readers& readers, Edge edge) {
 bool find_scaled(const Function& f, const Readers& readers, Edge edge, Forward& out) {
   if (!lone(f, readers, edge)) return false;
   const Node& node = f[edge.node];
-  const size_t operands = node.op == "Mul" ? 2 : node.op == "RealDiv" ? 1 : 0;
+  const size_t operands = node.kind == Kind::kMultiply ? 2 : node.kind == Kind::kDivide ? 1 : 0;
   for (size_t i = 0; i < operands; ++i) {
     const std::optional<Product> p = scores_at(f, node.inputs[i]);
     if (!p || !lone(f, readers, node.inputs[i])) continue;
-    out.scale = edge.node, out.factor = node.inputs[1 - i], out.divides = node.op == "RealDiv", out.scores = *p;
+    out.scale = edge.node, out.factor = node.inputs[1 - i], out.divides = node.kind == Kind::kDivide, out.scores = *p;
     return true;
   }
   const std::optional<Product> p = scores_at(f, edge);
@@ -95,7 +94,7 @@ bool find_scaled(const Function& f, const Readers& readers, Edge edge, Forward& 
 bool find_scores(const Function& f, const Readers& readers, Edge edge, Forward& out) {
   if (find_scaled(f, readers, edge, out)) return true;
   const Node& node = f[edge.node];
-  if ((node.op != "AddV2" && node.op != "Add") || !lone(f, readers, edge)) return false;
+  if (node.kind != Kind::kAdd || !lone(f, readers, edge)) return false;
   for (size_t i = 0; i < 2; ++i) {
     if (!find_scaled(f, readers, node.inputs[i], out)) continue;
     out.shift = edge.node, out.bias = node.inputs[1 - i];
@@ -122,7 +121,7 @@ bool find(const Function& f, const Readers& readers, NodeId softmax, Forward& ou
   if (!find_scores(f, readers, f[softmax].inputs[0], out)) return false;
   out.axes = out.scores.out_axes;
   for (const NodeId reader : readers.of({softmax, 0}))
-    if (reader >= 0 && f[reader].op == "Identity") out.kept = reader;
+    if (reader >= 0 && f[reader].kind == Kind::kIdentity) out.kept = reader;
   for (const NodeId reader : readers.of(out.probabilities()))
     if (const auto p = product_with(f, reader, out.probabilities(), out.axes, 'T', 'E', 'S'))
       return out.combine = *p, true;
@@ -148,14 +147,14 @@ bool is_last_axis(const Function& f, Edge edge, const std::string& axes) {
 bool find_softmax_gradient(const Function& f, const Readers& readers, const Forward& forward, NodeId id,
                            Gradient& out) {
   const Edge p{forward.softmax, 0};
-  const Edge less = id >= 0 && f[id].op == "Mul" ? other_input(f[id], p) : Edge{};
-  if (producer(f, less, "Sub") < 0 || readers.only(less) != id) return false;
+  const Edge less = id >= 0 && f[id].kind == Kind::kMultiply ? other_input(f[id], p) : Edge{};
+  if (producer(f, less, Kind::kSubtract) < 0 || readers.only(less) != id) return false;
   const Edge dp = f[less.node].inputs[0], sum = f[less.node].inputs[1];
-  if (producer(f, sum, "Sum") < 0 || readers.only(sum) != less.node) return false;
+  if (producer(f, sum, Kind::kSum) < 0 || readers.only(sum) != less.node) return false;
   const Node& summed = f[sum.node];
   if (!summed.attributes.get_or<bool>("keep_dims", false) || !is_last_axis(f, summed.inputs[1], forward.axes))
     return false;
-  const NodeId multiplied = producer(f, summed.inputs[0], "Mul");
+  const NodeId multiplied = producer(f, summed.inputs[0], Kind::kMultiply);
   if (multiplied < 0 || readers.only({multiplied, 0}) != sum.node || other_input(f[multiplied], p) != dp) return false;
   const std::optional<Product> product =
       renamed(with_first(as_product(f, dp.node), forward.combine.b), &Product::out_axes, forward.axes, 'E');
@@ -171,10 +170,10 @@ bool find_softmax_gradient(const Function& f, const Readers& readers, const Forw
 /// the bias was the larger one.
 Edge through_reduction(const Function& f, const Readers& readers, Edge edge, Gradient& out) {
   const NodeId sum = readers.only(edge);
-  if (sum < 0 || f[sum].op != "Sum" || f[sum].inputs[0] != edge) return edge;
+  if (sum < 0 || f[sum].kind != Kind::kSum || f[sum].inputs[0] != edge) return edge;
   const NodeId axes = f[sum].inputs[1].node, reshape = readers.only({sum, 0});
-  if (f[axes].op != "BroadcastGradientArgs" || reshape < 0 || f[reshape].op != "Reshape") return edge;
-  const NodeId shape = producer(f, f[reshape].inputs[1], "Shape");
+  if (f[axes].kind != Kind::kBroadcastGradientArgs || reshape < 0 || f[reshape].kind != Kind::kReshape) return edge;
+  const NodeId shape = producer(f, f[reshape].inputs[1], Kind::kShape);
   if (shape < 0 || f[reshape].inputs[0] != Edge{sum, 0} ||
       f[axes].inputs[static_cast<size_t>(f[sum].inputs[1].output)] != Edge{shape, 0})
     return edge;
@@ -187,7 +186,7 @@ Edge through_reduction(const Function& f, const Readers& readers, Edge edge, Gra
 bool find_unscaled(const Function& f, const Readers& readers, const Forward& forward, Edge& ds, Gradient& out) {
   if (forward.scale < 0) return true;
   const NodeId unscale = readers.only(ds);
-  if (unscale < 0 || f[unscale].op != f[forward.scale].op) return false;
+  if (unscale < 0 || f[unscale].kind != f[forward.scale].kind) return false;
   const Node& node = f[unscale];
   const bool same =
       forward.divides ? node.inputs == std::vector{ds, forward.factor} : other_input(node, ds) == forward.factor;
@@ -245,7 +244,7 @@ void describe(Function& f, const FusedNode& fused, const Forward& forward) {
 NodeId fuse_gradient(Function& f, const Forward& forward, const Gradient& gradient) {
   std::vector<NodeId> again = forward.to_probabilities();
   again.insert(again.end(), gradient.again.begin(), gradient.again.end());
-  const FusedNode fused = fuse(f, gradient.members, kind::kAttentionGrad, again);
+  const FusedNode fused = fuse(f, gradient.members, Kind::kAttentionGrad, again);
   describe(f, fused, forward);
   set_input_roles(f, fused, {{"dy", gradient.dp.b}});
   set_output_roles(f, fused,
@@ -307,7 +306,7 @@ void fuse_both(Function& f, NodeId softmax, FusionCount& count) {
     return count.decline("something stands between its nodes");
   const NodeId back = trained ? fuse_gradient(f, forward, gradient) : -1;
   if (!closed(f, forward, {})) return count.decline("others ask the shape of its scores");
-  const FusedNode fused = fuse(f, forward.members(), kind::kAttention);
+  const FusedNode fused = fuse(f, forward.members(), Kind::kAttention);
   describe(f, fused, forward);
   if (trained) connect(f, fused.id, back);
   count.take();
@@ -317,7 +316,7 @@ void fuse_both(Function& f, NodeId softmax, FusionCount& count) {
 
 void fuse_attention(Function& f, Program&, FusionCount& count) {
   for (const NodeId id : f.order())
-    if (!f[id].removed && f[id].op == "Softmax") fuse_both(f, id, count);
+    if (!f[id].removed && f[id].kind == Kind::kSoftmax) fuse_both(f, id, count);
   f.compact();
 }
 

@@ -2,7 +2,6 @@
 // Element-wise nodes that feed each other become one, which goes over its elements once.
 #include <algorithm>
 
-#include "graph/ir/fused_kind.h"
 #include "graph/ir/point.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
@@ -49,7 +48,7 @@ void fuse_elementwise(Function& f, Program&, FusionCount& count) {
   for (size_t group = 0; group < f.nodes.size(); ++group) {
     const std::vector<NodeId>& members = groups.members(group);
     if (members.size() < 2 || worth(f, members) < 2) continue;
-    fuse(f, members, kind::kElementwise);
+    fuse(f, members, Kind::kElementwise);
     count.take();
   }
   f.compact();

@@ -4,33 +4,21 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/ir/fused_kind.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
 
 namespace npu::graph {
 namespace {
 
-using Names = std::set<std::string_view>;
-
-const Names kMatrices = {"MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"};
-const Names kConvolutions = {"Conv2D",
-                             "Conv3D",
-                             "DepthwiseConv2dNative",
-                             "Conv2DBackpropInput",
-                             "Conv3DBackpropInputV2",
-                             "DepthwiseConv2dNativeBackpropInput"};
-/// The same elements in the same order.
-const Names kViews = {"Reshape", "ExpandDims", "Squeeze", "Identity"};
-
 bool is_chain(const Function& f, const Node& node) {
-  return !node.removed && (node.op == kind::kElementwise || is_elementwise(f, node));
+  return !node.removed && (node.kind == Kind::kElementwise || is_elementwise(f, node));
 }
 
 class Epilogues {
  public:
-  Epilogues(Function& f, const Names& products, FusionCount& count)
-      : f_(f), products_(products), count_(count), groups_(f), place_(f.nodes.size()) {
+  /// `fits` tells which kinds of node the elements may come from.
+  Epilogues(Function& f, bool (*fits)(Kind), FusionCount& count)
+      : f_(f), fits_(fits), count_(count), groups_(f), place_(f.nodes.size()) {
     const std::vector<NodeId> order = f.order();
     for (size_t i = 0; i < order.size(); ++i) place_[static_cast<size_t>(order[i])] = i;
     for (const NodeId id : order)
@@ -40,9 +28,9 @@ class Epilogues {
   void run() {
     // On its own a sum of many is several steps; as a chain it is one.
     for (const NodeId id : chains_)
-      if (f_[id].op == "AddN") fuse(f_, {id}, kind::kElementwise);
+      if (f_[id].kind == Kind::kAddList) fuse(f_, {id}, Kind::kElementwise);
     for (const NodeId product : taken_)
-      fuse(f_, groups_.members(groups_.of(product)), kind::kProduct, {}, Stands::kFirst);
+      fuse(f_, groups_.members(groups_.of(product)), Kind::kFusedProduct, {}, Stands::kFirst);
     f_.compact();
   }
 
@@ -50,9 +38,9 @@ class Epilogues {
   /// The product behind an input of a chain, at the end of the views between.
   std::vector<NodeId> path_to_product(Edge edge) const {
     std::vector<NodeId> path{edge.node};
-    while (kViews.contains(f_[path.back()].op)) path.push_back(f_[path.back()].inputs.front().node);
+    while (is_view(f_[path.back()].kind)) path.push_back(f_[path.back()].inputs.front().node);
     const Node& product = f_[path.back()];
-    const bool fits = products_.contains(product.op) && !product.parts && is_floating(product.outputs[0].type.dtype);
+    const bool fits = fits_(product.kind) && !product.parts && is_floating(product.outputs[0].type.dtype);
     return fits ? path : std::vector<NodeId>{};
   }
 
@@ -78,7 +66,7 @@ class Epilogues {
   }
 
   Function& f_;
-  const Names& products_;
+  bool (*const fits_)(Kind);
   FusionCount& count_;
   Groups groups_;
   std::vector<size_t> place_;   ///< in the order of computation
@@ -88,8 +76,8 @@ class Epilogues {
 
 }  // namespace
 
-void fuse_matmul_epilogues(Function& f, Program&, FusionCount& count) { Epilogues(f, kMatrices, count).run(); }
+void fuse_matmul_epilogues(Function& f, Program&, FusionCount& count) { Epilogues(f, is_product, count).run(); }
 
-void fuse_conv_epilogues(Function& f, Program&, FusionCount& count) { Epilogues(f, kConvolutions, count).run(); }
+void fuse_conv_epilogues(Function& f, Program&, FusionCount& count) { Epilogues(f, is_convolution, count).run(); }
 
 }  // namespace npu::graph

@@ -17,7 +17,7 @@ bool contains(const std::vector<NodeId>& ids, NodeId id) { return std::find(ids.
 /// Makes the copy of nodes that a fused node keeps.
 class Parts {
  public:
-  Parts(const Function& f, std::string name) : f_(f), parts_(std::make_shared<Function>(std::move(name))) {}
+  Parts(const Function& f, std::string name) : f_(f), parts_(std::make_shared<Function>(std::move(name), *f.dialect)) {}
 
   /// Copies `nodes`, in order; gives their edges from the outside.
   std::vector<Edge> copy(const std::vector<NodeId>& nodes) {
@@ -127,7 +127,7 @@ size_t Groups::join(const std::vector<size_t>& groups) {
   return to;
 }
 
-FusedNode fuse(Function& f, const std::vector<NodeId>& members, std::string_view op, const std::vector<NodeId>& again,
+FusedNode fuse(Function& f, const std::vector<NodeId>& members, Kind kind, const std::vector<NodeId>& again,
                Stands stands) {
   std::vector<NodeId> inside;
   for (const NodeId id : f.order())
@@ -140,7 +140,7 @@ FusedNode fuse(Function& f, const std::vector<NodeId>& members, std::string_view
   Node node;
   node.parts = parts.take();
   node.name = named.name, node.client_name = named.client_name, node.functions = named.functions;
-  node.op = op;
+  node.kind = kind, node.op = f.dialect->spelling(kind);
   node.inputs = fused.inputs;
   for (const Edge& edge : fused.outputs) node.outputs.push_back(f.output(edge));
   for (const NodeId id : members) {
@@ -211,7 +211,7 @@ bool is_elementwise(const Function& f, const Node& node) {
   bool constant = true;
   for (const Edge& edge : node.inputs) {
     if (!fits(f.output(edge).type)) return false;
-    constant = constant && f[edge.node].op == kind::kConstant;  // those are computed while planning
+    constant = constant && f[edge.node].kind == Kind::kConstant;  // those are computed while planning
   }
   if (constant) return false;
   const NodePart& part = part_of(node);

@@ -2,7 +2,6 @@
 // What fusion passes share: who uses a node, whether nodes may become one, and making them one.
 #pragma once
 
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,12 +41,12 @@ struct FusedNode {
 /// Where a fused node stands. Of two nodes that cannot run the one that stands first is told to the user.
 enum class Stands : uint8_t { kFirst, kLast };
 
-/// Puts one node of operator `op` in the place of `members` (live nodes that may become one, see Groups). It stands
+/// Puts one node of this kind in the place of `members` (live nodes that may become one, see Groups). It stands
 /// where the last of them stood (or the first, as far as its inputs are there by then), under the last one's name, and
 /// its `parts` are they. Ids of other nodes stay. Nodes in `again`, on which members depend and which have no effect,
 /// stay where they are and are computed again inside: what a gradient needs of the way forward need not be kept for it.
-FusedNode fuse(Function& function, const std::vector<NodeId>& members, std::string_view op,
-               const std::vector<NodeId>& again = {}, Stands stands = Stands::kLast);
+FusedNode fuse(Function& function, const std::vector<NodeId>& members, Kind kind, const std::vector<NodeId>& again = {},
+               Stands stands = Stands::kLast);
 
 /// Tells the lowering of a fused node which of its inputs and outputs is what: attributes of these names hold their
 /// positions. What is absent (an edge without node, an output that nobody reads) gets none.

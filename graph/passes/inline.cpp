@@ -25,7 +25,7 @@ class Inliner {
 
   void copy(NodeId id) {
     const Node& from = callee_[id];
-    if (from.op == kind::kArgument) {
+    if (from.kind == Kind::kArgument) {
       map_[{id, 0}] = f_[call_].inputs[static_cast<size_t>(from.attributes.get<int64_t>("index"))];
       return;
     }
@@ -78,7 +78,7 @@ class Inliner {
 const Function* inlined_by(const Function& caller, const Node& node, const Program& program) {
   if (node.removed) return nullptr;
   const std::optional<Call> call = as_call(node);
-  if (!call || call->kind != CallKind::kCall) return nullptr;
+  if (!call || call->kind != Kind::kCall) return nullptr;
   const std::string& name = call->bodies.front();
   const bool recursive =
       name == caller.name || std::find(node.functions.begin(), node.functions.end(), name) != node.functions.end();

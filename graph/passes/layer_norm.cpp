@@ -6,7 +6,6 @@
 //
 // and the gradient is what follows from that. Each becomes one node. The gradient's takes the statistics from x again,
 // so nothing is kept for it but x.
-#include "graph/ir/fused_kind.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/match.h"
 #include "graph/passes/pass.h"
@@ -21,16 +20,12 @@ bool keeps_rows_as_channels(const Node& node) {
 
 bool normalises_rows(const Function& f, NodeId id) {
   const Node& node = f[id];
-  if (node.op != "FusedBatchNormV3" && node.op != "FusedBatchNormV2" && node.op != "FusedBatchNorm") return false;
-  return keeps_rows_as_channels(node) && producer(f, node.inputs[0], "Reshape") >= 0 &&
+  if (node.kind != Kind::kBatchNorm) return false;
+  return keeps_rows_as_channels(node) && producer(f, node.inputs[0], Kind::kReshape) >= 0 &&
          is_filled_with(f, node.inputs[1], 1) && is_filled_with(f, node.inputs[2], 0);
 }
 
-bool is_gradient(const Node& node) {
-  const bool named =
-      node.op == "FusedBatchNormGradV3" || node.op == "FusedBatchNormGradV2" || node.op == "FusedBatchNormGrad";
-  return named && keeps_rows_as_channels(node);
-}
+bool is_gradient(const Node& node) { return node.kind == Kind::kBatchNormGrad && keeps_rows_as_channels(node); }
 
 std::vector<NodeId> present(std::initializer_list<NodeId> ids) {
   std::vector<NodeId> out;
@@ -46,10 +41,10 @@ struct Forward {
   Edge gamma = {}, beta = {};
 };
 
-/// The node of operator `op` that alone reads `edge` and takes a parameter besides, which `parameter` receives.
-NodeId followed_by(const Function& f, const Readers& readers, Edge edge, std::string_view op, Edge& parameter) {
+/// The node of this kind that alone reads `edge` and takes a parameter besides, which `parameter` receives.
+NodeId followed_by(const Function& f, const Readers& readers, Edge edge, Kind kind, Edge& parameter) {
   const NodeId reader = readers.only(edge);
-  if (reader < 0 || f[reader].op != op) return -1;
+  if (reader < 0 || f[reader].kind != kind) return -1;
   const Edge other = other_input(f[reader], edge);
   if (other.node < 0 || !is_parameter(f, other)) return -1;
   parameter = other;
@@ -61,14 +56,14 @@ std::string find(const Function& f, NodeId norm, Forward& out) {
   const Readers readers(f);
   out.norm = norm, out.squeeze = f[norm].inputs[0].node;
   out.restore = readers.only({norm, 0});
-  if (out.restore < 0 || producer(f, {out.restore, 0}, "Reshape") < 0) return "its rows are no tensor again";
+  if (out.restore < 0 || producer(f, {out.restore, 0}, Kind::kReshape) < 0) return "its rows are no tensor again";
   if (readers.only({out.squeeze, 0}) != norm) return "the rows are used elsewhere";
   for (int32_t i = 1; i < static_cast<int32_t>(f[norm].outputs.size()); ++i)
     if (!readers.none({norm, i})) return "its statistics are used elsewhere";
   Edge last{out.restore, 0};
-  out.scale = followed_by(f, readers, last, "Mul", out.gamma);
+  out.scale = followed_by(f, readers, last, Kind::kMultiply, out.gamma);
   if (out.scale >= 0) last = {out.scale, 0};
-  out.shift = followed_by(f, readers, last, "AddV2", out.beta);
+  out.shift = followed_by(f, readers, last, Kind::kAdd, out.beta);
   return can_fuse(f, present({out.squeeze, norm, out.restore, out.scale, out.shift}))
              ? ""
              : "something stands between its nodes";
@@ -80,7 +75,7 @@ void fuse_forward(Function& f, NodeId norm, FusionCount& count) {
   const Edge x = f[found.squeeze].inputs[0], rows = f[found.squeeze].inputs[1], shape = f[found.restore].inputs[1];
   const double epsilon = f[norm].attributes.get_or<double>("epsilon", 1e-4);
   const std::vector<NodeId> members = present({found.squeeze, norm, found.restore, found.scale, found.shift});
-  const FusedNode fused = fuse(f, members, kind::kLayerNorm);
+  const FusedNode fused = fuse(f, members, Kind::kLayerNorm);
   set_input_roles(f, fused, {{"x", x}, {"rows", rows}, {"shape", shape}, {"gamma", found.gamma}, {"beta", found.beta}});
   f[fused.id].attributes.set("epsilon", epsilon);
   count.take();
@@ -98,8 +93,8 @@ struct Gradient {
 NodeId restored_by(const Function& f, const Readers& readers, NodeId norm) {
   NodeId found = -1;
   for (const NodeId reader : readers.of({norm, 0})) {
-    if (reader >= 0 && f[reader].op == "Shape") continue;
-    if (found >= 0 || reader < 0 || producer(f, {reader, 0}, "Reshape") < 0) return -1;
+    if (reader >= 0 && f[reader].kind == Kind::kShape) continue;
+    if (found >= 0 || reader < 0 || producer(f, {reader, 0}, Kind::kReshape) < 0) return -1;
     found = reader;
   }
   return found;
@@ -108,7 +103,7 @@ NodeId restored_by(const Function& f, const Readers& readers, NodeId norm) {
 /// A Sum over `edge` along constant axes: those of `as`, where there is one.
 NodeId summed_by(const Function& f, const Readers& readers, Edge edge, NodeId as = -1) {
   for (const NodeId reader : readers.of(edge)) {
-    if (reader < 0 || f[reader].op != "Sum" || f[reader].inputs[0] != edge) continue;
+    if (reader < 0 || f[reader].kind != Kind::kSum || f[reader].inputs[0] != edge) continue;
     const Literal* axes = constant_at(f, f[reader].inputs[1]);
     if (axes != nullptr && (as < 0 || *constant_at(f, f[as].inputs[1]) == *axes)) return reader;
   }
@@ -118,11 +113,11 @@ NodeId summed_by(const Function& f, const Readers& readers, Edge edge, NodeId as
 /// What comes in before it is multiplied with a parameter, if the rows are multiplied with the same one.
 void find_scale(const Function& f, const Readers& readers, Gradient& out) {
   out.dy = f[out.rows].inputs[0];
-  const NodeId mul = producer(f, out.dy, "Mul");
+  const NodeId mul = producer(f, out.dy, Kind::kMultiply);
   if (mul < 0 || readers.only(out.dy) != out.rows) return;
   const Edge unit{out.restore, 0};
   for (const NodeId reader : readers.of(unit)) {
-    if (reader < 0 || f[reader].op != "Mul") continue;
+    if (reader < 0 || f[reader].kind != Kind::kMultiply) continue;
     const Edge gamma = other_input(f[reader], unit), dy = other_input(f[mul], gamma);
     if (gamma.node < 0 || dy.node < 0 || !is_parameter(f, gamma)) continue;
     out.scale = mul, out.gamma = gamma, out.dy = dy;
@@ -133,7 +128,8 @@ void find_scale(const Function& f, const Readers& readers, Gradient& out) {
 /// The sums over all rows: gradients of gamma and beta.
 void find_sums(const Function& f, const Readers& readers, Gradient& out) {
   for (const NodeId reader : readers.of({out.restore, 0})) {
-    if (out.scale < 0 || reader < 0 || f[reader].op != "Mul" || other_input(f[reader], {out.restore, 0}) != out.dy)
+    if (out.scale < 0 || reader < 0 || f[reader].kind != Kind::kMultiply ||
+        other_input(f[reader], {out.restore, 0}) != out.dy)
       continue;
     const NodeId sum = readers.only({reader, 0});
     if (sum >= 0 && summed_by(f, readers, {reader, 0}) == sum) out.product = reader, out.gamma_sum = sum;
@@ -155,7 +151,7 @@ std::string find(const Function& f, NodeId gradient, Gradient& out) {
   if (!paired) return "its forward is not in the function";
   out.squeeze = node.inputs[1].node;
   out.restore = restored_by(f, readers, out.norm);
-  out.rows = producer(f, node.inputs[0], "Reshape");
+  out.rows = producer(f, node.inputs[0], Kind::kReshape);
   if (out.restore < 0 || out.rows < 0 || readers.only({out.rows, 0}) != gradient) return "its rows are used elsewhere";
   if (!readers.none({gradient, 1}) || !readers.none({gradient, 2})) return "its rows have scales of their own";
   find_scale(f, readers, out);
@@ -173,9 +169,10 @@ void fuse_gradient(Function& f, NodeId gradient, FusionCount& count) {
   const auto keeps = [&](NodeId id) { return id >= 0 && f[id].attributes.get_or<bool>("keep_dims", false); };
   const bool gamma_keeps = keeps(g.gamma_sum), beta_keeps = keeps(g.beta_sum);
   std::vector<NodeId> again = present({g.squeeze, g.norm, g.product >= 0 ? g.restore : -1});
-  if (const NodeId shape = producer(f, f[g.rows].inputs[1], "Shape"); shape >= 0 && f[shape].inputs[0].node == g.norm)
+  if (const NodeId shape = producer(f, f[g.rows].inputs[1], Kind::kShape);
+      shape >= 0 && f[shape].inputs[0].node == g.norm)
     again.push_back(shape);
-  const FusedNode fused = fuse(f, members_of(g), kind::kLayerNormGrad, again);
+  const FusedNode fused = fuse(f, members_of(g), Kind::kLayerNormGrad, again);
   set_input_roles(f, fused, {{"x", x}, {"rows", rows}, {"dy", g.dy}, {"gamma", g.gamma}, {"axes", axes}});
   set_output_roles(f, fused, {{"dx", {gradient, 0}}, {"dgamma", {g.gamma_sum, 0}}, {"dbeta", {g.beta_sum, 0}}});
   Attributes& attributes = f[fused.id].attributes;
@@ -188,7 +185,7 @@ void fuse_gradient(Function& f, NodeId gradient, FusionCount& count) {
 
 void fuse_layer_norm(Function& f, Program& program, FusionCount& count) {
   for (const NodeId id : f.order())
-    if (is_gradient(f[id]) && producer(f, f[id].inputs[1], "Reshape") >= 0) fuse_gradient(f, id, count);
+    if (is_gradient(f[id]) && producer(f, f[id].inputs[1], Kind::kReshape) >= 0) fuse_gradient(f, id, count);
   drop_dead_nodes(f, program);  // shapes that only the gradients read
   for (const NodeId id : f.order())
     if (normalises_rows(f, id)) fuse_forward(f, id, count);

@@ -10,7 +10,7 @@ namespace {
 void bypass_identities(Function& f) {
   for (size_t i = 0; i < f.nodes.size(); ++i) {
     const Node& node = f.nodes[i];
-    if (!node.removed && node.op == "Identity" && node.after.empty())
+    if (!node.removed && node.kind == Kind::kIdentity && node.after.empty())
       f.replace({static_cast<NodeId>(i), 0}, node.inputs[0]);
   }
 }
@@ -22,7 +22,7 @@ Output an_object() { return {ValueType::variant(), {}}; }
 std::vector<NodeId> loops_of(const Function& f) {
   std::vector<NodeId> out;
   for (const NodeId id : f.order())
-    if (const std::optional<Call> call = as_call(f[id]); call && call->kind == CallKind::kWhile) out.push_back(id);
+    if (const std::optional<Call> call = as_call(f[id]); call && call->kind == Kind::kWhile) out.push_back(id);
   return out;
 }
 
@@ -60,8 +60,8 @@ bool LoopChange::stays(size_t variable) const {
 
 bool LoopChange::same_in_all_turns(Edge edge) const {
   const Node& node = (*body_)[edge.node];
-  if (node.op == kind::kConstant) return true;
-  if (node.op == "ReadVariableOp") edge = node.inputs.front();
+  if (node.kind == Kind::kConstant) return true;
+  if (node.kind == Kind::kRead) edge = node.inputs.front();
   const int64_t variable = variable_at(edge);
   return variable >= 0 && stays(static_cast<size_t>(variable));
 }
@@ -74,9 +74,9 @@ size_t LoopChange::uses(Edge edge) const {
   return out;
 }
 
-Edge LoopChange::add_object(std::string_view op) {
-  objects_.emplace_back(op);
-  const std::string name = fmt::format("{}_{}", op, objects_.size());
+Edge LoopChange::add_object(Kind start) {
+  objects_.push_back(start);
+  const std::string name = fmt::format("{}_{}", f_.dialect->spelling(start), objects_.size());
   condition_->add_argument(name, an_object());
   const Edge argument{body_->add_argument(name, an_object()), 0};
   body_->results.push_back({name, argument});
@@ -92,9 +92,9 @@ void LoopChange::put(std::string_view change) {
   condition_->name = variant_name(condition_->name, change);
   program_.add(body_);
   program_.add(condition_);
-  for (const std::string& op : objects_) {
+  for (const Kind kind : objects_) {
     Node node;
-    node.name = f_[loop_].name + "/" + op, node.op = op, node.outputs = {an_object()};
+    node.name = f_[loop_].name + "/" + f_.dialect->spelling(kind), node.kind = kind, node.outputs = {an_object()};
     node.functions = f_[loop_].functions, node.client_name = f_[loop_].client_name;
     node.stateful = true;  // each makes an object of its own
     const Edge start{f_.add(std::move(node)), 0};

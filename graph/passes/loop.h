@@ -12,7 +12,7 @@
 
 namespace npu::graph {
 
-/// The While nodes of a function.
+/// The loops of a function.
 std::vector<NodeId> loops_of(const Function& function);
 
 /// Arguments that these results of `f`, and what `f` must do besides, depend on.
@@ -36,9 +36,9 @@ class LoopChange {
   /// Uses of `edge` in the body, results included.
   size_t uses(Edge edge) const;
 
-  /// A further variable of the loop, an object that begins as the output of a new node `op` of the caller. It stays
+  /// A further variable of the loop, an object that begins as the output of a new node `start` of the caller. It stays
   /// unless the body is given another result for it. Gives its argument in the body.
-  Edge add_object(std::string_view op);
+  Edge add_object(Kind start);
   /// What the variable of this argument is at the end of a turn.
   void set_next(Edge argument, Edge next);
   /// The loop now runs the changed functions; `change` tells how they were changed.
@@ -50,7 +50,7 @@ class LoopChange {
   const NodeId loop_;
   const Call call_;
   std::shared_ptr<Function> body_, condition_;
-  std::vector<std::string> objects_;  ///< operators that make the variables added
+  std::vector<Kind> objects_;  ///< of the nodes that make the variables added
 };
 
 }  // namespace npu::graph

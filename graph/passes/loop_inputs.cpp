@@ -4,7 +4,6 @@
 // product with the state is added to it in place.
 #include <algorithm>
 
-#include "graph/ir/loop_kind.h"
 #include "graph/passes/loop.h"
 
 namespace npu::graph {
@@ -22,7 +21,7 @@ std::string refusal(const LoopChange& loop, const Function& body, const Node& pr
 /// A product, and what is added to it before anything else sees it.
 struct Ahead {
   NodeId product;
-  NodeId bias = -1;    ///< a BiasAdd of what stays
+  NodeId bias = -1;    ///< a kBias of what stays
   NodeId second = -1;  ///< the product of the turn
   std::vector<NodeId> all;
 
@@ -39,11 +38,11 @@ NodeId only_user(const LoopChange& loop, const Function& body, Edge edge) {
 
 /// The product of the turn that `node` adds to `edge`, or -1.
 NodeId added_product(const LoopChange& loop, const Function& body, const Node& node, Edge edge) {
-  if (node.op != "AddV2" && node.op != "Add") return -1;
+  if (node.kind != Kind::kAdd) return -1;
   const Edge other = node.inputs[node.inputs[0] == edge ? 1 : 0];
   const Node& product = body[other.node];
-  const bool fits = product.op == "MatMul" && !product.attributes.get_or<bool>("transpose_a", false) &&
-                    loop.uses(other) == 1 && body[product.inputs[0].node].op != "TensorListGetItem";
+  const bool fits = product.kind == Kind::kProduct && !product.attributes.get_or<bool>("transpose_a", false) &&
+                    loop.uses(other) == 1 && body[product.inputs[0].node].kind != Kind::kListItem;
   return fits ? other.node : -1;
 }
 
@@ -54,7 +53,7 @@ Ahead with_additions(const LoopChange& loop, const Function& body, NodeId produc
     if (id < 0) return out;
     const Node& node = body[id];
     const NodeId second = added_product(loop, body, node, out.result());
-    if (node.op == "BiasAdd" && out.bias < 0 && node.inputs[0] == out.result() &&
+    if (node.kind == Kind::kBias && out.bias < 0 && node.inputs[0] == out.result() &&
         loop.same_in_all_turns(node.inputs[1]))
       out.bias = id;
     else if (second >= 0 && out.second < 0)
@@ -67,7 +66,7 @@ Ahead with_additions(const LoopChange& loop, const Function& body, NodeId produc
 
 /// Copies of the nodes as a function whose arguments are `inputs`.
 std::shared_ptr<const Function> parts_of(const Function& body, const Ahead& ahead, const std::vector<Edge>& inputs) {
-  auto parts = std::make_shared<Function>(body[ahead.all.back()].name);
+  auto parts = std::make_shared<Function>(body[ahead.all.back()].name, *body.dialect);
   std::map<Edge, Edge> edges;
   for (const Edge& edge : inputs) {
     const Edge argument{parts->add_argument(body[edge.node].name, body.output(edge)), 0};
@@ -86,11 +85,11 @@ std::shared_ptr<const Function> parts_of(const Function& body, const Ahead& ahea
 /// The product with what is added to it as one node, which knows where its element comes from and where products are
 /// kept.
 void take_from_ahead(LoopChange& loop, const Ahead& ahead) {
-  const Edge kept = loop.add_object(kind::kKeptProducts);
+  const Edge kept = loop.add_object(Kind::kKeptProducts);
   Function& body = loop.body();
   const Node &product = body[ahead.product], &last = body[ahead.all.back()], &element = body[product.inputs[0].node];
   Node node;
-  node.name = last.name, node.op = kind::kItemProduct, node.client_name = last.client_name;
+  node.name = last.name, node.kind = Kind::kItemProduct, node.client_name = last.client_name;
   node.functions = last.functions, node.outputs = last.outputs;
   node.inputs = {product.inputs[0], product.inputs[1], element.inputs[0], element.inputs[1], kept};
   node.attributes.set("turned", product.attributes.get_or<bool>("transpose_b", false));
@@ -115,7 +114,7 @@ void take_inputs_out_of_loops(Function& f, Program& program, FusionCount& count)
     std::string change = "ahead";
     for (const NodeId product : loop.body().order()) {
       const Function& body = loop.body();
-      if (body[product].op != "MatMul" || body[body[product].inputs[0].node].op != "TensorListGetItem") continue;
+      if (body[product].kind != Kind::kProduct || body[body[product].inputs[0].node].kind != Kind::kListItem) continue;
       if (const std::string reason = refusal(loop, body, body[product]); !reason.empty()) {
         count.decline(reason);
         continue;

@@ -3,19 +3,18 @@
 // adds the product to a variable of the loop. The operands are put by instead, and added up many at once.
 #include <algorithm>
 
-#include "graph/ir/loop_kind.h"
 #include "graph/passes/loop.h"
 
 namespace npu::graph {
 namespace {
 
-bool adds(const Node& node) { return node.op == "AddN" || node.op == "AddV2" || node.op == "Add"; }
+bool adds(const Node& node) { return node.kind == Kind::kAddList || node.kind == Kind::kAdd; }
 
 /// The form of a term that can be put by, or -1.
 int64_t form_of(const Node& node) {
-  if (node.op == "BiasAddGrad")
+  if (node.kind == Kind::kBiasGrad)
     return node.attributes.get_or<std::string>("data_format", "NHWC") == "NHWC" ? kAddedRows : -1;
-  if (node.op != "MatMul") return -1;
+  if (node.kind != Kind::kProduct) return -1;
   return (node.attributes.get_or<bool>("transpose_a", false) ? kTurnedLeft : 0) +
          (node.attributes.get_or<bool>("transpose_b", false) ? kTurnedRight : 0);
 }
@@ -51,7 +50,7 @@ std::optional<Sum> sum_at(const LoopChange& loop, const Function& body, size_t v
 
 /// A copy of the nodes as a function whose arguments are `inputs`.
 std::shared_ptr<const Function> parts_of(const Function& body, const Sum& sum, const std::vector<Edge>& inputs) {
-  auto parts = std::make_shared<Function>(body[sum.add].name);
+  auto parts = std::make_shared<Function>(body[sum.add].name, *body.dialect);
   std::map<Edge, Edge> edges;
   for (const Edge& edge : inputs) {
     const Edge argument{parts->add_argument(body[edge.node].name, body.output(edge)), 0};
@@ -72,10 +71,10 @@ std::shared_ptr<const Function> parts_of(const Function& body, const Sum& sum, c
 
 /// Gives the variable that holds what was put by.
 Edge put_by(LoopChange& loop, const Sum& sum) {
-  const Edge waiting = loop.add_object(kind::kLoopSumStart);
+  const Edge waiting = loop.add_object(Kind::kLoopSumStart);
   Function& body = loop.body();
   Node node;
-  node.name = body[sum.add].name, node.op = kind::kLoopSum;
+  node.name = body[sum.add].name, node.kind = Kind::kLoopSum;
   node.client_name = body[sum.add].client_name, node.functions = body[sum.add].functions;
   node.inputs = {sum.variable, waiting};
   std::vector<int64_t> forms;
@@ -98,7 +97,7 @@ Edge put_by(LoopChange& loop, const Sum& sum) {
 void settle(Function& f, NodeId loop, size_t variable, size_t waiting) {
   const Edge from{loop, static_cast<int32_t>(variable)};
   Node node;
-  node.name = f[loop].name + "/sum", node.op = kind::kLoopSumEnd;
+  node.name = f[loop].name + "/sum", node.kind = Kind::kLoopSumEnd;
   node.client_name = f[loop].client_name, node.functions = f[loop].functions;
   node.outputs = {f.output(from)};
   const Edge sum{f.add(std::move(node)), 0};

@@ -45,16 +45,16 @@ NodeId Readers::only(Edge edge) const {
   return readers.size() == 1 ? readers.front() : -1;
 }
 
-NodeId producer(const Function& f, Edge edge, std::string_view op) {
-  return edge.node >= 0 && edge.output == 0 && f[edge.node].op == op ? edge.node : -1;
+NodeId producer(const Function& f, Edge edge, Kind kind) {
+  return edge.node >= 0 && edge.output == 0 && f[edge.node].kind == kind ? edge.node : -1;
 }
 
 const Literal* constant_at(const Function& f, Edge edge) {
-  return producer(f, edge, kind::kConstant) < 0 ? nullptr : f[edge.node].attributes.find<Literal>("value");
+  return producer(f, edge, Kind::kConstant) < 0 ? nullptr : f[edge.node].attributes.find<Literal>("value");
 }
 
 bool is_filled_with(const Function& f, Edge edge, double value) {
-  if (const NodeId fill = producer(f, edge, "Fill"); fill >= 0) edge = f[fill].inputs[1];
+  if (const NodeId fill = producer(f, edge, Kind::kFill); fill >= 0) edge = f[fill].inputs[1];
   const Literal* literal = constant_at(f, edge);
   return literal != nullptr && literal->bytes && all_are(*literal, value);
 }
@@ -65,10 +65,11 @@ Edge other_input(const Node& node, Edge edge) {
 }
 
 bool is_parameter(const Function& f, Edge edge) {
-  while (f[edge.node].op == "Cast" || f[edge.node].op == "Reshape" || f[edge.node].op == "Identity")
+  while (f[edge.node].kind == Kind::kCast || f[edge.node].kind == Kind::kReshape ||
+         f[edge.node].kind == Kind::kIdentity)
     edge = f[edge.node].inputs.front();
-  return f[edge.node].op == "ReadVariableOp" || f[edge.node].op == kind::kArgument ||
-         f[edge.node].op == kind::kConstant;
+  return f[edge.node].kind == Kind::kRead || f[edge.node].kind == Kind::kArgument ||
+         f[edge.node].kind == Kind::kConstant;
 }
 
 }  // namespace npu::graph

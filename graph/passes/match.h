@@ -24,8 +24,8 @@ class Readers {
   std::vector<std::vector<NodeId>> nodes_;  ///< by node: those that read one of its outputs
 };
 
-/// The node that brings `edge` when it is of this operator, else -1.
-NodeId producer(const Function& f, Edge edge, std::string_view op);
+/// The node that brings `edge` when it is of this kind, else -1.
+NodeId producer(const Function& f, Edge edge, Kind kind);
 /// The elements of a constant, or null.
 const Literal* constant_at(const Function& f, Edge edge);
 /// True when all elements of `edge` are known to be `value`: a floating constant, or a Fill with one.

@@ -42,7 +42,7 @@ bool merge_equal_nodes(Function& f, const Program&) {
   bool changed = false;
   for (const NodeId id : f.order()) {
     const Node& node = f[id];
-    if (node.stateful || node.op == kind::kArgument || node.outputs.empty()) continue;
+    if (node.stateful || node.kind == Kind::kArgument || node.outputs.empty()) continue;
     const size_t hash = hash_of(node);
     const auto [from, to] = seen.equal_range(hash);
     const auto twin = std::find_if(from, to, [&](const auto& entry) { return same(f[entry.second], node); });

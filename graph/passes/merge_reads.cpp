@@ -36,7 +36,7 @@ std::map<Edge, Uses> uses_of(const Function& f) {
   for (const NodeId id : f.order())
     for (const Edge& edge : f[id].inputs) {
       if (f.output(edge).type.kind != ValueKind::kResource) continue;
-      (f[id].op == "ReadVariableOp" ? out[edge].reads : out[edge].writes).push_back(id);
+      (f[id].kind == Kind::kRead ? out[edge].reads : out[edge].writes).push_back(id);
     }
   return out;
 }

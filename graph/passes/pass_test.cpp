@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 
@@ -16,7 +17,7 @@ NodeId add(Function& f, std::string name, std::string op, std::vector<Edge> inpu
            bool stateful = false) {
   Node node;
   node.name = std::move(name), node.op = std::move(op), node.inputs = std::move(inputs), node.after = std::move(after);
-  node.stateful = stateful;
+  node.kind = f.dialect->kind_of(node.op), node.stateful = stateful;
   if (node.op != "AssignAddVariableOp") node.outputs = {kFloats};
   return f.add(std::move(node));
 }
@@ -29,7 +30,7 @@ NodeId add_call(Function& f, std::string name, std::string callee, std::vector<E
 
 /// bump(v, x): v += x; gives x + x.
 std::shared_ptr<Function> bump() {
-  auto f = std::make_shared<Function>("bump");
+  auto f = std::make_shared<Function>("bump", tensorflow::dialect());
   const NodeId v = f->add_argument("v", kHandle), x = f->add_argument("x", kFloats);
   const NodeId assign = add(*f, "assign", "AssignAddVariableOp", {{v}, {x}}, {}, true);
   f->results.push_back({"twice", {add(*f, "sum", "AddV2", {{x}, {x}}), 0}});
@@ -38,7 +39,7 @@ std::shared_ptr<Function> bump() {
 }
 
 TEST(DeadNodes, OnlyWhatResultsNeedStays) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId x = f.add_argument("x", kFloats);
   add(f, "unused", "Exp", {{x}});
   add(f, "forgotten", "AssignAddVariableOp", {{x}, {x}}, {}, true);
@@ -54,7 +55,7 @@ TEST(DeadNodes, OnlyWhatResultsNeedStays) {
 TEST(Inline, SideEffectsStayInOrder) {
   Program program;
   program.add(bump());
-  Function f("outer");
+  Function f("outer", tensorflow::dialect());
   const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
   const NodeId before = add(f, "before", "ReadVariableOp", {{v}}, {}, true);
   const NodeId call = add_call(f, "call", "bump", {{v}, {x}});
@@ -75,11 +76,11 @@ TEST(Inline, SideEffectsStayInOrder) {
 
 TEST(Inline, RecursionEnds) {
   Program program;
-  auto f = std::make_shared<Function>("loop");
+  auto f = std::make_shared<Function>("loop", tensorflow::dialect());
   const NodeId x = f->add_argument("x", kFloats);
   f->results.push_back({"y", {add_call(*f, "again", "loop", {{x}}), 0}});
   program.add(f);
-  Function outer("outer");
+  Function outer("outer", tensorflow::dialect());
   const NodeId a = outer.add_argument("a", kFloats);
   outer.results.push_back({"y", {add_call(outer, "call", "loop", {{a}}), 0}});
   EXPECT_FALSE(inline_calls(*f, program));
@@ -89,7 +90,7 @@ TEST(Inline, RecursionEnds) {
 }
 
 TEST(MergeReads, OnlyWhereNothingIsWrittenInBetween) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
   const NodeId a = add(f, "a", "ReadVariableOp", {{v}}, {}, true), b = add(f, "b", "ReadVariableOp", {{v}}, {}, true);
   const NodeId write = add(f, "write", "AssignAddVariableOp", {{v}, {x}}, {a, b}, true);
@@ -108,7 +109,7 @@ TEST(MergeReads, OnlyWhereNothingIsWrittenInBetween) {
 }
 
 TEST(MergeReads, AWriteInBetweenThatOnlyDataOrders) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId v = f.add_argument("v", kHandle);
   const NodeId a = add(f, "a", "ReadVariableOp", {{v}}, {}, true);
   const NodeId write = add(f, "write", "Scatter", {{v}, {a}}, {}, true);
@@ -118,7 +119,7 @@ TEST(MergeReads, AWriteInBetweenThatOnlyDataOrders) {
 }
 
 TEST(MergeEqual, StateAndAttributesCount) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
   const NodeId a = add(f, "a", "Exp", {{x}}), b = add(f, "b", "Exp", {{x}}), c = add(f, "c", "Exp", {{x}});
   f[b].attributes.set("_origin", std::string("elsewhere"));
@@ -132,7 +133,7 @@ TEST(MergeEqual, StateAndAttributesCount) {
 }
 
 TEST(MergeEqual, ConstantsByTheirBits) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const auto constant = [&](float value) {
     const auto* bytes = reinterpret_cast<const std::byte*>(&value);
     return f.add_constant("c", {ValueType::tensor(DType::kFloat),
@@ -148,7 +149,7 @@ TEST(MergeEqual, ConstantsByTheirBits) {
 TEST(Runner, TimesSkipsAndShowsEachStage) {
   Program program;
   program.add(bump());
-  Function f("outer");
+  Function f("outer", tensorflow::dialect());
   const NodeId v = f.add_argument("v", kHandle), x = f.add_argument("x", kFloats);
   f.results.push_back({"y", {add_call(f, "call", "bump", {{v}, {x}}), 0}});
   std::vector<std::string> stages;

@@ -3,7 +3,6 @@
 // stands between: one for each value and dtype, in front of the first that reads it.
 #include <algorithm>
 
-#include "graph/import/tensorflow/value.h"
 #include "graph/passes/pass.h"
 #include "graph/passes/unfuse.h"
 #include "graph/precision/choice.h"
@@ -51,6 +50,10 @@ class Retyper {
       governed_[static_cast<size_t>(id)].push_back(governs_input(choice(id), f_, f_[id], i));
   }
 
+  void set(Node& node, std::string name, const Attribute& value) {
+    node.attributes.set(std::move(name), value, f_.dialect->encoded(value));
+  }
+
   void retype(NodeId id) {
     const Choice& chosen = choice(id);
     if (chosen.compute == chosen.source) return;
@@ -60,7 +63,7 @@ class Retyper {
       if (governs_output(chosen, node, i)) node.outputs[i].type = ValueType::tensor(chosen.compute);
     const ValueType type = ValueType::tensor(chosen.compute);
     for (const std::string_view name : chosen.op->attributes)
-      if (node.attributes.has(name)) node.attributes.set(std::string(name), type, tensorflow::type_value(type));
+      if (node.attributes.has(name)) set(node, std::string(name), type);
   }
 
   void connect(NodeId id) {
@@ -90,7 +93,7 @@ class Retyper {
     if (!is_floating(dtype)) return edge;
     Edge earliest = edge;
     std::vector<DType> crossed;
-    for (Edge at = edge; f_[at.node].op == "Cast";) {
+    for (Edge at = edge; f_[at.node].kind == Kind::kCast;) {
       // Where everything is raised, so is what a cast of the program would have rounded.
       const bool undone = raises_ && now(at) == DType::kHalf && static_cast<size_t>(at.node) < types_.size();
       if (!undone) crossed.push_back(now(at));
@@ -111,7 +114,7 @@ class Retyper {
     for (size_t i = 0; i < arranged_.size(); ++i)
       renumbered[static_cast<size_t>(arranged_[i])] = static_cast<NodeId>(i);
     const auto renumber = [&](NodeId& id) { id = renumbered[static_cast<size_t>(id)]; };
-    Function out(f_.name);
+    Function out(f_.name, *f_.dialect);
     for (const NodeId id : arranged_) {
       Node& node = f_[id];
       for (Edge& edge : node.inputs) renumber(edge.node);
@@ -133,12 +136,10 @@ class Retyper {
     if (!fresh) return at->second;
     changed_ = true;
     const ValueType from_type = f_.output(edge).type, to_type = ValueType::tensor(to);
-    Node node{.name = fmt::format("{}/{}", f_[edge.node].name, name_of(to)), .op = "Cast", .inputs = {edge}};
+    Node node{.name = fmt::format("{}/{}", f_[edge.node].name, name_of(to)), .kind = Kind::kCast, .inputs = {edge}};
     node.outputs = {{to_type, f_.output(edge).shape}};
     node.functions = f_[edge.node].functions;
-    node.attributes.set("SrcT", from_type, tensorflow::type_value(from_type));
-    node.attributes.set("DstT", to_type, tensorflow::type_value(to_type));
-    node.attributes.set("Truncate", false, tensorflow::bool_value(false));
+    set(node, "SrcT", from_type), set(node, "DstT", to_type), set(node, "Truncate", false);
     const NodeId id = f_.add(std::move(node));
     arranged_.push_back(id);
     return at->second = {id, 0};

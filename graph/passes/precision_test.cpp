@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
@@ -13,7 +14,8 @@ const ValueType kFloat = ValueType::tensor(DType::kFloat), kHalf = ValueType::te
 
 NodeId add(Function& f, const std::string& name, const std::string& op, std::vector<Edge> inputs,
            ValueType type = kFloat) {
-  Node node{.name = name, .op = op, .inputs = std::move(inputs), .outputs = {{type, {}}}};
+  Node node{
+      .name = name, .kind = f.dialect->kind_of(op), .op = op, .inputs = std::move(inputs), .outputs = {{type, {}}}};
   if (op == "Cast") {
     node.attributes.set("SrcT", f.output(node.inputs[0]).type);
     node.attributes.set("DstT", type);
@@ -25,7 +27,7 @@ NodeId add(Function& f, const std::string& name, const std::string& op, std::vec
 
 /// relu(x . w + b), then its mean: a cube operator, gray, clear and black ones; w and b are variables.
 Function layer(ValueType type = kFloat) {
-  Function f("layer");
+  Function f("layer", tensorflow::dialect());
   const NodeId x = f.add_argument("x", {type, {}});
   const NodeId w = f.add_argument("w", {ValueType::resource(), {}}),
                b = f.add_argument("b", {ValueType::resource(), {}});
@@ -303,14 +305,14 @@ TEST(Precision, WhatHasNoEffectIsSaid) {
 
 TEST(Precision, NoCastsThatCancel) {
   // float16 -> float32 of the program, before an operator that is reduced: it takes what was there first.
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId x = f.add_argument("x", {kHalf, {}});
   const NodeId wide = add(f, "wide", "Cast", {{x}});
   f.results.push_back({"y", {add(f, "y", "MatMul", {{wide}, {wide}}), 0}});
   run(f, asked({{"precision_mode", "allow_mix_precision"}}));
   EXPECT_EQ(f[f.find("y")].inputs, (std::vector<Edge>{{x}, {x}}));
   // A rounding of the program is none of them.
-  Function g("g");
+  Function g("g", tensorflow::dialect());
   const NodeId a = g.add_argument("a", {kFloat, {}});
   const NodeId narrow = add(g, "narrow", "Cast", {{a}}, kHalf);
   const NodeId again = add(g, "again", "Cast", {{narrow}});
@@ -321,7 +323,7 @@ TEST(Precision, NoCastsThatCancel) {
 }
 
 TEST(Precision, OneCastAValueAndDType) {
-  Function f("f");
+  Function f("f", tensorflow::dialect());
   const NodeId x = f.add_argument("x", {kFloat, {}});
   const NodeId a = add(f, "a", "MatMul", {{x}, {x}}), b = add(f, "b", "MatMul", {{x}, {a}});
   for (const NodeId id : {a, b}) f.results.push_back({f[id].name, {id, 0}});
@@ -331,7 +333,7 @@ TEST(Precision, OneCastAValueAndDType) {
 
 TEST(Precision, WhatUpdatesVariablesStays) {
   for (const std::string_view mode : {"allow_mix_precision", "force_fp16"}) {
-    Function f("f");
+    Function f("f", tensorflow::dialect());
     const NodeId x = f.add_argument("x", {kFloat, {}}), w = f.add_argument("w", {ValueType::resource(), {}});
     const NodeId gradient = add(f, "gradient", "MatMul", {{x}, {x}});
     const NodeId unscaled = add(f, "unscaled", "Mul", {{gradient}, {x}});
@@ -351,7 +353,7 @@ TEST(Precision, WhatUpdatesVariablesStays) {
 
 TEST(Precision, ConstantsThatDoNotFitStay) {
   for (const std::string_view mode : {"allow_mix_precision", "force_fp16"}) {
-    Function f("f");
+    Function f("f", tensorflow::dialect());
     const NodeId x = f.add_argument("x", {kFloat, {}});
     const float number = -1e9F;
     const auto* bytes = reinterpret_cast<const std::byte*>(&number);
@@ -367,7 +369,7 @@ TEST(Precision, ConstantsThatDoNotFitStay) {
 
 TEST(Precision, MovedNumbersFollowTheirReadersWhereNothingComesBefore) {
   const auto reshaped = [](const std::string& reader) {
-    Function f("f");
+    Function f("f", tensorflow::dialect());
     const NodeId x = f.add_argument("x", {kFloat, {}});
     const NodeId moved = add(f, "moved", "Transpose", {{x}});
     f.results.push_back({"y", {add(f, "y", reader, {{moved}, {moved}}), 0}});

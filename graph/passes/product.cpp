@@ -49,8 +49,8 @@ std::optional<Product> as_product(const Function& f, NodeId id) {
   if (id < 0 || f[id].inputs.size() != 2) return std::nullopt;
   const Node& node = f[id];
   Product p{.node = id, .a = node.inputs[0], .b = node.inputs[1]};
-  if (node.op == "Einsum") return from_equation(node, p);
-  if (node.op == "BatchMatMul" || node.op == "BatchMatMulV2") return from_matrices(node, p);
+  if (node.kind == Kind::kEinsum) return from_equation(node, p);
+  if (node.kind == Kind::kBatchProduct) return from_matrices(node, p);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of two tensors as letters: what passes ask of Einsum and BatchMatMul alike.
+// Products of two tensors as letters: what passes ask of kEinsum and kBatchProduct alike.
 #pragma once
 
 #include <optional>

@@ -48,7 +48,7 @@ class Recompute {
   static int only_input(const Function& f, const Node& node) {
     int found = -1;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (f[node.inputs[i].node].op == kind::kConstant) continue;
+      if (f[node.inputs[i].node].kind == Kind::kConstant) continue;
       if (found >= 0) return -1;
       found = static_cast<int>(i);
     }
@@ -81,7 +81,7 @@ class Recompute {
     return std::any_of(users.begin(), users.end(), [&](NodeId reader) { return !is_elementwise(f_, f_[reader]); }) ||
            std::any_of(f_.results.begin(), f_.results.end(), [&](const Result& r) { return r.value.node == id; });
   }
-  bool is_kept(NodeId id) const { return f_[id].op == kind::kArgument || is_read_whole(id) || read_far_away(id); }
+  bool is_kept(NodeId id) const { return f_[id].kind == Kind::kArgument || is_read_whole(id) || read_far_away(id); }
 
   /// The first node behind `id` that its far readers wait for as well. It waits for none of them, so that what is
   /// computed again may wait for it, and is then no part of the forward nodes.
@@ -128,7 +128,7 @@ class Recompute {
 
 void recompute_for_gradients(Function& f, Program&, FusionCount& count) {
   // What overflows when it is computed again would set the device's word again, after the program has cleared it.
-  const auto asks = [](const Node& node) { return node.op.find("FloatStatus") != std::string::npos; };
+  const auto asks = [](const Node& node) { return is_float_status(node.kind); };
   if (std::any_of(f.nodes.begin(), f.nodes.end(), asks)) return;
   Recompute(f, count).run();
   f.compact();

@@ -58,7 +58,7 @@ void come_from_before(Function& f, NodeId loop, const std::set<size_t>& kept) {
     while (!kept.contains(i)) {
       const Node& from = f[edge.node];
       const std::optional<Call> call = as_call(from);
-      if (!call || call->kind != CallKind::kWhile) break;
+      if (!call || call->kind != Kind::kWhile) break;
       edge = from.inputs[static_cast<size_t>(edge.output)];
     }
   }
@@ -71,7 +71,7 @@ void trim_loops(Function& f, Program& program, FusionCount& count) {
   std::reverse(order.begin(), order.end());  // what a later loop does without, an earlier one need not bring
   for (const NodeId id : order) {
     const std::optional<Call> call = as_call(f[id]);
-    if (!call || call->kind != CallKind::kWhile) continue;
+    if (!call || call->kind != Kind::kWhile) continue;
     const std::set<size_t> used = used_outputs(f, id);
     if (used.size() == f[id].outputs.size()) continue;
     const Function& body = program.get(call->bodies.front());

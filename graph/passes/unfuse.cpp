@@ -9,13 +9,13 @@ namespace {
 
 class Unfuser {
  public:
-  explicit Unfuser(const Function& f) : f_(f), out_(f.name) {}
+  explicit Unfuser(const Function& f) : f_(f), out_(f.name, *f.dialect) {}
 
   Function run(NodeId only) {
     for (const Argument& argument : f_.arguments)
       edges_[{argument.node, 0}] = {out_.add_argument(argument.name, argument.value), 0};
     for (const NodeId id : f_.order()) {
-      if (f_[id].op == kind::kArgument) continue;
+      if (f_[id].kind == Kind::kArgument) continue;
       if (f_[id].parts && (only < 0 || only == id))
         put_parts(id);
       else
@@ -53,7 +53,7 @@ class Unfuser {
     for (size_t i = 0; i < parts.arguments.size(); ++i)
       edges[{parts.arguments[i].node, 0}] = edges_.at(f_[id].inputs[i]);
     for (const NodeId part : parts.order()) {
-      if (parts[part].op == kind::kArgument) continue;
+      if (parts[part].kind == Kind::kArgument) continue;
       Node node = parts[part];
       for (Edge& edge : node.inputs) edge = edges.at(edge);
       for (NodeId& before : node.after) before = nodes.at(before);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/ir/fused_kind.h"
 #include "graph/ir/point.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
@@ -58,13 +57,13 @@ class Choice {
  private:
   /// Whether what is assigned comes from arithmetic, or from a variable that this step has just written.
   bool is_made_here(const Node& node) const {
-    if (node.op == "ReadVariableOp") return written_.contains(node.inputs[0]);
-    return is_elementwise(f_, node) && node.op != "Identity";
+    if (node.kind == Kind::kRead) return written_.contains(node.inputs[0]);
+    return is_elementwise(f_, node) && node.kind != Kind::kIdentity;
   }
   bool belongs(NodeId id) const {
     const Node& node = f_[id];
     if (chosen_[static_cast<size_t>(id)] || kept_.contains(id) || node.removed) return false;
-    const bool reads = node.op == "ReadVariableOp" && written_.contains(node.inputs[0]);
+    const bool reads = node.kind == Kind::kRead && written_.contains(node.inputs[0]);
     if (!reads && !is_elementwise(f_, node)) return false;
     const std::vector<NodeId>& users = users_[static_cast<size_t>(id)];
     return !users.empty() &&
@@ -149,7 +148,7 @@ void fuse_variable_updates(Function& f, Program&, FusionCount& count) {
     else
       made.back() = groups.join({made.back(), whole});
   }
-  for (const size_t group : made) fuse(f, groups.members(group), kind::kVariableUpdate);
+  for (const size_t group : made) fuse(f, groups.members(group), Kind::kVariableUpdate);
   f.compact();
 }
 

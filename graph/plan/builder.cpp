@@ -12,7 +12,8 @@ std::shared_ptr<const Node> PlanBuilder::shared_node() {
   if (!shared) {
     auto node = std::make_shared<Node>();
     const Node& from = (*function)[current];
-    node->name = from.name, node->op = from.op, node->client_name = from.client_name, node->functions = from.functions;
+    node->name = from.name, node->kind = from.kind, node->op = from.op;
+    node->client_name = from.client_name, node->functions = from.functions;
     shared = std::move(node);
   }
   return shared;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/plan/lowering.h"
 
+#include <algorithm>
 #include <map>
 
 #include "graph/plan/refusal.h"
@@ -8,50 +9,56 @@
 namespace npu::graph {
 namespace {
 
-using Registry = std::map<std::string_view, NodeKind>;
+using Registry = std::map<NodeType, Meaning>;
 
 Registry& registry() {
-  static Registry kinds;
-  return kinds;
+  static Registry meanings;
+  return meanings;
 }
 
 /// Meanings that count where the first input is one of our lists.
 Registry& list_registry() {
-  static Registry kinds;
-  return kinds;
+  static Registry meanings;
+  return meanings;
 }
 
-void add(Registry& kinds, std::string_view op, NodeKind kind) {
-  if (!kinds.emplace(op, kind).second) fail(Code::kInternal, "node {} is registered twice", op);
+void add(Registry& meanings, NodeType type, Meaning meaning) {
+  if (!meanings.emplace(type, meaning).second) fail(Code::kInternal, "node {} is registered twice", to_string(type));
 }
 
-const NodeKind* find(const Registry& kinds, std::string_view op) {
-  const auto at = kinds.find(op);
-  return at == kinds.end() ? nullptr : &at->second;
+const Meaning* find(const Registry& meanings, NodeType type) {
+  const auto at = meanings.find(type);
+  return at == meanings.end() ? nullptr : &at->second;
 }
 
 }  // namespace
 
-NodeRegistration::NodeRegistration(std::string_view op, Lower lower, std::string_view target, Part part) {
-  add(registry(), op, {lower, target});
-  if (part != Part::kNone) declare_part(op, {part, target});
+NodeRegistration::NodeRegistration(NodeType type, Lower lower, std::string_view target, Part part) {
+  add(registry(), type, {lower, target});
+  if (part != Part::kNone) declare_part(type, {part, target});
 }
 
-NodeRegistration::NodeRegistration(std::string_view op, const PointLower& point, std::string_view target) {
-  add(registry(), op, {point.lower, target});
-  declare_part(op, {Part::kPoint, target, point.form});
+NodeRegistration::NodeRegistration(NodeType type, const PointLower& point, std::string_view target) {
+  add(registry(), type, {point.lower, target});
+  declare_part(type, {Part::kPoint, target, point.form});
 }
 
-ListNodeRegistration::ListNodeRegistration(std::string_view op, Lower lower) { add(list_registry(), op, {lower, {}}); }
+ListNodeRegistration::ListNodeRegistration(NodeType type, Lower lower) { add(list_registry(), type, {lower, {}}); }
 
-const NodeKind* find_kind(std::string_view op) { return find(registry(), op); }
+const Meaning* find_meaning(NodeType type) { return find(registry(), type); }
 
-const NodeKind* find_list_kind(std::string_view op) { return find(list_registry(), op); }
+const Meaning* find_list_meaning(NodeType type) { return find(list_registry(), type); }
 
-std::vector<std::string_view> all_kinds() {
-  std::vector<std::string_view> names;
-  for (const auto& [name, kind] : registry()) names.push_back(name);
-  return names;
+std::vector<std::string_view> lowered_operators(const Dialect& client) {
+  std::vector<std::string_view> out;
+  for (const auto& [type, meaning] : registry()) {
+    if (type.kind == Kind::kOpaque)
+      out.push_back(type.op);
+    else
+      out.insert(out.end(), client.spellings(type.kind).begin(), client.spellings(type.kind).end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
 Planned reshaped(Planned view, const Dims& shape) {

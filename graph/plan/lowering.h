@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node becomes steps of a plan. A kind of node is one function registered under its operator's name; it sees the
-// types and shapes of the inputs, tells those of the outputs, and calls operators of `ops` by name:
+// How a node becomes steps of a plan: its meaning is one function, registered under its kind, or under its name where
+// it is opaque. It sees the types and shapes of the inputs, tells those of the outputs, and calls operators of `ops`:
 //
 //   void lower_add(Lowering& l) {
 //     const Planned out = l.make(0, l.dtype(0), broadcast(l.shape(0), l.shape(1)));
 //     l.call("add").set("self", l.input(0)).set("other", l.input(1)).set("out", out);
 //   }
-//   NPU_NODE("AddV2", lower_add);
+//   NPU_NODE(Kind::kAdd, lower_add);
 //
 // A lowering that cannot serve a node declines with the reason; the client's framework then runs it.
 #pragma once
@@ -134,17 +134,18 @@ Planned permuted(const Planned& view, const std::vector<int64_t>& order);
 
 using Lower = void (*)(Lowering&);
 
-struct NodeKind {
+/// What nodes of one type become.
+struct Meaning {
   Lower lower;
   std::string_view target;
 };
 
-/// The kind of node of this operator, or null.
-const NodeKind* find_kind(std::string_view op);
-/// The same where the node's first input is a list of ours, for operators that take tensors as well.
-const NodeKind* find_list_kind(std::string_view op);
-/// The operators we have a kind of node for, in order of their names.
-std::vector<std::string_view> all_kinds();
+/// The meaning registered for a type of node, or null.
+const Meaning* find_meaning(NodeType type);
+/// The same where the node's first input is a list of ours, for types that take tensors as well.
+const Meaning* find_list_meaning(NodeType type);
+/// The client's operators that have a meaning, by name.
+std::vector<std::string_view> lowered_operators(const Dialect& client);
 
 /// The meaning of nodes that are one line of an element-wise family.
 struct PointLower {
@@ -153,20 +154,20 @@ struct PointLower {
 };
 
 struct NodeRegistration {
-  NodeRegistration(std::string_view op, Lower lower, std::string_view target = {}, Part part = Part::kNone);
-  NodeRegistration(std::string_view op, const PointLower& point, std::string_view target);
+  NodeRegistration(NodeType type, Lower lower, std::string_view target = {}, Part part = Part::kNone);
+  NodeRegistration(NodeType type, const PointLower& point, std::string_view target);
 };
 struct ListNodeRegistration {
-  ListNodeRegistration(std::string_view op, Lower lower);
+  ListNodeRegistration(NodeType type, Lower lower);
 };
 
 }  // namespace npu::graph
 
 #define NPU_NODE_NAME2(line) register_node_##line
 #define NPU_NODE_NAME(line) NPU_NODE_NAME2(line)
-/// NPU_NODE("Exp", unary, "exp"): registers a function as the meaning of a node's operator, with the operator of `ops`
-/// that it is to call where several nodes share the function. What it is in a pass over elements (point.h) follows, or
+/// NPU_NODE("Exp", unary, "exp"): registers a function as the meaning of nodes of this type, with the operator of `ops`
+/// that it is to call where several types share the function. What it is in a pass over elements (point.h) follows, or
 /// stands in the PointLower.
 #define NPU_NODE(...) const ::npu::graph::NodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)
-/// NPU_LIST_NODE("AddN", add_lists): the meaning where the first input is a list.
+/// NPU_LIST_NODE(Kind::kAddList, add_lists): the meaning where the first input is a list.
 #define NPU_LIST_NODE(...) const ::npu::graph::ListNodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)

@@ -90,7 +90,7 @@ Plan Planner::make_once() {
 
 bool Planner::lower(NodeId id) {
   const Node& node = (*builder_.function)[id];
-  if (node.op == kind::kArgument) return true;
+  if (node.kind == Kind::kArgument) return true;
   builder_.go_to(id);
   const size_t first_step = builder_.plan.steps.size(), first_slot = builder_.plan.slots.size();
   const auto undo = [&] {
@@ -98,7 +98,7 @@ bool Planner::lower(NodeId id) {
     builder_.plan.slots.resize(first_slot);
   };
   try {
-    lower_by_kind(node);
+    lower_by_meaning(node);
     fold(id, first_step, first_slot);
     return true;
   } catch (const NeedsValue& need) {
@@ -120,17 +120,17 @@ bool Planner::lower(NodeId id) {
   }
 }
 
-void Planner::lower_by_kind(const Node& node) {
-  if (node.op == kind::kConstant) {
+void Planner::lower_by_meaning(const Node& node) {
+  if (node.kind == Kind::kConstant) {
     const auto& literal = node.attributes.get<Literal>("value");
     return builder_.set(0, builder_.constant(literal));
   }
   const bool lists = !node.inputs.empty() && builder_.values.at(node.inputs.front()).list;
-  const NodeKind* kind = lists ? find_list_kind(node.op) : nullptr;
-  if (kind == nullptr) kind = find_kind(node.op);
-  if (kind == nullptr) throw Declined{"there is no kernel of it"};
-  Lowering lowering(builder_, node, kind->target);
-  kind->lower(lowering);
+  const Meaning* meaning = lists ? find_list_meaning(node.type()) : nullptr;
+  if (meaning == nullptr) meaning = find_meaning(node.type());
+  if (meaning == nullptr) throw Declined{"there is no kernel of it"};
+  Lowering lowering(builder_, node, meaning->target);
+  meaning->lower(lowering);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (!builder_.values.contains({builder_.current, static_cast<int32_t>(i)}))
       fail(Code::kInternal, "its kernel brings no output {}", i);
@@ -152,9 +152,9 @@ void Planner::lower_parts(const Node& node) {
   };
   try {
     for (const NodeId id : parts.order()) {
-      if (parts[id].op == kind::kArgument) continue;
+      if (parts[id].kind == Kind::kArgument) continue;
       builder_.go_to(id);
-      lower_by_kind(parts[id]);
+      lower_by_meaning(parts[id]);
     }
   } catch (const NeedsValue&) {
     back();
@@ -179,7 +179,7 @@ void Planner::lower_on_host(const Node& node, const std::string& reason) {
 }
 
 bool Planner::foldable(const Node& node, size_t first_step) const {
-  if (node.stateful || node.op == kind::kConstant) return false;
+  if (node.stateful || node.kind == Kind::kConstant) return false;
   for (const Edge& edge : node.inputs)
     if (!builder_.values.at(edge).literal) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -227,7 +227,7 @@ void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
 
 /// The nodes not lowered become a function of their own, called with what they need of those that were.
 void Planner::split(std::span<const NodeId> order) {
-  Function rest(builder_.function->name);
+  Function rest(builder_.function->name, *builder_.function->dialect);
   std::map<Edge, Edge> edges;
   std::map<NodeId, NodeId> nodes;
   const auto mapped = [&](Edge edge) {
@@ -246,7 +246,7 @@ void Planner::split(std::span<const NodeId> order) {
     return to;
   };
   for (const NodeId id : order) {
-    if ((*builder_.function)[id].op == kind::kArgument) continue;
+    if ((*builder_.function)[id].kind == Kind::kArgument) continue;
     Node node = (*builder_.function)[id];
     for (Edge& edge : node.inputs) edge = mapped(edge);
     node.after.clear();

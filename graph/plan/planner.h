@@ -27,7 +27,7 @@ class Planner {
   void unfuse(NodeId only);
   /// False when the plan must end before this node.
   bool lower(NodeId id);
-  void lower_by_kind(const Node& node);
+  void lower_by_meaning(const Node& node);
   void lower_parts(const Node& node);
   void lower_on_host(const Node& node, const std::string& reason);
   void fold(NodeId id, size_t first_step, size_t first_slot);

@@ -8,7 +8,7 @@ namespace {
 
 void make_constant(Function& f, NodeId id, const Literal& literal) {
   Node& node = f[id];
-  node.op = kind::kConstant;
+  node.kind = Kind::kConstant, node.op = f.dialect->spelling(Kind::kConstant);
   node.inputs.clear();
   node.functions.clear();
   node.attributes = {};
@@ -17,7 +17,7 @@ void make_constant(Function& f, NodeId id, const Literal& literal) {
 }
 
 bool was_folded(const Node& node, const Planned& planned) {
-  return planned.literal && !node.stateful && node.op != kind::kConstant && node.op != kind::kArgument &&
+  return planned.literal && !node.stateful && node.kind != Kind::kConstant && node.kind != Kind::kArgument &&
          node.outputs.size() == 1;
 }
 

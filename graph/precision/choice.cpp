@@ -137,7 +137,7 @@ class Chooser {
     if (mode_.reduced != DType::kHalf) return nullptr;
     for (const Edge& edge : f_[id].inputs) {
       const Node& from = f_[edge.node];
-      if (from.op != kind::kConstant || from.outputs[0].type.dtype != DType::kFloat) continue;
+      if (from.kind != Kind::kConstant || from.outputs[0].type.dtype != DType::kFloat) continue;
       const auto& literal = from.attributes.get<Literal>("value");
       const float* value = literal.as<float>();
       if (std::any_of(value, value + literal.count(),

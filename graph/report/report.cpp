@@ -19,10 +19,10 @@ int64_t count_nodes(const Function& function, bool (*counts)(const Node&)) {
                        [&](const Node& node) { return !node.removed && counts(node); });
 }
 
-bool is_operator(const Node& node) { return node.op != kind::kArgument; }
+bool is_operator(const Node& node) { return node.kind != Kind::kArgument; }
 
 bool is_unknown(const Node& node) {
-  return is_operator(node) && node.op != kind::kConstant && find_kind(node.op) == nullptr;
+  return is_operator(node) && node.kind != Kind::kConstant && find_meaning(node.type()) == nullptr;
 }
 
 int64_t bytes_of(std::span<const Value> values) {
@@ -48,7 +48,7 @@ nlohmann::json json_of(const NodePrecision& node) {
           {"why", node.why}};
 }
 
-bool is_loop(const Node& node) { return node.op == "While" || node.op == "StatelessWhile"; }
+bool is_loop(const Node& node) { return node.kind == Kind::kWhile; }
 
 }  // namespace
 

@@ -119,7 +119,7 @@ TEST(Report, TheOldestCausesGo) {
 
 TEST(Report, GoesWhereItIsSent) {
   const auto report = std::make_shared<Report>(3);
-  Function f("g\xff");
+  Function f("g\xff", tensorflow::dialect());
   report->met(f, Role::kRoot);
   report->planned({f, Role::kRoot, false, Plan{}, 1.5, ""});
   const auto folder = std::filesystem::temp_directory_path();

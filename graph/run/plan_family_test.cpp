@@ -82,11 +82,11 @@ TEST(Library, RunsOfARemovedFunctionGoOn) {
 TEST(Report, RemembersTheLastThatWent) {
   Report report;
   for (int i = 0; i < 1000; ++i) {
-    const Function f("f" + std::to_string(i));
+    const Function f("f" + std::to_string(i), tensorflow::dialect());
     report.planned({f, Role::kBody, false, Plan{}, 1, ""});
     report.retire(f.name);
   }
-  report.planned({Function("here"), Role::kBody, false, Plan{}, 1, ""});
+  report.planned({Function("here", tensorflow::dialect()), Role::kBody, false, Plan{}, 1, ""});
   report.retire("never there");
   const std::string text = report.json();
   EXPECT_EQ(text.find("\"f1\""), std::string::npos);

@@ -80,7 +80,7 @@ std::string damaged(Random& random, std::string bytes) {
 bool loops(const Program& program) {
   for (const auto& [name, function] : program.functions)
     for (const Node& node : function->nodes)
-      if (const auto call = as_call(node); call && call->kind == CallKind::kWhile) return true;
+      if (const auto call = as_call(node); call && call->kind == Kind::kWhile) return true;
   return false;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "graph/import/tensorflow/dialect.h"
 #include "graph/import/tensorflow/value.h"
 
 namespace npu::graph::tensorflow {
@@ -17,7 +18,7 @@ struct NodeMessage {
 };
 
 /// Large constants are never handed back to the client, so only their value is kept.
-bool keeps_raw(std::string_view op) { return op != kind::kConstant; }
+bool keeps_raw(std::string_view op) { return dialect().kind_of(op) != Kind::kConstant; }
 
 NodeMessage read_node(Bytes node_def) {
   NodeMessage node;
@@ -67,7 +68,7 @@ Spelling spell(std::string_view input) {
 class Builder {
  public:
   Builder(std::string name, const Catalogue& catalogue, const Program& program)
-      : function_(std::make_shared<Function>(std::move(name))), catalogue_(catalogue), program_(program) {}
+      : function_(std::make_shared<Function>(std::move(name), dialect())), catalogue_(catalogue), program_(program) {}
 
   void add_argument(const std::string& name, ValueType type, PartialShape shape) {
     at(name, [&] { named(function_->add_argument(name, {type, std::move(shape)}), name); });
@@ -151,6 +152,7 @@ class Builder {
     } else {
       add_call(node, starts);
     }
+    node.kind = dialect().kind_of(node.op);
     const NodeId id = function_->add(std::move(node));
     named(id, message.name);
     open_.push_back({id, signature, std::move(message.inputs)});
@@ -167,7 +169,7 @@ class Builder {
     }
     node.stateful = true;
     node.attributes.set("f", FunctionName{node.op});
-    node.op = "StatefulPartitionedCall";
+    node.op = dialect().spelling(Kind::kCall);
   }
 
   NodeId node_named(std::string_view name) const {

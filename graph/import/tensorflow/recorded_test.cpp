@@ -62,8 +62,8 @@ TEST_P(Recorded, PassesShrinkTheStep) {
   size_t calls = 0, operators = 0;
   for (const Node& node : step.nodes) {
     const std::optional<Call> call = as_call(node);
-    calls += call && call->kind == CallKind::kCall;
-    operators += node.op != kind::kArgument;
+    calls += call && call->kind == Kind::kCall;
+    operators += node.kind != Kind::kArgument;
   }
   EXPECT_EQ(calls, 0u);
   EXPECT_GT(operators, 100u);

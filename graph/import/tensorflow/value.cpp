@@ -108,13 +108,14 @@ ValueType value_type(int64_t data_type) {
   return ValueType::tensor(known ? kDTypes[static_cast<size_t>(data_type)] : DType::kUndefined);
 }
 
-std::string type_value(ValueType type) {
-  const auto number = std::find(kDTypes.begin(), kDTypes.end(), type.dtype) - kDTypes.begin();
-  constexpr char kTag = field::kAttrType << 3;  // wire type 0: a varint, here of one byte
-  return {kTag, static_cast<char>(number)};
+std::string write_attribute(const Attribute& value) {
+  // Wire type 0: a varint, here of one byte.
+  if (const bool* flag = std::get_if<bool>(&value)) return {char{field::kB << 3}, static_cast<char>(*flag)};
+  const auto* type = std::get_if<ValueType>(&value);
+  if (type == nullptr) fail(Code::kInternal, "no pass writes {}", kind_name(value));
+  const auto number = std::find(kDTypes.begin(), kDTypes.end(), type->dtype) - kDTypes.begin();
+  return {char{field::kAttrType << 3}, static_cast<char>(number)};
 }
-
-std::string bool_value(bool value) { return {char{field::kB << 3}, static_cast<char>(value)}; }
 
 PartialShape read_shape(Bytes shape) {
   Dims dims;

@@ -10,9 +10,9 @@ namespace npu::graph::tensorflow {
 /// Reference types (VariableV2) count as the type they refer to. Types we have no element for (quantised, float8) give
 /// a tensor of kUndefined: only the client's framework can compute on them.
 ValueType value_type(int64_t data_type);
-/// The bytes of an AttrValue that holds the type; for tensors whose dtype TensorFlow has.
-std::string type_value(ValueType type);
-std::string bool_value(bool value);
+/// The bytes of an AttrValue with what passes write: the type of a tensor whose dtype TensorFlow has, or a bool. Raises
+/// 500000 for any other.
+std::string write_attribute(const Attribute& value);
 PartialShape read_shape(Bytes shape);
 /// Raises 100006 when the content does not fit the shape and type.
 Literal read_literal(Bytes tensor);

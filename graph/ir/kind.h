@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's own words for what nodes compute: what passes, the planner and reports ask for. A client's operator that
+// none of them asks for stays opaque and is known by the client's name alone. Importers translate (dialect.h).
+//
+// Each line tells inputs -> outputs; attributes have these names in every client's graphs.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace npu::graph {
+
+enum class Kind : uint8_t {
+  kOpaque,  ///< the client's own, looked up by Node::op
+
+  // What functions are made of.
+  kArgument,  ///< -> an argument of the function; index
+  kConstant,  ///< -> value, a Literal
+  kIdentity,  ///< x -> x
+
+  // Element by element; the result has the broadcast shape.
+  kAdd,       ///< x, y -> x + y
+  kSubtract,  ///< x, y -> x - y
+  kMultiply,  ///< x, y -> x · y
+  kDivide,    ///< x, y -> x / y, of floats
+  kAddList,   ///< any number of one shape -> their sum
+  kCast,      ///< x -> x as DstT; SrcT, Truncate
+
+  // Products.
+  kProduct,           ///< a, b -> a · b, of matrices; transpose_a, transpose_b
+  kBatchProduct,      ///< x, y -> x · y of the last two axes, of one type; adj_x, adj_y
+  kWideBatchProduct,  ///< the same, where types may differ: Ta, Tb, Tout
+  kEinsum,            ///< one or two -> their sum of products; equation
+  // Convolutions over 2 or 3 axes; strides, dilations, padding, explicit_paddings, data_format.
+  kConvolution,                     ///< images, filter -> images
+  kConvolutionInputGrad,            ///< sizes, filter, dy -> dx
+  kConvolutionFilterGrad,           ///< x, sizes, dy -> dfilter
+  kDepthwiseConvolution,            ///< as kConvolution, each channel for itself
+  kDepthwiseConvolutionInputGrad,   ///< as kConvolutionInputGrad
+  kDepthwiseConvolutionFilterGrad,  ///< as kConvolutionFilterGrad
+
+  // Shapes.
+  kReshape,                ///< x, shape -> x
+  kExpandDims,             ///< x, axis -> x
+  kSqueeze,                ///< x -> x; squeeze_dims
+  kShape,                  ///< x -> its shape
+  kFill,                   ///< shape, value -> value everywhere
+  kBroadcastGradientArgs,  ///< two shapes -> the axes along which the gradient of each is summed
+
+  // Along axes.
+  kSum,            ///< x, axes -> sum; keep_dims
+  kSoftmax,        ///< x -> along the last axis
+  kBias,           ///< x, bias -> x + bias along the channels; data_format
+  kBiasGrad,       ///< dy -> dbias; data_format
+  kBatchNorm,      ///< x, scale, offset, mean, variance -> y, statistics …; epsilon, is_training, data_format
+  kBatchNormGrad,  ///< dy, x, scale, statistics … -> dx, dscale, doffset, …; as kBatchNorm
+
+  // Variables, of which the first input is the handle.
+  kRead,            ///< v -> its value
+  kAssign,          ///< v, x: v = x
+  kAssignAdd,       ///< v, x: v += x
+  kAssignSubtract,  ///< v, x: v -= x
+
+  kListItem,  ///< list, index, element shape -> element
+
+  // What runs functions of the program in its place, see control_flow.h.
+  kCall,   ///< what f takes -> what it gives
+  kWhile,  ///< variables -> variables; body, cond
+  kIf,     ///< predicate, what the branches take -> what they give; then_branch, else_branch
+  kCase,   ///< index, what the branches take -> what they give; branches
+
+  // The device's overflow word. In its first edition the words go from node to node.
+  kAllocateFloatStatus,  ///< -> words
+  kGetFloatStatus,       ///< words -> words
+  kClearFloatStatus,     ///< words -> words
+  kReadFloatStatus,      ///< -> words
+  kResetFloatStatus,     ///< nothing -> nothing
+
+  // What fusion passes make: what such a node computes is in Node::parts.
+
+  kElementwise,     ///< element-wise nodes in one pass over their elements
+  kVariableUpdate,  ///< with updates of variables in place: the step of an optimizer on all its variables
+  // Inputs and outputs of these are told by attributes, which hold positions; absent ones take no part.
+  /// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta along rows. Inputs x, rows (the shape [1, count, length,
+  /// 1] in which x is normalised), shape (of the result), gamma, beta.
+  kLayerNorm,
+  /// Its gradients. Inputs dy, x, rows, gamma, axes (along which dgamma and dbeta are summed); outputs dx (in the shape
+  /// `rows`), dgamma and dbeta, with axes of one element where dgamma_keeps and dbeta_keeps say so.
+  kLayerNormGrad,
+  /// softmax(Q K^T * factor + bias) V, or / factor where the attribute divides says so. Inputs q, k, v, factor, bias.
+  /// q_axes, k_axes, v_axes and out_axes name axes: B, N (heads), S (queries), T (keys), D (depth), E (depth of
+  /// values), '*' for B and N as far as there are any. Outputs out and, where a gradient wants them, maximum and sum of
+  /// the rows of scores, [B, N, S, 8].
+  kAttention,
+  /// Its gradient. Inputs those, dy and what the forward gave; outputs dq, dk and dv.
+  kAttentionGrad,
+  /// A product or convolution with the element-wise node that takes up its result.
+  kFusedProduct,
+
+  // What passes about loops make.
+
+  /// In the body of a loop, an element of a list times a matrix that stays: many elements are multiplied at once, and
+  /// what later turns will ask for is kept in a variable of the loop. Inputs: element, matrix, list, index, what is
+  /// kept; where attribute bias says so, what is added to each row; then, where there is an attribute second_turned,
+  /// two matrices whose product is added. Attributes turned and second_turned: the matrix on the right is turned.
+  kItemProduct,
+  kKeptProducts,  ///< -> where a kItemProduct keeps its products: nothing yet
+  /// In the body of a loop, a variable to which every turn adds products: their operands are put by in another
+  /// variable, and many are added at once. Inputs: the sum, what was put by, the operands; outputs: the first two.
+  /// Attribute terms: for each product, which of its operands are turned, or that the rows of one operand are added.
+  kLoopSum,
+  kLoopSumStart,  ///< -> what was put by before the first turn: nothing
+  kLoopSumEnd,    ///< after the loop: the sum, what was put by -> all of it
+
+  kCount,  ///< how many kinds there are
+};
+
+/// Members of kLoopSum's attribute terms.
+inline constexpr int64_t kTurnedLeft = 1, kTurnedRight = 2, kAddedRows = 4;
+
+/// "add", "batch_product": as tables of spellings name it.
+std::string_view name_of(Kind kind);
+/// The kind of this name; kOpaque for a name that no kind has.
+Kind kind_named(std::string_view name);
+
+/// Products of matrices.
+bool is_product(Kind kind);
+/// Convolutions and gradients that give images.
+bool is_convolution(Kind kind);
+/// Gives the elements of its first input in the same order.
+bool is_view(Kind kind);
+/// Looks at the device's overflow word, or clears it.
+bool is_float_status(Kind kind);
+
+/// What the meaning of a node is registered under: its kind, or the client's name of an opaque operator.
+struct NodeType {
+  NodeType(Kind of) : kind(of) {}                          // NOLINT: either is one
+  NodeType(std::string_view operator_) : op(operator_) {}  // NOLINT
+  NodeType(const char* operator_) : op(operator_) {}       // NOLINT
+  auto operator<=>(const NodeType&) const = default;
+
+  Kind kind = Kind::kOpaque;
+  std::string_view op = {};
+};
+
+/// The name of the kind or operator.
+std::string_view to_string(const NodeType& type);
+
+}  // namespace npu::graph
