@@ -135,9 +135,9 @@ bool is_float_status(Kind kind);
 
 /// What the meaning of a node is registered under: its kind, or the client's name of an opaque operator.
 struct NodeType {
-  NodeType(Kind of) : kind(of) {}                          // NOLINT: either is one
-  NodeType(std::string_view operator_) : op(operator_) {}  // NOLINT
-  NodeType(const char* operator_) : op(operator_) {}       // NOLINT
+  NodeType(Kind of) : kind(of) {}                    // NOLINT: either is one
+  NodeType(std::string_view opaque) : op(opaque) {}  // NOLINT
+  NodeType(const char* opaque) : op(opaque) {}       // NOLINT
   auto operator<=>(const NodeType&) const = default;
 
   Kind kind = Kind::kOpaque;
