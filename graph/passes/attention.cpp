@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/passes/fuse.h"
-#include "graph/passes/match.h"
 #include "graph/passes/pass.h"
-#include "graph/passes/product.h"
+#include "graph/passes/pattern/fuse.h"
+#include "graph/passes/pattern/match.h"
+#include "graph/passes/pattern/product.h"
 
 namespace npu::graph {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/passes/fuse.h"
 #include "graph/passes/pass.h"
+#include "graph/passes/pattern/fuse.h"
 
 namespace npu::graph {
 namespace {

@@ -11,7 +11,7 @@
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
-#include "graph/passes/unfuse.h"
+#include "graph/passes/pattern/unfuse.h"
 #include "graph/run/executable.h"
 
 namespace npu::graph {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "graph/passes/pass.h"
-#include "graph/passes/unfuse.h"
+#include "graph/passes/pattern/unfuse.h"
 #include "graph/precision/choice.h"
 
 namespace npu::graph {

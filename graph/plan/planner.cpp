@@ -9,7 +9,7 @@
 #include "device/context/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/passes/pass.h"
-#include "graph/passes/unfuse.h"
+#include "graph/passes/pattern/unfuse.h"
 #include "graph/plan/binding.h"
 #include "graph/plan/lowering.h"
 #include "graph/plan/no_reuse.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise nodes, and updates of variables, as chains (ops/vector/chain.h). Shapes decide: parts of one shape that
 // are connected make a group of a chain; a smaller result that is broadcast in a larger part goes through memory.
-#include "graph/node/fused.h"
+#include "graph/node/fused/fused.h"
 
 #include <algorithm>
 #include <map>

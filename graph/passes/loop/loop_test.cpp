@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products that leave loops: which ones do, and that results are those of the loop as it was.
-#include "graph/passes/loop.h"
+#include "graph/passes/loop/loop.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes/loop.h"
+#include "graph/passes/loop/loop.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // adds the product to a variable of the loop. The operands are put by instead, and added up many at once.
 #include <algorithm>
 
-#include "graph/passes/loop.h"
+#include "graph/passes/loop/loop.h"
 
 namespace npu::graph {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/node/fused.h"
+#include "graph/node/fused/fused.h"
 #include "graph/plan/binding.h"
 #include "graph/plan/lowering.h"
 #include "ops/cube/channels_last.h"

@@ -4,7 +4,7 @@
 // product with the state is added to it in place.
 #include <algorithm>
 
-#include "graph/passes/loop.h"
+#include "graph/passes/loop/loop.h"
 
 namespace npu::graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes/match.h"
+#include "graph/passes/pattern/match.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "graph/node/array.h"
-#include "graph/node/fused.h"
+#include "graph/node/fused/fused.h"
 #include "graph/plan/refusal.h"
 
 namespace npu::graph {

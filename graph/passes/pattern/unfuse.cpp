@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes/unfuse.h"
+#include "graph/passes/pattern/unfuse.h"
 
 #include <algorithm>
 #include <map>

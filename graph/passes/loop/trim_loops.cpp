@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/passes/loop.h"
+#include "graph/passes/loop/loop.h"
 
 namespace npu::graph {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes/product.h"
+#include "graph/passes/pattern/product.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes/fuse.h"
+#include "graph/passes/pattern/fuse.h"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "graph/node/array.h"
-#include "graph/node/optional.h"
+#include "graph/node/state/optional.h"
 #include "graph/plan/refusal.h"
 
 namespace npu::graph {

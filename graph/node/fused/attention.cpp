@@ -2,7 +2,7 @@
 // Attention and its gradient, as the pass attention makes them: views of q, k, v in which axes stand as the operators
 // want them.
 #include "graph/node/array.h"
-#include "graph/node/fused.h"
+#include "graph/node/fused/fused.h"
 #include "graph/plan/refusal.h"
 
 namespace npu::graph {

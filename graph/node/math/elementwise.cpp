@@ -4,7 +4,7 @@
 #include <span>
 
 #include "graph/node/array.h"
-#include "graph/node/optional.h"
+#include "graph/node/state/optional.h"
 
 namespace npu::graph {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that may be missing. Plans know what is in one of ours that came in as an argument, which is how branches hand
 // them on; iterators' are the client's.
-#include "graph/node/optional.h"
+#include "graph/node/state/optional.h"
 
 #include "graph/node/array.h"
 #include "graph/plan/refusal.h"
