@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Convolution computes channels last whatever the client's layout, so a client that keeps channels first pays for two
+// copies a call, which must run at the speed of memory. Pixels are walked as few long runs, and a run is turned in
+// squares that stay in registers; other element types are converted in a block in cache on the way, never by a second
+// pass over memory.
 #include "ops/cube/channels_last.h"
 
 #include <algorithm>
@@ -74,6 +78,7 @@ HWY_INLINE void transpose_square(const uint16_t* from, int64_t stride, uint16_t*
 
 template <class T>
 void transpose_squares(const T* from, int64_t stride, int64_t rows, int64_t cols, T* to, int64_t to_stride) {
+  // Squares of 16-byte rows: the interleaves of every target work within 16 bytes.
   constexpr int64_t kSide = 16 / static_cast<int64_t>(sizeof(T)), kTall = 64 / static_cast<int64_t>(sizeof(T));
   // kTall rows at a time fill whole cache lines of the result.
   for (int64_t r = 0; r < rows; r += kTall) {
@@ -84,6 +89,7 @@ void transpose_squares(const T* from, int64_t stride, int64_t rows, int64_t cols
         transpose_square(from + (r + q) * stride + c, stride, to + c * to_stride + r + q, to_stride);
       }
     }
+    // What is left below and to the right of whole squares.
     transpose_plain(from + (r + whole) * stride, stride, tall - whole, c, to + r + whole, to_stride);
     transpose_plain(from + r * stride + c, stride, tall, cols - c, to + c * to_stride + r, to_stride);
   }
@@ -91,6 +97,7 @@ void transpose_squares(const T* from, int64_t stride, int64_t rows, int64_t cols
 
 template <class T>
 void transpose_blocks(const T* from, int64_t stride, int64_t rows, int64_t cols, T* to, int64_t to_stride) {
+  // Double elements have no square of their own: blocks of 16 x 16 keep both sides in cache.
   constexpr int64_t kBlock = 16;
   for (int64_t r = 0; r < rows; r += kBlock) {
     for (int64_t c = 0; c < cols; c += kBlock) {
@@ -100,6 +107,7 @@ void transpose_blocks(const T* from, int64_t stride, int64_t rows, int64_t cols,
   }
 }
 
+// By size only: bfloat16 and float16 share a kernel.
 void transpose_any(const void* from, int64_t stride, int64_t rows, int64_t cols, int64_t element, void* to,
                    int64_t to_stride) {
   if (element == 4) {
@@ -135,8 +143,10 @@ Runs runs_of(const Tensor& images) {
   runs.shape = Dims(std::span(images.shape.data() + 2, images.rank() - 2));
   runs.strides = Dims(std::span(images.strides.data() + 2, images.rank() - 2));
   runs.length = runs.shape.back(), runs.step = runs.strides.back();
+  // The stride of an axis of length 1 means nothing.
   if (runs.length == 1) runs.step = 1;
   runs.shape.pop_back(), runs.strides.pop_back();
+  // An outer axis that continues where the inner one ends makes the run longer.
   while (!runs.shape.empty() && (runs.shape.back() == 1 || runs.strides.back() == runs.length * runs.step)) {
     runs.length *= runs.shape.back();
     runs.shape.pop_back(), runs.strides.pop_back();

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// A product is cut into tiles by its sizes alone, and each tile is computed by one thread in the engine that is fastest
+// for its size: the house's kernels where a call into oneDNN costs more than the arithmetic, dnnl_sgemm above. oneDNN
+// multiplies neither doubles nor 64-bit integers nor complex numbers on a CPU: those are the house's at every size.
 #include "ops/cube/gemm.h"
 
 #include <algorithm>
@@ -38,11 +41,14 @@ T multiply(T a, T b) {
     return a * b;
 }
 template <class R>
+// std::complex's own operator looks for NaN in every product, to restore infinities. Products of matrices go without,
+// as in BLAS.
 std::complex<R> multiply(std::complex<R> a, std::complex<R> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
 template <class T>
+// beta 0 writes zeros whatever C holds: it may be fresh memory, and 0 * NaN would stay NaN.
 void scale(const GemmArgs<T>& g) {
   for (int64_t i = 0; i < g.m; ++i) {
     T* row = g.c + i * g.ldc;
@@ -55,6 +61,7 @@ template <class T>
 void plain(const GemmArgs<T>& g) {
   const int64_t b_row = g.trans_b ? 1 : g.ldb;
   const int64_t b_col = g.trans_b ? g.ldb : 1;
+  // Beside C, not in it: alpha multiplies the finished sum, and the old C is still needed for beta.
   const Scratch<T> sums(g.n);
   for (int64_t i = 0; i < g.m; ++i) {
     std::fill_n(sums.data(), g.n, T(0));
@@ -93,6 +100,7 @@ void product(const GemmArgs<float>& g) {
     onednn_sgemm(g);
 }
 
+// A transposed B goes to the packed kernel even when small: packing turns it on the way.
 void product(const GemmArgs<double>& g) {
   if (g.m == 1 && g.n == 1)
     kernel_dot(g);
@@ -120,6 +128,7 @@ void product(const GemmArgs<std::complex<R>>& g) {
 
 // C = beta * C + the sum of `slices` partial results, in order.
 template <class T>
+// alpha is in the partial results already, beta is applied here, once.
 void add_slices(const GemmArgs<T>& g, const Tile& tile, const T* partial, int64_t slices) {
   const int64_t size = tile.rows * tile.cols;
   for (int64_t i = 0; i < tile.rows; ++i) {
@@ -134,12 +143,15 @@ void add_slices(const GemmArgs<T>& g, const Tile& tile, const T* partial, int64_
 }
 
 template <class T>
+// Every slice of k writes partial results of its own, which are added by index afterwards: the sum does not depend on
+// which slice is ready first, nor on how many run at once.
 void gemm_sliced(const GemmArgs<T>& g, const Tiling& tiling) {
   const int64_t tile_size = tiling.rows * tiling.cols;
   const Scratch<T> partial(tiling.tiles() * tiling.slices * tile_size);
   parallel_parts(tiling.tiles() * tiling.slices, [&](int64_t index) {
     const Tile tile = tile_at(tiling, g.m, g.n, g.k, index / tiling.slices, index % tiling.slices);
     GemmArgs<T> part = cut(g, tile);
+    // Each tile has the room of a whole one, in which the slices of a smaller tile at the edge lie side by side.
     const int64_t first = index / tiling.slices * tiling.slices * tile_size;
     part.c = partial + first + index % tiling.slices * tile.rows * tile.cols;
     part.ldc = tile.cols;
@@ -163,6 +175,8 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
     t.rows = even_part(m, 256, 16);
     t.cols = even_part(n, 384, 48);
     // More tiles for the threads, but none so small that the engine starves: a deep product is sliced along k below.
+    // Eight is fixed, not the number of threads: the cut decides bits where k is sliced, and which kernel computes a
+    // tile.
     while (divide_up(m, t.rows) * divide_up(n, t.cols) < 8 && t.rows * t.cols * k > 16 * kPartWork) {
       if (t.cols > t.rows && t.cols >= 192)
         t.cols = round_up(divide_up(t.cols, 2), 48);
@@ -181,6 +195,8 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
   }
   t.row_tiles = divide_up(m, std::max<int64_t>(t.rows, 1));
   t.col_tiles = divide_up(n, std::max<int64_t>(t.cols, 1));
+  // Few tiles and a long k, as in gradients of weights: only k is left to share out. At most 8 slices of 1024 terms or
+  // more, so that adding the partial results is little beside making them.
   if (t.tiles() < 4 && k >= 2048 && work >= 4 * kPartWork)
     t.depth = std::max<int64_t>(1024, round_up(divide_up(k, 8), 64));
   t.slices = std::max<int64_t>(1, divide_up(k, std::max<int64_t>(t.depth, 1)));
@@ -201,6 +217,7 @@ Tile tile_at(const Tiling& t, int64_t m, int64_t n, int64_t k, int64_t tile, int
 template <class T>
 void gemm_serial(const GemmArgs<T>& args) {
   if (args.m == 0 || args.n == 0) return;
+  // As in BLAS: A and B are not read then, so a NaN in them does not show.
   if (args.k == 0 || args.alpha == T(0))
     scale(args);
   else

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Both kernels hold a block of C in registers while k runs: each step loads two vectors of B and spreads one element of
+// A per row, so that the multiply-add units, not the loads, set the pace. The small kernel reads its operands where
+// they lie; the packed one first copies them into panels that are read in order and stay in cache.
+// Each element of C is summed in the order of k wherever in a block it lies: a row computed by the kernel of 12 rows
+// has the same bits as one of the rest.
 #include "ops/cube/kernel.h"
 
 #include <algorithm>
@@ -29,6 +34,7 @@ struct Strided {
 };
 
 template <class T>
+// Where a block of C goes, and what becomes of what lies there.
 struct Target {
   T* c;
   int64_t ldc;
@@ -59,6 +65,7 @@ HWY_INLINE void store_first(D d, hn::VFromD<D> v, T* to, int64_t count) {
 template <bool kPartial, class D, class T = hn::TFromD<D>>
 HWY_INLINE void finish(D d, hn::VFromD<D> acc, const Target<T>& out, T* at, int64_t count) {
   auto v = hn::Mul(acc, hn::Set(d, out.alpha));
+  // beta 0 never reads C, whose memory may be fresh.
   if (out.beta != T(0)) {
     hn::VFromD<D> old;
     if constexpr (kPartial)
@@ -124,17 +131,22 @@ HWY_INLINE void column_block(int64_t m, int64_t k, Strided<T> a, const T* b, int
       micro<R, W, kPartial, kPadded>(k, at, b, ldb, Target<T>{out.c + i * out.ldc, out.ldc, out.alpha, out.beta}, last);
     }
   };
+  // The rest of fewer than kRows rows goes by fours, then one by one: three heights are built, not one for every
+  // remainder.
   run.template operator()<kRows>();
   run.template operator()<4>();
   run.template operator()<1>();
 }
 
 template <class T>
+// A is read element by element, so that a transposed one costs nothing but strides.
 Strided<T> left(const GemmArgs<T>& g) {
   return {g.a, g.trans_a ? 1 : g.lda, g.trans_a ? g.lda : 1};
 }
 
 template <class T>
+// Columns outside, rows inside: the k x 2 vectors of B that a block of columns needs are read again for every block of
+// rows, from the first-level cache.
 void small(const GemmArgs<T>& g) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const Strided<T> a = left(g);
@@ -153,6 +165,8 @@ void small(const GemmArgs<T>& g) {
   }
 }
 
+// Terms that are summed in T before they enter the double sum: with 16 lanes and two chains 32 of them follow each
+// other in one lane. Also what strided operands are gathered into, small enough for the first-level cache.
 constexpr int64_t kDotBlock = 1024;
 
 template <class T>
@@ -194,6 +208,7 @@ void dot(const GemmArgs<T>& g) {
 // Sizes of the packed loops, in elements: a slice of B (depth x width) stays in the second-level cache, a panel of A
 // (kRows x depth) in the first.
 constexpr int64_t kDepth = 256;
+// A multiple of both 12 and 6, so that only the last panel of A is short.
 constexpr int64_t kHeight = 96;
 constexpr int64_t kWidth = 256;
 
@@ -211,6 +226,7 @@ void pack_right(const GemmArgs<T>& g, int64_t p0, int64_t depth, int64_t j0, int
         std::copy_n(from, cols, to);
       else
         for (int64_t c = 0; c < cols; ++c) to[c] = from[c * col];
+      // The zeros spare the kernel masked loads of B; what they compute is cut off when C is stored.
       std::fill(to + cols, to + panel, T(0));
     }
   }
@@ -229,6 +245,8 @@ void pack_left(Strided<T> a, int64_t i0, int64_t height, int64_t p0, int64_t dep
 }
 
 template <class T>
+// A slice of B is packed once and serves all rows; A is packed anew for each kWidth columns, which costs one copy of an
+// element for 256 multiplications with it.
 void packed(const GemmArgs<T>& g) {
   const int64_t panel = 2 * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   const Scratch<T> right(kDepth * (kWidth + panel));
@@ -246,6 +264,7 @@ void packed(const GemmArgs<T>& g) {
           const int64_t cols = std::min(panel, width - jj);
           const T* b = right + jj * depth;
           for (int64_t ii = 0; ii < height; ii += kRows) {
+            // The first slice of k applies beta; later ones add to what it left.
             const Target<T> out{g.c + (i + ii) * g.ldc + j + jj, g.ldc, g.alpha, p == 0 ? g.beta : T(1)};
             const Strided<T> at{rows + ii * depth, 1, kRows};
             const int64_t tall = std::min<int64_t>(kRows, height - ii);
@@ -262,6 +281,7 @@ void packed(const GemmArgs<T>& g) {
   }
 }
 
+// One name an instance: HWY_EXPORT takes neither templates nor overloads.
 void small_float(const GemmArgs<float>& g) { small(g); }
 void small_double(const GemmArgs<double>& g) { small(g); }
 void dot_float(const GemmArgs<float>& g) { dot(g); }

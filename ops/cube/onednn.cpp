@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Kernels are compiled for one shape each and kept in a table by that shape: making one takes a millisecond, and
+// finding it again in oneDNN's own cache still costs microseconds a call. All of them are made and run with one thread,
+// so their order of summation does not depend on the machine's cores; parallelism is the caller's, over coarse fixed
+// tiles.
 #include "ops/cube/onednn.h"
 
 #include <algorithm>
@@ -31,6 +35,7 @@ dnnl::engine& engine() {
   return instance;
 }
 
+// One a thread: kernels run in many threads at once, and none waits for another.
 dnnl::stream& stream() {
   thread_local dnnl::stream instance(engine());
   return instance;
@@ -38,6 +43,7 @@ dnnl::stream& stream() {
 
 dnnl::memory memory(const Desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
 
+// All that `compile` reads.
 struct Key {
   ConvPass pass;
   bool bias;
@@ -81,6 +87,7 @@ Tag images_tag(int64_t rank) { return rank == 2 ? Tag::nhwc : Tag::ndhwc; }
 
 /// Strides over [groups,] o, c / groups, kernel….
 dnnl::memory::dims weight_strides(const WeightLayout& layout, const ConvShape& s) {
+  // Of the whole tensor, not of the shape: a kernel may see some of its channels only.
   const int64_t taps = ConvShape::product(s.kernel), pair = layout.outputs * layout.inputs;
   const auto strides = [&](int64_t output, int64_t input, int64_t step) {
     dnnl::memory::dims out{output, input};
@@ -104,6 +111,7 @@ Problem::Problem(const Key& key) {
   const Type weight_type = gradient ? Type::f32 : type;
   dnnl::memory::dims from{s.n, s.c}, to{s.n, s.o}, w{s.o / s.groups, s.c / s.groups};
   if (grouped) w.insert(w.begin(), s.groups);
+  // Two-dimensional convolutions use the last two of three axes. oneDNN counts a dilation from 0.
   for (size_t d = kMaxSpatial - static_cast<size_t>(s.rank); d < kMaxSpatial; ++d) {
     from.push_back(s.in[d]), to.push_back(s.out[d]), w.push_back(s.kernel[d]);
     stride.push_back(s.stride[d]), dilation.push_back(s.dilation[d] - 1);
@@ -111,6 +119,8 @@ Problem::Problem(const Key& key) {
   }
   src = Desc(from, type, images_tag(s.rank));
   dst = Desc(to, type, images_tag(s.rank));
+  // Images lie channels last, the order in which oneDNN is level with the frameworks in all three passes. Of weights it
+  // chooses the order, usually blocked to its vectors; WeightReorder leads there from the client's.
   weights = Desc(w, weight_type, Tag::any);
   client_weights = Desc(w, weight_type, weight_strides(key.layout, s));
   if (key.bias) bias = Desc({s.o}, Type::f32, Tag::a);
@@ -118,6 +128,7 @@ Problem::Problem(const Key& key) {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 }
 
+// Never Winograd, which `auto` may pick: its transforms lose digits.
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
 auto forward_desc(const Problem& p) {
@@ -129,6 +140,7 @@ auto forward_desc(const Problem& p) {
                                                          p.stride, p.dilation, p.pad_before, p.pad_after, p.attributes);
 }
 
+// Gradients are described with the forward kernel they belong to, as oneDNN asks.
 auto data_desc(const Problem& p) {
   return dnnl::convolution_backward_data::primitive_desc(engine(), kDirect, p.src, p.weights, p.dst, p.stride,
                                                          p.dilation, p.pad_before, p.pad_after, forward_desc(p),
@@ -136,6 +148,7 @@ auto data_desc(const Problem& p) {
 }
 
 auto weights_desc(const Problem& p, DType dtype) {
+  // Weight gradients are float32, but a forward kernel exists for weights of the images' type only.
   Problem hint = p;
   if (dtype != DType::kFloat) hint.weights = Desc(p.weights.get_dims(), Type::bf16, Tag::any);
   return dnnl::convolution_backward_weights::primitive_desc(engine(), kDirect, p.src, p.weights, p.dst, p.stride,
@@ -153,6 +166,7 @@ class WeightReorder {
     for (size_t i = 0; i < inner.size(); ++i)
       if (inner[i] == static_cast<int64_t>(axis)) block *= packed.get_inner_blks()[i];
     for (const int64_t size : dims) elements *= size;
+    // Halved while a piece keeps 1 MiB of float32 and cuts no block.
     while (elements / pieces_ >= 2 * kPieceElements && dims[axis] % (2 * pieces_ * block) == 0) pieces_ *= 2;
     auto part = dims;
     part[axis] /= pieces_;
@@ -212,6 +226,7 @@ class Conv final : public OnednnConv {
   void run(void* src, void* weights, const float* bias, void* dst) const override {
     const OneThread one;
     const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
+    // `src`, `weights` and `dst` are named as in the forward pass; oneDNN has names of its own for their gradients.
     const bool data = key_.pass == ConvPass::kBackwardData, gradient = key_.pass == ConvPass::kBackwardWeights;
     Args args{{data ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, memory(problem_.src, src)},
               {gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, memory(weights_, weights)},
@@ -263,6 +278,7 @@ class Matmul final : public OnednnMatmul {
     using Dims = dnnl::memory::dims;
     a_ = Desc({s.m, s.k}, type, s.trans_a ? Dims{1, s.lda} : Dims{s.lda, 1});
     b_ = Desc({s.k, s.n}, type, s.trans_b ? Dims{1, s.ldb} : Dims{s.ldb, 1});
+    // float32 even where operands are halves: the caller adds what else there is and rounds once.
     c_ = Desc({s.m, s.n}, Type::f32, Dims{s.n, 1});
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -306,6 +322,7 @@ class Table {
       order_.splice(order_.begin(), order_, at->second);
       return at->second->second;
     }
+    // Under the lock, so that no kernel is compiled twice. A refusal is kept as well: null is an answer.
     order_.emplace_front(key, compile(key));
     by_key_[key] = order_.begin();
     if (order_.size() > kLimit) {
