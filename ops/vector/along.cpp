@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Kernels see lines of slot elements and nothing of strides or dtypes. Lines across memory are computed 64 side by
+// side, because reading one of them alone fetches a whole cache line for every element.
 #include "ops/vector/along.h"
 
 #include <algorithm>
@@ -40,6 +42,7 @@ void Along::plan(std::span<const Tensor> inputs, const Tensor& out, int64_t dim,
     }
   }
   lines_ = make_loop(shape, {strides, inputs_ + 1});
+  // The first input decides for all: one walk serves them, and sides that lie otherwise are staged.
   const bool across = lines_.strides[0].back() == 1 && sides_[0].axis_stride != 1 && lines_.shape.back() >= 8;
   by_columns_ = across || (length_ < kShortLine && lines_.shape.back() >= kColumns);
 }
@@ -52,6 +55,7 @@ void Along::run() const {
     return;
   }
   const int64_t inner = lines_.shape.back();
+  // A tile never goes beyond the innermost axis: its columns lie at one stride.
   const int64_t tiles = lines / inner * ((inner + kColumns - 1) / kColumns);
   const int64_t grain = std::max<int64_t>(1, kPart / (length_ * kColumns));
   parallel_for(tiles, grain, [this](int64_t b, int64_t e) {
@@ -101,6 +105,8 @@ void Along::run_columns(int64_t tile) const {
   const int64_t column = tile % per_row * kColumns;
   const int64_t width = std::min(kColumns, inner - column);
   const LoopCursor at(lines_, tile / per_row * inner + column);
+  // A block that is not full is staged even where its memory fits: the kernel computes 64 columns, and the others
+  // belong to somebody else. In the staging room they hold anything, and nobody reads what comes of them.
   const auto direct = [&](size_t k) { return width == kColumns && sides_[k].same && lines_.strides[k].back() == 1; };
   AlongBlock block{};
   block.length = length_;

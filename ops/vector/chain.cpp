@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// A tile goes through all steps before the next one begins, so a chain reads its inputs and writes its outputs once,
+// whatever lies between. Operands that kernels can read where they lie cost no copy; the step that makes an output
+// writes to memory directly where it may. Parts depend on sizes and on the number of steps alone.
 #include "ops/vector/chain.h"
 
 #include <algorithm>
@@ -18,8 +21,10 @@ constexpr int64_t kLeastTile = 256;        // below it calls of kernels cost mor
 constexpr int64_t kGrain = 1 << 15;        // elements times steps of a parallel part: some twenty microseconds
 constexpr int64_t kLongRow = 256;          // elements; shorter rows are put together in a buffer
 constexpr int64_t kStagger = 128;          // bytes between buffers, so that they do not meet in one set of the cache
+// As in chain_program.cpp, which refuses more.
 constexpr size_t kMostRegisters = 512;
 
+// Parts begin at multiples of 64 elements, so that threads share no cache line of an aligned output.
 int64_t rounded(int64_t count) { return (count + 63) / 64 * 64; }
 
 int64_t bytes_of(const Tensor& t) { return t.span() * static_cast<int64_t>(size_of(t.dtype)); }
@@ -94,6 +99,7 @@ void Chain::bind(Group& g) {
   for (size_t k = 0; k < g.inputs.size(); ++k) {
     Side& s = g.inputs[k];
     require(s.tensor.dtype == p.dtype[k], "input {} of a chain is {}; it must be {}", k, s.tensor, p.dtype[k]);
+    // A number handed over as a one-element tensor broadcasts whatever its rank, as in Elementwise.
     const bool number = s.tensor.rank() > shape.size() && s.tensor.count() == 1;
     s.tensor = (number ? s.tensor.view({}, {}) : s.tensor).expanded(shape);
     s.convert = converter(s.tensor.dtype, p.slot[k]);
@@ -135,6 +141,8 @@ void Chain::meet(Group& g) {
     Target& t = g.outputs[k];
     const auto reg = static_cast<size_t>(p.outputs[k]);
     const int written = static_cast<int>(reg) - static_cast<int>(p.dtype.size() - p.steps.size());
+    // A register that is an input has no step to write it; of two outputs that are one register only the first is
+    // written by the step, the other is a copy.
     t.direct = written >= 0 && t.tensor.dtype == p.slot[reg] && t.tensor.dtype != DType::kBool &&
                std::find(p.outputs.begin(), p.outputs.end(), p.outputs[k]) == p.outputs.begin() + static_cast<int>(k);
     const std::byte* b = t.tensor.bytes();
@@ -144,6 +152,7 @@ void Chain::meet(Group& g) {
       if (a >= b + bytes_of(t.tensor) || b >= a + bytes_of(s.tensor)) continue;
       const bool in_place = a == b && s.tensor.dtype == t.tensor.dtype && s.tensor.strides == t.tensor.strides;
       if (!in_place) s.copied = true;
+      // In place the step may write to memory only when no later step reads the input it overwrites.
       t.direct = t.direct && in_place && p.last_use[i] <= written;
     }
   }
@@ -159,6 +168,7 @@ class Chain::Registers {
         stride_(g.tile * p_.widest + kStagger),
         room_(static_cast<int64_t>(p_.buffers) * stride_ + 64) {
     for (size_t r = 0; r < p_.buffer.size(); ++r) at_[r] = p_.buffer[r] < 0 ? nullptr : room_ + p_.buffer[r] * stride_;
+    // Numbers and constants fill their buffers once a part: no step writes over them.
     for (const ChainProgram::Number& number : p_.numbers) fill(number);
     for (size_t k = 0; k < g_.inputs.size(); ++k) {
       const Side& s = g_.inputs[k];
@@ -201,6 +211,7 @@ class Chain::Registers {
     const int64_t row = g_.walk.back(), stride = s.strides.back();
     const auto slot_size = static_cast<int64_t>(size_of(p_.slot[k]));
     const bool as_is = stride == 1 && reads_as(s.tensor.dtype, p_.slot[k]);
+    // Two axes, as of a bias under short rows: stepped through without a division for each row.
     if (as_is && g_.walk.size() == 2 && at % row + count > row) return load_rows(s, at, count, buffer);
     for (int64_t done = 0; done < count;) {
       const int64_t n = std::min(count - done, row - (at + done) % row);
@@ -242,6 +253,8 @@ class Chain::Registers {
     else if (step.narrow == nullptr)
       step.widen(in[0], 1, out, 1, count);
     if (step.narrow == nullptr) return;
+    // Rounded into the type the operator would have stored and widened again: so the bits are those of the operators
+    // one by one.
     std::byte* const between = room_ + (p_.buffers - 1) * stride_;
     step.narrow(step.run != nullptr ? out : in[0], 1, between, 1, count);
     step.widen(between, 1, out, 1, count);

@@ -56,6 +56,7 @@ ChainProgram::Group ChainProgram::compiled(const ChainGroup& group) {
         fail(Code::kInternal, "step {} of a chain reads register {} of {}", step.op, reg, types.size());
     require(!step.operands.empty() && step.operands.size() <= kMostOperands, "step {} of a chain has {} operands",
             step.op, step.operands.size());
+    // The last operand tells the type a step computes in: a first one may be the bool of a condition.
     const DType dtype = types[static_cast<size_t>(step.operands.back().second)];
     require(knows(step.op, dtype, step.result), "a chain has no kernel of {} that makes {} of {}", step.op, step.result,
             dtype);
@@ -69,6 +70,7 @@ ChainProgram::Group ChainProgram::compiled(const ChainGroup& group) {
       const Scalar number = number_for(step, call, k);
       require(number.defined(), "step {} of a chain has no operand {}", step.op, call.names[k]);
       const double value = number.to_double();
+      // One register for equal numbers: each holds a buffer for as long as the chain runs.
       const bool there = std::any_of(g.numbers.begin(), g.numbers.end(), [&](const Number& n) {
         return n.slot == call.slot && n.value.to_double() == value;
       });
@@ -116,6 +118,7 @@ void ChainProgram::add_step(Group& g, const ChainStep& step) {
       out.operands.push_back(number->reg);
     }
   }
+  // Results narrower than their slot are rounded after every step, by way of the narrow type.
   if (kept != step.result || (cast && kept != slot_of(dtype))) {
     out.narrow = kept == step.result ? nullptr : converter(cast ? slot_of(dtype) : kept, step.result);
     out.widen = out.narrow == nullptr ? converter(slot_of(dtype), kept) : converter(step.result, kept);
@@ -139,6 +142,8 @@ void ChainProgram::find_buffers(Group& g) {
   std::vector<int> idle;
   for (size_t s = 0; s < g.steps.size(); ++s) {
     const auto result = static_cast<size_t>(g.steps[s].result);
+    // The result takes its buffer before those of its operands are free: from one type to a wider one no step could
+    // work in place.
     if (idle.empty()) idle.push_back(g.buffers++);
     g.buffer[result] = idle.back();
     idle.pop_back();

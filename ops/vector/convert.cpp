@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// All conversions are one template, instantiated for pairs of which one side is a slot: some 150 functions instead of a
+// kernel per operator and pair of types.
 #include "ops/vector/convert.h"
 
 #include <bit>
@@ -30,6 +32,7 @@ HWY_INLINE To to_real(From x) {
     using Wide = std::conditional_t<std::is_signed_v<To> && sizeof(To) <= 4, int32_t, int64_t>;
     return static_cast<To>(static_cast<Wide>(x));
   } else if constexpr (is_half_v<To>) {
+    // Doubles and integers reach a half by way of float, as torch's halves are built from floats only.
     return To(static_cast<float>(x));
   } else {
     return static_cast<To>(x);
@@ -49,6 +52,7 @@ HWY_INLINE To to(From x) {
     if constexpr (std::is_same_v<To, bool>)
       return x.real() != 0 || x.imag() != 0;
     else
+      // The imaginary part is dropped, as in torch.
       return to_real<To>(x.real());
   } else if constexpr (is_complex_v<To>) {
     return To(static_cast<typename To::value_type>(x), 0);
@@ -83,7 +87,9 @@ HWY_INLINE int64_t narrow_half(const float* from, Half* out, int64_t count) {
 // Written on bits so that the compiler turns the loop into vector code.
 HWY_INLINE uint16_t bf16_bits(float value) {
   const uint32_t f = std::bit_cast<uint32_t>(value);
+  // To nearest, ties to even: the sum carries where the lower half is above the middle, or at it under an odd number.
   const uint32_t rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+  // A NaN whose digits are all in the lower half would become an infinity.
   const uint32_t quiet = (f >> 16) | 0x40u;
   return static_cast<uint16_t>((f & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
@@ -114,6 +120,7 @@ void convert(const void* from_raw, int64_t from_stride, void* to_raw, int64_t to
   if (from_stride == 1 && to_stride == 1) {
     convert_dense<From>(from, out, count);
   } else if (from_stride == 0 && to_stride == 1) {
+    // One number for many is converted once.
     const To value = to<To>(value_of<From>(*from));
     for (int64_t i = 0; i < count; ++i) out[i] = value;
   } else {
@@ -148,6 +155,7 @@ HWY_EXPORT(find);
 
 constexpr size_t kTypes = 40;
 
+// Filled once for the CPU at hand: a look-up is then an index, without asking for the instruction set again.
 struct Table {
   Convert cells[kTypes][kTypes] = {};
   Table() {
@@ -177,6 +185,7 @@ DType slot_of(DType dtype) {
     case DType::kBool:
     case DType::kComplex64:
     case DType::kComplex128: return dtype;
+    // Every integer is computed as int64; what is stored again wraps to the width of its type.
     default: return is_integer(dtype) ? DType::kInt64 : DType::kUndefined;
   }
 }

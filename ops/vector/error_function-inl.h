@@ -85,6 +85,7 @@ HWY_INLINE double normal_density(double x) { return std::exp(-0.5 * x * x) * 0x1
 // on [6, 17.6] (2^-24.6); the last float below 1 has w = 15.9.
 HWY_INLINE float erfinv_of(float x) {
   const auto wide = static_cast<double>(x);
+  // 1 - x² without the cancellation near 1.
   const double left = (1.0 - wide) * (1.0 + wide);
   const double w = -log_core(left);
   double p = 0x1.57e10e30d198cp-31;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Works on bits: infinity and NaN are those with every bit of the exponent set, in all three formats, so halves need no
+// conversion.
 #include "ops/vector/extreme.h"
 
 #include <algorithm>
@@ -34,6 +36,7 @@ void saturate(void* elements, int64_t stride, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     Bits& b = bits[i * stride];
     const Bits magnitude = b & kMagnitude, sign = static_cast<Bits>(b ^ magnitude);
+    // The number before infinity in bits is the largest finite one.
     const Bits kept = magnitude == kExponent ? static_cast<Bits>(sign | (kExponent - 1)) : b;
     b = magnitude > kExponent ? Bits{0} : kept;
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ordering axes by stride makes the walk follow memory whatever the client has transposed; merging them makes rows
+// long, so that most operands end as one run and the cost of a row's start does not show.
 #include "ops/vector/loop.h"
 
 #include <cstdlib>
@@ -53,6 +55,7 @@ Loop merge_in_order(const Dims& order, const Dims& shape, std::span<const Dims> 
     loop.shape.push_back(shape[axis]);
     for (size_t k = 0; k < loop.operands; ++k) loop.strides[k].push_back(strides[k][axis]);
   }
+  // A scalar, or axes of one element each.
   if (loop.shape.empty()) {
     loop.shape.push_back(1);
     for (size_t k = 0; k < loop.operands; ++k) loop.strides[k].push_back(0);
@@ -93,6 +96,7 @@ void LoopCursor::advance(int64_t count) {
   size_t axis = loop_.shape.size() - 1;
   index_[axis] += count;
   for (size_t k = 0; k < loop_.operands; ++k) offset_[k] += count * loop_.strides[k][axis];
+  // Carries into outer axes as a counter does, without a division.
   while (axis > 0 && index_[axis] == loop_.shape[axis]) {
     for (size_t k = 0; k < loop_.operands; ++k) {
       offset_[k] += loop_.strides[k][axis - 1] - loop_.shape[axis] * loop_.strides[k][axis];

@@ -16,6 +16,7 @@ constexpr int64_t kLeastRow = 32;  // bytes; shorter ones are put together
 
 template <int64_t kSize>
 void move_block(const void* const* in, void* out, int64_t count) {
+  // A copy onto itself is a client's right; memcpy asks for different memory.
   if (in[0] != out) std::memcpy(out, in[0], static_cast<size_t>(count * kSize));
 }
 
@@ -46,6 +47,7 @@ DType slot_between(DType from, DType to) {
 /// False for more than some hundred kilobytes, which threads share, and for what is no list of rows. Whether the two
 /// overlap is another question.
 bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
+  // A bool is not copied as it is: any byte but 0 is true, and 1 is stored.
   if (from.dtype != to.dtype || from.dtype == DType::kBool || !(from.shape == to.shape)) return false;
   const auto size = static_cast<int64_t>(size_of(to.dtype));
   rows = {1, size, 0, 0};
@@ -66,6 +68,7 @@ bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
 }
 
 void Move::moved(const Operand& from, const Tensor& to) {
+  // Rows are copied without looking, so memory that overlaps at its new place is planned again.
   if (!by_rows_ || overlap(from.tensor, to)) return plan(from, to);
   from_ = from.tensor.bytes(), to_ = to.bytes();
 }

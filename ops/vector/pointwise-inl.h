@@ -19,6 +19,8 @@ constexpr DType slot_for() {
 
 // The loops. Types of the inputs are those of the slot, except a leading condition.
 template <class T, class F>
+// An output may be one of the inputs, position by position: no iteration depends on another, which ivdep tells the
+// compiler.
 void point1(const void* const* in, void* out, int64_t count) {
   const auto* x = static_cast<const T*>(in[0]);
   using R = decltype(F{}(T{}));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A line's text is parsed once, when it registers; its operator is then data and needs no class of its own. Types are
+// settled in three steps: what torch promotes the operands to, the slot that is computed in, the kernel of that slot.
 #include "ops/vector/pointwise.h"
 
 #include <algorithm>
@@ -51,6 +53,7 @@ struct Pointwise final : Operator {
 // The slot a line computes `promoted` inputs in.
 DType slot_for_kernel(DType promoted, uint32_t types) {
   if (is_complex(promoted) || promoted == DType::kDouble) return promoted;
+  // Halves too: computed in float32 and rounded once, at the store.
   if (is_floating(promoted)) return DType::kFloat;
   if (promoted == DType::kBool && (types & kTruth) != 0) return DType::kBool;
   const bool exact = (types & (promoted == DType::kBool ? kBoolean : kInteger)) != 0;
@@ -91,6 +94,7 @@ void Pointwise::check_result(DType dtype, DType result) const {
 // always become the common dtype, numbers (one element counts as one) only in lines that say so.
 DType Pointwise::through(const Operand& input, DType dtype) const {
   if (dtype != DType::kHalf && dtype != DType::kBFloat16) return DType::kUndefined;
+  // 0 and 1 lose nothing.
   if (!input.defined() || input.dtype() == dtype || input.dtype() == DType::kBool) return DType::kUndefined;
   const bool number = input.is_scalar() || input.tensor.count() == 1;
   return !number || (line().op.types & kRounded) != 0 ? dtype : DType::kUndefined;
@@ -207,6 +211,7 @@ int category_of(DType dtype) {
   return is_complex(dtype) ? 3 : 2;
 }
 
+// A host number brings its category, not its width: float16 + 1.5 stays float16.
 DType default_of_category(DType dtype) {
   constexpr std::array kDefaults{DType::kBool, DType::kInt64, DType::kFloat, DType::kComplex64};
   return kDefaults.at(static_cast<size_t>(category_of(dtype)));
@@ -216,6 +221,7 @@ DType default_of_category(DType dtype) {
 DType combine(DType strong, DType weak) {
   if (strong == DType::kUndefined) return weak;
   if (weak == DType::kUndefined || category_of(weak) <= category_of(strong)) return strong;
+  // A complex number beside float64 tensors must not halve their precision.
   if (is_complex(weak) && strong == DType::kDouble) return DType::kComplex128;
   return weak;
 }
@@ -235,6 +241,7 @@ DType promote_types(DType a, DType b) {
   if (b == DType::kUndefined) return a;
   const DType high = rank_of(a) > rank_of(b) ? a : b;
   const DType low = high == a ? b : a;
+  // Neither holds the other: one has the digits, the other the range.
   if (high == DType::kBFloat16 && low == DType::kHalf) return DType::kFloat;
   if (high == DType::kInt8 && low == DType::kUInt8) return DType::kInt16;
   if (high == DType::kComplex64 && low == DType::kDouble) return DType::kComplex128;

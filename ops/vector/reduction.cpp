@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Work is cut into tiles of results and, where these are few, chunks of the reduced elements. Both depend on sizes and
+// strides alone, and the partial results of chunks are joined in order, so bits do not change with the number of
+// threads.
 #include "ops/vector/reduction.h"
 
 #include <algorithm>
@@ -86,6 +89,7 @@ void Reduction::plan_parts() {
     tile_ = std::clamp<int64_t>(kPart / std::max<int64_t>(reduced, 1), 1, kTile);
     tiles_ = (kept + tile_ - 1) / tile_;
   }
+  // Sixteen tiles keep the threads busy. Fewer are cut along what is reduced, in chunks that are worth a thread.
   const int64_t wanted = tiles_ >= 16 ? 1 : std::min(kMaxChunks, tile_ * reduced / kPart);
   chunks_ = std::max<int64_t>(1, wanted);
   chunk_ = (reduced + chunks_ - 1) / chunks_;
@@ -126,6 +130,7 @@ void Reduction::run_part(int64_t part, std::byte* acc) const {
   if (!only_finish) {
     const int64_t begin = part % chunks_ * chunk_;
     const int64_t end = std::min(begin + chunk_, reduced_.count());
+    // The whole tile, also at the edge: merge goes over all of it.
     kernel_.init(acc, tile_);
     if (by_columns_) {
       run_columns(kept, width, begin, end, acc);
@@ -143,6 +148,7 @@ void Reduction::run_rows(int64_t kept, int64_t begin, int64_t end, std::byte* ac
   const auto slot_size = static_cast<int64_t>(size_of(kernel_.slot));
   const std::byte* base = in_.bytes() + LoopCursor(kept_, kept).offset(0) * size;
   const bool direct = reads_as(in_.dtype, kernel_.slot) && reduced_.dense(0);
+  // Blocks even where nothing is converted: they bound what one lane sums in float.
   for (int64_t at = begin; at < end; at += kBlock) {
     const int64_t n = std::min(kBlock, end - at);
     if (!direct) gather(reduced_, 0, base, size, at, n, load_, block, slot_size);

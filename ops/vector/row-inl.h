@@ -53,6 +53,7 @@ HWY_INLINE double row_sum(int64_t n, F&& value) {
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += 4096) {
     const int64_t end = n - begin < 4096 ? n : begin + 4096;
+    // Four chains hide the latency of an addition.
     auto a = hn::Zero(d), b = a, c = a, e = a;
     int64_t i = begin;
     for (; i + 4 * lanes <= end; i += 4 * lanes) {
@@ -125,6 +126,7 @@ HWY_INLINE hn::Vec<D> exp_below_zero(D d, hn::Vec<D> x) {
     const auto lowest = hn::Set(d, -87.33f);
     const auto clamped = hn::Max(lowest, x);  // hands a NaN in x on
     const auto n = hn::Round(hn::Mul(clamped, hn::Set(d, 1.44269504088896341f)));
+    // ln 2 in two parts; the first has 9 bits, so n times it is exact even where multiply-add is not fused.
     auto r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), clamped);
     r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
     auto p = hn::Set(d, 1.9875691500e-4f);

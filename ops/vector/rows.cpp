@@ -25,6 +25,7 @@ Rows::Rows(const Tensor& tensor, std::span<const size_t> axes, DType slot)
     outer_shape.push_back(tensor.shape[axis]);
     outer_strides.push_back(tensor.strides[axis]);
   }
+  // Axes keep their order, unlike in element-wise loops: positions within a row have a meaning.
   inner_ = make_ordered_loop(inner_shape, {&inner_strides, 1});
   outer_ = make_ordered_loop(outer_shape, {&outer_strides, 1});
   length_ = inner_.count();

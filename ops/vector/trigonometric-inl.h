@@ -59,6 +59,7 @@ HWY_INLINE float tan_of(float x) {
 // sin(pi x) / (pi x); the argument is reduced before pi comes in, so large x stay exact.
 HWY_INLINE float sinc_of(float x) {
   const auto wide = static_cast<double>(x);
+  // Whole turns go before pi comes in.
   const double half = __builtin_rint(wide * 0.5) * 2.0;
   const double r = wide - half;
   const Turn turn = turn_of(r * kPi);
@@ -96,6 +97,8 @@ HWY_INLINE float atan_of(float x) {
 }
 HWY_INLINE float asin_of(float x) {
   const double a = __builtin_fabs(static_cast<double>(x));
+  // As the angle of a point on the circle: (1 - a)(1 + a) keeps the digits near 1 that 1 - a² loses, and is negative,
+  // so that the root is NaN, outside [-1, 1].
   const double angle = first_quadrant(a, __builtin_sqrt((1.0 - a) * (1.0 + a)));
   return __builtin_copysignf(static_cast<float>(angle), x);
 }
@@ -112,6 +115,7 @@ HWY_INLINE float atan2_of(float y, float x) {
   const bool origin = ax == 0.0 && ay == 0.0;
   const bool corner = ax == inf && ay == inf;
   const double angle = first_quadrant(corner ? 1.0 : ay, corner || origin ? 1.0 : ax);
+  // The sign bit, not a comparison: -0 is on the left.
   const bool left = std::bit_cast<int32_t>(x) < 0;
   const float result = static_cast<float>(left ? kPi - angle : angle);
   return x != x ? x : __builtin_copysignf(result, y);
