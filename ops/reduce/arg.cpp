@@ -8,6 +8,7 @@ namespace npu::ops {
 namespace {
 
 template <class T, bool kMax>
+// Row by row, not as a Reduction: the position of the first of equal elements needs the order that lanes give up.
 int64_t position_of(const T* x, int64_t n) {
   int64_t best = 0;
   for (int64_t i = 1; i < n; ++i) {
@@ -30,6 +31,7 @@ struct ExtremeDim final : Operator {
     const size_t axis = wrap_dim(dim, self.rank());
     slot = real_slot(self.dtype);
     rows = Rows(self, axis, slot);
+    // A row without elements has no extreme; no rows at all is an empty result.
     require(rows.length() > 0 || rows.count() == 0,
             "self is {}: dimension {} is empty, and an extreme of nothing does not exist", self, axis);
     values = one_per_row(out, "out", self, axis, slot);
@@ -108,6 +110,7 @@ struct CumulativeExtreme final : Operator {
     T best = x[0];
     int64_t at = 0;
     for (int64_t i = 0; i < rows.length(); ++i) {
+      // `>=` keeps the last of equal elements, as torch's cumulative functions do and its max and min do not.
       const bool reached = kMax ? x[i] >= best : x[i] <= best;
       if (is_nan(x[i]) || (!is_nan(best) && reached)) {
         best = x[i];
@@ -121,6 +124,7 @@ struct CumulativeExtreme final : Operator {
 
 using MaxDim = ExtremeDim<true>;
 using MinDim = ExtremeDim<false>;
+// argmax is max_dim without `out`: values that nobody asks for are rows of length 0.
 using ArgMax = MaxDim;
 using ArgMin = MinDim;
 using CumMax = CumulativeExtreme<true>;

@@ -18,6 +18,7 @@ namespace npu::ops::HWY_NAMESPACE {
 
 namespace {
 
+// Nothing is rounded, so lanes and totals keep the type itself. `combine` hands a NaN on from either side.
 struct Kept {
   template <class T>
   using Acc = T;
@@ -61,6 +62,7 @@ struct Smallest : Kept {
   }
 };
 
+// Over bools, which are 0 or 1 once converted; a NaN is not 0 and counts as true.
 struct All : Kept {
   template <class A>
   static A init() {
@@ -115,6 +117,7 @@ HWY_EXPORT(extreme_kernel);
 void plan_extreme(Reduction& reduction, int which, const Tensor& self, const std::vector<int64_t>& dim,
                   const Tensor& out) {
   const uint32_t axes = axis_bits(dim, self.rank());
+  // all and any of nothing are true and false; only an extreme of nothing is refused.
   const bool ordered = which < 2;
   for (size_t axis = 0; ordered && axis < self.rank(); ++axis) {
     require((axes >> axis & 1u) == 0 || self.shape[axis] > 0 || out.count() == 0,
@@ -136,6 +139,7 @@ struct Extreme final : Operator {
   int64_t cost() const override { return reduction.cost(); }
 };
 
+// Two reductions: a kernel has one accumulator and one result.
 struct AminAmax final : Operator {
   Tensor self, min, max;
   std::vector<int64_t> dim;

@@ -25,6 +25,7 @@ struct Bincount final : Operator {
     OrderedTensor(self, DType::kInt64).load(0, self.count(), values.data());
     std::vector<double> weights(values.size(), 1.0), sums(static_cast<size_t>(out.count()));
     if (weight.defined()) OrderedTensor(weight, DType::kDouble).load(0, weight.count(), weights.data());
+    // In one thread: weights that fall on one number are added in the order of self, so sums are the same every time.
     for (size_t i = 0; i < values.size(); ++i) {
       require(values[i] >= 0 && values[i] < out.count(), "self[{}] is {}; out counts 0 to {}", i, values[i],
               out.count() - 1);
@@ -55,6 +56,7 @@ struct Histc final : Operator {
       high = *std::max_element(x.begin(), x.end());
     }
     if (low == high) {
+      // All elements equal: a range of width 2 around them, as torch has it.
       low -= 1;
       high += 1;
     }
@@ -70,6 +72,7 @@ struct Histc final : Operator {
  private:
   size_t bin_of(double v, double low, double high) const {
     const auto at = static_cast<int64_t>((v - low) * static_cast<double>(bins) / (high - low));
+    // The last bin takes in its upper end, which the division puts one further.
     return static_cast<size_t>(std::clamp<int64_t>(at, 0, bins - 1));
   }
 };

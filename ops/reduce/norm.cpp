@@ -56,6 +56,7 @@ struct Magnitudes : Sums {
 struct Squares : Sums {
   template <class T>
   static double map(T x, double) {
+    // Without the root of the magnitude, which the square would take back.
     if constexpr ((std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>)) {
       return static_cast<double>(x.real()) * static_cast<double>(x.real()) +
              static_cast<double>(x.imag()) * static_cast<double>(x.imag());
@@ -80,6 +81,7 @@ struct Powers : Sums {
   }
 };
 
+// Begins at 0, the least magnitude there is, so the norm of nothing is 0.
 struct Largest : Magnitudes {
   template <class A>
   static A combine(A a, A b) {
@@ -100,6 +102,8 @@ struct Smallest : Magnitudes {
 
 }  // namespace
 
+// The usual orders have kernels of their own: pow costs more than the sum, and p = 0, inf and -inf are limits that it
+// does not reach.
 ReductionKernel norm_kernel(double p, DType slot) {
   if (p == 0) return floating_reduction<Nonzeros>(slot);
   if (p == 1) return floating_reduction<Magnitudes>(slot);
@@ -128,6 +132,7 @@ struct VectorNorm final : Operator {
   void prepare() override {
     const ReductionKernel kernel = HWY_DYNAMIC_DISPATCH(norm_kernel)(ord, slot_of(self.dtype));
     require(kernel.row != nullptr, "self is {}; a norm needs a floating or complex dtype", self);
+    // Of a negative order the norm of nothing would be infinite; torch refuses it too.
     require(ord >= 0 || self.count() > 0 || out.count() == 0,
             "self is {}; the norm of order {} of nothing does not exist", self, ord);
     reduction.plan(self, axis_bits(dim, self.rank()), out, kernel, ord);

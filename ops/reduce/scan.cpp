@@ -23,6 +23,7 @@ struct Scan final : Operator {
     const size_t axis = wrap_dim(dim, self.rank());
     check_shape(out, "out", self.shape);
     slot = slot_of(dtype == DType::kUndefined ? out.dtype : dtype);
+    // Counting true elements, as torch's cumsum of bools does.
     if (slot == DType::kBool) slot = DType::kInt64;
     require(slot != DType::kUndefined, "dtype {} cannot be accumulated; choose a number type", dtype);
     rows = Rows(self, axis, slot);
@@ -47,6 +48,8 @@ struct Scan final : Operator {
       for (int64_t row = begin; row < end; ++row) {
         const auto* x = static_cast<const T*>(rows.load(row, from.data()));
         auto* y = static_cast<T*>(target.target(row, to.data()));
+        // One thread walks a row from its start, so the sum at each place is that of all before it in their order; rows
+        // are shared out, not parts of a row, whose sums would be joined in another order.
         Wide<T> total(kProduct ? 1 : 0);
         for (int64_t i = 0; i < rows.length(); ++i) {
           const Wide<T> v(x[i]);
@@ -74,6 +77,7 @@ struct LogSumExp final : Operator {
     require(!is_complex(self.dtype), "self is {}; logsumexp needs a real dtype", self);
     check_shape(out, "out", reduced_shape(self.shape, bits, keepdim));
     rows = Rows(self, axes, DType::kDouble);
+    // No axis in a row: single elements, numbered as the rows of self.
     singles = Rows(out, std::span<const size_t>{}, DType::kDouble);
   }
   void run() override {
@@ -90,6 +94,7 @@ struct LogSumExp final : Operator {
   int64_t cost() const override { return 200 + 10 * rows.count() * rows.length(); }
 
  private:
+  // The largest element is taken out before exp: what remains is at most 1 and cannot overflow.
   double of_row(const double* x) const {
     double largest = -std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < rows.length(); ++i) largest = x[i] > largest || is_nan(x[i]) ? x[i] : largest;

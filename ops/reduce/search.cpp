@@ -10,6 +10,7 @@ namespace npu::ops {
 namespace {
 
 /// The dtype both are compared in.
+// double holds every float and every half; int64 must not go by way of it, which has no room beyond 2^53.
 DType common_slot(const Operand& a, const Operand& b) {
   const Operand* both[] = {&a, &b};
   return slot_of(promote(both)) == DType::kInt64 || promote(both) == DType::kBool ? DType::kInt64 : DType::kDouble;
@@ -41,6 +42,7 @@ struct SearchSorted final : Operator {
     }
     std::vector<size_t> axes;  // of self and out that are searched in one row
     check_shape(out, "out", self.is_scalar() ? Dims() : self.tensor.shape);
+    // A single sequence serves all values as one long row.
     const size_t first = sequence.rank() == 1 ? 0 : sequence.rank() - 1;
     for (size_t i = first; i < out.rank(); ++i) axes.push_back(i);
     if (sequence.rank() > 1) check_leading();
@@ -139,6 +141,7 @@ struct IsIn final : Operator {
   template <class T>
   void look() const {
     std::vector<T> known = load<T>(tests);
+    // A NaN is in nothing, and would break the order that the binary search goes by.
     std::erase_if(known, [](T v) { return is_nan(v); });
     std::sort(known.begin(), known.end());
     const std::vector<T> values = load<T>(elements);
@@ -158,6 +161,7 @@ struct Equal final : Operator {
             self, other);
   }
   void run() override {
+    // Shapes that differ are an answer, not an error.
     *out.as<bool>() = self.shape == other.shape &&
                       (is_complex(self.dtype)                                  ? same<Complex128>(DType::kComplex128)
                        : common_slot({self, {}}, {other, {}}) == DType::kInt64 ? same<int64_t>(DType::kInt64)
@@ -174,6 +178,7 @@ struct Equal final : Operator {
       const int64_t n = std::min<int64_t>(512, self.count() - at);
       a.load(at, n, x);
       b.load(at, n, y);
+      // By value: 0 equals -0, and a tensor with a NaN does not equal itself, as in torch.
       if (!std::equal(x, x + n, y)) return false;
     }
     return true;

@@ -12,6 +12,9 @@ namespace {
 
 // What one row is turned into: `values[i] = x[at[i]]`.
 template <class T>
+// Positions are ordered, not elements: the position breaks ties, so that every comparison decides. The order is then
+// unique, whichever algorithm finds it: `sort` is stable at the price of a plain sort, and topk takes the first of
+// equals.
 struct Order {
   const T* x;
   bool descending;
@@ -108,7 +111,9 @@ struct Topk final : Ordered<Topk> {
   template <class T>
   int64_t pick(const T* x, std::vector<int64_t>& at) const {
     const Order<T> order{x, largest};
+    // Selecting first costs one pass; only what is kept is sorted.
     if (k < static_cast<int64_t>(at.size())) std::nth_element(at.begin(), at.begin() + k, at.end(), order);
+    // Sorted whether asked for or not: unsorted results would depend on the library's nth_element.
     std::sort(at.begin(), at.begin() + k, order);
     return 0;
   }
@@ -154,7 +159,9 @@ struct Median final : Ordered<Median<kSkipNan>> {
       ++nans;
       first_nan = i;
     }
+    // `at` is still in its first order: the position is the index.
     if (nans > 0 && (!kSkipNan || nans == n)) return first_nan;
+    // Of the numbers alone: NaNs are ordered behind them.
     const int64_t middle = (n - nans - 1) / 2;
     std::nth_element(at.begin(), at.begin() + middle, at.end(), Order<T>{x, false});
     return middle;
@@ -187,6 +194,7 @@ struct MedianOfAll final : Operator {
     std::vector<T> buffer(static_cast<size_t>(row.length()));
     std::vector<int64_t> at(buffer.size());
     std::iota(at.begin(), at.end(), 0);
+    // The median of nothing: NaN, or the least integer, as in torch.
     T value = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::min();
     if (row.length() > 0) {
       const auto* x = static_cast<const T*>(row.load(0, buffer.data()));

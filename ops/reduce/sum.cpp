@@ -16,6 +16,8 @@ namespace npu::ops::HWY_NAMESPACE {
 
 namespace {
 
+// Lanes of T between wide totals: a lane takes 32 elements of a block, where float loses little and twice as many are
+// added at once; blocks are then added in double. Integers wrap, as torch's do.
 struct Sum {
   template <class T>
   using Acc = Wide<T>;
@@ -50,6 +52,8 @@ struct Mean : Sum {
   }
 };
 
+// Wide from the first factor: a product of few floats leaves float's range, and its relative error grows with every
+// one.
 struct Product : Sum {
   template <class T>
   using Lane = Wide<T>;
@@ -105,6 +109,7 @@ struct SumOver final : Operator {
 
   void prepare() override {
     DType slot = slot_of(dtype == DType::kUndefined ? out.dtype : dtype);
+    // A sum of bools counts.
     if (slot == DType::kBool) slot = DType::kInt64;
     const ReductionKernel kernel = HWY_DYNAMIC_DISPATCH(sum_kernel)(kWhich, slot);
     require(kernel.row != nullptr, "dtype {} cannot be summed; choose a number type", dtype);

@@ -24,6 +24,7 @@ struct Unique final : Operator {
 
   void prepare() override {
     slot = real_slot(self.dtype);
+    // How many there will be is known only after the work: y must have room for all.
     require(y.defined() && y.dtype == self.dtype && y.contiguous() && y.count() >= self.count(),
             "y is {}; it is a contiguous tensor of self's dtype with room for {}", y, self);
     axis = dim == kFlat ? 0 : wrap_dim(dim, self.rank());
@@ -74,9 +75,12 @@ struct Unique final : Operator {
     const auto before = [&](int64_t a, int64_t b) {
       return std::lexicographical_compare(at(a), at(a) + length, at(b), at(b) + length, less_nan_last<T>);
     };
+    // Positions are sorted, not items: a slice may be long, and the positions say where each input went. Stable, so
+    // that the first of equal slices stands for them.
     if (!consecutive) std::stable_sort(order.begin(), order.end(), before);
     std::vector<int64_t> firsts, sizes;
     for (size_t i = 0; i < order.size(); ++i) {
+      // Against the item before, in sorted order: equal ones are neighbours, and NaNs, equal to nothing, stay apart.
       const bool same = i > 0 && std::equal(at(order[i]), at(order[i]) + length, at(order[i - 1]));
       if (!same) firsts.push_back(order[i]);
       if (!same) sizes.push_back(0);

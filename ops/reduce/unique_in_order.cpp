@@ -35,6 +35,8 @@ struct UniqueInOrder final : Operator {
     std::vector<T> values(n), found;
     std::vector<int64_t> places(n), sizes;
     OrderedTensor(self, slot).load(0, self.count(), values.data());
+    // TensorFlow's Unique keeps the order of appearance, which sorting would lose. The map only answers, it is never
+    // walked: its order is not the result's.
     std::unordered_map<T, int64_t> seen(2 * n);
     for (size_t i = 0; i < n; ++i) {
       const auto [at, added] = seen.emplace(values[i], static_cast<int64_t>(found.size()));

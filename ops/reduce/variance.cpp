@@ -29,6 +29,7 @@ Moments moments_of(const T* x, int64_t n, int64_t correction) {
   };
   const double mean = sum([](double v) { return v; }) / static_cast<double>(n);
   const double squares = sum([mean](double v) { return (v - mean) * (v - mean); });
+  // A correction as large as the count divides by 0: NaN or infinity, as torch gives.
   return {mean, squares / std::max(0.0, static_cast<double>(n - correction))};
 }
 
