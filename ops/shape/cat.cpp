@@ -14,6 +14,8 @@ Tensor narrowed(const Tensor& tensor, size_t axis, int64_t begin, int64_t size) 
   return out;
 }
 
+// Each part is a copy of its own, planned with the strides of both sides; what may go row by row and what is shared
+// among threads is Move's to decide.
 struct Moves : Operator {
   std::vector<Move> moves;
 
@@ -76,6 +78,7 @@ struct Stack final : Moves {
     moves.clear();
     for (size_t i = 0; i < tensors.size(); ++i) {
       Tensor slot = narrowed(out, axis, static_cast<int64_t>(i), 1);
+      // The axis of length 1 goes, so that the place looks like the tensor that is to fill it.
       slot.shape.erase(axis);
       slot.strides.erase(axis);
       require(tensors[i].defined() && tensors[i].shape == slot.shape, "tensors[{}] is {}, its place in out ({}) is {}",

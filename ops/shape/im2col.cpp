@@ -77,11 +77,13 @@ struct Im2col final : Windows {
     const int64_t height = self.shape[self.rank() - 2], width = self.shape[self.rank() - 1];
     const int64_t taps = kernel.h * kernel.w;
     parallel_parts(planes.count(), [&](int64_t plane) {
+      // Arrays, not vectors: a vector of bools has no elements to point at.
       const auto plane_memory = std::make_unique<T[]>(static_cast<size_t>(planes.length()));
       const auto row_memory = std::make_unique<T[]>(static_cast<size_t>(columns.length()));
       const auto* x = static_cast<const T*>(planes.load(plane, plane_memory.get()));
       for (int64_t tap = 0; tap < taps; ++tap) {
         auto* y = static_cast<T*>(columns.target(plane * taps + tap, row_memory.get()));
+        // What the walk leaves out lies in the padding.
         std::fill_n(y, columns.length(), T(0));
         walk(height, width, tap, [&](int64_t at, int64_t pixel) { y[at] = x[pixel]; });
         columns.store(plane * taps + tap, y);
@@ -106,6 +108,8 @@ struct Col2im final : Windows {
   void run() override {
     const int64_t height = out.shape[out.rank() - 2], width = out.shape[out.rank() - 1];
     const int64_t taps = kernel.h * kernel.w;
+    // A plane belongs to one thread, which adds tap by tap: pixels that several windows share get their terms in one
+    // order, in double, rounded once at the store.
     parallel_parts(planes.count(), [&](int64_t plane) {
       std::vector<double> sums(static_cast<size_t>(planes.length())), row(static_cast<size_t>(columns.length()));
       auto* y = static_cast<double*>(planes.target(plane, sums.data()));

@@ -36,9 +36,12 @@ struct ConstantPad final : Operator {
     for (size_t i = 0; i < padding.size() / 2; ++i) {
       const size_t axis = self.rank() - 1 - i;
       const int64_t before = padding[2 * i], after = padding[2 * i + 1];
+      // Positive padding leaves a margin in out, negative padding leaves one in self.
       cut(from, axis, std::max<int64_t>(0, -before), std::max<int64_t>(0, -after));
       cut(to, axis, std::max<int64_t>(0, before), std::max<int64_t>(0, after));
     }
+    // All of out is filled, then the inside written over: the border alone would be up to two pieces for every
+    // dimension.
     fill.plan(Operand{.tensor = {}, .scalar = value}, out);
     inside.plan(from, to);
   }
@@ -55,6 +58,7 @@ struct ConstantPad final : Operator {
   }
 };
 
+// The edge itself is not repeated. Padding is smaller than the dimension, so that one reflection is enough.
 int64_t reflected(int64_t at, int64_t size) {
   if (at < 0) at = -at;
   return at < size ? at : 2 * (size - 1) - at;
@@ -103,6 +107,7 @@ Tensor bordered(const Tensor& inner, const Dims& sizes) {
   Tensor view = inner;
   for (size_t i = 0; i < sizes.size(); ++i) {
     view.shape[inner.rank() - sizes.size() + i] = sizes[i];
+    // Stride 0: where in a padded dimension a position lies, the table of offsets says.
     view.strides[inner.rank() - sizes.size() + i] = 0;
   }
   return view;

@@ -116,6 +116,7 @@ struct RepeatEach final : Operator {
     require(repeats >= 0, "repeats is {}; it must not be negative", repeats);
     if (dim == kAll) {
       check_shape(out, "out", {count_of({self.count(), repeats})});
+      // A dimension of stride 0 behind the last: read in row-major order, each element comes `repeats` times.
       Tensor wide = self;
       wide.shape.push_back(repeats);
       wide.strides.push_back(0);
@@ -145,6 +146,7 @@ struct Slice final : OneMove {
     require(self.rank() > 0 && step > 0, "self is {}, step is {}; slicing needs a dimension and a positive step", self,
             step);
     const int64_t size = self.shape[axis];
+    // Ends beyond the dimension are cut to it, as in Python.
     const int64_t first = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
     const int64_t last = std::clamp<int64_t>(end < 0 ? end + size : end, first, size);
     Tensor view = self;
@@ -172,6 +174,7 @@ struct StridedSlice final : OneMove {
     size_t axis = 0;
     for (size_t i = 0; i < begin.size(); ++i) {
       if (bit(ellipsis_mask, i)) {
+        // The ellipsis takes what the entries behind it leave; a new axis takes none of self's.
         for (const size_t stop = self.rank() - entries_behind(i); axis < stop && axis < self.rank(); ++axis)
           keep(view, axis);
       } else if (bit(new_axis_mask, i)) {
@@ -202,8 +205,10 @@ struct StridedSlice final : OneMove {
     const int64_t size = self.shape[axis];
     const int64_t step = strides[i];
     require(step != 0, "strides[{}] is 0", i);
+    // Walking backwards the end may be one before the first element.
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
     const auto wrap = [&](int64_t v) { return std::clamp(v < 0 ? v + size : v, low, high); };
+    // A single position is not clamped but refused, as in TensorFlow.
     if (bit(shrink_axis_mask, i)) {
       const int64_t at = begin[i] < 0 ? begin[i] + size : begin[i];
       require(at >= 0 && at < size, "begin[{}] is {}, dimension {} of self ({}) is {}", i, begin[i], axis, self, size);
@@ -213,6 +218,7 @@ struct StridedSlice final : OneMove {
     const int64_t first = bit(begin_mask, i) ? (step > 0 ? 0 : size - 1) : wrap(begin[i]);
     const int64_t last = bit(end_mask, i) ? (step > 0 ? size : -1) : wrap(end[i]);
     const int64_t n = std::max<int64_t>(0, (last - first + step + (step > 0 ? -1 : 1)) / step);
+    // An empty slice keeps its place: `first` may lie outside.
     if (n > 0) view.offset += first * self.strides[axis];
     view.shape.push_back(n);
     view.strides.push_back(self.strides[axis] * step);
@@ -226,6 +232,7 @@ struct ChannelShuffle final : OneMove {
     require(groups > 0 && self.shape[1] % groups == 0,
             "groups is {}, self ({}) has {} channels; they must divide evenly", groups, self, self.shape[1]);
     check_shape(out, "out", self.shape);
+    // Channels seen as [groups, each] go to [each, groups]: both sides are walked as [each, groups].
     const int64_t each = self.shape[1] / groups;
     Tensor from = self, to = out;
     from.shape[1] = to.shape[1] = each;
@@ -269,6 +276,7 @@ struct Roll final : Operator {
     check_shape(out, "out", self.shape);
     require(dims.empty() ? shifts.size() == 1 : dims.size() == shifts.size(),
             "shifts has {} entries, dims {}; give one shift per dimension", shifts.size(), dims.size());
+    // Each dimension cuts every piece in two: what moves on and what comes round. All copies are then blocks.
     std::vector<std::pair<Tensor, Tensor>> pieces{{self, out}};
     if (!dims.empty()) {
       for (size_t i = 0; i < dims.size(); ++i) split(pieces, wrap_dim(dims[i], self.rank()), shifts[i]);

@@ -46,6 +46,7 @@ struct Arange final : Operator {
   void run() override {
     if (whole) {
       const int64_t first = start.to_int(), by = step.to_int();
+      // Each element from its index, not from the one before: rounding does not add up, and threads begin anywhere.
       fill_by_index<int64_t>(target, [=](int64_t i) { return wrap_add(first, wrap_multiply(i, by)); });
     } else {
       // Into a whole-number dtype every term is truncated, as torch does.

@@ -36,6 +36,7 @@ struct Block : Operator {
       if (axes[i] < 0) continue;
       const auto axis = static_cast<size_t>(axes[i]);
       const int64_t size = whole.shape[axis], position = wrap && at[i] < 0 ? at[i] + size : at[i];
+      // Refused, not clamped as ends of a slice are: so many elements must come.
       require(position >= 0 && position <= size - block.shape[axis],
               "slice index {} of dimension {} out of bounds: {} elements of {} are taken", at[i], axis,
               block.shape[axis], size);
@@ -49,6 +50,7 @@ struct SliceAt final : Block {
   Tensor self, out;
   void prepare() override { check(self, out); }
   void run() override {
+    // Planned when the work runs, not before: the place is part of the plan.
     Move move;
     move.plan(place(self, out), out);
     move.run();

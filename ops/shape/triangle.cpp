@@ -19,6 +19,7 @@ struct Triangle final : Operator {
     require(self.rank() >= 2, "self is {}; a triangle needs 2 dimensions or more", self);
     require(self.dtype == out.dtype, "self is {}, out is {}; both have the same dtype", self, out);
     check_shape(out, "out", self.shape);
+    // Rows of self's own type: bytes are moved and zeroed, nothing is converted.
     rows = Rows(self, self.rank() - 1, self.dtype);
     target = Rows(out, self.rank() - 1, self.dtype);
     // A diagonal beyond the corners is as good as one at them.
@@ -37,6 +38,7 @@ struct Triangle final : Operator {
         const int64_t shift = row % height + diagonal + (kLower ? 1 : 0);
         const int64_t edge = std::clamp<int64_t>(shift, 0, rows.length()) * size;
         const int64_t first = kLower ? 0 : edge, last = kLower ? edge : rows.row_bytes();
+        // In place nothing moves; memmove, as views of one tensor may overlap.
         if (y != x) std::memmove(y + first, x + first, static_cast<size_t>(last - first));
         std::memset(y + (kLower ? last : 0), 0, static_cast<size_t>(kLower ? rows.row_bytes() - last : first));
         target.store(row, y);
