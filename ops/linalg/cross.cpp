@@ -50,6 +50,7 @@ struct Cross final : Operator {
         const auto* x = static_cast<const T*>(left.load(row, a));
         const auto* y = static_cast<const T*>(right.load(row, b));
         cross(x, y, made);
+        // Made beside, then copied: out may be self or other, of which no element may go before all are read.
         auto* to = static_cast<T*>(result.target(row, a));
         std::copy_n(made, 3, to);
         result.store(row, to);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every distance is a walk over two rows in double. For p = 2 a product of matrices would do with fewer operations, but
+// it takes |x|² + |y|² - 2xy, which cancels where rows are close, and distances near 0 are what clients look at.
 // Distances between the rows of matrices in the p-norm, and their gradient with respect to the first matrix.
 #include <cmath>
 
@@ -20,10 +22,12 @@ double distance(const double* x, const double* y, int64_t n, double p) {
   for (int64_t i = 0; i < n; ++i) {
     const double d = std::abs(x[i] - y[i]);
     if (std::isinf(p))
+      // Once NaN, total stays so: no difference is larger than it.
       total = d > total || std::isnan(d) ? d : total;
     else if (p == 0)
       total += d != 0;
     else
+      // pow costs far more than what the usual orders need.
       total += p == 2 ? d * d : p == 1 ? d : std::pow(d, p);
   }
   if (p == 0 || p == 1 || std::isinf(p)) return total;
@@ -33,6 +37,7 @@ double distance(const double* x, const double* y, int64_t n, double p) {
 // Derivative of a distance `length` with respect to one coordinate's difference `d`; 0 where it has none.
 double slope(double d, double length, double p) {
   if (p == 0 || d == 0 || length == 0) return 0;
+  // Every coordinate that is as long as the distance gets the whole gradient, as in torch.
   if (std::isinf(p)) return std::abs(d) == length ? std::copysign(1.0, d) : 0;
   if (p == 1) return std::copysign(1.0, d);
   return p == 2 ? d / length : std::copysign(std::pow(std::abs(d) / length, p - 1), d);
@@ -50,6 +55,7 @@ struct Cdist final : Operator {
             left.width(), right.width());
     const Dims batch = broadcast(batch_of(x1), batch_of(x2));
     check_shape(out, "out", matrix_shape(batch, left.height(), right.height()));
+    // Broadcast by strides of 0: a matrix that stands for many is loaded again for each, never copied in memory.
     left = Matrices(x1.expanded(matrix_shape(batch, left.height(), left.width())), "x1");
     right = Matrices(x2.expanded(matrix_shape(batch, right.height(), right.width())), "x2");
     result = Matrices(out, "out");
@@ -137,6 +143,7 @@ struct Pdist final : Operator {
     if (n < 2) return;
     const Scratch<double> x(n * m), made(n * (n - 1) / 2);
     from.load(0, x);
+    // Row i has n - 1 - i pairs, the earlier rows have i * n - i * (i + 1) / 2: each row writes a range of its own.
     parallel_parts(n, [&](int64_t i) {
       double* to = made + (i * n - i * (i + 1) / 2);
       for (int64_t j = i + 1; j < n; ++j) to[j - i - 1] = distance(x + i * m, x + j * m, m, norm_order(p));
@@ -213,6 +220,7 @@ struct PairDistanceGrad final : Operator {
     right.load(index, y);
     upper.load(index, dy);
     std::fill(made.data(), made.data() + m, 0.0);
+    // Repeated rows of x1 are added up by one thread, in their order.
     for (int64_t i = 0; i < n * m; i += m) {
       const double length = distance(x + i, y + i, m, order);
       for (int64_t c = 0; c < m; ++c) made[c] += dy[i + c] * slope(x[i + c] - y[i + c], length, order);

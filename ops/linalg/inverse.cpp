@@ -24,6 +24,7 @@ struct Inverse final : Operator {
   }
   void run() override {
     const int64_t n = from.height();
+    // Which matrix is singular is told after all are done, so that the text names the first one whatever thread met it.
     std::vector<int64_t> zero(static_cast<size_t>(from.count()), -1);
     for_matrices(from.count(), n * n * n, [&](int64_t index) {
       const Scratch<double> a(n * n), result(n * n);
@@ -43,6 +44,7 @@ struct Inverse final : Operator {
   /// The first pivot that is zero, or -1.
   static int64_t invert(double* a, double* result, int64_t n) {
     const Scratch<int64_t> pivots(n);
+    // P A = L U: the identity takes the same exchanges, then two triangular systems make it the inverse.
     eliminate(a, n, pivots);
     std::fill(result, result + n * n, 0.0);
     for (int64_t i = 0; i < n; ++i) result[i * n + i] = 1;
@@ -81,6 +83,8 @@ struct Slogdet final : Operator {
       for (int64_t i = 0; i < n; ++i) {
         const double pivot = a[i * n + i];
         result_sign *= pivot < 0 ? -1.0 : pivot == 0 ? 0.0 : 1.0;
+        // A sum of logarithms, as the determinant itself soon leaves the range of double. A zero pivot gives -inf and
+        // sign 0, as in torch.
         result_log += std::log(std::abs(pivot));
       }
       signs.store(index, 1, &result_sign);

@@ -74,6 +74,7 @@ inline void require_square(const Tensor& t, const char* name) {
 /// Calls `body(index)` for each of `count` matrices of `work` multiplications, on any threads.
 template <class F>
 void for_matrices(int64_t count, int64_t work, F&& body) {
+  // Some ten microseconds of work a part; below that a thread costs more than it brings.
   const int64_t grain = std::max<int64_t>(1, 20000 / std::max<int64_t>(1, work));
   parallel_for(count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) body(i);

@@ -17,6 +17,7 @@ double reflect_column(double* a, int64_t m, int64_t n, int64_t i) {
   for (int64_t r = i + 1; r < m; ++r) below += a[r * n + i] * a[r * n + i];
   if (below == 0) return 0;
   const double alpha = a[i * n + i];
+  // The sign away from alpha: alpha - beta then adds magnitudes and cancels nothing.
   const double beta = -std::copysign(std::sqrt(alpha * alpha + below), alpha);
   for (int64_t r = i + 1; r < m; ++r) a[r * n + i] /= alpha - beta;
   a[i * n + i] = beta;
@@ -27,6 +28,7 @@ double reflect_column(double* a, int64_t m, int64_t n, int64_t i) {
 void apply(const double* a, int64_t m, int64_t n, int64_t i, double factor, double* x, int64_t width, int64_t first,
            double* sums) {
   if (factor == 0) return;
+  // Row by row in both passes, though columns are reflected: so memory is read in order, for all columns at once.
   for (int64_t c = first; c < width; ++c) sums[c] = x[i * width + c];
   for (int64_t r = i + 1; r < m; ++r) {
     const double v = a[r * n + i];
@@ -76,6 +78,8 @@ struct Qr final : Operator {
     if (mode == kOnlyR) return;
     std::fill(out.data(), out.data() + m * inner, 0.0);
     for (int64_t i = 0; i < inner; ++i) out[i * inner + i] = 1;
+    // Q is the product of the reflections. From the last to the first each one finds zeros left of its column, which
+    // need no work.
     for (int64_t i = steps; i-- > 0;) apply(a, m, n, i, factors[i], out, inner, i, sums);
     to_q.store(index, out);
   }

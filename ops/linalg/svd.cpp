@@ -12,6 +12,7 @@ namespace npu::ops {
 namespace {
 
 constexpr int kSweeps = 60;  // convergence is quadratic; 10 are rarely needed
+// Vectors whose cosine is not above this count as orthogonal: some units of double's rounding.
 constexpr double kRotated = 1e-15;
 
 double dot(const double* x, const double* y, int64_t n) {
@@ -37,8 +38,10 @@ void orthogonalise(double* a, int64_t m, double* v, int64_t n) {
       for (int64_t q = p + 1; q < n; ++q) {
         double *x = a + p * m, *y = a + q * m;
         const double xx = dot(x, x, m), yy = dot(y, y, m), xy = dot(x, y, m);
+        // Written so that a NaN ends the sweeps instead of turning for ever.
         if (!(std::abs(xy) > kRotated * std::sqrt(xx * yy)) || xy == 0) continue;
         rotated = true;
+        // The smaller of the two angles that make x and y orthogonal: it converges, and divides by nothing small.
         const double zeta = (yy - xx) / (2 * xy);
         const double t = std::copysign(1.0, zeta) / (std::abs(zeta) + std::hypot(1.0, zeta));
         const double c = 1 / std::hypot(1.0, t);
@@ -134,6 +137,7 @@ struct Svd final : Operator {
     std::iota(order.begin(), order.end(), 0);
     const Scratch<double> lengths(n);
     for (int64_t i = 0; i < n; ++i) lengths[i] = std::sqrt(dot(a + i * m, a + i * m, m));
+    // Rotations leave singular values in any order; clients expect the largest first.
     std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return lengths[x] > lengths[y]; });
     for (int64_t i = 0; i < n; ++i) values[i] = lengths[order[static_cast<size_t>(i)]];
     to_s.store(index, values);
@@ -142,6 +146,7 @@ struct Svd final : Operator {
   void write_vectors(int64_t index, bool tall, int64_t m, int64_t n, const double* a, const double* rotations,
                      const double* lengths, const std::vector<int64_t>& order) const {
     const int64_t wide = full_matrices ? m : n;
+    // The rotated vectors, brought to length 1, are the long singular vectors; the rotations are the short ones.
     const Scratch<double> longs(wide * m), shorts(n * n), out(std::max(wide * m, n * n));
     const double negligible = n == 0 ? 0 : lengths[order[0]] * static_cast<double>(m) * 1e-16;
     int64_t known = 0;

@@ -37,6 +37,7 @@ struct TriangularSolve final : Operator {
       left.load(index, t);
       right.load(index, b);
       copy.store(index, t);
+      // A transposed lower triangle is an upper one: the solver knows only these two.
       if (transpose) flip(t, n);
       solve_triangle(t, n, upper != transpose, unit, b, k);
       result.store(index, b);
