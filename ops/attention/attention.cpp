@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scores are made in float32 whatever the inputs, and what hides a key is written over them as minus infinity, so that
+// its probability is exactly 0. Masks and biases broadcast by strides of 0 and are read a tile at a time.
 #include "ops/attention/attention.h"
 
 #include <algorithm>
@@ -86,6 +88,7 @@ void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_
   args.m = rows;
   args.n = cols;
   args.k = depth_;
+  // The scale costs nothing in the product, and is in the scores before anything is added.
   args.alpha = late_scale ? 1.0f : factor;
   args.a = q;
   args.lda = ldq;
@@ -135,6 +138,8 @@ void AttentionOp::apply_dropout(float* tile, int64_t b, int64_t n, int64_t row, 
   const auto* bits = drop_mask.as<const uint8_t>();
   const auto factor = static_cast<float>(1 / keep_prob);
   for (int64_t r = 0; r < rows; ++r) {
+    // One bit a score, in row-major order over [B, N, Sq, Skv]: the mask that the client drew is read, nothing is drawn
+    // here, so forward and backward drop the same scores.
     const int64_t start = ((b * heads_ + n) * queries_ + row + r) * keys_ + col;
     for (int64_t c = 0; c < cols; ++c) {
       const int64_t bit = start + c;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The softmax runs along with the tiles: each row keeps the largest score so far and the sum of exponentials relative
+// to it, and when a larger score comes, what was added up is scaled down to it. Keys are taken in order by one thread
+// and tiles have a fixed size, so bits depend on nothing else.
 // Attention forward, tile by tile: scores of one tile live in the cache and are never written to memory.
 #include <algorithm>
 #include <limits>
@@ -63,11 +66,15 @@ void FlashAttention::run_tile(int64_t b, int64_t n, int64_t row) const {
     const float* v = load_rows(v_, b, n / group(), col, cols, v_buffer, &ldv);
     score_tile(q, ldq, k, ldk, b, n, row, rows, col, cols, scores);
     softmax_step(scores, rows, cols, maximum, sum, rescale);
+    // Before the tile is added: what came before refers to the old maximum.
     if (col > 0) scale_rows(out, rows, value_depth_, rescale);
+    // After the sums: dropped scores still count in the softmax, as dropout follows it.
     apply_dropout(scores, b, n, row, rows, col, cols);
     accumulate(scores, v, ldv, rows, cols, out);
   }
+  // One division a row at the end, instead of one a score: the result is linear in the probabilities.
   for (int64_t r = 0; r < rows; ++r) {
+    // No key is left to this query.
     if (sum[r] == 0 && hidden_rows_are_nan) sum[r] = std::numeric_limits<float>::quiet_NaN();
     rescale[r] = sum[r] == 0 ? 0.0f : 1.0f / sum[r];
   }

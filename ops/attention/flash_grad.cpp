@@ -81,6 +81,7 @@ void FlashAttentionGrad::run_head(int64_t b, int64_t kv_head) const {
   const Scratch<float> dy_buffer(kQueryTile * value_depth_), out_buffer(kQueryTile * value_depth_);
   const Scratch<float> probability(kQueryTile * kKeyTile), gradient(kQueryTile * kKeyTile),
       dropped(kQueryTile * kKeyTile);
+  // Kept in float32 over all queries and rounded once at the end.
   std::fill_n(dk_sum.data(), keys_ * depth_, 0.0f);
   std::fill_n(dv_sum.data(), keys_ * value_depth_, 0.0f);
   Tile tile{};
@@ -94,6 +95,7 @@ void FlashAttentionGrad::run_head(int64_t b, int64_t kv_head) const {
   tile.dq = dq_sum;
   const float* k = load_rows(k_, b, kv_head, 0, keys_, k_buffer, &tile.ldk);
   const float* v = load_rows(v_, b, kv_head, 0, keys_, v_buffer, &tile.ldv);
+  // All query heads of the group add to the gradients of this one key head.
   for (tile.n = kv_head * group(); tile.n < (kv_head + 1) * group(); ++tile.n) {
     for (int64_t row = 0; row < queries_; row += kQueryTile) {
       load_queries(tile, row);
@@ -129,6 +131,8 @@ void FlashAttentionGrad::load_queries(Tile& tile, int64_t row) const {
     double delta = 0;
     for (int64_t d = 0; d < value_depth_; ++d)
       delta += static_cast<double>(o[r * ldo + d]) * tile.dy[r * tile.lddy + d];
+    // delta = sum over keys of p * dp, which equals dy · o: one product of two rows instead of another pass over all
+    // tiles. In double: the gradient is a difference from it.
     tile.delta[r] = static_cast<float>(delta);
   }
 }
@@ -142,6 +146,7 @@ void FlashAttentionGrad::run_tile(const Tile& t) const {
     apply_dropout(t.dropped, t.b, t.n, t.row, t.rows, t.col, t.cols);
     used = t.dropped;
   }
+  // dv takes the probabilities that were used, behind dropout; the softmax's own gradient needs them before it.
   add_product(true, false, t.cols, value_depth_, t.rows, 1, used, t.cols, t.dy, t.lddy, 1, t.dv, value_depth_);
   add_product(false, true, t.rows, t.cols, value_depth_, 1, t.dy, t.lddy, t.v, t.ldv, 0, t.gradient, t.cols);
   apply_dropout(t.gradient, t.b, t.n, t.row, t.rows, t.col, t.cols);

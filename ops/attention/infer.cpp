@@ -106,6 +106,7 @@ void InferAttention::refuse_unbuilt() const {
 }
 
 void InferAttention::check_heads() {
+  // The vendor's word for: heads first in, sequence first out.
   const bool turned = input_layout == "BNSD_BSND";
   const std::string layout = turned ? "BNSD" : input_layout;
   const int64_t kv_heads = num_key_value_heads == 0 ? num_heads : num_key_value_heads;
@@ -136,6 +137,7 @@ void InferAttention::check_masks() {
   if (!absent(pse_shift)) pse_ = pse_shift.expanded(full);
   if (absent(atten_mask) || sparse_mode >= 2) return;
   mask_ = atten_mask;
+  // Its bytes are read as 0 or not, so the sign does not matter.
   if (mask_.dtype == DType::kInt8) mask_.dtype = DType::kUInt8;
   if (mask_.rank() == 3) mask_.shape.insert(1, 1), mask_.strides.insert(1, 0);
   mask_ = mask_.expanded(full);
@@ -196,6 +198,8 @@ void InferAttention::prepare() {
   check_masks();
   check_statistics();
   parts_.clear();
+  // Samples of one length are one call, which shares its tiles among threads; others go one by one, each with as much
+  // of queries and keys as it has.
   const bool together = k_.size() == 1 && actual_seq_lengths.empty() && actual_seq_lengths_kv.empty();
   const int64_t batch = together ? 1 : q_.shape[0];
   parts_.reserve(static_cast<size_t>(batch));
@@ -207,6 +211,7 @@ void InferAttention::clear_behind(int64_t b, int64_t from) const {
   const auto size = static_cast<int64_t>(size_of(out_.dtype));
   for (int64_t n = 0; n < out_.shape[1]; ++n) {
     for (int64_t s = from; s < out_.shape[2]; ++s) {
+      // Element by element, for any strides: all bits 0 are 0 in every floating type.
       for (int64_t d = 0; d < out_.shape[3]; ++d) {
         const int64_t at = b * out_.strides[0] + n * out_.strides[1] + s * out_.strides[2] + d * out_.strides[3];
         std::memset(out_.bytes() + at * size, 0, static_cast<size_t>(size));

@@ -38,6 +38,7 @@ const float* load_rows(const Tensor& view, int64_t batch, int64_t head, int64_t 
                        int64_t* ld) {
   const std::byte* from = first_element(view, batch, head, row);
   const int64_t depth = view.shape[3];
+  // Rows that overlap or repeat (stride 0) are copied: a product wants rows at least `depth` apart.
   if (view.dtype == DType::kFloat && (view.strides[3] == 1 || depth == 1) && view.strides[2] >= depth) {
     *ld = view.strides[2];
     return reinterpret_cast<const float*>(from);

@@ -54,6 +54,7 @@ struct MaskedSoftmax final : Masked {
     const Scratch<bool> mask_buffer(n);
     const auto* x = static_cast<const float*>(from.load(row, x_buffer));
     const auto* out_of_play = mask.defined() ? static_cast<const bool*>(hidden.load(row, mask_buffer)) : nullptr;
+    // A NaN does not become the largest element, but its exponential makes the sum, and the whole row, NaN.
     float top = -HUGE_VALF;
     for (int64_t i = 0; i < n; ++i) {
       values[i] = out_of_play != nullptr && out_of_play[i] ? -HUGE_VALF : x[i] * static_cast<float>(scale);

@@ -14,6 +14,7 @@ namespace {
 enum Mode : int64_t { kHalf, kInterleave, kQuarter, kInterleaveHalf };
 
 // Element i of first() is x[first[i]]; element i of second() is sign[i] * x[second[i]].
+// The four layouts differ only in which elements make a pair: tables made once spare the loop every case.
 struct Rotation {
   std::vector<int64_t> first, second;
   std::vector<float> sign;
@@ -188,6 +189,7 @@ struct RotaryGrad final : Operator {
     for (int64_t row = 0; row < length; row += size) {
       for (int64_t i = 0; i < size; ++i) {
         const auto k = static_cast<size_t>(i);
+        // The transposed permutations: what an element gave to the result comes back to it from there.
         made[row + r.first[k]] += g[row + i] * c[i];
         made[row + r.second[k]] += r.sign[k] * g[row + i] * s[i];
       }
@@ -201,6 +203,7 @@ struct RotaryGrad final : Operator {
     const Scratch<float> g_buffer(length), x_buffer(length), out_buffer(size);
     const auto* g = static_cast<const float*>(upper.load(group, g_buffer));
     const auto* values = static_cast<const float*>(from.load(group, x_buffer));
+    // Summed over all rows of the group by one thread, in order: in double, as they may be thousands.
     const Scratch<double> dc(size), ds(size);
     std::fill(dc.data(), dc.data() + size, 0.0);
     std::fill(ds.data(), ds.data() + size, 0.0);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plain loops over fixed lanes, built once per instruction set: the compiler makes vectors of them, and the order of a
+// sum is the same for each width of vectors.
 #include "ops/attention/tile_kernel.h"
 
 #include <limits>
@@ -55,6 +57,7 @@ void step(float* scores, int64_t rows, int64_t cols, float* maximum, float* sum,
     const float found = row_maximum(row, cols);
     const float best = found > maximum[r] ? found : maximum[r];
     const float shift = best == kLowest ? 0.0f : best;  // -inf - -inf would be NaN
+    // 0 for the first tile, whose maximum before it is -inf: nothing has been added up yet.
     rescale[r] = exp_of(maximum[r] - shift);
     sum[r] = sum[r] * rescale[r] + exponentials(row, cols, shift);
     maximum[r] = best;
