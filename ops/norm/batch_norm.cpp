@@ -60,14 +60,17 @@ void BatchNorm::normalise(int64_t c, double mean, double var) {
 }
 
 void BatchNorm::update_running(int64_t c, double mean, double deviations) {
+  // Running statistics keep the unbiased variance, as torch's do, though normalisation divides by the count itself.
   const double unbiased = deviations / static_cast<double>(channels.samples() - 1);
   set_parameter(running_mean, c, momentum * mean + (1 - momentum) * parameter(running_mean, c, 0));
   set_parameter(running_var, c, momentum * unbiased + (1 - momentum) * parameter(running_var, c, 0));
 }
 
 void BatchNorm::run() {
+  // Arrays that `finish` fills between the sums and the map of the same channels.
   const ChannelMap map{center.data(), scale.data(), shift.data()};
   const auto samples = static_cast<double>(channels.samples());
+  // Statistics are given, or there is nothing to take them from: one pass over the elements is enough.
   if (!training || samples == 0) {
     for (int64_t c = 0; c < channels.count(); ++c) {
       normalise(c, training ? 0 : parameter(running_mean, c, 0), training ? 1 : parameter(running_var, c, 1));
@@ -102,6 +105,7 @@ struct BatchNormBackward final : Operator {
   bool wanted(size_t which, const Tensor& t) const {
     return t.defined() && (which >= output_mask.size() || output_mask[which]);
   }
+  // Clients hand over what their forward call has kept: the inverse deviation, or the variance.
   double invstd_of(int64_t c) const {
     if (training && save_invstd.defined()) return parameter(save_invstd, c, 1);
     return 1 / std::sqrt(parameter(training ? save_var : running_var, c, 1) + eps);
@@ -127,6 +131,8 @@ void BatchNormBackward::prepare() {
   for (auto* list : {&center, &scale, &shift, &slope}) list->resize(static_cast<size_t>(count));
 }
 
+// dx = (g - mean(g) - (x - mean) * invstd² * mean(g * (x - mean))) * invstd * weight. Statistics that were given, not
+// taken from x, have no gradient: both means are then left out.
 void BatchNormBackward::finish(int64_t c, const ChannelSums& sums) {
   const auto i = static_cast<size_t>(c);
   const double invstd = invstd_of(c);

@@ -49,6 +49,8 @@ struct BatchNormUpdate final : ChannelStep {
   void run() override {
     for (int64_t c = 0; c < channels.count(); ++c) {
       const double mean = parameter(sum, c, 0) / samples();
+      // The vendor's operators exchange sums of squares: where the mean is large the difference cancels, and must not
+      // fall below zero.
       const double variance = std::max(0.0, parameter(square_sum, c, 0) / samples() - mean * mean);
       const auto i = static_cast<size_t>(c);
       center[i] = mean;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// A channel's numbers are added in vectors of the compute dtype over one run or tile, and the results in double.
+// Moments take two passes over what is in cache: distances to a first mean, then their squares, so nothing cancels
+// however far from zero a channel lies. Coefficients are doubles until they are rounded once, when a kernel starts.
 #include "ops/norm/channel_kernel.h"
 
 #include "ops/vector/target.h"
@@ -120,8 +123,11 @@ HWY_INLINE void columns_sum(int64_t rows, int64_t width, T* total, F&& term) {
 template <class T>
 void moments_columns(const ChannelBlock& b, int64_t before, ChannelSums* sums) {
   const T* x = static_cast<const T*>(b.x);
+  // 16 more: the last vector of a tile is stored whole, up to 16 floats of it.
   alignas(64) T total[kChannelTile + 16], mean[kChannelTile + 16], squares[kChannelTile + 16];
   columns_sum(b.rows, b.width, total, [&](auto d, int64_t r, int64_t c, int64_t count) HWY_ATTR {
+    // Differences to the first row, as row_spread takes them to the first element: equal elements have a deviation of
+    // exactly 0.
     return hn::Sub(load_lanes(d, x + r * b.x_step + c, count), load_lanes(d, x + c, count));
   });
   const T share = T(1) / static_cast<T>(b.rows);
@@ -137,6 +143,7 @@ void moments_columns(const ChannelBlock& b, int64_t before, ChannelSums* sums) {
   const double factor = static_cast<double>(before) * weight;
   for (int64_t c = 0; c < b.width; ++c) {
     const double exact = static_cast<double>(x[c]) + static_cast<double>(total[c]) * inverse;
+    // The mean that was subtracted is rounded to T: what that adds to the squares is taken off again.
     const double moved = exact - static_cast<double>(mean[c]);
     const double delta = exact - sums[c].first;
     sums[c].first += delta * weight;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Channels are read the way they lie: one by one where a channel's elements are neighbours, side by side where channels
+// are. Parts follow from sizes and strides alone; only few and long channels are cut into chunks, whose sums are joined
+// in order before any element is written.
 #include "ops/norm/channels.h"
 
 #include <algorithm>
@@ -38,6 +41,7 @@ void Channels::plan(const Tensor& x, const Tensor* g, const Tensor* out, size_t 
     strides[k].erase(axis);
   }
   rest_ = make_loop(shape, {strides, 3});
+  // The first input decides for all three sides; one that lies otherwise is staged.
   by_columns_ = sides_[0].stride == 1 && channels_ > 1 && rest_.strides[0].back() != 1;
   plan_parts();
 }
@@ -73,6 +77,8 @@ void Channels::each_row(const Range& r, F&& body) const {
   LoopCursor at(rest_, r.begin);
   for (int64_t position = r.begin;;) {
     const int64_t n = std::min({kRun, at.row_left(), r.end - position});
+    // Channels inside, positions outside: neighbouring planes of one sample are read before the next sample's, far
+    // away.
     for (int64_t c = r.channel; c < r.channel_end; ++c) body(at, c, position, n);
     position += n;
     if (position >= r.end) return;
@@ -240,6 +246,7 @@ void Channels::run(Sums sums, const Finish& finish, Map what, const ChannelMap& 
     const Range r = range(group * chunks_);
     finish(r.channel, r.channel_end, partial.data() + group * chunks_ * group_);
   };
+  // Sums, coefficients and map of a group in one part: small groups are still in cache when the map reads them again.
   if (chunks_ == 1) {
     parallel_parts(groups_, [&](int64_t group) {
       sum(range(group), sums, coefficients.center, partial.data() + group * group_);
@@ -250,6 +257,7 @@ void Channels::run(Sums sums, const Finish& finish, Map what, const ChannelMap& 
   }
   parallel_parts(parts,
                  [&](int64_t part) { sum(range(part), sums, coefficients.center, partial.data() + part * group_); });
+  // In one thread: these are a few numbers a channel.
   for (int64_t group = 0; group < groups_; ++group) {
     join(group, sums, partial.data());
     complete(group);

@@ -108,6 +108,7 @@ struct DeepNormGrad final : DeepNormShape {
   }
   void run() override {
     const int64_t n = x_.length(), parts = std::min<int64_t>(64, x_.count());
+    // At most 64 parts, each with sums of its own, joined in order: as many whatever the number of threads.
     std::vector<double> beta(static_cast<size_t>(n)), scale(beta), totals(static_cast<size_t>(parts * 2 * n));
     std::vector<std::byte> keep;
     const auto* weight = static_cast<const double*>(gamma_.load(keep));
@@ -130,6 +131,7 @@ struct DeepNormGrad final : DeepNormShape {
   void run_row(int64_t row, const double* weight, double* beta, double* scale) const {
     const int64_t n = x_.length();
     const Scratch<double> v(n), dy(n), made(n), buffer(n);
+    // Added up again rather than kept: the sum would be another tensor of x's size.
     sum_row(row, v);
     const double average = parameter(mean, row, 0), r = parameter(rstd, row, 1);
     const auto* g = static_cast<const double*>(upper.load(row, dy));
@@ -143,6 +145,7 @@ struct DeepNormGrad final : DeepNormShape {
     }
     const auto count = static_cast<double>(n);
     for (int64_t i = 0; i < n; ++i) made[i] = r * (g[i] * weight[i] - first / count - v[i] * second / count);
+    // From `made`, when all is read: either result may lie where x, gx or dy lies.
     write(to_gx, row, made, 1, buffer);
     write(to_x, row, made, alpha, buffer);
   }

@@ -98,14 +98,17 @@ void GroupNorm::run() {
     double sum = 0, square = 0;
     for (int64_t i = 0; i < from.length(); ++i) sum += x[i];
     const double average = sum / static_cast<double>(from.length());
+    // A second pass over the row, which is in cache: the difference of sums of squares would cancel.
     for (int64_t i = 0; i < from.length(); ++i) square += (x[i] - average) * (x[i] - average);
     const double r = 1 / std::sqrt(square / static_cast<double>(from.length()) + eps);
     for (int64_t c = 0; c < per_group(); ++c) {
       const auto channel = static_cast<size_t>(row % group * per_group() + c);
+      // Mean, deviation, weight and bias become one factor and one offset a channel: one multiply-add an element.
       const auto factor = static_cast<float>(w[channel] * r);
       const auto shift = static_cast<float>(b[channel] - average * r * w[channel]);
       for (int64_t i = c * plane_; i < (c + 1) * plane_; ++i) y[i] = x[i] * factor + shift;
     }
+    // On the row while it is in cache, before it is rounded to the output's type.
     const auto slope = static_cast<float>(-swish_scale);
     for (int64_t i = 0; silu && i < from.length(); ++i) y[i] = y[i] / (1.0f + std::exp(slope * y[i]));
     to.store(row, y);
@@ -170,12 +173,14 @@ void GroupNormGrad::run_row(int64_t row, const std::vector<double>& w, double m,
       s += static_cast<double>(dy[i]) * x[i];
       b += dy[i];
     }
+    // Kept for every sample: the gradients of weight and bias are made of them afterwards.
     ds[c] = s;
     db[c] = b;
     weighted_ds += s * w[static_cast<size_t>(first + c)];
     weighted_db += b * w[static_cast<size_t>(first + c)];
   }
   const double count = static_cast<double>(per_group() * plane_);
+  // With the group's sums, dx is linear in dy and x: dy * factor + x * slope + shift, three numbers for all elements.
   const double slope = (weighted_db * m - weighted_ds) * r * r * r / count;
   const double shift = -slope * m - weighted_db * r / count;
   for (int64_t c = 0; c < per_group(); ++c) {

@@ -23,6 +23,7 @@ struct LayerNormMoments final : Delegate {
     for (int64_t i = first; i < rank; ++i) axes.push_back(i);
     step("layer_norm", with("self", self), with("normalized_shape", sizes), with("weight", weight), with("bias", bias),
          with("eps", eps), with("out", out), with("mean", mean));
+    // Taken a second time: layer_norm hands out the inverse root with eps in it, which does not lead back exactly.
     step("var", with("self", self), with("dim", axes), with("correction", int64_t{0}), with("keepdim", true),
          with("out", variance));
   }
@@ -35,6 +36,8 @@ struct LayerNormMomentsGrad final : Delegate {
     restart();
     require(weight.rank() <= self.rank() && weight.rank() > 0,
             "gamma is {}, x is {}: gamma has the sizes of the normalised axes", weight, self);
+    // In float32 whatever the variance's type: the root of a half would lose digits that every element is multiplied
+    // with.
     inverse_.resize(static_cast<size_t>(variance.count()));
     const Tensor rstd = make_tensor(inverse_.data(), DType::kFloat, variance.shape);
     step("add", with("self", Operand{variance, Scalar()}), with("other", Operand{Tensor(), Scalar(kEpsilon)}),

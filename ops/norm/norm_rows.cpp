@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// A row is loaded, summed with its residual, normalised and stored before the next one: whatever is added around a norm
+// costs no pass over memory. Rows are shared among threads; sums over rows, which only gradients have, go by fixed
+// parts.
 #include "ops/norm/norm_rows.h"
 
 #include <algorithm>
@@ -34,6 +37,7 @@ void check_same(const char* name, const Tensor& t, const Tensor& self) {
 void offset_row(std::vector<std::byte>& keep, const void** row, int64_t n, DType slot, double offset) {
   if (*row == nullptr || offset == 0) return;
   const auto bytes = static_cast<size_t>(n) * size_of(slot);
+  // A row that lies in the client's memory is copied first: its weight stays as it is.
   if (*row != keep.data()) {
     keep.resize(bytes);
     std::memcpy(keep.data(), *row, bytes);
@@ -110,6 +114,7 @@ const void* RowNorm::load(int64_t row, const void* residual_bias, const RowBuffe
   const void* x = x_.load(row, buffers.x);
   if (!a_.residual.defined()) return x;
   std::byte* sum = buffers.sum;
+  // In the compute dtype: the sum of two halves is not rounded before it is normalised.
   kernel_->add(x, residual_.load(row, buffers.other), sum, n);
   if (residual_bias != nullptr) kernel_->add(sum, residual_bias, sum, n);
   return sum;
@@ -176,6 +181,7 @@ void RowNormGradient::plan(const RowNormGradientArguments& arguments) {
   grad_weight_.plan(a_.grad_weight, DType::kDouble);
   grad_bias_.plan(a_.grad_bias, DType::kDouble);
   const int64_t rows = std::max<int64_t>(1, x_.count());
+  // At least 32 rows a part: each part costs two rows of doubles, and their sum at the end.
   const int64_t wanted = std::min(rows * x_.length() / kPart, (rows + 31) / 32);
   rows_per_part_ = (rows + std::clamp<int64_t>(wanted, 1, kMaxParts) - 1) / std::clamp<int64_t>(wanted, 1, kMaxParts);
   parts_ = (rows + rows_per_part_ - 1) / rows_per_part_;
@@ -226,6 +232,7 @@ void RowNormGradient::run_part(int64_t part, const void* weight) {
 
 void RowNormGradient::join_parts() {
   const int64_t n = 2 * x_.length();
+  // Shared out along the row: each element is joined by one thread, part by part.
   parallel_for(n, 4096, [&](int64_t begin, int64_t end) {
     for (int64_t part = 1; part < parts_; ++part) {
       const double* from = totals_.data() + part * n;

@@ -67,6 +67,7 @@ HWY_INLINE Means<T> gradient_means(int64_t n, A&& a, B&& b) {
   const RowTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   double first = 0, second = 0;
+  // Blocks as in row_sum, added in double: long rows lose no more than short ones.
   for (int64_t begin = 0; begin < n; begin += 4096) {
     const int64_t end = n - begin < 4096 ? n : begin + 4096;
     auto s0 = hn::Zero(d), s1 = s0, p0 = s0, p1 = s0;

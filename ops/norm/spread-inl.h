@@ -21,6 +21,7 @@ HWY_INLINE RowSpread row_spread(const T* x, int64_t n) {
                       row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
                         return full_or_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, base)), count);
                       }) / static_cast<double>(n);
+  // Rounded to T so that the second pass stays in vectors of T; the caller takes off what the rounding adds.
   const T center = static_cast<T>(mean);
   const double squares = row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
     const auto v = hn::Sub(load_lanes(d, x + i, count), hn::Set(d, center));

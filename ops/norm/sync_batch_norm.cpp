@@ -55,6 +55,7 @@ struct BatchNormStats final : LocalStatistics {
 
 struct BatchNormReduce final : LocalStatistics {
   void write(int64_t c, double samples, const ChannelSums& sums) override {
+    // Plain sums, since the operator's contract is sums: made from moments, which were taken without cancelling.
     set_parameter(first, c, sums.first * samples);
     set_parameter(second, c, sums.second + sums.first * sums.first * samples);
   }
@@ -102,8 +103,11 @@ struct GatherStats final : JoinedStatistics {
       double n = 0, average = 0, deviations = 0;
       for (int64_t rank = 0; rank < ranks_; ++rank) {
         const double count = parameter(counts, rank, 0), m = parameter(mean, rank * channels_ + c, 0);
+        // A rank without elements has statistics of nothing, which may be NaN.
         if (count == 0) continue;
         const double deviation = 1 / parameter(invstd, rank * channels_ + c, 0);
+        // Chan's rule, rank by rank in order; eps, which went into the deviation that the rank handed out, is taken off
+        // again.
         const double share = count / (n + count), distance = m - average;
         deviations += (deviation * deviation - eps) * count + distance * distance * n * share;
         average += distance * share;
@@ -217,6 +221,7 @@ struct BatchNormBackwardElemt final : Operator {
   }
   void run() override {
     double total = 0;
+    // Elements of all ranks: the means of the gradient are taken over the whole batch.
     for (int64_t i = 0; i < counts.count(); ++i) total += parameter(counts, i, 0);
     for (int64_t c = 0; c < channels.count(); ++c) {
       const auto i = static_cast<size_t>(c);
