@@ -12,6 +12,7 @@ template <class T, bool kMax>
 int64_t position_of(const T* x, int64_t n) {
   int64_t best = 0;
   for (int64_t i = 1; i < n; ++i) {
+    // Nothing beats a NaN, and the first one counts.
     if (is_nan(x[best])) return best;
     const bool better = kMax ? x[i] > x[best] : x[i] < x[best];
     if (better || is_nan(x[i])) best = i;
@@ -20,6 +21,7 @@ int64_t position_of(const T* x, int64_t n) {
 }
 
 template <bool kMax>
+// keepdim is not read: the shape of an output says whether the dimension stays.
 struct ExtremeDim final : Operator {
   Tensor self, out, indices;
   int64_t dim = 0;
@@ -92,6 +94,7 @@ struct CumulativeExtreme final : Operator {
   void scan(T) const {
     for_rows(rows, [this](int64_t begin, int64_t end) {
       const auto n = static_cast<size_t>(rows.length());
+      // Results go beside where an output is strided or of another type; a row that is direct needs no copy.
       std::vector<T> buffer(n), best(n);
       std::vector<int64_t> at(n);
       for (int64_t row = begin; row < end; ++row) {

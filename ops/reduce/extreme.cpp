@@ -34,6 +34,7 @@ struct Kept {
   }
 };
 
+// Begins at -inf, not at lowest(), which would beat a row of minus infinities.
 struct Largest : Kept {
   template <class A>
   static A init() {

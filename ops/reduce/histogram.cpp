@@ -23,10 +23,12 @@ struct Bincount final : Operator {
   void run() override {
     std::vector<int64_t> values(static_cast<size_t>(self.count()));
     OrderedTensor(self, DType::kInt64).load(0, self.count(), values.data());
+    // Counts are sums of ones: exact in double up to 2^53.
     std::vector<double> weights(values.size(), 1.0), sums(static_cast<size_t>(out.count()));
     if (weight.defined()) OrderedTensor(weight, DType::kDouble).load(0, weight.count(), weights.data());
     // In one thread: weights that fall on one number are added in the order of self, so sums are the same every time.
     for (size_t i = 0; i < values.size(); ++i) {
+      // What self holds is seen only now; out has the size that the client gave it.
       require(values[i] >= 0 && values[i] < out.count(), "self[{}] is {}; out counts 0 to {}", i, values[i],
               out.count() - 1);
       sums[static_cast<size_t>(values[i])] += weights[i];

@@ -70,6 +70,7 @@ struct Squares : Sums {
   }
 };
 
+// A 0 makes a norm of negative order 0: its power is infinite, the root of infinity then 0.
 struct Powers : Sums {
   template <class T>
   static double map(T x, double p) {
@@ -125,6 +126,7 @@ struct VectorNorm final : Operator {
   Tensor self, out;
   double ord = 2;
   std::vector<int64_t> dim;
+  // keepdim and dtype are not read: out's shape and type say both, and sums are double in any case.
   bool keepdim = false;
   DType dtype = DType::kUndefined;
   Reduction reduction;

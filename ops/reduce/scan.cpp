@@ -22,6 +22,7 @@ struct Scan final : Operator {
   void prepare() override {
     const size_t axis = wrap_dim(dim, self.rank());
     check_shape(out, "out", self.shape);
+    // Elements are converted before they are added, as torch does for its dtype argument.
     slot = slot_of(dtype == DType::kUndefined ? out.dtype : dtype);
     // Counting true elements, as torch's cumsum of bools does.
     if (slot == DType::kBool) slot = DType::kInt64;
@@ -54,6 +55,7 @@ struct Scan final : Operator {
         for (int64_t i = 0; i < rows.length(); ++i) {
           const Wide<T> v(x[i]);
           total = kProduct ? wrap_multiply(total, v) : wrap_add(total, v);
+          // Each place is rounded from the running total, which itself is never rounded to T.
           y[i] = static_cast<T>(total);
         }
         target.store(row, y);
@@ -62,6 +64,7 @@ struct Scan final : Operator {
   }
 };
 
+// In double from the loaded element to the stored result, which is rounded once.
 struct LogSumExp final : Operator {
   Tensor self, out;
   std::vector<int64_t> dim;
@@ -97,6 +100,7 @@ struct LogSumExp final : Operator {
   // The largest element is taken out before exp: what remains is at most 1 and cannot overflow.
   double of_row(const double* x) const {
     double largest = -std::numeric_limits<double>::infinity();
+    // A NaN is taken as the largest, and stays: nothing is larger.
     for (int64_t i = 0; i < rows.length(); ++i) largest = x[i] > largest || is_nan(x[i]) ? x[i] : largest;
     const double shift = std::isinf(largest) ? 0 : largest;  // inf - inf would be NaN
     double total = 0;

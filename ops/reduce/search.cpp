@@ -143,6 +143,7 @@ struct IsIn final : Operator {
     std::vector<T> known = load<T>(tests);
     // A NaN is in nothing, and would break the order that the binary search goes by.
     std::erase_if(known, [](T v) { return is_nan(v); });
+    // Sorted once, then a binary search for each element: not every pair of both.
     std::sort(known.begin(), known.end());
     const std::vector<T> values = load<T>(elements);
     std::vector<int64_t> hits(values.size());
@@ -173,6 +174,7 @@ struct Equal final : Operator {
   template <class T>
   bool same(DType slot) const {
     const OrderedTensor a(self, slot), b(other, slot);
+    // In blocks, so that the first difference ends it.
     T x[512], y[512];
     for (int64_t at = 0; at < self.count(); at += 512) {
       const int64_t n = std::min<int64_t>(512, self.count() - at);
@@ -190,6 +192,7 @@ struct Trace final : Operator {
   void prepare() override {
     require(self.rank() == 2, "self is {}; a trace needs a matrix", self);
     require(out.count() == 1, "out is {}; a trace is one number", out);
+    // The diagonal is a vector: one step goes down and right at once.
     diagonal_ = self.view({std::min(self.shape[0], self.shape[1])}, {self.strides[0] + self.strides[1]});
   }
   void run() override {

@@ -51,6 +51,7 @@ struct Ordered : Operator {
   void order_rows(T) const {
     for_rows(rows, [this](int64_t begin, int64_t end) {
       const int64_t n = rows.length();
+      // Either output may be left out.
       const int64_t kept = value_rows.length() > 0 ? value_rows.length() : index_rows.length();
       std::vector<T> buffer(static_cast<size_t>(n)), picked(static_cast<size_t>(kept));
       std::vector<int64_t> at(static_cast<size_t>(n)), written(static_cast<size_t>(kept));
@@ -75,6 +76,7 @@ struct Ordered : Operator {
 
 struct Sort final : Ordered<Sort> {
   bool descending = false;
+  // Read by nobody: the order is stable in any case.
   bool stable = false;
 
   void prepare() override {
@@ -132,6 +134,7 @@ struct Kthvalue final : Ordered<Kthvalue> {
   }
   template <class T>
   int64_t pick(const T* x, std::vector<int64_t>& at) const {
+    // One element in its place is enough: a pass or two, where sorting takes a logarithm of them.
     std::nth_element(at.begin(), at.begin() + (k - 1), at.end(), Order<T>{x, false});
     return k - 1;
   }

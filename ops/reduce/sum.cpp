@@ -70,6 +70,7 @@ struct Product : Sum {
 struct NanSum : Sum {
   template <class T>
   static T map(T x, double) {
+    // Of a complex number either part may be the NaN; the whole of it is left out.
     return x == x ? x : T(0);
   }
 };
@@ -108,6 +109,7 @@ struct SumOver final : Operator {
   Reduction reduction;
 
   void prepare() override {
+    // Elements are converted before they are added: a sum of integers into a floating type adds floats.
     DType slot = slot_of(dtype == DType::kUndefined ? out.dtype : dtype);
     // A sum of bools counts.
     if (slot == DType::kBool) slot = DType::kInt64;

@@ -72,6 +72,7 @@ struct Unique final : Operator {
     const auto at = [&](int64_t item) { return values.data() + item * length; };
     std::vector<int64_t> order(static_cast<size_t>(items));
     std::iota(order.begin(), order.end(), 0);
+    // Slices are ordered like words; an element is a word of one letter.
     const auto before = [&](int64_t a, int64_t b) {
       return std::lexicographical_compare(at(a), at(a) + length, at(b), at(b) + length, less_nan_last<T>);
     };
@@ -85,6 +86,7 @@ struct Unique final : Operator {
       if (!same) firsts.push_back(order[i]);
       if (!same) sizes.push_back(0);
       ++sizes.back();
+      // Through `order`: sorted or not, each input is told by where it stood.
       if (wanted(inverse)) inverse.as<int64_t>()[order[i]] = static_cast<int64_t>(firsts.size()) - 1;
     }
     write(values, firsts);
