@@ -114,6 +114,8 @@ Tensor bordered(const Tensor& inner, const Dims& sizes) {
 }
 
 template <bool kMirror>
+// Where a padded position comes from depends on the last dimensions only: one table, made in phase 1, serves all
+// planes, and backwards it tells where gradients go.
 struct BorderPad final : Operator {
   Tensor self, out;
   std::vector<int64_t> padding, offsets;
@@ -137,6 +139,7 @@ struct BorderPadBackward final : Writing {
 
   void prepare() override {
     check_shape(out, "grad_input", self.shape);
+    // Halves are added up in float32 and rounded once.
     const Tensor& target = begin_with(Scalar(0), sum_buffer(out.dtype));
     const Dims sizes = padded_dims(target, padding, kMirror);
     const Tensor view = bordered(target, sizes);

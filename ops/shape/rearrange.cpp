@@ -217,6 +217,7 @@ struct StridedSlice final : OneMove {
     }
     const int64_t first = bit(begin_mask, i) ? (step > 0 ? 0 : size - 1) : wrap(begin[i]);
     const int64_t last = bit(end_mask, i) ? (step > 0 ? size : -1) : wrap(end[i]);
+    // Whole steps, and one more for what is left of the last one.
     const int64_t n = std::max<int64_t>(0, (last - first + step + (step > 0 ? -1 : 1)) / step);
     // An empty slice keeps its place: `first` may lie outside.
     if (n > 0) view.offset += first * self.strides[axis];
@@ -334,6 +335,7 @@ struct FillDiagonal final : Operator {
 
   void prepare() override {
     require(self.rank() >= 2, "self is {}; a diagonal needs 2 dimensions or more", self);
+    // One step along the diagonal is a step along every dimension.
     int64_t size = self.shape[0], stride = 0;
     for (size_t i = 0; i < self.rank(); ++i) {
       require(self.rank() == 2 || self.shape[i] == self.shape[0],

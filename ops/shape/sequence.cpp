@@ -40,6 +40,7 @@ struct Arange final : Operator {
             "start is {}, end is {}, step is {}: the step leads away from the end", start.to_double(), end.to_double(),
             step.to_double());
     whole = start.is_integral() && step.is_integral();
+    // int64 where all is whole: double has no room for every integer beyond 2^53.
     target = OrderedTensor(out, whole && !is_floating(out.dtype) ? DType::kInt64 : DType::kDouble);
     whole = whole && !is_floating(out.dtype);
   }
