@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every distance is a walk over two rows in double. For p = 2 a product of matrices would do with fewer operations, but
-// it takes |x|² + |y|² - 2xy, which cancels where rows are close, and distances near 0 are what clients look at.
+// it takes |x|² + |y|² - 2xy, which cancels where rows are close.
 // Distances between the rows of matrices in the p-norm, and their gradient with respect to the first matrix.
 #include <cmath>
 

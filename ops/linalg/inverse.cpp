@@ -54,6 +54,7 @@ struct Inverse final : Operator {
     solve_triangle(a, n, false, true, result, n);
     solve_triangle(a, n, true, false, result, n);
     for (int64_t i = 0; i < n; ++i) {
+      // The call fails then: what a zero pivot has made of the result means nothing.
       if (a[i * n + i] == 0) return i;
     }
     return -1;
