@@ -34,6 +34,7 @@ void AttentionOp::check() {
   const int64_t kv_heads = folded ? key.shape[2] / std::max<int64_t>(depth_, 1) : head_num;
   k_ = head_view(key, input_layout, kv_heads, "key");
   v_ = head_view(value, input_layout, kv_heads, "value");
+  // Fewer key heads than query heads: a group of neighbouring query heads shares one.
   kv_heads_ = k_.shape[1];
   keys_ = k_.shape[2];
   value_depth_ = v_.shape[3];
@@ -58,13 +59,17 @@ void AttentionOp::check_masks() {
   // Modes 2 to 4 describe the mask by two diagonals, and the tensor, when given, only repeats them (the vendor's
   // kernels want it compressed); it is not read. Modes 0 and 1 read it.
   banded_ = sparse_mode >= 2 || (sparse_mode == 0 && !absent(atten_mask));
+  // Mode 2 is causal from the top left corner, 3 from the bottom right one, 4 a band along that one. From the bottom
+  // right the last query sees the last key, as where keys of earlier calls stand before those of this one.
   below_ = sparse_mode == 2 || sparse_mode == 3 ? INT64_MAX : pre_tokens;
   above_ = sparse_mode == 2 || sparse_mode == 3 ? 0 : next_tokens;
   if (sparse_mode >= 3) {  // aligned at the bottom right corner
     const int64_t shift = keys_ - queries_;
+    // "No limit" stays so: it must not overflow, nor become a limit.
     above_ = above_ > INT64_MAX / 2 ? above_ : above_ + shift;
     below_ = below_ > INT64_MAX / 2 ? below_ : below_ - shift;
   }
+  // Prepared again for other tensors, nothing of the earlier ones must stay.
   mask_ = Tensor();
   if (sparse_mode < 2 && !absent(atten_mask)) {
     require(atten_mask.dtype == DType::kBool || atten_mask.dtype == DType::kUInt8,
@@ -110,6 +115,7 @@ void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_
   }
   if (mask_.defined()) {
     for (int64_t r = 0; r < rows; ++r) {
+      // Bytes, as a bool in memory may be any byte but 0.
       const auto* hidden = mask_.as<const uint8_t>() + b * mask_.strides[0] + n * mask_.strides[1] +
                            (row + r) * mask_.strides[2] + col * mask_.strides[3];
       for (int64_t c = 0; c < cols; ++c) {
@@ -127,6 +133,7 @@ void AttentionOp::mask_band(int64_t row, int64_t rows, int64_t col, int64_t cols
     const int64_t first = below_ > query_index ? 0 : query_index - below_;
     const int64_t last = above_ > keys_ ? keys_ - 1 : query_index + above_;
     float* line = scores + r * cols;
+    // What is left of the first attended key and right of the last: the band itself is not touched.
     std::fill(line, line + std::clamp<int64_t>(first - col, 0, cols), kMasked);
     std::fill(line + std::clamp<int64_t>(last + 1 - col, 0, cols), line + cols, kMasked);
   }

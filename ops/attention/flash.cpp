@@ -17,6 +17,7 @@ namespace npu::ops {
 namespace {
 
 struct FlashAttention final : AttentionOp {
+  // softmax_out is never written: probabilities exist a tile at a time, and backward makes them again.
   Tensor softmax_out, attention_out;
 
   void prepare() override;

@@ -14,6 +14,7 @@ namespace npu::ops {
 namespace {
 
 struct FlashAttentionGrad final : AttentionOp {
+  // `softmax` is not read; nothing wrote it.
   Tensor dy, softmax, attention, dq, dk, dv, dpse;
 
   void prepare() override;
@@ -93,6 +94,7 @@ void FlashAttentionGrad::run_head(int64_t b, int64_t kv_head) const {
   tile.gradient = gradient;
   tile.dropped = dropped;
   tile.dq = dq_sum;
+  // Keys and values are converted once for all tiles of queries, which read them over and over.
   const float* k = load_rows(k_, b, kv_head, 0, keys_, k_buffer, &tile.ldk);
   const float* v = load_rows(v_, b, kv_head, 0, keys_, v_buffer, &tile.ldv);
   // All query heads of the group add to the gradients of this one key head.
@@ -137,8 +139,11 @@ void FlashAttentionGrad::load_queries(Tile& tile, int64_t row) const {
   }
 }
 
+// With P the probabilities and D what dropout makes of them, O = D V. So dV = D^T dY, dP = dropout(dY V^T), dS = P (dP -
+// delta), dQ = scale dS K and dK = scale dS^T Q: five products a tile with the one that makes the scores.
 void FlashAttentionGrad::run_tile(const Tile& t) const {
   score_tile(t.q, t.ldq, t.k, t.ldk, t.b, t.n, t.row, t.rows, t.col, t.cols, t.probability);
+  // With the saved maximum and sum every tile has its final probabilities at once: no running softmax here.
   softmax_again(t.probability, t.rows, t.cols, t.maximum, t.sum);
   const float* used = t.probability;
   if (drops()) {

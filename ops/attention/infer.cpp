@@ -177,12 +177,14 @@ void InferAttention::plan_part(int64_t b) {
       .set("attention_out", narrowed(out_, b, part.queries))
       .set("scale", scale)
       .set("head_num", num_heads)
+      // The views, whatever the client's layout.
       .set("input_layout", std::string("BNSD"))
       .set("pre_tokens", pre_tokens)
       .set("next_tokens", next_tokens)
       .set("sparse_mode", sparse_mode);
   if (!absent(pse_)) part.call.set("pse", cut(narrowed(pse_, b, part.queries), 3, part.keys));
   if (!absent(mask_)) part.call.set("atten_mask", cut(narrowed(mask_, b, part.queries), 3, part.keys));
+  // Each sample has the room of the longest.
   part.statistics = std::max<int64_t>(b, 0) * q_.shape[1] * q_.shape[2] * 8;
   if (softmax_lse_flag) {
     const Dims shape{b < 0 ? q_.shape[0] : 1, q_.shape[1], part.queries, 8};

@@ -28,6 +28,7 @@ Tensor head_view(const Tensor& tensor, const std::string& layout, int64_t heads,
           "input_layout is {}; this device takes BNSD, BSND, BSH and SBH", layout);
   require(tensor.rank() == (folded ? 3u : 4u), "{} is {}: layout {} has {} dimensions", name, tensor.shape, layout,
           folded ? 3 : 4);
+  // Only strides change: no layout costs a copy by itself.
   if (layout == "BNSD") return tensor;
   if (layout == "BSND") return tensor.transposed(1, 2);
   const Tensor split = unfold_heads(tensor, heads, name);

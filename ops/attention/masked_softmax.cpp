@@ -57,10 +57,12 @@ struct MaskedSoftmax final : Masked {
     // A NaN does not become the largest element, but its exponential makes the sum, and the whole row, NaN.
     float top = -HUGE_VALF;
     for (int64_t i = 0; i < n; ++i) {
+      // Scaled first, hidden after: a scale of 0 or below must not bring back what the mask takes out.
       values[i] = out_of_play != nullptr && out_of_play[i] ? -HUGE_VALF : x[i] * static_cast<float>(scale);
       top = std::max(top, values[i]);
     }
     double sum = 0;
+    // In double, so that the sum of long rows is as exact as its terms.
     for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(values[i] = std::exp(values[i] - top));
     auto* y = static_cast<float*>(to.target(row, out_buffer));
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(static_cast<double>(values[i]) / sum);
@@ -96,6 +98,7 @@ struct MaskedSoftmaxBackward final : Masked {
     for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(g[i]) * y[i];
     for (int64_t i = 0; i < n; ++i) made[i] = static_cast<float>(scale * y[i] * (g[i] - sum));
     auto* dx = static_cast<float*>(to.target(row, out_buffer));
+    // Made beside: dx may lie where g or y lies.
     std::copy_n(made.data(), n, dx);
     to.store(row, dx);
   }

@@ -11,6 +11,8 @@
 namespace npu::ops {
 namespace {
 
+// Which elements turn together: i and i + size / 2 (half), neighbours (interleave), i and i + size / 4 within each half
+// (quarter), and neighbours whose results go to both halves (interleave-half).
 enum Mode : int64_t { kHalf, kInterleave, kQuarter, kInterleaveHalf };
 
 // Element i of first() is x[first[i]]; element i of second() is sign[i] * x[second[i]].
@@ -74,6 +76,7 @@ struct Groups {
             sin_tensor);
     const Tensor c = padded(cos_tensor, x.rank()), s = padded(sin_tensor, x.rank());
     for (size_t axis = 0; axis + 1 < x.rank(); ++axis) {
+      // One load of cos and sin serves every row of the group; and a group has the sums of their gradients to itself.
       if (c.shape[axis] == 1) axes.push_back(axis);
     }
     axes.push_back(x.rank() - 1);

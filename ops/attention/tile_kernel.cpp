@@ -33,6 +33,7 @@ float row_maximum(const float* x, int64_t n) {
   return best;
 }
 
+// What each exponential becomes and their sum, in one pass; the shift keeps all of them at most 1.
 float exponentials(float* x, int64_t n, float shift) {
   float lanes[kLanes] = {};
   int64_t i = 0;
