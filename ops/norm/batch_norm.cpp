@@ -10,6 +10,8 @@
 namespace npu::ops {
 namespace {
 
+// In training the batch's own statistics are used, and move the running ones; otherwise the running ones are used and
+// nothing moves. Clients that keep the variance itself take save_var, the others save_invstd.
 struct BatchNorm final : Operator {
   Tensor self, weight, bias, running_mean, running_var, out, save_mean, save_invstd, save_var;
   bool training = false;
@@ -42,6 +44,7 @@ void BatchNorm::prepare() {
   check_parameter("weight", weight, count);
   check_parameter("bias", bias, count);
   check_statistics(running_mean, running_var, count, !training);
+  // In evaluation nothing is saved; clients then pass empty tensors.
   check_parameter("save_mean", save_mean, training || save_mean.count() != 0 ? count : 0);
   check_parameter("save_invstd", save_invstd, training || save_invstd.count() != 0 ? count : 0);
   check_parameter("save_var", save_var, count);
@@ -52,6 +55,7 @@ void BatchNorm::normalise(int64_t c, double mean, double var) {
   const double invstd = 1 / std::sqrt(var + eps);
   const auto i = static_cast<size_t>(c);
   center[i] = mean;
+  // The mean stays a coefficient of its own: folded into the shift it would cancel against x * scale.
   scale[i] = invstd * parameter(weight, c, 1);
   shift[i] = parameter(bias, c, 0);
   set_parameter(save_mean, c, mean);
@@ -146,6 +150,7 @@ void BatchNormBackward::finish(int64_t c, const ChannelSums& sums) {
 
 void BatchNormBackward::run() {
   for (int64_t c = 0; c < channels.count(); ++c) {
+    // Needed before the sums: products are taken with the distance to the mean.
     center[static_cast<size_t>(c)] = parameter(training ? save_mean : running_mean, c, 0);
   }
   const ChannelMap map{center.data(), scale.data(), shift.data(), slope.data()};

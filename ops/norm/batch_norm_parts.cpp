@@ -85,12 +85,14 @@ struct BatchNormReduceGrad final : ChannelStep {
       center[i] = parameter(batch_mean, c, 0);
       scale[i] = invstd * parameter(weight, c, 1);
       shift[i] = parameter(diff_offset, c, 0) / samples();
+      // diff_scale is sum(g * (x - mean)) * invstd already: one invstd less than in batch_norm_backward.
       slope[i] = parameter(diff_scale, c, 0) * invstd / samples();
     }
     map(Channels::Map::kGradient);
   }
 };
 
+// Given statistics do not depend on x: what is left of the gradient is a factor a channel.
 struct BatchNormInferGrad final : ChannelStep {
   Tensor grad_output, batch_variance, grad_input;
 

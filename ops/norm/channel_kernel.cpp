@@ -17,6 +17,7 @@ namespace npu::ops::HWY_NAMESPACE {
 namespace {  // templates of other files must not meet these
 
 template <class T>
+/// Runs of one channel are joined one after the other: the next run's moments with those of all before it.
 void moments_row(const void* raw, int64_t n, int64_t before, ChannelSums* sums) {
   const auto [mean, squares, moved] = row_spread(static_cast<const T*>(raw), n);
   const ChannelSums here{mean, squares - moved * moved * static_cast<double>(n)};
@@ -30,6 +31,7 @@ void products_row(const void* g_raw, const void* x_raw, int64_t n, double center
   const T c = static_cast<T>(center);
   const RowTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  // Two chains for each sum hide the latency of an addition.
   auto s0 = hn::Zero(d), s1 = s0, p0 = s0, p1 = s0;
   int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
@@ -98,6 +100,7 @@ HWY_INLINE void columns_sum(int64_t rows, int64_t width, T* total, F&& term) {
     }
     return;
   }
+  // Four chains again: strip by strip each row would wait for the one before.
   if (width == 4 * lanes) {
     auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
     for (int64_t r = 0; r < rows; ++r) {

@@ -28,6 +28,7 @@ void Channels::plan(const Tensor& x, const Tensor* g, const Tensor* out, size_t 
   for (size_t k = 0; k < 3; ++k) {
     Side& s = sides_[k];
     s = Side{};
+    // Absent sides take part in the loop with strides of 0, which decide no order and break no run.
     strides[k] = Dims(shape.size(), 0);
     if (tensors[k] == nullptr) continue;
     s.tensor = *tensors[k];
@@ -86,6 +87,7 @@ void Channels::each_row(const Range& r, F&& body) const {
   }
 }
 
+/// A run of one channel as kernels want it: where it lies, or converted into staged[k].
 const std::byte* Channels::row(size_t k, const LoopCursor& at, int64_t channel, int64_t n, Staged& staged) const {
   const Side& s = sides_[k];
   const std::byte* first = s.tensor.bytes() + (at.offset(k) + channel * s.stride) * s.size;
@@ -143,6 +145,7 @@ void Channels::each_block(const Range& r, F&& body) const {
   }
 }
 
+/// The same for a block; `step` receives the distance of its rows.
 const std::byte* Channels::block(size_t k, const LoopCursor& at, int64_t channel, int64_t rows, int64_t width,
                                  int64_t* step, Staged& staged) const {
   const Side& s = sides_[k];

@@ -13,6 +13,7 @@
 namespace npu::ops {
 namespace {
 
+// x and gx are added up in double, row by row; their sum is never stored.
 struct DeepNormShape : Operator {
   Tensor x, gx, gamma, mean, rstd;
   double alpha = 0.3;
@@ -76,6 +77,7 @@ struct DeepNorm final : DeepNormShape {
     const int64_t n = x_.length();
     const Scratch<double> v(n), buffer(n);
     sum_row(row, v);
+    // Everything in double, from loaded row to stored one: two passes then lose nothing that a float result would show.
     const double average = std::accumulate(v.data(), v.data() + n, 0.0) / static_cast<double>(n);
     double square = 0;
     for (int64_t i = 0; i < n; ++i) square += (v[i] - average) * (v[i] - average);

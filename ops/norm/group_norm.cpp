@@ -13,6 +13,7 @@ namespace npu::ops {
 namespace {
 
 // [N, C, ...] -> [N, G, C / G, ...]
+// A view: for rows of a group any strides do, so channels-last images are not turned as a whole first.
 Tensor split_groups(const Tensor& t, int64_t groups) {
   Tensor view = t;
   view.shape[1] = groups;
@@ -91,6 +92,7 @@ void GroupNorm::run() {
   const Rows from = group_rows(self, group), to = group_rows(out, group);
   const auto w = values_of(weight, channels_, 1), b = values_of(bias, channels_, 0);
   std::vector<double> means(static_cast<size_t>(samples_ * group)), rstds(means.size());
+  // A row is one thread's: its sums are taken in order.
   parallel_parts(from.count(), [&](int64_t row) {
     const Scratch<float> in_row(from.length()), out_row(from.length());
     const auto* x = static_cast<const float*>(from.load(row, in_row.data()));
@@ -180,7 +182,7 @@ void GroupNormGrad::run_row(int64_t row, const std::vector<double>& w, double m,
     weighted_db += b * w[static_cast<size_t>(first + c)];
   }
   const double count = static_cast<double>(per_group() * plane_);
-  // With the group's sums, dx is linear in dy and x: dy * factor + x * slope + shift, three numbers for all elements.
+  // With the group's sums, dx is linear in dy and x: a factor for each channel, a slope and a shift for all.
   const double slope = (weighted_db * m - weighted_ds) * r * r * r / count;
   const double shift = -slope * m - weighted_db * r / count;
   for (int64_t c = 0; c < per_group(); ++c) {
@@ -195,6 +197,7 @@ void GroupNormGrad::run() {
   if (self.count() == 0) return;
   const Rows input = group_rows(self, group), upper = group_rows(grad_output, group);
   const bool writes = wants(0, grad_input);
+  // Never written then; there must be some Rows to hold.
   const Rows lower = writes ? group_rows(grad_input, group) : input;
   const auto w = values_of(weight, channels_, 1), m = values_of(mean, samples_ * group, 0);
   const auto r = values_of(rstd, samples_ * group, 0), b = values_of(bias, channels_, 0);

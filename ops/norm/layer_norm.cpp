@@ -13,6 +13,7 @@ void check_normalized_shape(const Tensor& self, const std::vector<int64_t>& shap
           Dims(std::span<const int64_t>(shape)));
 }
 
+// What the mask leaves out is absent to the engine, which then computes nothing for it.
 Tensor wanted(const Tensor& t, const std::vector<bool>& mask, size_t which) {
   return which < mask.size() && !mask[which] ? Tensor() : t;
 }
@@ -96,6 +97,7 @@ struct AddLayerNorm final : RowNormOperator<RowNorm> {
   }
 };
 
+// x1 and x2 have one gradient, that of their sum; grad_sum is what came to the sum by other ways.
 struct AddLayerNormGrad final : RowNormOperator<RowNormGradient> {
   Tensor grad_output, x1, x2, rstd, mean, gamma, grad_sum, grad_input, grad_gamma, grad_beta;
 

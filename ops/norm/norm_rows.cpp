@@ -178,6 +178,7 @@ void RowNormGradient::plan(const RowNormGradientArguments& arguments) {
     check_parameter(name, *t, x_.length());
   }
   weight_.plan(a_.weight, slot_);
+  // Totals go from double straight into the client's type.
   grad_weight_.plan(a_.grad_weight, DType::kDouble);
   grad_bias_.plan(a_.grad_bias, DType::kDouble);
   const int64_t rows = std::max<int64_t>(1, x_.count());
@@ -188,6 +189,7 @@ void RowNormGradient::plan(const RowNormGradientArguments& arguments) {
 }
 
 RowMoments RowNormGradient::moments(int64_t row, const void* x) const {
+  // What forward has saved; an RMS norm has saved no mean, and 0 stands for it.
   if (a_.rstd.defined()) return {mean_.get(row, 0), rstd_.get(row, 1)};
   return a_.rms ? kernel_->rms_moments(x, x_.length(), a_.eps) : kernel_->layer_moments(x, x_.length(), a_.eps);
 }
@@ -212,6 +214,7 @@ void RowNormGradient::run_part(int64_t part, const void* weight) {
       x = buffers.sum;
     }
     const void* g = g_.load(row, buffers.other);
+    // Null tells the kernel that only the sums are wanted.
     void* out = a_.grad_self.defined() ? out_.target(row, buffers.out) : nullptr;
     const RowMoments m = moments(row, x);
     const RowGradient gradient{g, x, weight, out, sums[0], sums[1], n};

@@ -21,6 +21,7 @@ void check_counts(const Tensor& t) {
 
 // --- one rank's statistics ------------------------------------------------------------------------------------------
 
+// Clients exchange either mean and inverse deviation, or plain sums: each step that sees statistics exists for both.
 struct LocalStatistics : Operator {
   Tensor self, first, second;
   Channels channels;
@@ -166,6 +167,8 @@ struct BatchNormElemt final : Operator {
 
 // --- gradient -------------------------------------------------------------------------------------------------------
 
+// The sums of g and g * (x - mean) on this rank. Gradients of weight and bias are this rank's alone; clients add those
+// up as they do all gradients of parameters.
 struct BatchNormBackwardReduce final : Operator {
   Tensor grad_output, self, mean, invstd, sum_dy, sum_dy_xmu, grad_weight, grad_bias;
   bool input_wanted = true, weight_wanted = true, bias_wanted = true;
