@@ -12,6 +12,7 @@ namespace npu::ops {
 namespace {
 
 struct Registry {
+  // A deque: definitions are pointed to, and must not move while others register.
   std::deque<OperatorDef> defs;
   std::unordered_map<std::string_view, const OperatorDef*> by_name;
 };
@@ -27,9 +28,11 @@ Registry& registry() {
 Registration::Registration(std::string_view name, std::string_view family, std::vector<Field> fields,
                            std::unique_ptr<Operator> (*create)(const OperatorDef&), const void* data)
     : def_(registry().defs.emplace_back(OperatorDef{name, family, std::move(fields), create, data})) {
+  // Having the fields of ChainAfter is what the trait means, so nobody declares it twice.
   if (def_.field("chain") != nullptr) is(kTakesChain);
   if (registry().by_name.emplace(name, &def_).second) return;
   std::fprintf(stderr, "operator %s is registered twice\n", std::string(name).c_str());
+  // Static initialisers have nobody to catch an error, and either of two operators would be the wrong one.
   std::abort();
 }
 
@@ -60,6 +63,7 @@ const OperatorDef* find_operator(std::string_view name) {
 std::vector<const OperatorDef*> all_operators() {
   std::vector<const OperatorDef*> out;
   for (const OperatorDef& def : registry().defs) out.push_back(&def);
+  // By name: the order of static initialisers is the linker's.
   std::sort(out.begin(), out.end(), [](auto* a, auto* b) { return a->name < b->name; });
   return out;
 }

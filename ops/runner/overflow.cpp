@@ -27,6 +27,7 @@ bool narrows(Operator& op) {
 template <class Visit>
 void each_row(const Tensor& tensor, Visit&& visit) {
   if (tensor.count() == 0) return;
+  // Only rows that the result really has: a strided output leaves its gaps alone.
   const Dims strides[] = {tensor.strides};
   const Loop loop = make_loop(tensor.shape, strides);
   const auto size = static_cast<int64_t>(size_of(tensor.dtype));
@@ -59,6 +60,7 @@ void each_result(Operator& op, Visit&& visit) {
 }  // namespace
 
 void OverflowScope::found(const Tensor& result, std::string_view output) const {
+  // The first overflow since the word was cleared is told, the others only keep it set: telling takes another pass.
   if (!device::raise_overflow(device_)) return;
   Extremes told;
   each_row(result, [&](const std::byte* row, int64_t stride, int64_t count) {
@@ -104,6 +106,7 @@ bool results_overflow(Operator& op) {
 }
 
 void detail::saturate_results(Operator& op, const OverflowScope& scope) {
+  // A list of calls has no results of its own.
   if (const auto* members = op.members()) {
     for (const auto& member : *members) saturate_results(*member, scope);
     return;
