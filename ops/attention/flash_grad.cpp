@@ -139,8 +139,9 @@ void FlashAttentionGrad::load_queries(Tile& tile, int64_t row) const {
   }
 }
 
-// With P the probabilities and D what dropout makes of them, O = D V. So dV = D^T dY, dP = dropout(dY V^T), dS = P (dP -
-// delta), dQ = scale dS K and dK = scale dS^T Q: five products a tile with the one that makes the scores.
+// With P the probabilities and D what dropout makes of them, O = D V, so
+//   dV = D^T dY, dP = dropout(dY V^T), dS = P * (dP - delta), dQ = scale dS K, dK = scale dS^T Q:
+// five products a tile with the one that makes the scores.
 void FlashAttentionGrad::run_tile(const Tile& t) const {
   score_tile(t.q, t.ldq, t.k, t.ldk, t.b, t.n, t.row, t.rows, t.col, t.cols, t.probability);
   // With the saved maximum and sum every tile has its final probabilities at once: no running softmax here.
