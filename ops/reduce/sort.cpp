@@ -35,6 +35,7 @@ struct Ordered : Operator {
   Rows rows, value_rows, index_rows;
 
   void run() override {
+    // Values are compared in the slot, where a half keeps its order and an int64 every digit.
     visit_real(slot, [this](auto t) { order_rows(t); });
   }
   int64_t cost() const override { return 500 + 60 * rows.count() * rows.length(); }

@@ -53,6 +53,7 @@ struct Unique final : Operator {
   }
   template <class T>
   std::vector<T> load() const {
+    // A copy of all: items are compared many times, so they lie side by side in one type.
     std::vector<T> values(static_cast<size_t>(self.count()));
     if (dim == kFlat) {
       OrderedTensor(self, slot).load(0, self.count(), values.data());
