@@ -94,6 +94,7 @@ struct Eye final : Operator {
   void prepare() override {
     check_shape(out, "out", {n, m});
     zeros.plan(Operand{.tensor = {}, .scalar = Scalar(0)}, out);
+    // Over the zeros: the diagonal is a vector whose one step goes down and right.
     ones.plan(Operand{.tensor = {}, .scalar = Scalar(1)},
               out.view({std::min(n, m)}, {out.strides[0] + out.strides[1]}));
   }
