@@ -148,6 +148,8 @@ struct Svd final : Operator {
     const int64_t wide = full_matrices ? m : n;
     // The rotated vectors, brought to length 1, are the long singular vectors; the rotations are the short ones.
     const Scratch<double> longs(wide * m), shorts(n * n), out(std::max(wide * m, n * n));
+    // Against the largest: the direction of a shorter vector is made of rounding errors, and is replaced by a sound
+    // one.
     const double negligible = n == 0 ? 0 : lengths[order[0]] * static_cast<double>(m) * 1e-16;
     int64_t known = 0;
     for (int64_t i = 0; i < n; ++i) {
