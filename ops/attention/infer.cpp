@@ -98,6 +98,7 @@ void InferAttention::refuse_unbuilt() const {
       {"keyRopeAntiquantScale", &key_rope_antiquant_scale},
   };
   for (const auto& [name, tensor] : given)
+    // Refused by the client's own name: an argument that is passed over in silence would change results.
     require(absent(*tensor),
             "{} is given: attention over quantised, paged, shared or split caches is not built; give plain "
             "keys and values and leave it out",
