@@ -20,6 +20,7 @@ bool narrows(Operator& op) {
   const Tensor& from = op.def->field("self")->of<Operand>(op).tensor;
   const Tensor& to = op.def->field("out")->of<Tensor>(op);
   if (!from.defined() || from.dtype == to.dtype) return false;
+  // float16 is as wide as bfloat16, but has the smaller range.
   return !is_floating(from.dtype) || from.dtype == DType::kDouble || size_of(to.dtype) < size_of(from.dtype) ||
          to.dtype == DType::kHalf;
 }
