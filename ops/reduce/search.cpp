@@ -81,7 +81,7 @@ struct SearchSorted final : Operator {
       wanted[0] = number<T>(self.scalar);
       const auto* v = self.is_scalar() ? wanted.data() : static_cast<const T*>(values.load(r, wanted.data()));
       auto* to = static_cast<int64_t*>(results.target(r, found.data()));
-      // Threads share the values of a row, not rows: a single sequence is one row, however many values are sought in it.
+      // Threads share the values of a row, not rows: a single sequence is one row, however many are sought in it.
       parallel_for(results.length(), 4096, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = place(sequence_row, v[i]);
       });
