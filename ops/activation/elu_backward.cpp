@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of ELU, from its input or from its result.
+// Frameworks differ in what they keep for the backward pass: an operator that ran in place has the result only.
 #include "ops/runner/delegate.h"
 
 namespace npu::ops {
@@ -13,6 +14,7 @@ struct EluBackward final : Delegate {
 
   void prepare() override {
     restart();
+    // From the result no exponential is needed: alpha · scale · e^x is the result plus alpha · scale.
     step(is_result ? "elu_backward_result" : "elu_backward_input", with("grad_output", grad_output),
          with("self_or_result", self_or_result), with("alpha", alpha), with("scale", scale),
          with("input_scale", input_scale), with("out", out));

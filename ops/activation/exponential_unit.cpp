@@ -13,6 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kExponentialUnit[] = {
+    // expm1 and not exp - 1, which would lose all digits of a small negative input.
     NPU_POINT4("elu", "self, alpha=1, scale=1, input_scale=1", kReal,
                x < decltype(x)(0) ? expm1_of(x * w) * (y * z) : x * z),
     NPU_POINT5("elu_backward_input", "grad_output, self_or_result, alpha=1, scale=1, input_scale=1", kReal,
@@ -23,6 +24,8 @@ constexpr PointOp kExponentialUnit[] = {
     NPU_POINT4("selu_backward", "grad_output, result, scale_alpha=1.7580993408473769, scale=1.0507009873554805", kReal,
                y < decltype(x)(0) ? x * (y + z) : x * w),
     NPU_POINT2("celu", "self, alpha=1", kReal, x < decltype(x)(0) ? expm1_of(x / y) * y : x),
+    // Above the threshold torch returns the input itself. With the default of 20 the correction is below half an ulp of
+    // float32, and e^x cannot overflow on the way.
     NPU_POINT3("softplus", "self, beta=1, threshold=20", kReal, x* y > z ? x : log1p_of(exp_of(x * y)) / y),
     NPU_POINT4("softplus_backward", "grad_output, self, beta=1, threshold=20", kReal,
                y* z > w ? x : x * sigmoid_of(y * z)),

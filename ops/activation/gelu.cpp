@@ -14,7 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kGelu[] = {
+    // Φ of a negative input is computed as the tail that it is: 1 + erf would cancel there.
     NPU_POINT1("gelu", "self", kReal, x* normal_of(x)),
+    // One division: x · sigmoid(v) would round once more.
     NPU_POINT1("gelu_tanh", "self", kReal, x / (decltype(x)(1) + exp_of(-tanh_argument(x)))),
     NPU_POINT1("fast_gelu", "self", kReal, x / (decltype(x)(1) + exp_of(x * decltype(x)(-1.702)))),
     NPU_POINT2("gelu_backward", "grad_output, self", kReal, x*(normal_of(y) + y * normal_density(y))),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GELU with its form as an argument: a number (0 exact, 1 tanh) forwards, a word ("none", "tanh") backwards.
+// Only the words are checked: any number but 0 means tanh, as in the other operators that take one.
 #include "ops/runner/delegate.h"
 
 namespace npu::ops {

@@ -66,6 +66,7 @@ struct GluOfBackward final : Gated {
     const auto [grad_a, grad_b] = halve(out, dim, "out");
     const Tensor& value = kSwish ? b : a;
     const Tensor& gate = kSwish ? a : b;
+    // The product rule needs no lines of its own: the gradient by the value is the gate on the incoming gradient.
     forward(kSwish ? "gate_silu" : "gate_sigmoid", grad_output, gate, kSwish ? grad_b : grad_a);
     backward(kSwish ? "gate_silu_gate" : "gate_sigmoid_gate", grad_output, value, gate, kSwish ? grad_a : grad_b);
   }
@@ -96,6 +97,7 @@ struct GeGlu final : Gated {
     const Tensor& value = activate_left ? b : a;
     const Tensor& gate = activate_left ? a : b;
     forward(approximate == 0 ? "gate_gelu" : "gate_gelu_tanh", value, gate, out);
+    // Of the gate alone, not of the product: the backward pass multiplies the incoming gradient by it.
     step(approximate == 0 ? "gelu" : "gelu_tanh", with("self", operand(gate)), with("out", gelu));
   }
 };
@@ -111,6 +113,7 @@ struct GeGluBackward final : Gated {
     const auto [grad_a, grad_b] = halve(out, dim, "out");
     const Tensor& value = activate_left ? b : a;
     const Tensor& gate = activate_left ? a : b;
+    // The saved gelu is the derivative by the value, so this half costs one product and no exponential.
     step("mul", with("self", operand(grad_output)), with("other", operand(gelu)),
          with("out", activate_left ? grad_b : grad_a));
     backward(approximate == 0 ? "gate_gelu_gate" : "gate_gelu_tanh_gate", grad_output, value, gate,

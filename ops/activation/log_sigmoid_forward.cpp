@@ -12,6 +12,7 @@ struct LogSigmoidForward final : Delegate {
   void prepare() override {
     restart();
     step("log_sigmoid", with("self", self), with("out", out));
+    // For clients that ask for it: log_sigmoid_backward takes the input and needs no buffer.
     if (buffer.defined() && buffer.shape == self.tensor.shape) {
       step("log_sigmoid_buffer", with("self", self), with("out", buffer));
     }

@@ -11,10 +11,12 @@ namespace {
 
 // `weight` as a view with as many axes as `self`, which broadcasts with it.
 Tensor by_channel(const Tensor& weight, const Tensor& self) {
+  // Stride 0 on every axis: one slope serves an input of any rank, 0 included.
   if (weight.count() == 1) return weight.view(Dims(self.rank(), 1), Dims(self.rank(), 0));
   require(weight.rank() <= self.rank(), "weight is {}, self is {}: it has more dimensions", weight, self);
   const size_t lead = self.rank() - weight.rank();
   Dims shape(self.rank(), 1), strides(self.rank(), 0);
+  // NumPy's rule, from the last axis. A list of slopes belongs to axis 1, and only an input without one broadcasts it.
   if (weight.rank() != 1 || self.rank() < 2) {
     std::copy(weight.shape.begin(), weight.shape.end(), shape.begin() + lead);
     std::copy(weight.strides.begin(), weight.strides.end(), strides.begin() + lead);
@@ -52,7 +54,9 @@ struct PreluBackward final : Delegate {
       return;
     }
     const Tensor target = by_channel(grad_weight, self);
+    // The products stand in float32 under half tensors too: the sum is rounded once, at the end.
     const DType wide = self.dtype == DType::kDouble ? DType::kDouble : DType::kFloat;
+    // Held by the operator and not taken with each run, as the steps below are planned with its address.
     products_.resize(static_cast<size_t>(self.count()) * size_of(wide));
     const Tensor products = make_tensor(products_.data(), wide, self.shape);
     step("prelu_backward_weight", with("grad_output", grad), with("self", input), with("out", products));
@@ -63,6 +67,7 @@ struct PreluBackward final : Delegate {
   std::vector<int64_t> summed_axes(const Tensor& target) const {
     std::vector<int64_t> axes;
     for (size_t axis = 0; axis < self.rank(); ++axis) {
+      // An axis that the input has with size 1 as well is summed over one element, which changes nothing.
       if (target.shape[axis] == 1) axes.push_back(static_cast<int64_t>(axis));
     }
     return axes;

@@ -51,13 +51,16 @@ constexpr PointOp kSigmoid[] = {
     NPU_POINT2("sigmoid_backward", "grad_output, output", kReal | kComplex, x*(decltype(x)(1) - y) * y),
     NPU_POINT1("tanh", "self", kReal | kComplex, tanh_of(x)),
     NPU_POINT2("tanh_backward", "grad_output, output", kReal | kComplex, x*(decltype(x)(1) - y * y)),
+    // One division: x · sigmoid(x) would round once more.
     NPU_POINT1("silu", "self", kReal | kComplex, x / (decltype(x)(1) + exp_of(-x))),
     NPU_POINT2("silu_backward", "grad_output, self", kReal, x* silu_slope(y, sigmoid_of(y))),
     NPU_POINT1("mish", "self", kReal, x* tanh_softplus(x)),
     NPU_POINT2("mish_backward", "grad_output, self", kReal, x* mish_slope(y, tanh_softplus(y))),
+    // No exponent is positive, so nothing overflows, and log1p keeps the digits of a small tail.
     NPU_POINT1("log_sigmoid", "self", kReal, min_of(x, decltype(x)(0)) - log1p_of(exp_of(-abs_of(x)))),
     NPU_POINT1("log_sigmoid_buffer", "self", kReal, exp_of(-abs_of(x))),
     NPU_POINT2("log_sigmoid_backward", "grad_output, self", kReal, x* sigmoid_of(-y)),
+    // A negative eps stands for none given: the input is not clamped, and 0 and 1 give infinities.
     NPU_POINT2("logit", "self, eps=-1", kReal,
                logit(y < decltype(x)(0) ? x : min_of(max_of(x, y), decltype(x)(1) - y))),
     NPU_POINT3("logit_backward", "grad_output, self, eps=-1", kReal, logit_gradient(x, y, z)),

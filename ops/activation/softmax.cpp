@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax and log_softmax along one dimension, and their gradients from the results.
+// The largest element is taken off first: no exponential overflows, and the largest one is 1. Sums meet in double, in
+// an order that no number of threads changes. A NaN, or a line of -inf only, makes its line NaN, as in torch.
 #include "ops/operator.h"
 #include "ops/vector/along.h"
 #include "ops/vector/target.h"
@@ -28,11 +30,13 @@ void softmax_row(const AlongBlock& b) {
   T* y = static_cast<T*>(b.out);
   const T top = row_max(x, b.length);
   const double sum = row_sum<T>(b.length, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
+    // Exponentials are computed once and wait in the output, which may be the input: each is written where it was read.
     const auto e = exp_below_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)));
     store_lanes(e, d, y + i, count);
     return full_or_zero(d, e, count);
   });
   const T scale = static_cast<T>(1 / sum);
+  // One division a line; the product with the inverse rounds once more than a quotient would.
   for (int64_t i = 0; i < b.length; ++i) y[i] *= scale;
 }
 
@@ -42,10 +46,12 @@ void log_softmax_row(const AlongBlock& b) {
   T* y = static_cast<T*>(b.out);
   const T top = row_max(x, b.length);
   const double sum = row_sum<T>(b.length, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
+    // Nothing is stored yet: the output may be the input, which is read again below.
     const auto e = exp_below_zero(d, hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)));
     return full_or_zero(d, e, count);
   });
   const T shift = static_cast<T>(std::log(sum));
+// In this order: top + shift in one number would lose the shift's digits where top is large.
 #pragma GCC ivdep
   for (int64_t i = 0; i < b.length; ++i) y[i] = (x[i] - top) - shift;
 }
@@ -81,6 +87,8 @@ void log_softmax_backward_row(const AlongBlock& b) {
 template <class T, class F>
 HWY_INLINE void column_sum(int64_t length, double* total, F&& value) {
   for (int64_t c = 0; c < kColumns; ++c) total[c] = 0;
+  // A column has one running sum, a row one for each lane of four registers: blocks are shorter here than row_sum's
+  // 4096, so that float sums stay about as short.
   for (int64_t begin = 0; begin < length; begin += 256) {
     const int64_t end = length - begin < 256 ? length : begin + 256;
     T part[kColumns] = {};
@@ -95,6 +103,7 @@ template <class T>
 HWY_INLINE void column_max(const T* x, int64_t step, int64_t length, T* top) {
   for (int64_t c = 0; c < kColumns; ++c) top[c] = -std::numeric_limits<T>::infinity();
   for (int64_t i = 0; i < length; ++i) {
+    // A NaN loses every comparison and is passed over, as in row_max; the exponentials show it.
     for (int64_t c = 0; c < kColumns; ++c) top[c] = x[i * step + c] > top[c] ? x[i * step + c] : top[c];
   }
 }
