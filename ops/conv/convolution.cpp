@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The client's operators: they check, turn a transposed convolution into the passes of the plain one, and leave the
+// computing to the first kernel that takes the geometry (kernel.h).
 #include <vector>
 
 #include "ops/conv/geometry.h"
@@ -22,6 +24,7 @@ void require_dims(const char* name, const Tensor& t, const Dims& shape) {
 }
 
 void require_followed(const std::shared_ptr<const ChainProgram>& chain, bool never, const char* name, const Tensor& t) {
+  // A chain goes over pieces of dense memory as they are written; other layouts are put together at the end.
   require(chain == nullptr || (!never && cube::is_channels_last(t)),
           "{} is {}: a chain follows channels-last images only", name, t);
 }
@@ -47,6 +50,7 @@ struct Convolution final : ChainAfter {
   void run() override;
   /// Kernels take the tensors with each run.
   void moved() override { add_bias_ == nullptr ? move_chain() : prepare(); }
+  /// About 32 multiply-adds a nanosecond, as Product::cost counts; a call takes some at any size.
   int64_t cost() const override { return work_ / 32 + 2000 + chain_cost(); }
 
  private:
@@ -80,9 +84,11 @@ void Convolution::prepare() {
   if (bias.defined()) require_dims("bias", bias, {shape[1]});
   require_followed(chain, transposed, "out", out);
   prepare_chain();
+  // Not earlier: an empty batch is refused for the same mistakes as a full one.
   if (out.count() == 0) return;
   const cube::ConvShape geometry = conv_shape(input, weight, out, options);
   work_ = geometry.work();
+  // The data gradient takes no bias: its kernels add patches up in images, where a bias would come once per patch.
   if (!transposed || !bias.defined()) {
     kernel_ = make_conv(transposed ? ConvPass::kBackwardData : ConvPass::kForward, geometry,
                         arrange(transposed, input, weight, bias, out));
@@ -104,6 +110,7 @@ void Convolution::run() {
   if (kernel_ == nullptr) return;
   if (add_bias_ == nullptr) return kernel_->run(arrange(transposed, input, weight, bias, out), after());
   const bool wider = sums_.dtype != out.dtype;
+  // Taken with each run: a plan that only waits holds no memory.
   const Scratch<std::byte> room(wider ? sums_.count() * static_cast<int64_t>(size_of(sums_.dtype)) : 0);
   if (wider) {
     field<Operand>(*add_bias_, "self").tensor.data = sums_.data = room.data();
@@ -125,6 +132,7 @@ struct ConvolutionBackward final : ChainAfter {
   void prepare() override;
   void run() override;
   void moved() override { bias_ == nullptr ? move_chain() : prepare(); }
+  /// Two passes, twice the work of the forward one.
   int64_t cost() const override { return work_ / 16 + 4000 + chain_cost(); }
 
  private:
@@ -141,6 +149,7 @@ void ConvolutionBackward::prepare_bias() {
   require_dims("grad_bias", grad_bias, {grad_output.shape[1]});
   bias_ = create(*find_operator("sum"));
   field<Tensor>(*bias_, "self") = grad_output;
+  // All axes but the channels', by the reduction's own fixed order.
   std::vector<int64_t>& dim = field<std::vector<int64_t>>(*bias_, "dim");
   for (size_t d = 0; d < grad_output.rank(); ++d) {
     if (d != 1) dim.push_back(static_cast<int64_t>(d));
@@ -159,6 +168,7 @@ void ConvolutionBackward::prepare() {
   if (wanted(0)) {
     require(grad_input.defined(), "output_mask asks for grad_input, but none is given");
     require_dims("grad_input", grad_input, input.shape);
+    // Turned around, the data gradient of a transposed convolution is a plain forward pass.
     data_ = make_conv(transposed ? ConvPass::kForward : ConvPass::kBackwardData, geometry,
                       arrange(transposed, grad_input, weight, {}, grad_output));
   }
@@ -176,6 +186,7 @@ void ConvolutionBackward::prepare() {
 void ConvolutionBackward::run() {
   if (data_ != nullptr && grad_input.count() > 0)
     data_->run(arrange(transposed, grad_input, weight, {}, grad_output), after());
+  // Also of an empty batch: weights have a size of their own, and their gradient is then zeros.
   if (weights_ != nullptr && grad_weight.count() > 0)
     weights_->run(arrange(transposed, input, grad_weight, {}, grad_output), nullptr);
   if (bias_ != nullptr) bias_->run();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whatever a client can get wrong is refused here, with the argument's name: kernels see only geometries that hold.
 #include "ops/conv/geometry.h"
 
 #include <fmt/ranges.h>
@@ -52,6 +53,7 @@ void check_channels(const Tensor& input, const Tensor& weight, const ConvOptions
   const int64_t channels = input.shape[1];
   require(weight.shape[0] % o.groups == 0, "weight is {}: its first size must be a multiple of groups ({})",
           weight.shape, o.groups);
+  // count_of refuses a product that leaves 64 bits, where a plain one would wrap around.
   const int64_t expected = o.transposed ? weight.shape[0] : count_of({weight.shape[1], o.groups});
   require(channels == expected, "input has {} channels, weight {} with groups {} takes {}", channels, weight.shape,
           o.groups, expected);
@@ -74,6 +76,7 @@ Dims conv_output_shape(const Tensor& input, const Tensor& weight, const ConvOpti
     const int64_t stride = value(o.stride, d, 1), dilation = value(o.dilation, d, 1), size = input.shape[d + 2];
     const int64_t extent = dilation * (weight.shape[d + 2] - 1) + 1, padded = size + pad.before + pad.after;
     if (o.transposed) {
+      // With a stride above 1 several input sizes lead to one output size; output_padding says which of them is meant.
       const int64_t more = value(o.output_padding, d, 0);
       require(more < stride || more < dilation, "output_padding {} must be smaller than stride {} or dilation {}", more,
               stride, dilation);
@@ -84,6 +87,7 @@ Dims conv_output_shape(const Tensor& input, const Tensor& weight, const ConvOpti
     } else {
       require(padded >= extent, "input {} padded to {} in dimension {} is smaller than the kernel, which spans {}",
               input.shape, padded, d + 2, extent);
+      // Rounded down: a last window that does not fit whole is left out.
       shape.push_back((padded - extent) / stride + 1);
     }
   }
@@ -96,11 +100,14 @@ cube::ConvShape conv_shape(const Tensor& input, const Tensor& weight, const Tens
   const size_t rank = input.rank() - 2;
   cube::ConvShape s;
   s.n = src.shape[0], s.c = src.shape[1], s.o = dst.shape[1], s.groups = o.groups;
+  // Missing axes lead and keep size 1: kernels see two or three axes and need no case for one.
   s.rank = rank == 3 ? 3 : 2;
   for (size_t d = 0; d < rank; ++d) {
     const size_t at = cube::kMaxSpatial - rank + d;
     s.in[at] = src.shape[d + 2], s.out[at] = dst.shape[d + 2], s.kernel[at] = weight.shape[d + 2];
     s.stride[at] = value(o.stride, d, 1), s.dilation[at] = value(o.dilation, d, 1);
+    // What follows the last element is not kept: it comes from the sizes (ConvShape::pad_after), output_padding
+    // included.
     s.pad[at] = padding_of(o, d, rank).before;
   }
   return s;
@@ -110,6 +117,7 @@ Tensor at_least_2d(const Tensor& images) {
   Tensor out = images;
   if (images.rank() != 3) return out;
   out.shape.insert(2, 1);
+  // The stride that a dense image of height 1 would have, so that the check for channels-last memory holds.
   out.strides.insert(2, images.shape[2] * images.strides[2]);
   return out;
 }

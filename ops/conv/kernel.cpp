@@ -10,6 +10,7 @@ namespace npu::ops {
 namespace {
 
 // Calls body(offset in the strided tensor, position in dense order) for each row of the last axis.
+// The way of weights that lie in no known order. They are small, so offsets are simply worked out for each row.
 template <class F>
 void each_row(const Tensor& t, F&& body) {
   const int64_t length = t.shape.back();
@@ -35,6 +36,7 @@ class FilterLast {
         element_(bytes_of(weight.dtype)) {}
 
   static bool is(const Tensor& weight) {
+    // Axes of size 1 may have any stride.
     int64_t expected = 1;
     const auto next = [&](size_t axis) {
       const bool fits = weight.shape[axis] == 1 || weight.strides[axis] == expected;
@@ -44,12 +46,14 @@ class FilterLast {
     if (!next(0) || !next(1)) return false;
     for (size_t axis = weight.rank(); axis-- > 2;)
       if (!next(axis)) return false;
+    // transpose moves elements of 2, 4 and 8 bytes.
     return weight.count() > 0 && size_of(weight.dtype) >= 2 && size_of(weight.dtype) <= 8;
   }
 
   void load(DType dtype, std::byte* to) const {
     const Convert convert = converter(weight_.dtype, dtype);
     each_run([&](int64_t first, int64_t count, std::byte* rows, std::byte* turned) {
+      // All outputs of a run are turned at once, then each output's own matrix: both work on blocks that fit the cache.
       cube::transpose(weight_.bytes() + first * element_, out_, kernel_ * in_, count, element_, rows, kernel_ * in_);
       for (int64_t o = 0; o < count; ++o)
         cube::transpose(rows + o * bytes(), in_, kernel_, in_, element_, turned + o * bytes(), kernel_);
@@ -59,6 +63,7 @@ class FilterLast {
 
   void store(const std::byte* from, DType dtype) const {
     const Convert convert = converter(dtype, weight_.dtype);
+    // The steps of load in reverse order; the rounding, if any, comes first.
     each_run([&](int64_t first, int64_t count, std::byte* rows, std::byte* turned) {
       convert(from + first * in_ * kernel_ * bytes_of(dtype), 1, turned, 1, count * in_ * kernel_);
       for (int64_t o = 0; o < count; ++o)
@@ -85,6 +90,7 @@ class FilterLast {
 
 }  // namespace
 
+// Halves are computed in float32; tiled.cpp has the one exception, native bfloat16.
 DType conv_slot(const ConvTensors& t) {
   for (const Tensor* tensor : {&t.src, &t.weight, &t.bias, &t.dst}) {
     if (tensor->dtype == DType::kDouble) return DType::kDouble;
@@ -130,9 +136,11 @@ void from_dense(const void* from, DType dtype, const Tensor& weight) {
 }
 
 std::unique_ptr<ConvKernel> make_conv(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& tensors) {
+  // Products come first: they read images where they lie.
   for (ConvMaker* make : {make_pointwise_conv, make_patches_conv, make_tiled_conv}) {
     if (auto kernel = make(pass, shape, tensors)) return kernel;
   }
+  // Takes every geometry and dtype, so no convolution whose arguments are in order is refused.
   return make_unfolded_conv(pass, shape, tensors);
 }
 

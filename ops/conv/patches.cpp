@@ -16,12 +16,14 @@ namespace {
 using cube::ConvPass;
 using cube::ConvShape;
 
+// So few that each weight is used at most 64 times: laying the filter out would be a good part of the work.
 constexpr int64_t kFewPixels = 64;
 constexpr int64_t kLargeFilter = int64_t{1} << 18;  // elements: more than the second-level cache likes to hold
 constexpr int64_t kFewChannels = 16;
 constexpr int64_t kSmallWork = int64_t{1} << 21;  // multiply-adds
 
 /// The patch under each output pixel as a row [kernel…, channels] of a matrix.
+/// Kernel positions stand in the order of the filter's rows, so the filter is the product's other matrix as it lies.
 class Unfolding {
  public:
   explicit Unfolding(const ConvShape& s) : s_(s), depth_(ConvShape::product(s.kernel) * s.c) {
@@ -32,6 +34,7 @@ class Unfolding {
 
   /// One image into out_pixels() rows.
   void unfold(const float* image, float* rows) const {
+    // Only where something lies outside: elsewhere every element of the matrix is written below.
     if (padded_) std::fill_n(rows, s_.out_pixels() * depth_, 0.0f);
     each_run([&](int64_t at, int64_t pixel, int64_t count) { std::copy_n(image + pixel, count, rows + at); });
   }
@@ -45,6 +48,7 @@ class Unfolding {
 
  private:
   /// Elements of the kernel along axis `d` that lie inside, as [first, last), for output position `o`.
+  /// Both quotients round up: with dilation the first and last positions need not meet the border exactly.
   std::pair<int64_t, int64_t> inside(size_t d, int64_t o) const {
     const int64_t begin = o * s_.stride[d] - s_.pad[d], step = s_.dilation[d];
     const int64_t first = begin < 0 ? (-begin + step - 1) / step : 0;
@@ -73,6 +77,7 @@ class Unfolding {
       for (int64_t j = y0; j < y1; ++j) {
         const int64_t at = row + (i * s_.kernel[1] + j) * s_.kernel[2] * s_.c;
         const int64_t line = (place(0, z, i) * s_.in[1] + place(1, y, j)) * s_.in[2];
+        // Neighbours in a row are neighbours in memory, and one copy takes them all. Dilation tears them apart.
         if (s_.dilation[2] == 1) {
           if (x0 < x1) body(at + x0 * s_.c, (line + place(2, x, x0)) * s_.c, (x1 - x0) * s_.c);
           continue;
@@ -91,8 +96,10 @@ class Patches final : public ConvKernel {
  public:
   Patches(ConvPass pass, const ConvShape& s) : pass_(pass), s_(s), unfolding_(s) {
     // Images are shared out where there is work enough; a product with a large filter shares itself out.
+    // Of the shape alone, never of the number of threads: parts decide how a product is cut, and so its bits.
     const int64_t parts =
         large_filter(s) ? 1 : std::clamp<int64_t>(s.work() / (kSmallWork / 8), 1, std::min(s.n, kParts));
+    // The gradient of weights is one product over all pixels: its depth is sliced in the engine's own fixed order.
     images_ = pass == ConvPass::kBackwardWeights ? s.n : (s.n + parts - 1) / parts;
   }
 
@@ -118,6 +125,7 @@ class Patches final : public ConvKernel {
   int64_t out() const { return s_.o * s_.out_pixels(); }
   int64_t rows(int64_t images) const { return images * s_.out_pixels(); }
 
+  /// In a part of the pool a product stays in its thread; alone it may use all of them.
   void product(const cube::GemmArgs<float>& args) const {
     images_ == s_.n ? cube::gemm(args) : cube::gemm_serial(args);
   }
@@ -144,6 +152,7 @@ class Patches final : public ConvKernel {
     g.a = patches, g.lda = depth;
     g.b = t.weight.as<float>(), g.ldb = s_.o;
     g.c = t.dst.as<float>() + first * out(), g.ldc = s_.o;
+    // The sum begins with the bias, so no pass follows that would read the result again.
     if (t.bias.defined()) {
       for (int64_t i = 0; i < rows(count) * s_.o; ++i) g.c[i] = t.bias.as<float>()[i % s_.o * t.bias.strides[0]];
       g.beta = 1;
@@ -160,6 +169,7 @@ class Patches final : public ConvKernel {
     g.c = patches, g.ldc = depth;
     product(g);
     float* src = t.src.as<float>() + first * in();
+    // Patches overlap: each image is folded by one thread, so a pixel gets its terms in one order.
     each_image(count, [&](int64_t n) { unfolding_.fold(patches + rows(n) * depth, src + n * in()); });
   }
 
@@ -187,6 +197,7 @@ bool is_float(const Tensor& t) { return !t.defined() || t.dtype == DType::kFloat
 std::unique_ptr<ConvKernel> make_patches_conv(ConvPass pass, const ConvShape& s, const ConvTensors& t) {
   const auto layout = weight_layout(t.weight);
   const bool floats = is_float(t.src) && is_float(t.weight) && is_float(t.bias) && is_float(t.dst);
+  // Work of 0 is left to the last way, which writes the zeros that empty sums are.
   if (!floats || s.groups != 1 || s.work() == 0 || !layout || layout->order != cube::WeightOrder::kOutputsLast)
     return nullptr;
   if (!cube::is_channels_last(t.src) || !cube::is_channels_last(t.dst)) return nullptr;

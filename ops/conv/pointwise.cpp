@@ -16,6 +16,7 @@ using cube::ConvPass;
 using cube::ConvShape;
 
 // Images as [n, channels, pixels], or undefined when the pixels are not evenly spaced.
+// A product needs one step between neighbours: padded rows or every second pixel have two.
 Tensor flat_images(const Tensor& t) {
   int64_t pixels = 1, step = 1;
   for (size_t d = t.rank(); d-- > 2;) {
@@ -31,8 +32,10 @@ Tensor flat_images(const Tensor& t) {
 
 Tensor flat_weight(const Tensor& w) { return w.view({w.shape[0], w.shape[1]}, {w.strides[0], w.strides[1]}); }
 
+// One channel lies both ways; as channels-first it needs no transposition.
 bool channels_last(const Tensor& flat) { return flat.strides[1] == 1 && flat.shape[1] > 1; }
 
+// Stride 0 along the batch tells Product that the matrix repeats: channels-last images fold into one product.
 Tensor repeated(const Tensor& matrix, int64_t n) {
   return matrix.view({n, matrix.shape[0], matrix.shape[1]}, {0, matrix.strides[0], matrix.strides[1]});
 }
@@ -57,6 +60,7 @@ class Images final : public ConvKernel {
   void run(const ConvTensors& t, const Chain* after) const override {
     const Tensor& in = forward_ ? t.src : t.dst;
     const Tensor& out = forward_ ? t.dst : t.src;
+    // The tensors have the client's shape, not the flat one: run takes nothing but addresses from them.
     if (by_pixels_) return product_.run(in, t.weight, t.bias, out, after);
     product_.run(t.weight, in, t.bias, out);
     if (after != nullptr) after->run();
@@ -73,6 +77,7 @@ class Side {
  public:
   explicit Side(const Tensor& flat) : flat_(flat) {
     const int64_t pixels = flat.shape[0] * flat.shape[2];
+    // Each image must begin where the one before it ends, or the images are no one matrix.
     in_place_ = channels_last(flat) && (flat.shape[0] == 1 || flat.strides[0] == flat.shape[2] * flat.strides[2]);
     matrix_ = in_place_ ? flat.view({flat.shape[1], pixels}, {1, flat.strides[2]})
                         : make_tensor(nullptr, flat.dtype, {flat.shape[1], pixels});
@@ -85,6 +90,7 @@ class Side {
     out.data = in_place_ ? images.data : to;
     out.offset = in_place_ ? images.offset : 0;
     if (in_place_) return out;
+    // Only moved: what is to be widened is widened by Product as it packs.
     const Convert copy = converter(flat_.dtype, flat_.dtype);
     const auto size = static_cast<int64_t>(size_of(flat_.dtype));
     const int64_t n = flat_.shape[0], channels = flat_.shape[1], pixels = flat_.shape[2];
@@ -105,6 +111,7 @@ class Side {
 };
 
 // dW [o, c]: the sum over images and pixels of dst * src, one product along all pixels.
+// The order of that sum, and of the slices of a long one, is the engine's and depends on sizes only.
 class Weights final : public ConvKernel {
  public:
   Weights(const Tensor& src, const Tensor& dst, const Tensor& weight) : src_(src), dst_(dst) {
@@ -124,6 +131,7 @@ class Weights final : public ConvKernel {
 
 std::unique_ptr<ConvKernel> make_pointwise_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
   const Tensor src = flat_images(t.src), dst = flat_images(t.dst);
+  // Unevenly spaced images go on to the kernels that lay them out.
   if (!shape.pointwise() || !src.defined() || !dst.defined()) return nullptr;
   if (pass == ConvPass::kForward) return std::make_unique<Images>(true, src, t.weight, t.bias, dst);
   if (pass == ConvPass::kBackwardData) return std::make_unique<Images>(false, dst, t.weight, Tensor(), src);

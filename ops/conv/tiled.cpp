@@ -21,6 +21,7 @@ using cube::OnednnConv;
 
 constexpr int64_t kPartWork = int64_t{1} << 21;      // multiply-adds that pay for waking a thread
 constexpr int64_t kPartElements = int64_t{1} << 17;  // of src and dst together: what the second-level cache holds
+// A constant and not the number of threads: where the work is cut shows in the bits.
 constexpr int64_t kParts = 8;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -35,6 +36,7 @@ struct Part {
 };
 
 // Output rows [row, row + rows) with just the input rows they read.
+// Blocks inside the image need no padding, those at its edges a part of the whole image's.
 ConvShape row_block(const ConvShape& s, int64_t row, int64_t rows, int64_t* in_row) {
   const size_t d = first_axis(s);
   const int64_t begin = row * s.stride[d] - s.pad[d];
@@ -42,12 +44,14 @@ ConvShape row_block(const ConvShape& s, int64_t row, int64_t rows, int64_t* in_r
   ConvShape part = s;
   *in_row = std::clamp<int64_t>(begin, 0, s.in[d] - 1);
   part.pad[d] = *in_row - begin;
+  // A block may read nothing but padding; kernels take no images of size 0, so it keeps one row.
   part.in[d] = std::max<int64_t>(1, std::min(end, s.in[d]) - *in_row);
   part.out[d] = rows;
   return part;
 }
 
 // A part of a tensor as the kernel reads it: in place, or laid out in scratch memory.
+// Only a part at a time is laid out, so it is still in the cache of the thread that computes on it.
 class Laid {
  public:
   Laid(const Tensor& images, DType dtype)
@@ -72,6 +76,7 @@ class Laid {
 };
 
 // The client's weights as kernels pack them: in place, or laid out densely in scratch memory.
+// Packing reorders anyway and reads three orders: only weights of another dtype or of odd strides take a detour.
 class WeightOrigin {
  public:
   WeightOrigin() = default;
@@ -114,15 +119,19 @@ class Images final : public ConvKernel {
     auto made = std::make_unique<Images>();
     const bool bias = tensors.bias.defined();
     made->pass_ = pass, made->shape_ = s, made->dtype_ = dtype, made->origin_ = WeightOrigin(tensors.weight, dtype);
+    // A part should fit the second-level cache, but has one image at least.
     const int64_t elements = s.c * s.in_pixels() + s.o * s.out_pixels();
     const int64_t parts = std::clamp<int64_t>(s.work() / kPartWork, 1, kParts);
     const int64_t images =
         std::min(divide_up(s.n, std::min(parts, s.n)), std::max<int64_t>(1, kPartElements / elements));
     const int64_t rows = s.out[first_axis(s)];
     // With fewer images than parts, images are cut as well.
+    // Forward only: two blocks of the incoming gradient's rows would add into the same rows of the result. A block has
+    // about four rows at least, as neighbours both read the rows between them.
     const int64_t blocks =
         pass == ConvPass::kForward && s.n < parts ? std::clamp<int64_t>(parts / s.n, 1, divide_up(rows, 4)) : 1;
     const int64_t tall = divide_up(rows, blocks);
+    // The last part of either kind may be smaller; it gets a kernel of its own.
     for (int64_t n = 0; n < s.n; n += images) {
       for (int64_t row = 0; row < rows; row += tall) {
         if (!made->add(n, std::min(images, s.n - n), row, std::min(tall, rows - row), bias)) return nullptr;
@@ -136,6 +145,7 @@ class Images final : public ConvKernel {
     const Scratch<std::byte> dense(origin_.room(t.weight)), packed(packed_bytes_);
     origin_.load(t.weight, dense);
     const std::byte* weights = origin_.place(t.weight, dense);
+    // Once for all parts, before any of them begins.
     for (const auto& [kernel, place] : packed_) kernel->pack_weights(weights, packed + place);
     const Scratch<float> bias(t.bias.defined() ? shape_.o : 0);
     if (t.bias.defined()) {
@@ -158,12 +168,14 @@ class Images final : public ConvKernel {
     const Laid src(piece(t.src, part.in_row, part.shape.in[d]), dtype_);
     const Laid dst(piece(t.dst, part.row, part.shape.out[d]), dtype_);
     const bool forward = pass_ == ConvPass::kForward;
+    // Each part has its own call and its own output, and shares no sum: bits do not depend on who computes it.
     (forward ? src : dst).load();
     part.kernel->run(src.data(), weights, bias, dst.data());
     (forward ? dst : src).store();
   }
 
   /// What follows, on the images or rows that the part has written.
+  /// While it is in this thread's cache. Only forward passes are cut into rows.
   void finish_part(const Part& part, const Chain& after) const {
     const bool forward = pass_ == ConvPass::kForward;
     const int64_t image = forward ? shape_.o * shape_.out_pixels() : shape_.c * shape_.in_pixels();
@@ -177,8 +189,10 @@ class Images final : public ConvKernel {
     part.shape = rows == shape_.out[first_axis(shape_)] ? shape_ : row_block(shape_, row, rows, &part.in_row);
     part.shape.n = images;
     part.n0 = n, part.row = row;
+    // One part without a kernel sends the whole pass to the next way: two ways would round in two manners.
     part.kernel = OnednnConv::get(pass_, dtype_, part.shape, bias, origin_.layout);
     if (part.kernel == nullptr) return false;
+    // Kernels of parts of different sizes mostly want one order of weights: they share a copy.
     while (part.weights < packed_.size() && !packed_[part.weights].first->same_weights(*part.kernel)) ++part.weights;
     if (part.weights == packed_.size()) {
       packed_.emplace_back(part.kernel, packed_bytes_);
@@ -199,15 +213,18 @@ class Images final : public ConvKernel {
 
 // Forward and data gradient where the weights are larger than all images: each part computes a slice of the channels it
 // writes, of every image, and packs just the weights of its slice.
+// Packing the weights is then most of the call, so that is what is shared out.
 class Channels final : public ConvKernel {
  public:
   static std::unique_ptr<ConvKernel> make(ConvPass pass, const ConvShape& s, DType dtype, const ConvTensors& tensors) {
     const int64_t images = s.n * (s.c * s.in_pixels() + s.o * s.out_pixels());
+    // With groups, a slice of the channels written reads other channels: left to Images.
     if (s.groups != 1 || s.weight_count() < images || s.weight_count() < kLeastWeights) return nullptr;
     auto made = std::make_unique<Channels>();
     made->forward_ = pass == ConvPass::kForward;
     made->shape_ = s, made->dtype_ = dtype, made->origin_ = WeightOrigin(tensors.weight, dtype);
     const int64_t channels = made->forward_ ? s.o : s.c;
+    // Halved again only while a slice keeps whole blocks of channels: kernels pad a torn one.
     while (made->slices_ < kParts && channels % (made->slices_ * 2 * kBlock) == 0) made->slices_ *= 2;
     if (made->slices_ == 1) return nullptr;
     ConvShape part = s;
@@ -229,13 +246,16 @@ class Channels final : public ConvKernel {
       converter(t.bias.dtype, DType::kFloat)(t.bias.bytes(), t.bias.strides[0], bias.data(), 1, shape_.o);
     }
     const Tensor &from = forward_ ? t.src : t.dst, &to = forward_ ? t.dst : t.src;
+    // All slices read the same images: they are laid out once, before the parts begin.
     const Laid in(from, dtype_);
     in.load();
     parallel_parts(slices_, [&](int64_t slice) {
       const int64_t first = slice * width_;
       const int64_t offset = forward_ ? origin_.offset(shape_, first) : origin_.offset(shape_, 0, first);
       const Scratch<std::byte> packed(static_cast<int64_t>(kernel_->weight_bytes()));
+      // By the thread that is about to read them.
       kernel_->pack_weights(weights + offset * size, packed);
+      // A slice of channels is not dense among the others: it is computed in scratch memory and put in its place.
       const Laid out(cube::narrow(to, 1, first, width_), dtype_);
       void *src = forward_ ? in.data() : out.data(), *dst = forward_ ? out.data() : in.data();
       kernel_->run(src, packed, t.bias.defined() ? bias + first : nullptr, dst);
@@ -256,6 +276,8 @@ class Channels final : public ConvKernel {
   std::shared_ptr<const OnednnConv> kernel_;
 };
 
+// The gradient of weights is one sum over all images. oneDNN cuts it by the number of threads, which shows in its bits.
+// Here groups of images are summed apart, as the sizes decide, and the sums added in the order of the groups.
 class Weights final : public ConvKernel {
  public:
   static std::unique_ptr<ConvKernel> make(const ConvShape& s, DType dtype, const Tensor& weight) {
@@ -265,7 +287,9 @@ class Weights final : public ConvKernel {
     const int64_t wanted = std::clamp<int64_t>(s.work() / kPartWork, 1, kParts);
     const int64_t most = std::clamp<int64_t>(s.n * s.out_pixels() / 1024, 1, std::min(wanted, s.n));
     made->images_ = divide_up(s.n, most);
+    // Groups of one size, so that one kernel serves them all.
     while (s.n % made->images_ != 0) ++made->images_;
+    // What parts are still missing are cut from the output channels, which takes no addition.
     while (s.groups == 1 && s.n / made->images_ * made->slices_ < wanted && s.o % (made->slices_ * 32) == 0) {
       made->slices_ *= 2;
     }
@@ -280,6 +304,7 @@ class Weights final : public ConvKernel {
     const int64_t groups = shape_.n / images_;
     const Scratch<std::byte> dense(origin_.room(t.weight));
     auto* gradient = reinterpret_cast<float*>(origin_.place(t.weight, dense));
+    // One group needs no addition: its sum leaves the kernel's order while it is in the cache.
     if (groups == 1) {
       parallel_parts(slices_, [&](int64_t slice) {
         const Scratch<float> sum(floats());
@@ -292,6 +317,8 @@ class Weights final : public ConvKernel {
         const int64_t group = i / slices_, slice = i % slices_;
         compute(t, group, slice, sums + (slice * groups + group) * floats());
       });
+      // Added in the kernel's own order, which for single elements is as good as any; the client's is made from the
+      // total.
       parallel_parts(slices_, [&](int64_t slice) {
         add_up(sums + slice * groups * floats(), groups);
         unpack(sums + slice * groups * floats(), slice, gradient);
@@ -305,6 +332,7 @@ class Weights final : public ConvKernel {
   /// Room for one partial sum.
   int64_t floats() const { return static_cast<int64_t>((kernel_->weight_bytes() + 63) / 64 * 16); }
 
+  // Images that are not channels-last are laid out anew for each slice.
   void compute(const ConvTensors& t, int64_t group, int64_t slice, float* sum) const {
     const auto piece = [&](const Tensor& images) { return cube::narrow(images, 0, group * images_, images_); };
     const Laid src(piece(t.src), dtype_), dst(cube::narrow(piece(t.dst), 1, slice * width(), width()), dtype_);
@@ -312,6 +340,7 @@ class Weights final : public ConvKernel {
     kernel_->run(src.data(), sum, nullptr, dst.data());
   }
 
+  // Group after group, never as they become ready.
   void add_up(float* sum, int64_t groups) const {
     for (int64_t g = 1; g < groups; ++g) {
       const float* more = sum + g * floats();
@@ -334,6 +363,7 @@ class Weights final : public ConvKernel {
 }  // namespace
 
 std::unique_ptr<ConvKernel> make_tiled_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& tensors) {
+  // Work of 0 still has zeros to write, in the last way; float64 has no kernels here.
   if (conv_slot(tensors) != DType::kFloat || shape.work() == 0) return nullptr;
   const auto narrow = [](const Tensor& t) { return t.dtype == DType::kBFloat16; };
   const bool native =
@@ -342,6 +372,7 @@ std::unique_ptr<ConvKernel> make_tiled_conv(ConvPass pass, const ConvShape& shap
   for (const DType dtype : {DType::kBFloat16, DType::kFloat}) {
     if (dtype == DType::kBFloat16 && !native) continue;
     if (pass == ConvPass::kBackwardWeights) {
+      // Also with bfloat16 images: the sum is float32 and is rounded once, when it is stored.
       if (auto kernel = Weights::make(shape, dtype, tensors.weight)) return kernel;
       continue;
     }

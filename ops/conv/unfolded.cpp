@@ -47,10 +47,12 @@ class Unfolded final : public ConvKernel {
         width_(shape.o / shape.groups) {}
 
   void run(const ConvTensors& t, const Chain* after) const override {
+    // Weights are turned with each call, as they may have changed since the last.
     const Scratch<T> dense(s_.weight_count()), weights(s_.weight_count());
     if (pass_ == ConvPass::kBackwardWeights) return gradient(t, dense, weights);
     to_dense(t.weight, dtype_of<T>, dense);
     each_weight([&](int64_t plain, int64_t turned) { weights[turned] = dense[plain]; });
+    // An image is one part and computes in one thread: its sums have one order.
     parallel_parts(s_.n, [&](int64_t n) {
       if (pass_ == ConvPass::kForward)
         forward(image(t.src, n), weights, t.bias, image(t.dst, n));
@@ -77,6 +79,7 @@ class Unfolded final : public ConvKernel {
   }
 
   void unfold(const T* src, int64_t group, T* patches) const {
+    // What lies in the padding is not visited below, and stays 0.
     std::fill_n(patches, s_.out_pixels() * patch(), T(0));
     each_tap(s_, [&](int64_t p, int64_t q, int64_t at) {
       std::copy_n(src + at * s_.c + group * depth_, depth_, patches + p * patch() + q * depth_);
@@ -86,11 +89,13 @@ class Unfolded final : public ConvKernel {
   void forward(const Tensor& from, const T* weights, const Tensor& bias, const Tensor& to) const {
     const Scratch<T> src(s_.c * s_.in_pixels()), dst(s_.o * s_.out_pixels()), patches(s_.out_pixels() * patch());
     cube::to_channels_last(from, dtype_of<T>, src.data());
+    // The sum begins with the bias: the result is rounded once, with the bias in it.
     if (bias.defined()) {
       converter(bias.dtype, dtype_of<T>)(bias.bytes(), bias.strides[0], dst.data(), 1, s_.o);
       for (int64_t p = 1; p < s_.out_pixels(); ++p) std::copy_n(dst.data(), s_.o, dst + p * s_.o);
     }
     for (int64_t g = 0; g < s_.groups; ++g) {
+      // Groups write columns of one matrix side by side, so an image is stored once, whole.
       unfold(src, g, patches);
       cube::GemmArgs<T> product{false, false, s_.out_pixels(), width_, patch()};
       product.a = patches, product.lda = patch();
@@ -114,6 +119,7 @@ class Unfolded final : public ConvKernel {
       cube::gemm_serial(product);
       each_tap(s_, [&](int64_t p, int64_t q, int64_t at) {
         const T* row = patches + p * patch() + q * depth_;
+        // Patches overlap: a pixel gets its terms in the order of the output's pixels.
         T* sum = src + at * s_.c + g * depth_;
         for (int64_t c = 0; c < depth_; ++c) sum[c] += row[c];
       });
