@@ -25,6 +25,7 @@ struct Addbmm final : Operator {
 };
 
 // Copies `from` (3 axes) into dense memory of the same dtype, axes in the order first, second, third.
+// The batch becomes a part of k, and a product walks k with one stride: even dense batches have to be laid anew.
 void lay_down(const Tensor& from, size_t first, size_t second, size_t third, std::byte* to) {
   const Convert copy = converter(from.dtype, from.dtype);
   const auto element = static_cast<int64_t>(size_of(from.dtype));
@@ -51,6 +52,7 @@ void Addbmm::prepare() {
   product.plan(left_, right_, addend(self, shape), out, alpha, beta);
 }
 
+// With each run, as the operands may have moved or changed since the last.
 void Addbmm::run() {
   const Scratch<std::byte> left(left_.count() * static_cast<int64_t>(size_of(left_.dtype)));
   const Scratch<std::byte> right(right_.count() * static_cast<int64_t>(size_of(right_.dtype)));

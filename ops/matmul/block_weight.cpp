@@ -13,6 +13,7 @@ struct BlockWeight final : Operator {
     require(self.format != kBlockedFormat, "self is in ACL_FORMAT_FRACTAL_NZ already; give the plain weight");
     const int64_t elements = blocked_elements(self.shape, self.dtype);
     require(self.contiguous(), "self is {} with strides {}; a weight must be row-major", self, self.strides);
+    // A blocked matrix is padded, so it may need more memory than the row-major one that lies there.
     check_room(self.bytes(), elements * static_cast<int64_t>(size_of(self.dtype)), "self, once it is blocked,");
   }
   void run() override {

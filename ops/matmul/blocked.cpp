@@ -11,6 +11,7 @@
 namespace npu::ops {
 namespace {
 
+// The same for every dtype: a row of a block holds 16 halves, 8 floats or 32 bytes.
 constexpr int64_t kBlockRows = 16;
 constexpr int64_t kRowBytes = 32;
 
@@ -30,6 +31,7 @@ Layout layout_of(const Dims& shape, DType dtype) {
 }
 
 /// Calls body(at, blocked, bytes) for each piece of up to 32 bytes: where it lies in either layout.
+/// One walk for both directions, so that packing and reading cannot disagree about the layout.
 template <class F>
 void each_piece(const Layout& layout, F&& body) {
   parallel_for(layout.count * layout.rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(layout.row_bytes, 1)),
@@ -57,6 +59,8 @@ int64_t blocked_elements(const Dims& shape, DType dtype) {
 
 void check_room(const void* data, int64_t bytes, const char* name) {
   if (!device::is_device_address(data)) return;  // what tests compute on, and kernels' own addresses
+  // A weight too small for its layout is a wrong argument to the caller of phase 1, whatever the memory itself calls
+  // it.
   try {
     device::check_live(data, static_cast<size_t>(bytes), device::kAnyDevice, name);
   } catch (const Error& error) {
@@ -67,8 +71,10 @@ void check_room(const void* data, int64_t bytes, const char* name) {
 void block(const Tensor& weight) {
   const Layout layout = layout_of(weight.shape, weight.dtype);
   const int64_t bytes = layout.count * layout.rows * layout.row_bytes;
+  // Through a copy: in place, a block would overwrite rows that are still to be read.
   const Scratch<std::byte> plain(bytes);
   std::memcpy(plain, weight.bytes(), static_cast<size_t>(bytes));
+  // What pads the last blocks is zeros, as the layout has it.
   std::memset(weight.bytes(), 0, static_cast<size_t>(layout.count * layout.blocked_bytes()));
   each_piece(layout, [&](int64_t at, int64_t blocked, int64_t size) {
     std::memcpy(weight.bytes() + blocked, plain + at, static_cast<size_t>(size));
@@ -80,6 +86,7 @@ void PlainWeight::plan(const Tensor& weight, const char* name) {
   if (weight.format != kBlockedFormat) return;
   const size_t rank = weight.rank();
   require(rank >= 2, "{} is {} in ACL_FORMAT_FRACTAL_NZ; a weight in that layout is a matrix", name, weight);
+  // Strides of a blocked weight are those of the plain one: they say whether it is seen transposed, and nothing else.
   const Tensor turned = weight.transposed(rank - 2, rank - 1);
   const Tensor& base = weight.contiguous() ? weight : turned;
   require(base.contiguous() && weight.offset == 0,
@@ -94,6 +101,7 @@ void PlainWeight::plan(const Tensor& weight, const char* name) {
 Tensor PlainWeight::of(const Tensor& weight, Scratch<std::byte>& room) const {
   if (rows_first_.empty()) return weight;
   const Layout layout = layout_of(rows_first_, weight.dtype);
+  // Made plain with each run: the weight's elements may have changed since the last.
   std::byte* plain = room.at_least(layout.count * layout.rows * layout.row_bytes);
   each_piece(layout, [&](int64_t at, int64_t blocked, int64_t size) {
     std::memcpy(plain + at, weight.bytes() + blocked, static_cast<size_t>(size));

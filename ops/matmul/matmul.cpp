@@ -12,6 +12,7 @@ namespace {
 Dims batch_of(const Tensor& t) { return Dims(std::span(t.shape.data(), t.rank() - 2)); }
 
 Tensor with_axis(const Tensor& t, size_t at) {
+  // The stride of an axis of size 1 is never walked; 1 keeps the memory's unit stride visible to the planner.
   Tensor out = t;
   out.shape.insert(at, 1);
   out.strides.insert(at, 1);
@@ -48,6 +49,7 @@ struct Matmul final : ChainAfter {
     Tensor result = mat2.rank() == 1 ? with_axis(out, out.rank()) : out;
     if (self.rank() == 1) result = with_axis(result, result.rank() - 1);
     product.plan(with_batch(a, batch), with_batch(b, batch), {}, result);
+    // Tiles are handed to the chain as ranges of the row-major order.
     require(chain == nullptr || out.contiguous(), "out is {}: a chain follows row-major results only", out);
     prepare_chain();
   }

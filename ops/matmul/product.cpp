@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Every operand is either read where it lies, by rows or by columns, or packed into dense memory of the compute dtype
+// first. Sums are formed in the compute dtype and rounded once, as a tile is stored. Tiles and slices of k follow from
+// shapes and strides, never from the number of threads, and so do the bits.
 #include "ops/matmul/product.h"
 
 #include <algorithm>
@@ -19,6 +22,7 @@ constexpr int64_t kPartElements = int64_t{1} << 15;
 // Below this, a native product's call overhead eats what its instructions win.
 constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
 
+// Ordered: a result goes into a dtype of the same category or a higher one.
 int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
 
 DType compute_dtype(DType a, DType b) {
@@ -28,10 +32,12 @@ DType compute_dtype(DType a, DType b) {
   }
   const DType x = slot_of(a), y = slot_of(b);
   const auto either = [&](DType d) { return x == d || y == d; };
+  // A float64 beside a complex64 asks for complex128, as in torch's promotion.
   if (category(x) == 2 || category(y) == 2) {
     return either(DType::kComplex128) || either(DType::kDouble) ? DType::kComplex128 : DType::kComplex64;
   }
   if (either(DType::kDouble)) return DType::kDouble;
+  // Halves have a float32 slot; all integers multiply in int64, where they wrap.
   return either(DType::kFloat) ? DType::kFloat : DType::kInt64;
 }
 
@@ -56,6 +62,7 @@ void visit_slot(DType slot, F&& f) {
   }
 }
 
+// Of what lies between the first and last element, gaps included: views that interleave count as overlapping.
 bool overlap(const std::byte* a, int64_t a_bytes, const std::byte* b, int64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
@@ -95,6 +102,7 @@ void Product::lay_out(Side& side, int64_t rows, int64_t cols, DType wanted) {
   const int64_t outer = side.transposed ? side.col : side.row;
   const int64_t inner = side.transposed ? rows : cols;
   const bool unit = side.transposed || side.col == 1;
+  // Rows closer together than they are long, as an expanded operand's stride 0, have no leading dimension.
   side.packed = side.dtype != wanted || !unit || outer < std::max<int64_t>(inner, 1);
   side.ld = side.packed ? std::max<int64_t>(inner, 1) : outer;
 }
@@ -117,6 +125,7 @@ void Product::fold_batch() {
   }
 }
 
+// Kernels write rows. A result stored by columns is that of the transposed product, whose rows are those columns.
 void Product::swap_operands() {
   std::swap(a_, b_);
   std::swap(m_, n_);
@@ -134,6 +143,7 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   batch_ = Dims(std::span(out.shape.data(), out.rank() - 2));
   alpha_ = alpha.defined() ? alpha : Scalar(1);
   beta_ = beta.defined() ? beta : Scalar(1);
+  // Beta 0 does not read self at all, as BLAS has it: what lies there may be NaN.
   has_self_ = self.defined() && beta_.to_bool();
   a_ = side_of(a), b_ = side_of(b), out_ = side_of(out);
   self_ = has_self_ ? side_of(self) : Side();
@@ -147,17 +157,21 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   if (out_.row == 1 && out_.col != 1 && n_ > 1) swap_operands();
   lay_out(out_, m_, n_, slot_);
   out_.packed |= out_.transposed;
+  // From what is computed alone: whether operands are packed or kernels are native changes no cut.
   tiling_ = cube::plan_tiles(m_, n_, k_, items());
   load_ = slot_;
+  // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
   if (a.dtype == b.dtype && slot_ == DType::kFloat && m_ * n_ * k_ >= kNativeWork && cube::computes_natively(a.dtype)) {
     load_ = a.dtype;
     plan_native();
   }
+  // plan_native takes load_ back where it finds no kernel, so operands are laid out after it.
   lay_out(a_, m_, k_, load_);
   lay_out(b_, k_, n_, load_);
 }
 
 int64_t Product::cost() const {
+  // int64 and complex products take plain loops.
   const int64_t rate = slot_ == DType::kFloat ? 32 : slot_ == DType::kDouble ? 16 : 1;  // multiply-adds a nanosecond
   return 300 + items() * (m_ * n_ * k_ / rate + (m_ * n_ + m_ * k_ + k_ * n_) / 8);
 }
@@ -171,6 +185,7 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
   Memory memory{a.bytes(), b.bytes(), has_self_ ? self.bytes() : nullptr, out.bytes(), after};
   if (swapped_) std::swap(memory.a, memory.b);
   // What the result would overwrite while it is still needed is set aside.
+  // Whole operands, before anything is written: parts run in any order, so no order of reading could save them.
   const auto away_from_out = [&](const Side& side, const std::byte*& from, Scratch<std::byte>* copy) {
     std::memcpy(copy->data(), from, static_cast<size_t>(side.span * side.element));
     from = copy->data();
@@ -178,6 +193,7 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
   const auto clashes = [&](const Side& side, const std::byte* from) {
     return side.span > 0 && overlap(from, side.span * side.element, memory.out, out_.span * out_.element);
   };
+  // self in the very place of out: each element is read by just the part that writes it.
   const bool same_self = has_self_ && self_like_out_ && memory.self == memory.out;
   const bool clash_a = k_ > 0 && clashes(a_, memory.a), clash_b = k_ > 0 && clashes(b_, memory.b);
   const bool clash_self = has_self_ && !same_self && clashes(self_, memory.self);
@@ -194,16 +210,20 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
 template <class T>
 void Product::compute(const Memory& memory) const {
   const int64_t count = items();
+  // Products of one tile: parts are whole items, and each packs for itself.
   if (tiling_.tiles() == 1 && tiling_.slices == 1) {
     const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, m_ * n_ * k_));
     parallel_for(count, grain, [&](int64_t begin, int64_t end) {
       for (int64_t item = begin; item < end; ++item) compute_item<T>(memory, item);
     });
   } else if (tiling_.slices > 1) {
+    // A long k and few tiles: one item has slices enough for the pool.
     for (int64_t item = 0; item < count; ++item) compute_sliced<T>(memory, item);
   } else if (a_.packed || b_.packed) {
+    // All tiles of an item read the packed operands, so these are packed once, by the whole pool.
     for (int64_t item = 0; item < count; ++item) compute_tiles<T>(memory, item);
   } else {
+    // Nothing to pack: the tiles of all items are one pool of parts.
     parallel_parts(count * tiling_.tiles(), [&](int64_t part) {
       const int64_t item = part / tiling_.tiles();
       const auto whole = arguments<T>(memory, item, nullptr, nullptr, false);
@@ -236,6 +256,7 @@ void Product::run_after(const Memory& memory, int64_t item, const cube::Tile& ti
 // Few tiles but a long k: the engine splits k; filling and storing surround it.
 template <class T>
 void Product::compute_sliced(const Memory& memory, int64_t item) const {
+  // Dense, as slices are added up there; it is rounded into the output once.
   const Scratch<T> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0), c(m_ * n_);
   auto whole = arguments<T>(memory, item, a, b, true);
   const cube::Tile all{0, m_, 0, n_, 0, k_};
@@ -274,6 +295,7 @@ cube::GemmArgs<T> Product::arguments(const Memory& memory, int64_t item, T* pack
   return g;
 }
 
+// Keeps the order of storage: a transposed operand stays transposed, and the walk follows memory.
 template <class T>
 void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_t cols, T* to, bool parallel) const {
   const Convert convert = converter(side.dtype, load_);
@@ -292,6 +314,7 @@ void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_
 }
 
 // c = beta * self.
+// In the compute dtype: beta · self is not rounded to the output's dtype before the product is added.
 template <class T>
 void Product::fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const {
   const Convert convert = converter(self_.dtype, slot_);
@@ -307,6 +330,7 @@ void Product::fill(const Memory& memory, int64_t item, const cube::Tile& tile, T
   }
 }
 
+// The one rounding of halves.
 template <class T>
 void Product::store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const {
   const Convert convert = converter(slot_, out_.dtype);
@@ -335,8 +359,10 @@ void Product::plan_native() {
       const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, slice);
       auto& kernel = native_[kernel_index(tiling_, t)];
       if (kernel != nullptr) continue;
+      // Tiles at an edge are smaller, and a kernel is compiled for one size.
       kernel = cube::OnednnMatmul::get({load_, a.transposed, b.transposed, t.rows, t.cols, t.depth, a.ld, b.ld});
       if (kernel != nullptr) continue;
+      // If one tile must be widened, all are: one product has one precision.
       load_ = slot_;
       return;
     }
@@ -351,6 +377,7 @@ void Product::multiply_native(const cube::GemmArgs<E>& whole, int64_t tile, int6
 }
 
 // out = alpha * c + beta * self for one tile.
+// Native kernels write a plain product in float32; alpha and beta join it before the only rounding.
 void Product::finish_native(const Memory& memory, int64_t item, const cube::Tile& tile, float* c) const {
   const auto alpha = number<float>(alpha_);
   const int64_t count = tile.rows * tile.cols;
@@ -374,6 +401,7 @@ void Product::compute_native(const Memory& memory) const {
     multiply_native(whole, tile, 0, c.data());
     finish_native(memory, item, cube::tile_at(tiling_, m_, n_, k_, tile, 0), c);
   };
+  // No operand has to be packed for several tiles: items and tiles are parts alike.
   if (slices == 1 && (single || !packs)) {
     const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
@@ -394,6 +422,7 @@ void Product::compute_native(const Memory& memory) const {
     }
     parallel_parts(tiles * slices,
                    [&](int64_t part) { multiply_native(whole, part / slices, part % slices, partial + part * size); });
+    // Slices are added in their order, whichever was ready first.
     parallel_parts(tiles, [&](int64_t tile) {
       float* c = partial + tile * slices * size;
       for (int64_t s = 1; s < slices; ++s) {
@@ -416,6 +445,7 @@ void Product::run_tile(const Memory& memory, int64_t item, const cube::Tile& til
     part.c = reinterpret_cast<T*>(out) + tile.row * out_.row + tile.col * out_.col;
     part.ldc = out_.ld;
   }
+  // In place, the kernel's own beta does what fill does elsewhere.
   if (has_self_ && !out_.packed && self_like_out_ && memory.self == memory.out) {
     part.beta = number<T>(beta_);
   } else if (has_self_) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is left to do for the weight of a loop over time steps: many small products that all add into one matrix.
 #include <algorithm>
 
 #include "base/thread_pool.h"
@@ -65,13 +66,16 @@ void ProductSum::prepare() {
   require(a.shape[1] == b.shape[0], "left holds {}, right {}: inner sizes differ ({} and {})", a.shape, b.shape,
           a.shape[1], b.shape[0]);
   require_shape(out, {a.shape[0], b.shape[1]});
+  // What run falls back to; its checks hold for all products, as they have one form.
   product_.plan(a, b, out, out);
   const bool one_type = a.dtype == b.dtype && a.dtype == out.dtype;
+  // The fast way computes where the operands lie: none of them may have to be converted or packed.
   tiled_ = one_type && (a.dtype == DType::kFloat || a.dtype == DType::kDouble) && readable(a) && readable(b) &&
            out.contiguous() && a.shape[1] > 0;
   // All together they are worth two threads where one alone is not.
   const int64_t depth = a.shape[1], all = depth * static_cast<int64_t>(left.size());
   const int64_t enough = kPartWork / std::max<int64_t>(1, out.count());
+  // From a depth of 2048 on plan_tiles slices k; the fast way walks each k whole, so the depth stays below that.
   tiling_ =
       cube::plan_tiles(out.shape[0], out.shape[1], std::min({std::max(depth, std::min(all, enough)), int64_t{2047}}));
 }
@@ -94,6 +98,7 @@ void ProductSum::run_tiles() const {
 }
 
 void ProductSum::run() {
+  // An operand that shares memory with the sum would change under the tiles that still read it.
   const auto meets_out = [&](const Tensor& t) { return overlap(t, out); };
   const bool apart =
       std::none_of(left.begin(), left.end(), meets_out) && std::none_of(right.begin(), right.end(), meets_out);

@@ -57,6 +57,7 @@ struct Dot final : Operator {
     require(self.shape == other.shape, "self has {} elements, other has {}: the numbers must agree", self.shape[0],
             other.shape[0]);
     require_shape(out, {});
+    // The engine sums one row times one column in many lanes (kernel_dot): a single running sum would drift.
     product.plan(as_row(self), as_column(other), {}, out.view({1, 1}, {1, 1}));
   }
   void run() override { product.run(self, other, {}, out); }
@@ -78,8 +79,10 @@ struct Addr final : Delegate {
     restart();
     logical = out.dtype == DType::kBool && self.dtype == DType::kBool && vec1.dtype == DType::kBool &&
               vec2.dtype == DType::kBool;
+    // Product adds and multiplies numbers; of bools, or and and are meant.
     if (!logical) return product.plan(as_column(vec1), as_row(vec2), addend(self, shape), out, alpha, beta);
     const Operand no{{}, Scalar(false)};
+    // A factor of 0 leaves its operand unread, as in the product.
     step("or_and", with("self", beta.to_bool() ? Operand{addend(self, shape), {}} : no),
          with("left", alpha.to_bool() ? Operand{as_column(vec1), {}} : no), with("right", Operand{as_row(vec2), {}}),
          with("out", out));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with weights of 8 or 4 bits and scales. Weights become float32 some columns at a time, so that the room for
 // them does not grow with the matrix.
+// Dequantised numbers stay float32 up to the product: rounding them to the client's half type first would add an error
+// to every weight, and the product is formed in float32 anyway.
 #include <algorithm>
 #include <vector>
 
@@ -31,6 +33,7 @@ Tensor unpacked(const Tensor& weight) {
   return out;
 }
 
+// Indices count elements: two 4-bit numbers share a byte, the first in its lower half, in two's complement.
 int weight_at(const std::byte* data, DType dtype, int64_t index) {
   if (dtype == DType::kInt8) return static_cast<int>(reinterpret_cast<const int8_t*>(data)[index]);
   const auto byte = static_cast<uint8_t>(data[index >> 1]);
@@ -39,6 +42,7 @@ int weight_at(const std::byte* data, DType dtype, int64_t index) {
 }
 
 /// A scale or offset as groups x columns of float32, whatever the client's shape.
+/// A single number and a row of them are read with stride 0, so one way serves all three shapes.
 class Grid {
  public:
   void plan(const Tensor& t, int64_t groups, int64_t columns, const char* name) {
@@ -79,6 +83,7 @@ struct WeightQuantMatmul final : Operator {
   void check_types() const;
   void check_shapes();
   void plan_products();
+  /// The last block may be narrower; a weight of fewer columns has no other.
   Product& product(int64_t n) { return n == kColumns ? whole_ : tail_; }
   Tensor columns_of(const Tensor& t, int64_t first, int64_t n) const;
   Tensor part(float* data, int64_t n) const;
@@ -108,6 +113,7 @@ void WeightQuantMatmul::check_shapes() {
           weight.shape);
   quantised_ = unpacked(weight);
   const size_t axes = quantised_.rank() - 2;
+  // Leading axes of size 1 carry nothing and go; a batch of weights is refused.
   require(count_of(Dims(std::span(quantised_.shape.data(), axes))) == 1,
           "weight is {}: batches of weights are not built; call once for each", weight.shape);
   for (size_t i = 0; i < axes; ++i) quantised_.shape.erase(0), quantised_.strides.erase(0);
@@ -119,11 +125,13 @@ void WeightQuantMatmul::check_shapes() {
   require_shape(out, wanted);
   require(group_size == 0 || (group_size >= 32 && group_size < k_ && group_size % 32 == 0),
           "antiquantGroupSize is {}, k is {}: use 0, or a multiple of 32 below k", group_size, k_);
+  // Groups run along k; the last one may be shorter.
   group_rows_ = group_size == 0 ? std::max<int64_t>(k_, 1) : group_size;
   groups_ = group_size == 0 ? 1 : (k_ + group_size - 1) / group_size;
   scales_.plan(scale, groups_, n_, "antiquantScale");
   offsets_.plan(offset, groups_, n_, "antiquantOffset");
   require(absent(bias) || bias.count() == n_, "bias is {}; it has one number for each of {} columns", bias.shape, n_);
+  // Two numbers share a byte here, which no dtype's size can say.
   if (quantised_.dtype == DType::kInt4) {
     check_room(static_cast<const std::byte*>(quantised_.data) + quantised_.offset / 2, (quantised_.span() + 1) / 2,
                "weight");
@@ -137,6 +145,7 @@ Tensor WeightQuantMatmul::columns_of(const Tensor& t, int64_t first, int64_t n) 
   return part;
 }
 
+// The float weights keep the order of the quantised ones, rows or columns first: dequantising walks memory forwards.
 Tensor WeightQuantMatmul::part(float* data, int64_t n) const {
   const Dims strides = by_rows_ ? Dims{n, 1} : Dims{1, k_};
   Dims shape = batch_;
@@ -147,6 +156,7 @@ Tensor WeightQuantMatmul::part(float* data, int64_t n) const {
 void WeightQuantMatmul::plan_products() {
   batch_ = Dims(std::span(self.shape.data(), self.rank() - 2));
   by_rows_ = quantised_.strides[1] == 1;
+  // Two plans at most, of full blocks and of the last: a Product knows its sizes.
   for (const int64_t n : {std::min(n_, kColumns), n_ % kColumns}) {
     if (n == 0) continue;
     const Tensor result = columns_of(out, 0, n);
@@ -161,6 +171,7 @@ void WeightQuantMatmul::prepare() {
   plan_products();
 }
 
+// Shared out by lines of memory; each weight is made by one thread from its own numbers.
 void WeightQuantMatmul::dequantise(int64_t first, int64_t n, const float* scales, const float* offsets,
                                    float* to) const {
   const auto* data = static_cast<const std::byte*>(quantised_.data);
