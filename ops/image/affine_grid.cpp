@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The points of a grid over an image or a volume, moved by one affine map a sample: what grid_sample takes.
+// Computed in double: a point that falls between two elements must fall the same way as one that a framework made, for
+// every dtype of the client's.
 #include "ops/operator.h"
 #include "ops/scratch.h"
 #include "ops/vector/along_dim.h"
@@ -38,6 +40,7 @@ struct AffineGrid final : Operator {
  private:
   // Position `i` of `count` from -1 to 1; without align_corners the ends are half a step further in.
   double position(int64_t i, int64_t count) const {
+    // One element lies in the middle, with align_corners as without.
     if (count <= 1) return 0;
     const auto n = static_cast<double>(count), at = static_cast<double>(i);
     return align_corners ? 2 * at / (n - 1) - 1 : (2 * at + 1) / n - 1;
@@ -45,6 +48,7 @@ struct AffineGrid final : Operator {
   void run_row(int64_t row) const {
     const int64_t width = size.back();
     const Scratch<double> map_buffer(axes_ * (axes_ + 1)), buffer(width * axes_);
+    // Rows of the grid count samples outermost; what is left of `row` after the image's axes is the sample.
     int64_t sample = row;
     double point[4] = {0, 0, 0, 1};  // x, y, (z,) 1
     for (int64_t axis = 1; axis < axes_; ++axis) {

@@ -44,6 +44,7 @@ struct BoxOperator : Operator {
   }
   template <class F>
   void each(F&& body) const {
+    // In order and in one thread: boxes are few, and a row is eight numbers.
     float a[kNumbers], b[kNumbers], made[kNumbers];  // NOLINT: filled below
     for (int64_t row = 0; row < rows_; ++row) {
       first_.load(row * 4, 4, a), second_.load(row * 4, 4, b);
@@ -84,6 +85,7 @@ struct BoundingBoxDecode final : BoxOperator {
     require(wh_ratio_clip > 0, "wh_ratio_clip is {}; it must be positive", wh_ratio_clip);
   }
   void run() override {
+    // The ratio is clipped by its logarithm, on both sides, so that the exponential below cannot overflow.
     const auto most = static_cast<float>(std::abs(std::log(wh_ratio_clip)));
     const float right = static_cast<float>(max_shape[1]) - 1, bottom = static_cast<float>(max_shape[0]) - 1;
     each([&](const float* roi, const float* delta, float* box) {
@@ -93,6 +95,7 @@ struct BoundingBoxDecode final : BoxOperator {
       const float width = r.width * std::exp(std::clamp(d[2], -most, most));
       const float height = r.height * std::exp(std::clamp(d[3], -most, most));
       const float x = r.x + r.width * d[0], y = r.y + r.height * d[1];
+      // Half a pixel in at either end: sizes count both end pixels. Boxes end at the image's last pixels.
       box[0] = std::clamp(x - width * 0.5f + 0.5f, 0.0f, right);
       box[1] = std::clamp(y - height * 0.5f + 0.5f, 0.0f, bottom);
       box[2] = std::clamp(x + width * 0.5f - 0.5f, 0.0f, right);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling of images at the points of a grid, in 2-D and 3-D, and its gradients by the image and by the grid.
+// A point's taps are worked out once and serve all channels. No two threads add to one place, and each place gets its
+// terms in the order of the points, so bits do not depend on the number of threads.
 #include "ops/image/grid_tap.h"
 #include "ops/operator.h"
 #include "ops/pooling/planes.h"
@@ -8,6 +10,7 @@
 namespace npu::ops {
 namespace {
 
+// A cubic tap row has four elements; the other modes leave the rest unused, so that points lie at one distance.
 constexpr int64_t kTaps = 4;  // room per axis
 constexpr int64_t kGrain = 512;
 
@@ -34,6 +37,7 @@ struct Sampler : Operator {
     expected.pop_back();
     expected.insert(1, input.shape[1]);
     require(sampled.shape == expected, "{} is {}, expected shape {}", name, sampled, expected);
+    // float32 for halves: images are widened with each plane and rounded once, as it is stored.
     slot_ = pool_slot("input", input);
     rule_ = {static_cast<GridMode>(interpolation_mode), static_cast<GridPadding>(padding_mode), align_corners};
     points_ = 1;
@@ -55,6 +59,7 @@ struct Sampler : Operator {
         double buffer[3];
         const auto* g = static_cast<const double*>(rows_.load(n * points_ + p, buffer));
         GridTap* to = taps + p * 3 * kTaps;
+        // In two dimensions depth is one tap, of element 0 and weight 1: one loop serves both.
         to[0] = {};
         for (int64_t i = 0; i < spatial; ++i) grid_taps(g[i], size_[2 - i], rule_, to + (2 - i) * kTaps);
       }
@@ -66,6 +71,7 @@ struct Sampler : Operator {
     const int64_t count = rule_.taps();
     for (int64_t z = 0; z < (spatial == 3 ? count : 1); ++z) {
       for (int64_t y = kTaps; y < kTaps + count; ++y) {
+        // Outside elements read as 0 (zeros padding): they add nothing, forwards or backwards.
         if (taps[z].index < 0 || taps[y].index < 0) continue;
         for (int64_t x = 2 * kTaps; x < 2 * kTaps + count; ++x) {
           if (taps[x].index < 0) continue;
@@ -92,6 +98,7 @@ struct GridSampler final : Sampler {
 
   void prepare() override { plan(out, "out"); }
   void run() override {
+    // Taps of one image at a time bound the memory that a large grid takes.
     const Scratch<GridTap> taps(points_ * 3 * kTaps);
     for (int64_t n = 0; n < input.shape[0]; ++n) {
       fill_taps(n, taps);
@@ -150,10 +157,12 @@ struct GridSamplerBackward final : Sampler {
   }
 
  private:
+  // A mask that is too short leaves the choice to the outputs that are there.
   bool wanted(size_t which, const Tensor& t) const {
     return t.defined() && (which >= output_mask.size() || output_mask[which]);
   }
 
+  // A channel is one part: points that read one element add up in their own order.
   template <class T>
   void to_image(int64_t n, const GridTap* taps, T) const {
     parallel_parts(channels(), [&](int64_t c) {
@@ -162,6 +171,7 @@ struct GridSamplerBackward final : Sampler {
       const PlaneView to = grad_image_.target(part, buffer);
       const PlaneView from = sampled_.load(part, buffer.data() + grad_image_.buffer_bytes());
       T* grad = static_cast<T*>(to.data);
+      // Places that no point reads have a gradient of 0.
       for (int64_t i = 0; i < grad_image_.plane(); ++i) grad[i * to.pixel] = 0;
       for (int64_t p = 0; p < points_; ++p) {
         const double g = static_cast<const T*>(from.data)[p * from.pixel];
@@ -187,6 +197,7 @@ struct GridSamplerBackward final : Sampler {
           const double g = static_cast<const T*>(from.data)[p * from.pixel];
           double* sum = sums.data() + p * 3;
           each_tap(taps + p * 3 * kTaps, image, [&](int64_t at, const GridTap& z, const GridTap& y, const GridTap& x) {
+            // Each factor's own slope beside the weights of the other axes: the product rule.
             const double value = g * static_cast<double>(static_cast<const T*>(image.data)[at]);
             sum[0] += value * x.slope * y.weight * z.weight;
             sum[1] += value * x.weight * y.slope * z.weight;
@@ -198,6 +209,7 @@ struct GridSamplerBackward final : Sampler {
     for (int64_t p = 0; p < points_; ++p) {
       double row[3];
       auto* to = static_cast<double*>(grad_rows_.target(n * points_ + p, row));
+      // The grid says width first, as do the sums.
       std::copy_n(sums.data() + p * 3, spatial, to);
       grad_rows_.store(n * points_ + p, to);
     }

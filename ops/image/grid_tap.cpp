@@ -12,6 +12,8 @@ struct Position {
 };
 
 Position clip(Position p, int64_t size) {
+  // A NaN fails the comparison and goes to the first element, so that no index is ever made of one. Beyond the border
+  // the position does not move with the grid, hence the slope 0.
   const auto last = static_cast<double>(size - 1);
   if (!(p.at > 0)) return {0, 0};
   return p.at >= last ? Position{last, 0} : p;
@@ -19,11 +21,14 @@ Position clip(Position p, int64_t size) {
 
 Position reflect(Position p, int64_t size, bool align_corners) {
   const double low = align_corners ? 0 : -0.5;
+  // One element without room between its centres: there is nothing to reflect at.
   const auto span = static_cast<double>(align_corners ? size - 1 : size);
   if (span <= 0) return {0, 0};
   double distance = p.at - low;
+  // Each reflection turns the direction around.
   if (distance < 0) p.slope = -p.slope;
   distance = std::abs(distance);
+  // The remainder decides and not a loop: a point may be any number of images away.
   const double rest = std::fmod(distance, span);
   const bool back = std::fmod(std::floor(distance / span), 2) != 0;
   return back ? Position{span - rest + low, -p.slope} : Position{rest + low, p.slope};
@@ -35,6 +40,7 @@ Position pad(Position p, int64_t size, const GridRule& rule) {
   return clip(p, size);
 }
 
+// Compared as numbers: a NaN or a position beyond 64 bits is outside, and is never cast.
 int64_t inside(double at, int64_t size) {
   return at >= 0 && at < static_cast<double>(size) ? static_cast<int64_t>(at) : -1;
 }
@@ -60,6 +66,7 @@ void grid_taps(double g, int64_t size, const GridRule& rule, GridTap* taps) {
       rule.align_corners ? Position{(g + 1) / 2 * (n - 1), (n - 1) / 2} : Position{((g + 1) * n - 1) / 2, n / 2};
   if (rule.mode == GridMode::kCubic) {
     const double first = std::floor(p.at);
+    // Each of the four elements is padded on its own, as torch does; the point itself is not, so its slope stays.
     for (int64_t k = 0; k < 4; ++k) {
       const double from = p.at - first - static_cast<double>(k - 1);
       taps[k] = {inside(pad({first + static_cast<double>(k - 1), 0}, size, rule).at, size), cubic(from),
@@ -69,10 +76,12 @@ void grid_taps(double g, int64_t size, const GridRule& rule, GridTap* taps) {
   }
   p = pad(p, size, rule);
   if (rule.mode == GridMode::kNearest) {
+    // Halves go to the even neighbour, as torch's nearbyint has it. A nearest element does not move with the grid.
     taps[0] = {inside(std::nearbyint(p.at), size), 1, 0};
     return;
   }
   const double first = std::floor(p.at), share = p.at - first;
+  // The second tap of a point on the last element is outside, with weight 0.
   taps[0] = {inside(first, size), 1 - share, -p.slope};
   taps[1] = {inside(first + 1, size), share, p.slope};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables are made once, in double, and kernels read them: how a framework counts positions is decided here alone.
 #include "ops/image/resample.h"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ bool by_sizes(int64_t in, int64_t out, const std::string& mode) {
 
 // Input elements per output element.
 double step_of(int64_t in, int64_t out, double scale, const ResampleRule& rule) {
+  // A single element of the output reads the first of the input.
   if (rule.align_corners) return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
   if (by_sizes(in, out, rule.mode)) scale = 0;
   return fits(in, out, scale) ? 1 / scale : static_cast<double>(in) / static_cast<double>(out);
@@ -46,6 +48,7 @@ void add_nearest(ResampleAxis& a, double step, const ResampleRule& rule) {
 
 // from_origin: positions are counted from the first element's own, not from the edge half an element before it.
 void add_linear(ResampleAxis& a, double step, bool from_origin) {
+  // Equal sizes are a copy: a second tap of weight 0 would turn an infinity beside it into NaN.
   a.taps = a.in == a.out ? 1 : 2;
   for (int64_t o = 0; o < a.out; ++o) {
     if (a.taps == 1) {
@@ -53,10 +56,12 @@ void add_linear(ResampleAxis& a, double step, bool from_origin) {
       a.weight.push_back(1);
       continue;
     }
+    // Positions before the first element's centre count as that centre, as in torch.
     const double at =
         from_origin ? step * static_cast<double>(o) : std::max(0.0, step * (static_cast<double>(o) + 0.5) - 0.5);
     const int64_t first = std::min(static_cast<int64_t>(at), a.in - 1);
     const double share = std::clamp(at - static_cast<double>(first), 0.0, 1.0);
+    // The second tap stays inside: beyond the last element its share falls on that element.
     a.index.insert(a.index.end(), {first, std::min(first + 1, a.in - 1)});
     a.weight.insert(a.weight.end(), {1 - share, share});
   }
@@ -72,6 +77,7 @@ double cubic(double x, double a) {
 void add_cubic(ResampleAxis& a, double step, bool align_corners) {
   a.taps = 4;
   for (int64_t o = 0; o < a.out; ++o) {
+    // Not clamped as in linear: the taps are, one by one, so the curve goes on beyond the border.
     const double at = align_corners ? step * static_cast<double>(o) : step * (static_cast<double>(o) + 0.5) - 0.5;
     const double first = std::floor(at);
     for (int64_t k = -1; k <= 2; ++k) {
@@ -85,6 +91,7 @@ void add_cubic(ResampleAxis& a, double step, bool align_corners) {
 void add_antialiased(ResampleAxis& a, double step, bool is_cubic) {
   const double wide = std::max(step, 1.0);
   const double support = (is_cubic ? 2 : 1) * wide;
+  // One width for all outputs: what a shorter window leaves over has weight 0 and an index that may be read.
   a.taps = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
   for (int64_t o = 0; o < a.out; ++o) {
     const double center = step * (static_cast<double>(o) + 0.5);
@@ -99,6 +106,7 @@ void add_antialiased(ResampleAxis& a, double step, bool is_cubic) {
       a.weight.push_back(begin + k < end ? w : 0);
       total += a.weight.back();
     }
+    // Divided by what is there: a window cut off by the border still gives a mean.
     for (auto w = a.weight.end() - a.taps; w != a.weight.end() && total != 0; ++w) *w /= total;
   }
 }
@@ -122,6 +130,7 @@ ResampleAxis resample_axis(int64_t in, int64_t out, double scale, const Resample
     add_antialiased(a, step, rule.mode == "cubic_aa");
   else
     fail(Code::kInternal, "there is no way of resizing called '{}'", rule.mode);
+  // Rounded once from double, for kernels in float.
   a.weight32.assign(a.weight.begin(), a.weight.end());
   return a;
 }

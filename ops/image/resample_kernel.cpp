@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Down the image first: the rows of a tap are summed into one line, whose neighbours lie side by side, and only that
+// line is resized along its width. Sums have the order of the tables, so bits do not depend on the number of threads.
 #include "ops/image/resample_kernel.h"
 
 #include <algorithm>
@@ -58,9 +60,11 @@ template <class T>
 HWY_INLINE const T* gather_line(const ResamplePart& part, int64_t oz, int64_t oy) {
   const auto& [z, y, x] = *part.axes;
   T* line = static_cast<T*>(part.line);
+  // One row as it is, of weight 1: the line is read where it lies.
   if (z.taps == 1 && y.taps == 1 && part.small.pixel == part.lanes) {
     return static_cast<T*>(part.small.data) + z.index[oz] * part.small.slice + y.index[oy] * part.small.row;
   }
+  // The first row overwrites: no pass that clears the line, and no 0 that turns -0 into 0.
   bool first = true;
   each_row<T>(part, oz, oy, [&](const T* row, T weight) HWY_ATTR {
     each_pixel(x.in, part.lanes, part.small.pixel, [&](int64_t at, int64_t to, int64_t n) HWY_ATTR {
@@ -71,6 +75,7 @@ HWY_INLINE const T* gather_line(const ResamplePart& part, int64_t oz, int64_t oy
   return line;
 }
 
+// kTaps is known at compile time for the common modes, so that their inner loop is unrolled.
 template <int kTaps, class T>
 HWY_INLINE void resize_line(const ResampleAxis& x, const T* line, T* out, int64_t pixel) {
   const int64_t taps = kTaps > 0 ? kTaps : x.taps;
@@ -102,6 +107,7 @@ void resize(const ResamplePart& part) {
     for (int64_t oy = 0; oy < y.out; ++oy) {
       const T* line = gather_line<T>(part, oz, oy);
       T* out = static_cast<T*>(part.large.data) + oz * part.large.slice + oy * part.large.row;
+      // Lanes are channels side by side: a tap is then a whole vector, and needs no gathering.
       if (part.lanes > 1)
         resize_lanes(part, line, out);
       else if (x.taps == 1)
@@ -133,6 +139,7 @@ template <class T>
 void spread(const ResamplePart& part) {
   const auto& [z, y, x] = *part.axes;
   T* line = static_cast<T*>(part.line);
+  // Rows of several outputs meet in one input row, so all are cleared before any is added to.
   for (int64_t row = 0; row < z.in * y.in; ++row) {
     T* to = static_cast<T*>(part.small.data) + row / y.in * part.small.slice + row % y.in * part.small.row;
     each_pixel(x.in, part.lanes, part.small.pixel,
@@ -140,6 +147,7 @@ void spread(const ResamplePart& part) {
   }
   for (int64_t oz = 0; oz < z.out; ++oz) {
     for (int64_t oy = 0; oy < y.out; ++oy) {
+      // The steps of resize in reverse order: along the line, then over the rows that made it.
       spread_line(part, static_cast<const T*>(part.large.data) + oz * part.large.slice + oy * part.large.row, line);
       each_row<T>(part, oz, oy, [&](T* row, T weight) HWY_ATTR {
         each_pixel(x.in, part.lanes, part.small.pixel,

@@ -17,6 +17,7 @@ struct Resample : Operator {
 
  protected:
   // `input` and `output` have the sizes of an image before and after the resizing.
+  // The gradient passes the same pair in the same roles: its output is `input`.
   void plan(const Tensor& input, const Tensor& output) {
     const auto count = static_cast<size_t>(spatial);
     require(output_size.size() == count, "output_size has {} numbers; give {}", output_size.size(), count);
@@ -45,6 +46,7 @@ struct Resample : Operator {
     if (large.parts() == 0) return;  // no channel, no lane
     const int64_t large_at = small.buffer_bytes(), line_at = large_at + large.buffer_bytes();
     const int64_t line = axes[2].in * large.lanes(0) * static_cast<int64_t>(size_of(slot));
+    // One part is some planes: no two parts write one element, forwards or backwards.
     for_planes(large, line_at + line, [&](int64_t part, std::byte* buffer) {
       body(part, ResamplePart{&axes, {}, {}, buffer + line_at, large.lanes(part)}, buffer, buffer + large_at);
     });
