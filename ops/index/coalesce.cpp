@@ -24,8 +24,10 @@ struct CoalesceSparse final : Delegate {
     require(new_values.dtype == values.dtype, "new_values is {}, values is {}; both have one dtype", new_values,
             values);
     restart();
+    // Entries of one place name the same indices, so it does not matter that the last one stays.
     step("index_copy", with("self", new_indices), with("index", places), with("source", indices),
          with("out", new_indices));
+    // Cleared first: index_add adds to what is there, in the order of the entries, so sums do not depend on threads.
     step("copy", with("self", Operand{{}, Scalar(0)}), with("out", new_values));
     step("index_add", with("self", new_values), with("index", places), with("source", values), with("out", new_values));
   }

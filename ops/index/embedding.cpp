@@ -18,10 +18,12 @@ struct EmbeddingDenseBackward final : Writing {
     require(grad.rank() == indices.rank() + 1, "grad is {}, indices is {}; grad has one dimension more", grad, indices);
     const int64_t width = grad.shape.back();
     check_shape(out, "out", {num_weights, width});
+    // Halves are added up in float32 and rounded once, as a frequent word adds many rows.
     const Tensor& target = begin_with(Scalar(0), sum_buffer(out.dtype));
     Dims expected = indices.shape;
     expected.push_back(width);
     check_shape(grad, "grad", expected);
+    // The rows of target are named by index, so their axes have stride 0 here (indexed.h).
     Dims strides(indices.rank(), 0);
     strides.push_back(target.strides[1]);
     offsets.plan(indices.shape, {{indices, num_weights, target.strides[0], false, "indices"}});
@@ -30,6 +32,8 @@ struct EmbeddingDenseBackward final : Writing {
 
  private:
   void after(const std::vector<int64_t>& at, const Tensor& target) override {
+    // A row that stands for padding has no gradient. Cleared after the sum and not left out of it, which keeps the
+    // sum's loop free of a test.
     if (padding_idx >= 0 && padding_idx < num_weights) scale_row(target, padding_idx, Scalar(0));
     if (!scale_grad_by_freq || target.strides[0] == 0) return;
     std::vector<int64_t> counts(static_cast<size_t>(num_weights));
@@ -46,6 +50,7 @@ struct EmbeddingDenseBackward final : Writing {
         T* x = target.as<T>() + row * target.strides[0];
         const auto f = static_cast<T>(factor.to_double());
         for (int64_t i = 0; i < target.shape[1]; ++i)
+          // Set to 0, not multiplied: the sum may be infinite or NaN.
           x[i * target.strides[1]] = f == 0 ? T(0) : x[i * target.strides[1]] * f;
       }
     });
@@ -66,6 +71,7 @@ struct EmbeddingRenorm final : Operator {
   }
   void run() override {
     std::vector<int64_t> touched = offsets.read();
+    // Each row once, however often it is named: the norm is that of the row before the call.
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     std::vector<double> buffer(static_cast<size_t>(rows.length()));
@@ -74,6 +80,7 @@ struct EmbeddingRenorm final : Operator {
       const double norm = p_norm(x, rows.length(), norm_type);
       if (norm <= max_norm) continue;
       auto* to = static_cast<double*>(rows.target(row, buffer.data()));
+      // torch's own constant, which keeps the quotient from rounding the norm above max_norm.
       for (int64_t i = 0; i < rows.length(); ++i) to[i] = x[i] * (max_norm / (norm + 1e-7));
       rows.store(row, to);
     }
@@ -102,6 +109,7 @@ struct OneHot final : Writing {
     view.shape.erase(at);
     view.strides.erase(at);
     offsets.plan(self.shape, {{self, depth, target.strides[at], false, "self"}});
+    // One element, repeated: `on` is written into it when the work runs.
     hot = constant(Scalar(1), self.shape);
     move.plan(IndexedMode::kPut, hot, view, self.shape, 0);
   }

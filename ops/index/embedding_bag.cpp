@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // embedding_bag: sums (mode 0), means (1) or maxima (2) of the rows of weight that each bag names. offsets says where
 // in indices a bag begins; rows of padding_idx do not count.
+// Sums run in double, row after row as the bag names them. A bag is worked on by one thread, so bits do not depend on
+// their number.
 #include <limits>
 
 #include "ops/index/indexed.h"
@@ -28,6 +30,7 @@ struct EmbeddingBag final : Operator {
             indices);
     count = offsets.count() - (include_last_offset ? 1 : 0);
     check_shape(out, "output", {count, weight.shape[1]});
+    // Row numbers (stride 1), not offsets: rows are loaded one by one and converted.
     rows_named.plan(indices.shape, {{indices, weight.shape[0], 1, false, "indices"}});
     table = Rows(weight, 1, DType::kDouble);
     bags = Rows(out, 1, DType::kDouble);
@@ -44,6 +47,7 @@ struct EmbeddingBag final : Operator {
     parallel_for(count, 16, [&](int64_t first, int64_t last) {
       for (int64_t bag = first; bag < last; ++bag) {
         const int64_t begin = begins[static_cast<size_t>(bag)], end = begins[static_cast<size_t>(bag) + 1];
+        // Bags do not overlap: their ranges ascend, which bounds has made sure of.
         std::fill(bag_of.begin() + begin, bag_of.begin() + end, bag);
         sizes[static_cast<size_t>(bag)] = fill_bag(bag, begin, end, named, scale, best.data() + bag * table.length());
       }
@@ -58,7 +62,9 @@ struct EmbeddingBag final : Operator {
   std::vector<int64_t> bounds(int64_t total) const {
     std::vector<int64_t> begins(static_cast<size_t>(offsets.count()));
     OrderedTensor(offsets, DType::kInt64).load(0, offsets.count(), begins.data());
+    // Where the client gives the last end, it stands among the offsets.
     if (!include_last_offset) begins.push_back(total);
+    // Offsets are values: a wrong one is seen only now, and refused before anything is written.
     for (size_t i = 0; i < begins.size(); ++i) {
       const int64_t least = i == 0 ? 0 : begins[i - 1];
       require(begins[i] >= least && begins[i] <= total, "offsets[{}] is {}; offsets ascend from 0 to {} at most", i,
@@ -77,6 +83,7 @@ struct EmbeddingBag final : Operator {
       if (name == padding_idx) continue;
       const auto* x = static_cast<const double*>(table.load(name, row.data()));
       for (size_t d = 0; d < width; ++d) {
+        // Of maxima the first of equal ones stays, and the first row counts whatever it holds.
         if (mode != 2) {
           total[d] += x[d] * scale[static_cast<size_t>(i)];
         } else if (counted == 0 || x[d] > total[d]) {
@@ -86,6 +93,7 @@ struct EmbeddingBag final : Operator {
       }
       ++counted;
     }
+    // An empty bag stays 0.
     if (mode == 1 && counted > 0) {
       for (double& v : total) v /= static_cast<double>(counted);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading through index tensors: index_select (also embedding and TensorFlow-style gather), gather, gather_nd, index,
 // take.
+// All but take are one loop of the indexed engine: what differs is the view that they make of self.
 #include <algorithm>
 
 #include "device/queue/stream.h"
@@ -47,6 +48,7 @@ struct IndexSelect final : Reading {
     const size_t batch = batch_axes(from, at, axis);
     Dims inner;
     for (size_t i = batch; i < at.rank(); ++i) inner.push_back(at.shape[i]);
+    // An axis that the index decides has stride 0 in this view, as its offsets say where to read.
     // Batch axes stay axes of self; the offsets begin with them, broadcast over what lies between them and dim.
     Tensor view = replace_axis(from, axis, inner);
     check_shape(to, "out", view.shape);
@@ -83,12 +85,14 @@ struct Gather final : Reading {
     require(self.rank() == index.rank() || index.count() == 0 || self.rank() == 0,
             "self is {}, index is {}; both have the same number of dimensions", self, index);
     Tensor view = self.view(index.shape, Dims(index.rank(), 0));
+    // The index may be shorter than self along the other axes: it reads their beginnings.
     for (size_t i = 0; i < std::min(self.rank(), index.rank()); ++i) {
       if (i == axis) continue;
       require(index.shape[i] <= self.shape[i] || index.count() == 0,
               "index is {}, self is {}: index is larger in dimension {}, which is not dim", index, self, i);
       view.strides[i] = self.strides[i];
     }
+    // A scalar is a line of one element: only index 0 fits, whatever the stride.
     const bool scalar = self.rank() == 0;
     offsets.plan(index.shape,
                  {{index, scalar ? 1 : self.shape[axis], scalar ? 0 : self.strides[axis], false, "index"}});
@@ -129,6 +133,7 @@ struct Take final : Operator {
     check_shape(out, "out", index.shape);
     require(self.dtype == out.dtype, "self is {}, out is {}; both have the same dtype", self, out);
     require(self.count() > 0 || index.count() == 0, "self is {}; nothing can be taken from it", self);
+    // Positions count elements in row-major order; the walk below turns them into offsets.
     offsets.plan(index.shape, {{index, self.count(), 1, true, "index"}});
   }
   void run() override {

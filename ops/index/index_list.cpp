@@ -5,6 +5,8 @@ namespace npu::ops {
 
 IndexList::IndexList(const Tensor& self, const std::vector<Tensor>& indices, const Dims& result_shape) {
   require(indices.size() <= self.rank(), "{} indices for self {}; at most one per dimension", indices.size(), self);
+  // The client passes an empty tensor where an axis is not indexed, and the same thing may be an index that selects
+  // nothing. The result's shape tells them apart.
   build(self, indices, true);
   const bool has_empty = std::any_of(indices.begin(), indices.end(), [](const Tensor& t) {
     return t.defined() && t.rank() == 1 && t.shape[0] == 0 && is_integer(t.dtype);
@@ -21,9 +23,11 @@ void IndexList::build(const Tensor& self, const std::vector<Tensor>& indices, bo
     if (!index.defined()) continue;
     const bool empty = index.rank() == 1 && index.shape[0] == 0;
     if (empty && (empty_is_placeholder || !is_integer(index.dtype))) continue;
+    // bool and uint8 would be masks; the client turns those into positions before it calls.
     require(index.dtype != DType::kBool && index.dtype != DType::kUInt8,
             "indices[{}] is {}; pass the positions of a mask (nonzero), not the mask", i, index);
     indexed[i] = true;
+    // Index tensors broadcast against each other, and their common shape takes the place of the axes they index.
     index_shape_ = broadcast(index_shape_, index.shape);
     axes_.push_back({index, self.shape[i], self.strides[i], true, fmt::format("indices[{}]", i)});
   }
@@ -43,6 +47,7 @@ void IndexList::place(const Tensor& self, const std::vector<bool>& indexed) {
   view_ = self;
   view_.shape = Dims();
   view_.strides = Dims();
+  // Stride 0: where these axes point is the offsets' business.
   const auto add_index_axes = [&] {
     for (const int64_t size : index_shape_) {
       view_.shape.push_back(size);

@@ -22,6 +22,7 @@ struct SliceWriting : Writing {
     require(index.rank() <= 1, "index is {}; it has one dimension", index);
     const Dims places{index.count()};
     Tensor view = target;
+    // A scalar has one place: every index that fits is 0 and names it.
     if (self.rank() == 0) {
       view = view.view(places, Dims{0});
     } else {
@@ -48,6 +49,7 @@ struct IndexAdd final : SliceWriting {
   Tensor source;
   Scalar alpha;
 
+  // alpha is applied to the source in the dtype that sums are kept in, before it is added.
   void prepare() override {
     plan_slices(IndexedMode::kAdd, begin(sum_buffer(out.dtype)), {source, {}});
     move.scale(alpha);
@@ -65,6 +67,7 @@ struct IndexFill final : SliceWriting {
   std::vector<int64_t> positions;
 
   void prepare() override {
+    // The numbers are the operator's own and stay for as long as it does.
     if (!index.defined())
       index = make_tensor(positions.data(), DType::kInt64, {static_cast<int64_t>(positions.size())});
     plan_slices(IndexedMode::kPut, begin(), {{}, value});
@@ -78,6 +81,7 @@ struct IndexPut final : Writing {
 
   void prepare() override {
     const Tensor& target = begin(accumulate ? sum_buffer(out.dtype) : DType::kUndefined);
+    // Values decide, as the result does when reading: an empty index may stand for no index.
     const IndexList list(target, indices, values.shape);
     offsets.plan(list.index_shape(), list.axes());
     move.plan(accumulate ? IndexedMode::kAdd : IndexedMode::kPut, values.expanded(list.view().shape), list.view(),
@@ -116,6 +120,7 @@ struct ScatterNdUpdate final : Writing {
 
   void prepare() override {
     const IndexedMode mode = reduction == 6 ? IndexedMode::kDivide : scatter_mode(reduction);
+    // Only putting may work in the output itself: whatever combines halves rounds once, at the end.
     const Tensor& target = begin(mode == IndexedMode::kPut ? DType::kUndefined : sum_buffer(out.dtype));
     NdIndex index = nd_index(target, indices);
     check_shape(updates, "updates", index.view.shape);
@@ -141,6 +146,7 @@ struct ScatterUpdate final : Writing {
       require(updates.shape[i] <= self.shape[i] && (i == a || i == 0 || updates.shape[i] == self.shape[i]),
               "updates is {}, self is {}: dimension {} does not fit", updates, self, i);
     }
+    // The last position at which the whole of updates still fits; beyond it is a bad index.
     offsets.plan(indices.shape, {{indices, self.shape[a] - updates.shape[a] + 1, target.strides[a], false, "indices"}});
     move.plan(IndexedMode::kPut, updates, target.view(updates.shape, target.strides), indices.shape, 0);
   }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Offsets are worked out first, all of them, so that a bad index is found before anything is written. Then one walk in
+// row-major order of the plain side moves or combines, and where two writes meet their order is that of the walk, for
+// any number of threads.
 #include "ops/index/indexed.h"
 
 #include <algorithm>
@@ -27,6 +30,7 @@ template <class U>
 void gather_run(const IndexedMove::Run& r) {
   auto* to = reinterpret_cast<U*>(r.plain);
   const auto* from = reinterpret_cast<const U*>(r.indexed);
+  // One offset for the run: a whole slice is read, and a dense one is a plain copy.
   if (r.offset_stride == 0) {
     from += *r.offsets;
     if (r.plain_stride == 1 && r.indexed_stride == 1) {
@@ -95,6 +99,7 @@ struct Divide {
     if constexpr (std::is_same_v<T, bool>) {
       return a && b;
     } else if constexpr (std::is_integral_v<T>) {
+      // The quotient of the lowest number and -1 does not exist; the processor would trap.
       T negative = 0;  // the lowest number has no opposite; it stays
       (void)__builtin_sub_overflow(T(0), a, &negative);
       if (b == static_cast<T>(-1)) return std::is_signed_v<T> ? negative : static_cast<T>(a / b);
@@ -138,6 +143,7 @@ IndexedMove::Kernel combine_kernel(IndexedMode mode) {
 template <class T>
 void scale_block(void* block, int64_t count, const Scalar& alpha) {
   auto* x = static_cast<T*>(block);
+  // Of truth values, a factor is and.
   if constexpr (std::is_same_v<T, bool>) {
     for (int64_t i = 0; i < count; ++i) x[i] = x[i] && alpha.to_bool();
   } else if constexpr (!is_ordered<T>) {
@@ -177,6 +183,7 @@ void IndexOffsets::plan(const Dims& shape, std::vector<IndexAxis> axes) {
   axes_ = std::move(axes);
   for (IndexAxis& axis : axes_) {
     require(is_integer(axis.index.dtype), "{} is {}; an index is an integer tensor", axis.name, axis.index);
+    // Index tensors broadcast: a repeated axis has stride 0 and is read again.
     axis.index = axis.index.expanded(shape);
   }
 }
@@ -186,6 +193,7 @@ int64_t IndexOffsets::add(const IndexAxis& axis, int64_t begin, int64_t end, int
   const Loop loop = make_ordered_loop(shape_, {&axis.index.strides, 1});
   const Convert load = converter(axis.index.dtype, DType::kInt64);
   const auto size = static_cast<int64_t>(size_of(axis.index.dtype));
+  // Indices of any integer dtype and stride become int64 a block at a time, on the stack.
   int64_t block[kBlock];
   for (int64_t at = begin; at < end; at += kBlock) {
     const int64_t n = std::min(kBlock, end - at);
@@ -210,6 +218,7 @@ std::vector<int64_t> IndexOffsets::read() const {
     std::atomic<int64_t> bad{std::numeric_limits<int64_t>::max()};
     parallel_for(count_of(shape_), kGrain, [&](int64_t begin, int64_t end) {
       const int64_t at = add(axis, begin, end, offsets.data());
+      // The least bad position stays, whatever order the parts come in: the text is the same for any number of threads.
       int64_t known = bad.load();
       while (at < end && at < known && !bad.compare_exchange_weak(known, at)) {
       }
@@ -233,6 +242,7 @@ void IndexedMove::plan(IndexedMode mode, const Tensor& plain, const Tensor& inde
   indexed_ = indexed;
   const bool moves = mode == IndexedMode::kGather || mode == IndexedMode::kPut;
   require(!moves || plain.dtype == indexed.dtype, "{} and {} have different dtypes; cast one of them", plain, indexed);
+  // Halves have no combining kernel: callers bring a float32 buffer.
   kernel_ = kernel_for(mode, indexed.dtype);
   require(kernel_ != nullptr, "{} cannot be combined by index; cast it first", indexed);
   load_ = moves || plain.dtype == indexed.dtype ? nullptr : converter(plain.dtype, indexed.dtype);
@@ -241,6 +251,7 @@ void IndexedMove::plan(IndexedMode mode, const Tensor& plain, const Tensor& inde
   Dims strides[3] = {plain.strides, indexed.strides, Dims(plain.rank(), 0)};
   const Dims offset_strides = contiguous_strides(offset_shape);
   for (size_t i = 0; i < offset_shape.size(); ++i) strides[2][offset_axis + i] = offset_strides[i];
+  // Ordered: the loop keeps the plain side's row-major order, which is what decides among writes to one place.
   loop_ = make_ordered_loop(plain.shape, strides);
 }
 
@@ -259,6 +270,7 @@ void IndexedMove::scale(const Scalar& alpha) {
 size_t IndexedMove::split_axis() const {
   size_t best = kMaxRank;
   for (size_t axis = 0; axis < loop_.shape.size(); ++axis) {
+    // Stride 0 marks what an index decides: there two positions may be one place.
     if (loop_.strides[1][axis] == 0 || loop_.shape[axis] < 2) continue;
     if (best == kMaxRank || loop_.shape[axis] > loop_.shape[best]) best = axis;
   }
@@ -278,6 +290,7 @@ void IndexedMove::run(const std::vector<int64_t>& offsets, std::byte* indexed_ba
     return;
   }
   const size_t axis = split_axis();
+  // No such axis, or little work: one thread keeps the order by itself.
   if (axis == kMaxRank || count < 2 * kGrain) return run_part(loop_, plain_.bytes(), indexed, offsets.data(), 0, count);
   const int64_t size = loop_.shape[axis];
   // Rows are not cut into slivers.
@@ -286,6 +299,7 @@ void IndexedMove::run(const std::vector<int64_t>& offsets, std::byte* indexed_ba
   const auto plain_size = static_cast<int64_t>(size_of(plain_.dtype));
   const auto indexed_size = static_cast<int64_t>(size_of(indexed_.dtype));
   parallel_parts(parts, [&](int64_t part) {
+    // Each part walks its stretch of the axis and everything of the other axes, so the order at each place stays.
     const int64_t begin = size * part / parts;
     Loop loop = loop_;
     loop.shape[axis] = size * (part + 1) / parts - begin;
@@ -311,6 +325,7 @@ void IndexedMove::run_part(const Loop& loop, std::byte* plain, std::byte* indexe
             from,
             loop.strides[0].back(),
             n};
+    // Converted on the way, a block at a time; the kernel then reads the block.
     if (load_ != nullptr) {
       n = run.count = std::min(n, kBlock);
       load_(from, loop.strides[0].back(), block, 1, n);

@@ -11,6 +11,7 @@ NdIndex nd_index(const Tensor& target, const Tensor& indices) {
   column.shape.pop_back();
   column.strides.pop_back();
   NdIndex out{target, column.shape, {}};
+  // Each column of indices is an index tensor of its own; their offsets add up.
   for (int64_t k = 0; k < indices.shape.back(); ++k) {
     Tensor one = column;
     one.offset += k * indices.strides.back();

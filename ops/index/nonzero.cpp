@@ -2,6 +2,8 @@
 // Results whose size depends on the data: nonzero, masked_select. The client gives a buffer for the largest result and
 // reads the final shape from its output object; the result lies row-major at the buffer's start. masked_scatter is the
 // reverse of masked_select.
+// Two passes: the first counts by parts, so that in the second each part knows where its results begin. The order of
+// the results is that of the elements, for any number of threads.
 #include <numeric>
 
 #include "ops/operator.h"
@@ -58,6 +60,7 @@ struct Nonzero final : Operator {
 
   void prepare() override {
     require(out.dtype == DType::kInt64 && out.contiguous(), "out is {}; positions need a contiguous int64 tensor", out);
+    // Phase 1 cannot know how many will be found, so there must be room for all.
     const int64_t needed = self.count() * static_cast<int64_t>(self.rank());
     require(out.count() >= needed, "out is {}; all positions of {} may need {} elements", out, self, needed);
     mask = OrderedTensor(self, DType::kBool);
@@ -101,6 +104,7 @@ struct MaskedSelect final : Operator {
     const bool dense = source.dense(0);
     for_each_true(wanted, starts, [&](int64_t position, int64_t at) {
       const int64_t offset = dense ? position : LoopCursor(source, position).offset(0);
+      // Bytes, whatever the dtype: a NaN keeps its payload.
       std::memcpy(out.bytes() + at * size, self.bytes() + offset * size, static_cast<size_t>(size));
     });
     set_shape(out, {starts.back()});
@@ -120,6 +124,7 @@ struct MaskedScatter final : Operator {
   }
   void run() override {
     const std::vector<int64_t> starts = count_parts(wanted);
+    // The number is on the device, so too short a source is seen only here, before anything is written.
     require(starts.back() <= source.count(),
             "mask has {} true elements, source has {}; source must hold at least as many", starts.back(),
             source.count());

@@ -14,12 +14,14 @@ namespace {
 std::vector<int64_t> counts_of(const Tensor& repeats, int64_t slices, int64_t total) {
   std::vector<int64_t> counts(static_cast<size_t>(repeats.count()));
   OrderedTensor(repeats, DType::kInt64).load(0, repeats.count(), counts.data());
+  // One count stands for every slice.
   if (counts.size() == 1) counts.assign(static_cast<size_t>(slices), counts[0]);
   int64_t sum = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
     require(counts[i] >= 0, "repeats[{}] is {}; counts are not negative", i, counts[i]);
     sum += counts[i];
   }
+  // The client has fixed the output's size; repeats on the device may not agree with it.
   require(sum == total, "repeats add up to {}, the output holds {}", sum, total);
   return counts;
 }
@@ -50,6 +52,7 @@ struct RepeatInterleave final : Operator {
   IndexedMove move;
 
   void prepare() override {
+    // Elements that do not lie flat are copied with each run; without memory of its own `flat` marks that.
     flat = dim == kAll && !self.contiguous() ? make_tensor(nullptr, self.dtype, {self.count()}) : self;
     if (dim == kAll && self.contiguous()) flat = self.view({self.count()}, {1});
     const size_t axis = dim == kAll ? 0 : wrap_dim(dim, self.rank());
@@ -57,6 +60,7 @@ struct RepeatInterleave final : Operator {
     slices = flat.shape[axis];
     check_repeats(repeats, slices);
     require(out.rank() == flat.rank(), "out is {}, expected {} dimensions", out, flat.rank());
+    // The output's size is what the client says it is; whether the counts agree is seen when the work runs.
     total = out.shape[axis];
     stride = flat.strides[axis];
     const Tensor view = replace_axis(flat, axis, {total});
@@ -99,6 +103,7 @@ struct RepeatInterleaveBackward final : Writing {
     axis = wrap_dim(dim, out.rank());
     require(out.rank() > 0 && grad.rank() == out.rank(), "grad is {}, out is {}; both have equally many dimensions",
             grad, out);
+    // Slices that come from one are added up in order, halves in float32.
     const Tensor& target = begin_with(Scalar(0), sum_buffer(out.dtype));
     check_repeats(repeats, out.shape[axis]);
     const Tensor view = replace_axis(target, axis, {grad.shape[axis]});
@@ -134,17 +139,20 @@ struct UnfoldBackward final : Writing {
     Tensor plain = grad;
     require(grad.rank() == out.rank() + 1, "grad is {}, out is {}; grad has one dimension more", grad, out);
     if (scalar) plain = grad.view({1, grad.shape[0]}, {0, grad.strides[0]});
+    // The axes are only renamed: no element moves.
     const int64_t last = plain.shape.back(), last_stride = plain.strides.back();
     plain.shape.pop_back();
     plain.strides.pop_back();
     plain.shape.insert(axis + 1, last);
     plain.strides.insert(axis + 1, last_stride);
     const Tensor view = replace_axis(target, axis, {windows, size});
+    // No window elements, no gradient: strides do not matter.
     if (scalar && size == 0) plain = plain.view(view.shape, Dims(2, 0));
     require(plain.shape == view.shape, "grad is {}; windows of {} every {} in {} do not give that", grad, size, step,
             out);
     table.clear();
     for (int64_t w = 0; w < windows; ++w) {
+      // Windows may overlap: elements that several of them hold get their sum, in the order of the windows.
       for (int64_t i = 0; i < size; ++i) table.push_back((w * step + i) * target.strides[axis]);
     }
     move.plan(IndexedMode::kAdd, plain, view, {windows, size}, axis);

@@ -11,6 +11,7 @@ namespace {
 
 Scalar neutral_of(IndexedMode mode, DType dtype) {
   const double infinity = std::numeric_limits<double>::infinity();
+  // Whole numbers have no infinity: the end of their own range is neutral, in each dtype.
   const bool whole = !is_floating(dtype);
   if (mode == IndexedMode::kMultiply) return Scalar(1);
   if (mode == IndexedMode::kAdd || mode == IndexedMode::kPut) return Scalar(0);
@@ -30,9 +31,11 @@ Scalar neutral_of(IndexedMode mode, DType dtype) {
 template <class T>
 void divide(T* sums, const std::vector<int64_t>& counts) {
   for (size_t i = 0; i < counts.size(); ++i) {
+    // Zero or one value needs no division; with none the place keeps what it had.
     if (counts[i] < 2) continue;
     if constexpr (std::is_integral_v<T>) {
       const T quotient = static_cast<T>(sums[i] / static_cast<T>(counts[i]));
+      // C rounds towards 0, torch's mean down.
       sums[i] = sums[i] % static_cast<T>(counts[i]) < 0 ? quotient - 1 : quotient;
     } else {
       sums[i] /= static_cast<T>(counts[i]);
@@ -55,12 +58,14 @@ struct Scatter final : Writing {
     const IndexedMode mode = scatter_mode(reduction);
     mean = reduction == 5;
     const Tensor& target = begin(buffer_for(mode));
+    // The index may be smaller than self: only the places that it names are written.
     check_index(axis);
     view = along(target, axis);
     const Tensor plain = src.is_scalar() ? constant(src.scalar, index.shape) : source();
     const int64_t size = self.rank() == 0 ? 1 : self.shape[axis];
     offsets.plan(index.shape, {{index, size, self.rank() == 0 ? 0 : target.strides[axis], false, "index"}});
     move.plan(mode, plain, view, index.shape, 0);
+    // Only places that are written: what no index names stays self's, include_self or not.
     if (include_self || mode == IndexedMode::kPut) return;
     reset.plan(IndexedMode::kPut, constant(neutral_of(mode, target.dtype), index.shape), view, index.shape, 0);
   }
@@ -69,12 +74,14 @@ struct Scatter final : Writing {
   DType buffer_for(IndexedMode mode) const {
     if (mode == IndexedMode::kPut) return DType::kUndefined;
     require(!mean || !is_complex(self.dtype), "self is {}; a scattered mean needs a real dtype", self);
+    // Integers keep their sums in int64: a narrow dtype would wrap before it is divided.
     return mean ? real_slot(self.dtype) : sum_buffer(self.dtype);
   }
   void check_index(size_t axis) const {
     require(self.rank() == index.rank() || index.count() == 0 || self.rank() + index.rank() == 1,
             "self is {}, index is {}; both have the same number of dimensions", self, index);
     for (size_t i = 0; i < std::min(self.rank(), index.rank()); ++i) {
+      // Along dim the index may be longer than self: places then get several values.
       require(i == axis || index.shape[i] <= self.shape[i] || index.count() == 0,
               "index is {}, self is {}: index is larger in dimension {}, which is not dim", index, self, i);
     }
@@ -104,6 +111,7 @@ struct Scatter final : Writing {
   // The buffer of a mean is row-major, so its offsets address the counts as well.
   void after(const std::vector<int64_t>& at, const Tensor& target) override {
     if (!mean) return;
+    // self counts as one of the values where it is included.
     std::vector<int64_t> counts(static_cast<size_t>(target.count()), include_self ? 1 : 0);
     int64_t one = 1;
     const Tensor plain = make_tensor(&one, DType::kInt64, {}).expanded(index.shape);
@@ -111,6 +119,7 @@ struct Scatter final : Writing {
     places.dtype = DType::kInt64;
     places.data = counts.data();
     IndexedMove tally;
+    // The same walk with ones instead of values, through the same offsets.
     tally.plan(IndexedMode::kAdd, plain, places, index.shape, 0);
     tally.run(at);
     visit_real(target.dtype, [&](auto t) { divide(target.as<decltype(t)>(), counts); });

@@ -63,6 +63,7 @@ struct Segment final : Operator {
   struct Order {
     std::vector<int64_t> rows, begins;
   };
+  // Counting sort: stable, so slices of a segment keep their order, which is the order of its sum.
   Order order() const {
     std::vector<int64_t> ids(static_cast<size_t>(index.count()));
     OrderedTensor(index, DType::kInt64).load(0, index.count(), ids.data());
@@ -70,6 +71,7 @@ struct Segment final : Operator {
     Order found{{}, std::vector<int64_t>(static_cast<size_t>(segments) + 1)};
     int64_t kept = 0;
     for (size_t i = 0; i < ids.size(); ++i) {
+      // TensorFlow's text, which its users know.
       require(ids[i] < segments || drop_beyond, "segment_ids[{}] = {} is out of range [0, {})", i, ids[i], segments);
       if (ids[i] >= segments) ids[i] = -1;
       if (ids[i] < 0) continue;
@@ -90,6 +92,7 @@ struct Segment final : Operator {
   void reduce(T) const {
     const Order sorted = order();
     const int64_t segments = out.shape[0], width = target.length();
+    // Elements of a segment on average: parts are made of whole segments.
     const int64_t each = std::max<int64_t>(1, (self.count() + out.count()) / std::max<int64_t>(segments, 1));
     parallel_for(segments, std::max<int64_t>(1, (1 << 14) / each), [&](int64_t begin, int64_t end) {
       std::vector<T> sum(static_cast<size_t>(width)), buffer(sum.size());
@@ -106,9 +109,11 @@ struct Segment final : Operator {
     const int64_t width = target.length();
     const auto mode = static_cast<Mode>(reduction);
     const T nothing = std::is_integral_v<T> ? static_cast<T>(empty.to_int()) : static_cast<T>(empty.to_double());
+    // Only where nothing fell: a segment with slices starts from its first one, so no neutral number enters it.
     if (members.empty()) std::fill_n(sum, width, nothing);
     for (size_t i = 0; i < members.size(); ++i) {
       const auto* x = static_cast<const T*>(rows.load(members[i], buffer));
+      // The first slice is taken as it is: -0 and NaN stay what they are.
       if (i == 0)
         std::copy_n(x, width, sum);
       else
@@ -119,6 +124,7 @@ struct Segment final : Operator {
   }
   template <class T>
   void write(int64_t segment, const T* from) const {
+    // A dense target takes the numbers straight; others are converted or strided on the way.
     if (!target.direct()) return target.store(segment, from);
     std::copy_n(from, target.length(), static_cast<T*>(target.target(segment, nullptr)));
   }

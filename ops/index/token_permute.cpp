@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens of a mixture of experts: laid out expert by expert and back, with the gradients of both. `sorted` says where
 // slot k (the k % top_k-th expert of token k / top_k) lies; slots that lie behind the last row were dropped.
+// Everything is done by rows of the result: each is the sum of rows named by the table, in the order of its slots and
+// in one thread, in float32 and rounded once.
 #include <numeric>
 
 #include "base/thread_pool.h"
@@ -56,6 +58,7 @@ struct Tokens : Operator {
   /// The slot that lies in each of `rows` rows, -1 where none does.
   static std::vector<int64_t> slots_by_row(const std::vector<int64_t>& sorted, int64_t rows) {
     std::vector<int64_t> slots(static_cast<size_t>(rows), -1);
+    // The reverse of the table: a gradient by rows needs it, and no two slots lie in one row.
     for (size_t k = 0; k < sorted.size(); ++k) {
       if (sorted[k] >= 0 && sorted[k] < rows) slots[static_cast<size_t>(sorted[k])] = static_cast<int64_t>(k);
     }
@@ -84,12 +87,14 @@ struct TokenPermute final : Tokens {
     const std::vector<int64_t> experts = read(indices);
     std::vector<int64_t> order(experts.size());
     std::iota(order.begin(), order.end(), 0);
+    // Stable: tokens of one expert stay in their order.
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       return experts[static_cast<size_t>(a)] < experts[static_cast<size_t>(b)];
     });
     for (size_t row = 0; row < order.size(); ++row)
       store_element(sorted, order[row] * sorted.strides[0], static_cast<double>(row));
     const int64_t top_k = from.count() == 0 ? 1 : indices.count() / from.count();
+    // The result may have fewer rows than there are slots: the last ones are dropped.
     fill_rows(to, [&](int64_t row, float* made) { add_row(from, order[static_cast<size_t>(row)] / top_k, 1, made); });
   }
   int64_t cost() const override { return 1000 + 2 * out.count(); }
@@ -134,6 +139,7 @@ struct Unpermute : Tokens {
   }
   float share(int64_t slot) const {
     if (!probs.defined()) return 1;
+    // Shares are read one by one: there are few beside the rows they weigh.
     return static_cast<float>(load_element(probs, slot / top_k * probs.strides[0] + slot % top_k * probs.strides[1]));
   }
 };
@@ -168,6 +174,7 @@ struct TokenUnpermuteGrad final : Unpermute {
     check_slots_of(grad);
     require(upper.length() == to.length(), "grad_unpermuted_tokens is {}, grad_permuted_tokens is {}", grad,
             grad_tokens);
+    // tokens are read for this gradient only, so a client may leave them out.
     if (!wants_probs()) return;
     require(tokens.defined(), "permuted_tokens is null; the gradient of probs needs it");
     check_shape(grad_probs, "grad_probs", probs.shape);
