@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log-softmax and negative log likelihood in one: scores [N, C] and one class number a row.
+// Rows are computed in double; the loss of a batch is added up in row order, so bits do not depend on the number of
+// threads.
 #include <cmath>
 
 #include "ops/operator.h"
@@ -28,6 +30,7 @@ struct CrossEntropy : Operator {
     require(reduction == "mean" || reduction == "sum" || reduction == "none",
             "reduction is '{}'; it is mean, sum or none", reduction);
     require(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing is {}; it is 0 to 1", label_smoothing);
+    // What is not built is refused, not left out of the result.
     require(zloss_scale == 0, "lse_square_scale_for_zloss is {}; only 0 is supported", zloss_scale);
   }
   void check_loss(const Tensor& t, const char* name) const {
@@ -42,9 +45,11 @@ struct CrossEntropy : Operator {
     total_ = 0;
     for (int64_t c = 0; c < classes_; ++c) weights_.push_back(weight_of(c));
     for (int64_t i = 0; i < rows_; ++i) {
+      // Targets are values: seen only when the work runs, and refused before anything is written.
       const auto t = static_cast<int64_t>(load_element(target, i * target.strides[0]));
       if (t != ignore_index && (t < 0 || t >= classes_))
         fail(Code::kNnInvalidParam, "target {} is {}; there are {} classes", i, t, classes_);
+      // -1 stands for rows that take no part, as ignore_index may name a class.
       targets_.push_back(t == ignore_index ? -1 : t);
       if (t != ignore_index) total_ += weights_[static_cast<size_t>(t)];
     }
@@ -81,6 +86,7 @@ struct CrossEntropyLoss final : CrossEntropy {
       if (reduction == "none") store_element(loss, row * loss.strides[0], value);
       sum += value;
     }
+    // Without a row that takes part this is 0 / 0, NaN, as in torch.
     if (reduction != "none") store_element(loss, 0, reduction == "mean" ? sum / total_ : sum);
   }
   int64_t cost() const override { return 500 + 6 * input.count(); }
@@ -90,6 +96,7 @@ struct CrossEntropyLoss final : CrossEntropy {
     const Scratch<float> in(classes_), out(classes_);
     const auto* x = static_cast<const float*>(from.load(row, in));
     auto* p = static_cast<float*>(to.target(row, out));
+    // The largest score off: no exponential overflows, and their sum is 1 at least.
     const double top = classes_ == 0 ? 0 : static_cast<double>(*std::max_element(x, x + classes_));
     double sum = 0;
     for (int64_t c = 0; c < classes_; ++c) sum += std::exp(static_cast<double>(x[c]) - top);
@@ -99,10 +106,12 @@ struct CrossEntropyLoss final : CrossEntropy {
     const double at_target = t < 0 ? 0 : lse - static_cast<double>(x[t]);
     for (int64_t c = 0; c < classes_; ++c) {
       const double value = static_cast<double>(x[c]) - lse;
+      // Every class gets its part of the smoothing, weighted as the classes are.
       smooth -= weights_[static_cast<size_t>(c)] * value;
       p[c] = static_cast<float>(value);
     }
     to.store(row, p);
+    // log_prob is written for every row; only the loss leaves ignored ones out.
     if (t < 0) return 0;
     return (1 - label_smoothing) * weights_[static_cast<size_t>(t)] * at_target +
            label_smoothing / static_cast<double>(classes_) * smooth;
@@ -131,6 +140,7 @@ struct CrossEntropyLossGrad final : CrossEntropy {
  private:
   double upper(int64_t row) const {
     if (reduction == "none") return load_element(grad_loss, row * grad_loss.strides[0]);
+    // The mean divides by the sum of weights, as the loss does.
     return load_element(grad_loss) / (reduction == "mean" ? total_ : 1.0);
   }
   void run_row(int64_t row) const {
@@ -139,11 +149,13 @@ struct CrossEntropyLossGrad final : CrossEntropy {
     auto* dx = static_cast<float*>(to.target(row, buffer));
     const int64_t t = target_of(row);
     const double g = t < 0 ? 0 : upper(row), smoothing = label_smoothing / static_cast<double>(classes_);
+    // All that the target's distribution weighs, which with weights is not 1: softmax is multiplied by it.
     double share = t < 0 ? 0 : (1 - label_smoothing) * weights_[static_cast<size_t>(t)];
     for (int64_t c = 0; c < classes_; ++c) share += smoothing * weights_[static_cast<size_t>(c)];
     for (int64_t c = 0; c < classes_; ++c) {
       const double w = weights_[static_cast<size_t>(c)];
       const double wanted = smoothing * w + (c == t ? (1 - label_smoothing) * w : 0);
+      // Ignored rows are 0, not 0 times something: their scores may be infinite.
       dx[c] = t < 0 ? 0 : static_cast<float>(g * (std::exp(static_cast<double>(p[c])) * share - wanted));
     }
     to.store(row, dx);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// One walk for loss and gradient: exponentials are kept, so the gradient costs no second e^x. Sums are row_sum's, in an
+// order that the length decides.
 #include "ops/loss/cross_entropy_row.h"
 
 #include <cmath>
@@ -18,6 +20,7 @@ namespace {  // templates of other files must not meet these
 
 template <class T>
 double dense_loss(const T* x, const T* labels, int64_t n, T top, double log_of_sum) {
+  // Logarithms are taken one by one and not as x - lse · sum of labels, as labels need not add up to 1.
   const T whole = static_cast<T>(log_of_sum);
   return row_sum<T>(n, [=](auto d, int64_t i, int64_t count) HWY_ATTR {
     const auto log = hn::Sub(hn::Sub(load_lanes(d, x + i, count), hn::Set(d, top)), hn::Set(d, whole));
@@ -38,6 +41,7 @@ void write_gradient(const CrossEntropyRow& row, double sum) {
   }
 #pragma GCC ivdep
   for (int64_t i = 0; i < row.n; ++i) gradient[i] = e[i] * share;
+  // From double: softmax near 1 minus 1 would keep few digits in float.
   gradient[row.label] = static_cast<T>((static_cast<double>(e[row.label]) - sum) / sum);
 }
 
@@ -52,6 +56,7 @@ double cross_entropy(const CrossEntropyRow& row) {
     return full_or_zero(d, v, count);
   });
   const double log_of_sum = std::log(sum);
+  // The class's own distance from the top is taken first: where both are close it is exact.
   const double loss = row.labels != nullptr
                           ? dense_loss(x, static_cast<const T*>(row.labels), row.n, top, log_of_sum)
                           : log_of_sum - (static_cast<double>(x[row.label]) - static_cast<double>(top));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connectionist temporal classification: the probability of a label sequence under per-step class probabilities, summed
 // over all alignments, and its gradient. Log space throughout; one sample is one part of the work.
+// States are the labels with blanks around and between them; alpha and beta are the probabilities of all paths up to
+// and from a state. In double: over thousands of steps a logarithm in float would lose its digits.
 #include <cmath>
 #include <limits>
 
@@ -16,6 +18,7 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 double log_add(double a, double b) {
+  // Two impossible paths stay impossible; -inf - -inf would make them NaN.
   const double top = std::max(a, b);
   return top == kNever ? kNever : top + std::log(std::exp(a - top) + std::exp(b - top));
 }
@@ -55,6 +58,7 @@ void Ctc::check() {
     require(input_lengths[b] >= 0 && input_lengths[b] <= steps_, "input length {} is {}; log_probs has {} steps", b,
             input_lengths[b], steps_);
     require(target_lengths[b] >= 0, "target length {} is {}", b, target_lengths[b]);
+    // Labels lie one behind another, or each sample has a row: the offset of a sample's first one either way.
     first_label_[b] = targets.rank() == 1 ? total * targets.strides[0] : static_cast<int64_t>(b) * targets.strides[0];
     longest = std::max(longest, target_lengths[b]);
     total += target_lengths[b];
@@ -64,10 +68,12 @@ void Ctc::check() {
           targets.rank() == 1 ? total : longest);
   require(neg_log_likelihood.count() == samples_, "neg_log_likelihood is {}; it is one number a sample",
           neg_log_likelihood);
+  // The client allots alpha for the longest target; shorter ones leave the end of their rows unused.
   require(log_alpha.rank() == 3 && log_alpha.shape[0] == samples_ && log_alpha.shape[1] == steps_ &&
               log_alpha.shape[2] >= 2 * longest + 1,
           "log_alpha is {}, expected [{}, {}, {}] or more", log_alpha, samples_, steps_, 2 * longest + 1);
   width_ = log_alpha.shape[2];
+  // Samples are the rows, steps and classes (or states) their lines: one load brings a sample together.
   const size_t by_class[2] = {0, 2}, by_state[2] = {1, 2};
   probs_ = Rows(log_probs, by_class, DType::kDouble);
   alphas_ = Rows(log_alpha, by_state, DType::kDouble);
@@ -76,6 +82,7 @@ void Ctc::check() {
 std::vector<int64_t> Ctc::states_of(int64_t b) const {
   const auto sample = static_cast<size_t>(b);
   std::vector<int64_t> states(static_cast<size_t>(2 * target_lengths[sample] + 1), blank);
+  // Labels are values, so a wrong one is seen only when the work runs; all are read before any sample is computed.
   for (int64_t i = 0; i < target_lengths[sample]; ++i) {
     const auto label = static_cast<int64_t>(load_element(targets, first_label_[sample] + i * targets.strides.back()));
     if (label < 0 || label >= classes_)
@@ -110,6 +117,8 @@ void CtcLoss::run_sample(int64_t b) const {
   std::fill(alpha.data(), alpha.data() + steps_ * width_, kNever);
   for (int64_t t = 0; t < steps; ++t) {
     const double* before = alpha + (t - 1) * width_;
+    // A path begins with the blank or the first label, stays, goes on by one, or leaves out a blank between two labels
+    // that differ: equal ones need the blank to count twice.
     for (int64_t s = 0; s < count; ++s) {
       const int64_t state = states[static_cast<size_t>(s)];
       double sum = t == 0 ? (s < 2 ? 0 : kNever) : before[s];
@@ -118,11 +127,13 @@ void CtcLoss::run_sample(int64_t b) const {
       alpha[t * width_ + s] = sum + p[t * classes_ + state];
     }
   }
+  // An empty target has one state only, and a path of no steps is certain.
   double likelihood = count == 1 ? 0 : kNever;  // of no steps
   if (steps > 0) {
     const double* last = alpha + (steps - 1) * width_;
     likelihood = count == 1 ? last[0] : log_add(last[count - 1], last[count - 2]);
   }
+  // zero_infinity is the backward pass's business and the client's: the loss itself stays infinite.
   store_element(neg_log_likelihood, b * neg_log_likelihood.strides[0], -likelihood);
   auto* to = static_cast<double*>(alphas_.target(b, alpha_buffer));
   std::copy_n(alpha.data(), alphas_.length(), to);
@@ -155,6 +166,7 @@ struct CtcLossBackward final : Ctc {
 void CtcLossBackward::step_back(const std::vector<int64_t>& states, const double* p, bool last, double* beta) const {
   const size_t count = states.size();
   for (size_t s = 0; s < count; ++s) {  // ascending: what lies behind s is still that of the next step
+    // A path ends in the last label or the blank behind it.
     double sum = last ? (s + 2 >= count ? 0 : kNever) : beta[s];
     if (!last && s + 1 < count) sum = log_add(sum, beta[s + 1]);
     if (!last && s + 2 < count && states[s + 2] != states[s]) sum = log_add(sum, beta[s + 2]);
@@ -172,16 +184,21 @@ void CtcLossBackward::run_sample(int64_t b) const {
   const double loss = load_element(neg_log_likelihood, b * neg_log_likelihood.strides[0]);
   const double upper = grad.rank() == 0 ? load_element(grad) : load_element(grad, b * grad.strides[0]);
   std::fill(made.data(), made.data() + steps_ * classes_, 0.0);
+  // A sample without any path has no slope; told to, its gradient is 0 and not NaN.
   const bool skipped = zero_infinity && std::isinf(loss);
+  // Steps beyond the sample's length keep the 0 they begin with.
   for (int64_t t = steps; t-- > 0 && !skipped;) {
     double* to = made + t * classes_;
     const double* now = p + t * classes_;
     step_back(states, now, t == steps - 1, beta);
     std::fill(to, to + classes_, kNever);
+    // Several states are one class: their paths add up.
     for (int64_t s = 0; s < count; ++s) {
       double& sum = to[states[static_cast<size_t>(s)]];
       sum = log_add(sum, alpha[t * width_ + s] + beta[s]);
     }
+    // torch's gradient, that by the scores before log_softmax. Its classes sum to 0, so log_softmax's own backward pass
+    // leaves it as it is.
     for (int64_t c = 0; c < classes_; ++c) to[c] = (std::exp(now[c]) - std::exp(to[c] + loss - now[c])) * upper;
   }
   auto* to = static_cast<double*>(result_.target(b, buffer));

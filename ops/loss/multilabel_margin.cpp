@@ -34,6 +34,7 @@ struct MultilabelMarginLoss final : Operator {
   int64_t cost() const override { return 500 + 10 * self.count(); }
 
  private:
+  // A scalar is one class.
   static Tensor line(const Tensor& t) { return t.rank() == 0 ? t.view({1}, {1}) : t; }
   double run_row(int64_t row) const;
 };
@@ -48,18 +49,21 @@ double MultilabelMarginLoss::run_row(int64_t row) const {
   std::fill(mark.data(), mark.data() + classes, 0.0);
   int64_t given = 0;
   for (; given < classes && label[given] >= 0; ++given) {
+    // Parallel parts may not raise: the row says so by a loss that cannot be, and run raises.
     if (label[given] >= classes) return -1;
     mark[label[given]] = 1;
   }
   double total = 0;
   for (int64_t k = 0; k < given; ++k) {
     for (int64_t c = 0; c < classes; ++c) {
+      // A NaN score loses the comparison and adds nothing, as in torch.
       if (mark[c] == 0) total += std::max(0.0, 1 - x[label[k]] + x[c]);
     }
   }
   auto* to = static_cast<double*>(marks.target(row, mark_buffer));
   std::copy_n(mark.data(), classes, to);
   marks.store(row, to);
+  // By all classes, targets included, as torch divides.
   return total / static_cast<double>(classes);
 }
 
@@ -70,6 +74,7 @@ void MultilabelMarginLoss::run() {
     for (int64_t row = begin; row < end; ++row) losses[static_cast<size_t>(row)] = run_row(row);
   });
   double total = 0;
+  // In row order: the sum does not depend on who computed which row.
   for (size_t row = 0; row < losses.size(); ++row) {
     if (losses[row] < 0)
       fail(Code::kNnInvalidParam, "target names a class of row {} that self ({}) does not have", row, self);

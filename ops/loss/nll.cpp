@@ -14,6 +14,7 @@
 namespace npu::ops {
 namespace {
 
+// Sums of parts of this size are added in order: bits depend on sizes, not on the number of threads.
 constexpr int64_t kPart = 4096;  // positions per parallel part
 
 // The positions of a loss: `scores` without its class axis, beside target and, if there is one, a third tensor of the
@@ -127,6 +128,7 @@ void NllLoss::run() {
   const bool reduced = mode != ReductionMode::kNone;
   // torch leaves the total at 0 where every sample has its own loss; a lone sample without a batch counts as reduced.
   store_element(total_weight, 0, reduced || self.rank() == 1 ? total.weight : 0);
+  // Without a target that counts this is 0 / 0, NaN, as in torch.
   if (reduced) store_element(out, 0, mode == ReductionMode::kMean ? total.loss / total.weight : total.loss);
 }
 
@@ -146,6 +148,7 @@ struct NllLossBackward final : Operator {
     require(mode == ReductionMode::kNone || grad_output.count() == 1,
             "grad_output is {}: the gradient of a reduced loss is one number", grad_output);
     require(total_weight.count() == 1, "total_weight is {}: it is one number", total_weight);
+    // Most elements of a gradient are 0: cleared at once, then one element a position is written.
     clear.plan(Operand{.tensor = {}, .scalar = Scalar(0)}, grad_input);
   }
   void run() override;
@@ -157,6 +160,7 @@ void NllLossBackward::run() {
   if (positions.count() == 0) return;
   const bool none = mode == ReductionMode::kNone;
   double scale = none ? 1 : load_element(grad_output);
+  // The weight that the forward pass found: targets are not walked twice.
   if (mode == ReductionMode::kMean) scale /= load_element(total_weight);
   parallel_for(positions.count(), kPart, [&](int64_t begin, int64_t end) {
     LoopCursor at(positions.loop, begin);

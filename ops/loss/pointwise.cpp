@@ -29,6 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 namespace {
 
+// One walk over all operands; a repeated number stands in for what a client left out.
 template <class T, class F>
 void loss_block(const void* const* in, void* out, int64_t count) {
   const auto* x = static_cast<const T*>(in[0]);
@@ -40,6 +41,8 @@ void loss_block(const void* const* in, void* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i) r[i] = F{}(x[i], y[i], w[i], p[i]);
 }
 
+// The incoming gradient is one number or has the loss's shape; the mean's share is a factor, so that its rounding is
+// the same for every element.
 template <class T, class F>
 void slope_block(const void* const* in, void* out, int64_t count) {
   const auto* x = static_cast<const T*>(in[0]);
@@ -98,12 +101,15 @@ constexpr LossKernel kLosses[] = {
     NPU_LOSS("mse_loss", (x - y) * (x - y), T(2) * (x - y)),
     NPU_LOSS("l1_loss", abs_of(x - y), sign_of(x - y)),
     // p = beta; beta 0 is the absolute difference.
+    // The branch keeps the quotient by 0 out of the result.
     NPU_LOSS("smooth_l1_loss", abs_of(x - y) < p ? T(0.5) * (x - y) * (x - y) / p : abs_of(x - y) - T(0.5) * p,
              abs_of(x - y) < p ? (x - y) / p : sign_of(x - y)),
     NPU_LOSS("soft_margin_loss", (x * y < T(0) ? -x * y : T(0)) + log1p_exp(x * y), -y / (exp_of(x * y) + T(1))),
+    // torch's floor of 1e-12 under x (1 - x): without it the ends would give infinities.
     NPU_LOSS("binary_cross_entropy", -w*(y* bounded_log(x) + (T(1) - y) * bounded_log(T(1) - x)),
              w*(x - y) / ((T(1) - x) * x > T(1e-12) ? (T(1) - x) * x : T(1e-12))),
     // p = weight of positive targets.
+    // The stable form: no exponential of a positive number.
     NPU_LOSS("binary_cross_entropy_with_logits",
              w*((T(1) - y) * x + (T(1) + (p - T(1)) * y) * (log1p_exp(x) + (x < T(0) ? -x : T(0)))),
              w*((p * y + T(1) - y) * sigmoid_of(x) - p * y)),
@@ -111,6 +117,7 @@ constexpr LossKernel kLosses[] = {
     with_log_target(
         NPU_LOSS("kl_div", p != T(0) ? exp_of(y) * (y - x) : x_log_x(y) - y * x, p != T(0) ? -exp_of(y) : -y)),
     // The same loss with respect to the target.
+    // 0 · log 0 counts as 0, also in its slope.
     with_log_target(NPU_LOSS_GRADIENT(
         "kl_div_target", p != T(0) ? exp_of(y) * (y - x + T(1)) : (y > T(0) ? log_of(y) + T(1) - x : T(0)))),
 };
@@ -171,6 +178,7 @@ struct Loss final : LossBase {
     const bool none = mode == ReductionMode::kNone;
     require(none ? out.shape == shape : out.count() == 1, "out is {}, the loss is {}", out,
             none ? to_string(shape) : "one number");
+    // Without a reduction elements go straight into out; with one nothing is written but the sum.
     loop.set_output(none ? out : make_tensor(nullptr, slot(), shape), slot());
     add_operands();
     loop.plan(slot() == DType::kDouble ? kernel().loss64 : kernel().loss32);
@@ -178,6 +186,7 @@ struct Loss final : LossBase {
   void run() override {
     if (mode == ReductionMode::kNone) return loop.run();
     const double sum = count == 0 ? 0 : loop.sum();
+    // The mean of nothing is 0 / 0, NaN, as in torch.
     store_element(out, 0, mode == ReductionMode::kMean ? sum / static_cast<double>(count) : sum);
   }
 };

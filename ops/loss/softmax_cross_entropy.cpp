@@ -63,6 +63,7 @@ void SoftmaxCrossEntropy::read_classes() {
     if (label >= 0 && label < self.shape[1]) continue;
     std::string all;
     for (size_t i = 0; i < classes_.size() && i < kMostShown; ++i) all += fmt::format(" {}", classes_[i]);
+    // TensorFlow's text, which its users know.
     fail(Code::kNnInvalidParam,
          "Received a label value of {} which is outside the valid range of [0, {}).  Label values:{}{}", label,
          self.shape[1], all, classes_.size() > kMostShown ? " ..." : "");
@@ -73,6 +74,7 @@ void SoftmaxCrossEntropy::run_rows(int64_t begin, int64_t end) const {
   const int64_t bytes = x_.row_bytes();
   const Scratch<std::byte> x(bytes), given(bytes), exponentials(bytes), made(bytes);
   for (int64_t row = begin; row < end; ++row) {
+    // Computed where it is to lie, if that is dense and of the slot's dtype; else in `made`, and stored.
     void* gradient = grad_input.defined() ? gradient_.target(row, made) : nullptr;
     const double loss = kernel_({.x = x_.load(row, x),
                                  .labels = labels.defined() ? labels_.load(row, given) : nullptr,
@@ -87,6 +89,7 @@ void SoftmaxCrossEntropy::run_rows(int64_t begin, int64_t end) const {
 
 void SoftmaxCrossEntropy::run() {
   read_classes();
+  // Without a class there is no loss: outputs of that shape are left as they are.
   if (x_.count() > 0 && x_.length() > 0) for_rows(x_, [this](int64_t begin, int64_t end) { run_rows(begin, end); });
 }
 
