@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
+// The least integer has no opposite: it stays, where plain C++ is undefined.
 template <class T>
 HWY_INLINE T negative_of(T x) {
   if constexpr (std::is_integral_v<T>)
@@ -22,6 +23,7 @@ HWY_INLINE T negative_of(T x) {
 }
 
 // torch's two forms, each exact at its end.
+// Near its end the formula counts back from there, so that weight 1 gives `to` itself.
 template <class T>
 HWY_INLINE T lerp_of(T from, T to, T weight) {
   const T step = to - from;
@@ -34,6 +36,7 @@ constexpr PointOp kArithmetic[] = {
     NPU_POINT1("reciprocal", "self", kReal | kComplex, decltype(x)(1) / x),
     NPU_POINT1("square", "self", kReal | kComplex, x* x),
     NPU_POINT1("sign", "self", kNumeric | kComplex | kMoves, sign_of(x)),
+    // Integers wrap, as in torch: wrap_add and its kin are plain operators for floats.
     NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_add(x, wrap_multiply(z, y))),
     NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_subtract(x, wrap_multiply(z, y))),
     NPU_POINT3("rsub", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_subtract(y, wrap_multiply(z, x))),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of elements, which are known only when the work runs: they write nothing and raise 161002 with `message`.
+// Parts only collect bits, whose or has no order: what is raised does not depend on the number of threads.
 #include <atomic>
 #include <cmath>
 #include <string>

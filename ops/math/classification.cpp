@@ -14,6 +14,7 @@ namespace npu::ops::HWY_NAMESPACE {
 
 constexpr float infinity(float) { return std::numeric_limits<float>::infinity(); }
 constexpr double infinity(double) { return std::numeric_limits<double>::infinity(); }
+// An integer is never equal to it: compared in double, where it exists.
 constexpr double infinity(int64_t) { return std::numeric_limits<double>::infinity(); }
 
 template <class T, class E>
@@ -39,6 +40,7 @@ HWY_INLINE bool is_negative(double x) { return std::bit_cast<int64_t>(x) < 0; }
 HWY_INLINE bool is_negative(int64_t x) { return x < 0; }
 
 // Infinities are close to themselves only.
+// torch's rule: the tolerance grows with `other`, so the question is not symmetric.
 template <class T>
 HWY_INLINE bool is_close(T x, T y, T rtol, T atol, T equal_nan) {
   const auto allowed = abs_of(atol) + abs_of(rtol * y);

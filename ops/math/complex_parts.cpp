@@ -12,6 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
+// 0 or π. -0 is not below 0 and has the angle 0; a NaN keeps itself.
 template <class T>
 HWY_INLINE T angle_of(T x) {
   return x < T(0) ? static_cast<T>(kPi) : (x != x ? x : T(0));

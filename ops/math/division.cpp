@@ -25,6 +25,7 @@ HWY_INLINE int64_t gcd_of(int64_t x, int64_t y) {
 }
 
 constexpr PointOp kDivision[] = {
+    // Quotients that float cannot hold exactly are rare: those elements are computed again by the library's exact fmod.
     NPU_POINT2_RARE("fmod", "self, other", kNumeric | kRounded, fmod_of(x, y), is_beyond_quotient(x, y),
                     std::fmod(x, y)),
     NPU_POINT2_RARE("remainder", "self, other", kNumeric | kRounded, remainder_of(x, y), is_beyond_quotient(x, y),

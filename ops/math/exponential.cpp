@@ -26,9 +26,11 @@ constexpr PointOp kExponential[] = {
     NPU_POINT1("log2", "self", kReal | kComplex, log2_of(x)),
     NPU_POINT1("log10", "self", kReal | kComplex, log10_of(x)),
     NPU_POINT1("log1p", "self", kReal | kComplex, log1p_of(x)),
+    // The larger one plus a term of a negative exponent: nothing overflows.
     NPU_POINT2("logaddexp", "self, other", kReal, log_add(x, y, log1p_of(exp_of(-abs_of(x - y))))),
     NPU_POINT2("logaddexp2", "self, other", kReal,
                log_add(x, y, log1p_of(exp2_of(-abs_of(x - y))) * decltype(x)(kLog2E))),
+    // 0 wins over the logarithm, an infinite one included, but not over NaN.
     NPU_POINT2("xlogy", "self, other", kReal | kRounded, is_nan(y) ? y : (x == decltype(x)(0) ? x * x : x * log_of(y))),
 };
 

@@ -26,14 +26,17 @@ T digamma_of(T value) {
   double x = static_cast<double>(value), result = 0;
   if (x <= 0) {
     if (x == std::floor(x)) return std::numeric_limits<T>::quiet_NaN();  // a pole
+    // tan has the period 1 here, and near a pole x - round(x) is exact where x itself is not.
     const double distance = x - std::round(x);
     result = -kPi / std::tan(kPi * distance);
     x = 1 - x;
   }
+  // Seven terms from 10 on: the next one is below a double's rounding.
   for (; x < 10; x += 1) result -= 1 / x;
   const double z = 1 / (x * x);
   constexpr double kTerms[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
   double series = 0;
+  // Horner, smallest terms first.
   for (size_t k = std::size(kTerms); k-- > 0;) series = (series + kTerms[k]) * z;
   return static_cast<T>(result + std::log(x) - 0.5 / x - series);
 }

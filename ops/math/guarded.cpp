@@ -12,6 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
+// A choice and not a product: 0 times NaN would be NaN.
 template <class T>
 HWY_INLINE T unless_zero(T decider, T value) {
   return decider == T(0) ? T(0) : value;

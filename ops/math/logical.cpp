@@ -19,6 +19,7 @@ HWY_INLINE bool is_true(T x) {
 
 constexpr PointOp kLogical[] = {
     NPU_POINT1("logical_not", "self", kNumeric | kComplex, !is_true(x)),
+    // & and not &&: no branch, so the loop becomes vector code.
     NPU_POINT2("logical_and", "self, other", kNumeric | kComplex, static_cast<bool>(is_true(x) & is_true(y))),
     NPU_POINT2("logical_or", "self, other", kNumeric | kComplex, static_cast<bool>(is_true(x) | is_true(y))),
     NPU_POINT2("logical_xor", "self, other", kNumeric | kComplex, is_true(x) != is_true(y)),

@@ -15,6 +15,7 @@ namespace npu::ops::HWY_NAMESPACE {
 constexpr PointOp kMinmax[] = {
     NPU_POINT2("maximum", "self, other", kNumeric | kMoves, max_of(x, y)),
     NPU_POINT2("minimum", "self, other", kNumeric | kMoves, min_of(x, y)),
+    // The upper bound is applied last: where the bounds cross, it wins, as in torch.
     NPU_POINT3("clamp", "self, min?=lowest, max?=highest", kNumeric | kMoves, min_of(max_of(x, y), z)),
     NPU_POINT2("clamp_min", "self, min", kNumeric | kMoves, max_of(x, y)),
     NPU_POINT2("clamp_max", "self, max", kNumeric | kMoves, min_of(x, y)),

@@ -19,6 +19,7 @@ struct Pow final : Delegate {
     const DType dtype = promote(both);
     const std::string_view name = shortcut(dtype);
     if (name == "power") return step(name, with("self", self), with("exponent", exponent), with("out", out));
+    // Before the step is chosen: a refusal should name pow, not the operator that stands in for it.
     require_castable("pow", dtype, out);
     step(name, with("self", self), with("out", out));
   }

@@ -14,6 +14,7 @@ namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kPower[] = {
     NPU_POINT1("sqrt", "self", kReal | kComplex, sqrt_of(x)),
+    // Two exact operations and not the processor's estimate.
     NPU_POINT1("rsqrt", "self", kReal | kComplex, decltype(x)(1) / sqrt_of(x)),
     NPU_POINT1("cube", "self", kReal | kComplex, x* x* x),
     NPU_POINT1("inverse_square", "self", kReal | kComplex, decltype(x)(1) / (x * x)),

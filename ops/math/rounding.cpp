@@ -28,6 +28,7 @@ constexpr PointOp kRounding[] = {
     NPU_POINT1("round", "self", kNumeric, round_of(x)),
     NPU_POINT1("frac", "self", kNumeric, x - trunc_of(x)),
     NPU_POINT2("round_off", "self, mode=1", kReal, round_off(x, y)),
+    // Divided by the power of ten: its inverse would be rounded already.
     NPU_POINT2("round_fraction", "self, scale=1", kReal, round_of(x* y) / y),
     NPU_POINT2("round_multiple", "self, scale=1", kReal, round_of(x / y) * y),
 };

@@ -15,6 +15,7 @@ namespace npu::ops::HWY_NAMESPACE {
 constexpr PointOp kSelection[] = {
     NPU_POINT3("where", "condition, self, other", kNumeric | kComplex | kCondition | kMoves, x ? y : z),
     NPU_POINT3("masked_fill", "mask, self, value", kNumeric | kComplex | kCondition | kMoves, x ? z : y),
+    // Not 0: a NaN or an infinity that is masked leaves its mark, as the product with a mask of 0 does.
     NPU_POINT3("masked_scale", "mask, self, scale=1", kReal | kCondition, x ? y* z : y* decltype(y)(0)),
 };
 

@@ -38,6 +38,7 @@ struct SignBitsPack final : Operator {
   }
   void run() override {
     parallel_for(out.count(), kGrain, [&](int64_t begin, int64_t end) {
+      // A multiple of 8 elements a block, so that no byte is shared by two blocks or threads.
       float values[kBlock];  // NOLINT: filled below
       for (int64_t at = begin; at < end; at += kBlock / 8) {
         const int64_t bytes = std::min(kBlock / 8, end - at), n = std::min(bytes * 8, self.count() - at * 8);
@@ -51,6 +52,7 @@ struct SignBitsPack final : Operator {
  private:
   static uint8_t pack(const float* values, int64_t n) {
     unsigned byte = 0;
+    // -0 is not negative; a NaN compares false and counts as negative.
     for (int64_t i = 0; i < std::min<int64_t>(8, n); ++i) byte |= (values[i] >= 0 ? 1u : 0u) << i;
     return static_cast<uint8_t>(byte);
   }

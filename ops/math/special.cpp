@@ -14,6 +14,7 @@ namespace npu::ops::HWY_NAMESPACE {
 
 template <class T>
 HWY_INLINE T nan_to_num(T x, T nan, T above, T below) {
+  // An integer is none of the three.
   if constexpr (std::is_integral_v<T>) {
     return x;
   } else {

@@ -13,6 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 constexpr PointOp kTrigonometric[] = {
+    // Arguments too large for the reduction are rare: those elements are computed again by the library.
     NPU_POINT1_RARE("sin", "self", kReal | kComplex, sin_of(x), is_beyond_reduction(x), std::sin(x)),
     NPU_POINT1_RARE("cos", "self", kReal | kComplex, cos_of(x), is_beyond_reduction(x), std::cos(x)),
     NPU_POINT1_RARE("tan", "self", kReal | kComplex, tan_of(x), is_beyond_reduction(x), std::tan(x)),
