@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam and AdamW, one tensor a call. Numbers that do not change from element to element are worked out in double.
+// Only the numbers are rounded to the kernel's type: beta^t or 1 - beta2^t in float would lose digits at small steps.
 #include <cmath>
 #include <initializer_list>
 #include <utility>
@@ -22,6 +23,7 @@ struct AdamBase : Operator {
   Update update;
 
   void plan() {
+    // Before anything is planned: a missing tensor would be read as another's block.
     require(!amsgrad || largest.defined(), "amsgrad is on, but the largest second moment is missing; pass it");
     const DType slot = update_slot(var);
     const UpdateKernels& kernels = update_kernels(slot);
@@ -35,6 +37,7 @@ struct AdamBase : Operator {
   }
   // power1 and power2 are beta1^t and beta2^t.
   void run_adamw(double lr, double beta1, double beta2, double decay, double eps, double power1, double power2) const {
+    // v's correction goes into the root's scale and m's into the rate, so that neither costs an element anything.
     double param[kAdamParameters] = {};
     param[kDecay] = 1 - lr * decay;
     param[kBeta1] = beta1;
@@ -43,6 +46,7 @@ struct AdamBase : Operator {
     param[kRootScale] = 1 / std::sqrt(1 - power2);
     param[kEpsilon] = eps;
     param[kSign] = maximize ? -1 : 1;
+    // The plain step is the first moment alone; nesterov splits it.
     param[kMomentum] = 1;
     update.run(param);
   }
@@ -59,6 +63,7 @@ struct ApplyAdamWV2 final : AdamBase {
     plan();
   }
   void run() override {
+    // The client counts the steps done; this one is the next.
     const double t = load_element(step) + 1;
     run_adamw(lr, beta1, beta2, weight_decay, eps, std::pow(beta1, t), std::pow(beta2, t));
   }
@@ -80,6 +85,7 @@ struct ApplyAdamW final : AdamBase {
   }
   void run() override {
     const double b1 = load_element(beta1), b2 = load_element(beta2);
+    // The powers are the last step's, so this step's are one factor further.
     run_adamw(load_element(lr), b1, b2, load_element(weight_decay), load_element(eps), load_element(beta1_power) * b1,
               load_element(beta2_power) * b2);
   }
@@ -106,6 +112,7 @@ struct ApplyAdam final : AdamBase {
     param[kDecay] = 1;
     param[kBeta1] = b1;
     param[kBeta2] = load_element(beta2);
+    // TensorFlow's formula, in which epsilon is not divided by the root's correction: results differ from torch's.
     param[kStepSize] = load_element(lr) * std::sqrt(1 - load_element(beta2_power)) / (1 - load_element(beta1_power));
     param[kRootScale] = 1;
     param[kEpsilon] = load_element(eps);

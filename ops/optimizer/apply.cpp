@@ -46,6 +46,7 @@ struct Apply final : Operator {
 };
 
 void Apply::prepare() {
+  // Numbers are tensors that change between steps: their values are read with each run.
   for (size_t k = 0; k < line().numbers.size(); ++k)
     require(numbers.at(k).count() == 1, "{} is {}: it is one number", line().numbers[k], numbers.at(k));
   slot = update_slot(var);
@@ -66,6 +67,7 @@ void Apply::prepare_rows() {
   Dims rows = var.shape;
   rows[0] = indices.shape[0];
   require(grad.shape == rows, "grad is {}, expected {} for var {} and indices {}", grad, rows, var, indices);
+  // Rows are runs of memory: one kernel call takes a row of every tensor.
   require(var.contiguous() && grad.contiguous(), "var and grad must be row-major to be taken by rows");
   for (size_t k = 0; k < line().states.size(); ++k)
     require(states.at(k).shape == var.shape && states.at(k).dtype == var.dtype && states.at(k).contiguous(),
@@ -75,6 +77,7 @@ void Apply::prepare_rows() {
 void Apply::run() {
   double param[kMostNumbers + 1] = {};
   for (size_t k = 0; k < line().numbers.size(); ++k) param[k] = load_element(numbers.at(k));
+  // The flag is the last parameter, as the list of rule.cpp has it.
   param[line().numbers.size()] = flag ? 1 : 0;
   indices.defined() ? run_rows(param) : update.run(param);
 }
@@ -82,6 +85,7 @@ void Apply::run() {
 std::vector<int64_t> Apply::read_indices() const {
   std::vector<int64_t> rows(static_cast<size_t>(indices.shape[0]));
   converter(indices.dtype, DType::kInt64)(indices.bytes(), indices.strides[0], rows.data(), 1, indices.shape[0]);
+  // All are checked before any row changes.
   for (size_t i = 0; i < rows.size(); ++i)
     require(rows[i] >= 0 && rows[i] < var.shape[0], "Index {} at offset {} in indices is out of range", rows[i], i);
   return rows;
@@ -89,8 +93,10 @@ std::vector<int64_t> Apply::read_indices() const {
 
 void Apply::run_rows(const double* param) const {
   const std::vector<int64_t> rows = read_indices();
+  // Of an empty gradient there is no width to divide by.
   if (grad.count() == 0) return;
   // Gradients of one row stay together and in order, so rows may be shared out among threads.
+  // Stable: several gradients of one row are applied one after the other, each on the result of the one before.
   std::vector<int64_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
   const auto row_of = [&](int64_t i) { return rows[static_cast<size_t>(order[static_cast<size_t>(i)])]; };
@@ -109,6 +115,7 @@ void Apply::run_rows(const double* param) const {
 void Apply::update_row(int64_t row, int64_t position, const double* param) const {
   const int64_t width = var.count() / var.shape[0];
   const auto sized = static_cast<int64_t>(size_of(slot));
+  // Halves are widened row by row, and rounded once per gradient row, as each is a step of its own.
   const Scratch<std::byte> buffer(static_cast<int64_t>(kMostStates + 2) * width * sized);
   void* blocks[kMostStates + 2];
   size_t used = 0;
@@ -131,6 +138,7 @@ void Apply::update_row(int64_t row, int64_t position, const double* param) const
   for (size_t k = 0; k < line().states.size(); ++k) store(states.at(k), k + 1);
 }
 
+// Fields are reached through plain functions: one type serves all rules, whose lists differ in length.
 using Locate = Member (*)(Operator&);
 constexpr std::array<Locate, kMostStates> kState{
     [](Operator& op) -> Member { return &static_cast<Apply&>(op).states[0]; },

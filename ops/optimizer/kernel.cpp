@@ -19,9 +19,11 @@ void adam(void* const* blocks, int64_t count, const double* param) {
   T* m = static_cast<T*>(blocks[1]);
   T* v = static_cast<T*>(blocks[2]);
   const T* g = static_cast<const T*>(blocks[3]);
+  // Without amsgrad the pointer is v's, and is never written through.
   T* largest = kLargest ? static_cast<T*>(blocks[4]) : v;
   const T decay = static_cast<T>(param[kDecay]), sign = static_cast<T>(param[kSign]);
   const T beta1 = static_cast<T>(param[kBeta1]), rest1 = static_cast<T>(1 - param[kBeta1]);
+  // 1 - beta in double: in float 1 - 0.999 would be off by 1e-5 of itself.
   const T beta2 = static_cast<T>(param[kBeta2]), rest2 = static_cast<T>(1 - param[kBeta2]);
   const T step = static_cast<T>(param[kStepSize]), root = static_cast<T>(param[kRootScale]);
   const T epsilon = static_cast<T>(param[kEpsilon]);
@@ -34,6 +36,7 @@ void adam(void* const* blocks, int64_t count, const double* param) {
     m[i] = first;
     v[i] = second;
     if constexpr (kLargest) {
+      // A NaN is kept: max_of hands it on.
       second = max_of(largest[i], second);
       largest[i] = second;
     }
@@ -50,12 +53,14 @@ void sgd(void* const* blocks, int64_t count, const double* param) {
   const T scale = static_cast<T>(param[kScale]), sign = static_cast<T>(param[kMaximize] != 0 ? -1 : 1);
   const T decay = static_cast<T>(param[kWeightDecay]), rate = static_cast<T>(param[kRate]);
   const bool first = param[kFirst] != 0;
+  // The first step takes the gradient whole, without damping, as torch does.
   const T factor = static_cast<T>(first ? 0 : param[kFactor]), share = static_cast<T>(first ? 1 : param[kUndamped]);
   const T nesterov = static_cast<T>(param[kNesterov] != 0 ? param[kFactor] : 0);
   const bool plain = param[kNesterov] == 0;
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
     const T unscaled = g[i] * scale;
+    // The decay joins after the sign: maximising turns the gradient around, not the decay.
     const T grad = unscaled * sign + p[i] * decay;
     T step = grad;
     if constexpr (kMomentumBuffer) {
@@ -80,6 +85,7 @@ template <class T>
 bool finite(const void* raw, int64_t n) {
   const T* x = static_cast<const T*>(raw);
   // x - x is 0 for finite numbers and NaN for all others; a sum keeps a NaN.
+  // Sixteen sums run side by side without a branch, so that the loop becomes vector code.
   T sum[16] = {};
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {

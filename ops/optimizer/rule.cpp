@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// TensorFlow's rules, with its order of operations: an epsilon under the root or beside it is another result. Numbers
+// are rounded to the kernel's type once a call, not with each element.
 #include "ops/optimizer/rule.h"
 
 #include "ops/vector/target.h"
@@ -26,6 +28,7 @@ template <class T, int kStates, class F>
 HWY_INLINE void each(void* const* blocks, int64_t count, F body) {
   T* var = static_cast<T*>(blocks[0]);
   T* state[3];
+  // A rule with fewer states gets the parameter's block in their place and never touches it.
   for (int k = 0; k < 3; ++k) state[k] = static_cast<T*>(blocks[k < kStates ? k + 1 : 0]);
   T *first = state[0], *second = state[1], *third = state[2];
   const T* grad = static_cast<const T*>(blocks[kStates + 1]);
@@ -43,6 +46,7 @@ void gradient_descent(void* const* blocks, int64_t count, const double* p) {
 
 template <class T>
 void proximal_gradient_descent(void* const* blocks, int64_t count, const double* p) {
+  // Products of numbers are taken in double and rounded once.
   const T rate = static_cast<T>(p[0]), bound = static_cast<T>(p[0] * p[1]), shrink = static_cast<T>(1 + p[0] * p[2]);
   each<T, 0>(blocks, count, [=](auto e) HWY_ATTR {
     const T moved = e.var - rate * e.grad;
@@ -54,6 +58,7 @@ void proximal_gradient_descent(void* const* blocks, int64_t count, const double*
 template <class T>
 void momentum(void* const* blocks, int64_t count, const double* p) {
   const T rate = static_cast<T>(p[0]), factor = static_cast<T>(p[1]);
+  // Nesterov is a choice of factors, so one loop serves both.
   const T ahead = p[2] != 0 ? factor : T(1), direct = p[2] != 0 ? rate : T(0);
   each<T, 1>(blocks, count, [=](auto e) HWY_ATTR {
     e.first = e.first * factor + e.grad;
@@ -84,6 +89,7 @@ void adagrad(void* const* blocks, int64_t count, const double* p) {
 // As above without an epsilon.
 template <class T>
 void plain_adagrad(void* const* blocks, int64_t count, const double* p) {
+  // One kernel, two spellings of its list: the older operator has no epsilon.
   const double with_epsilon[] = {p[0], 0, p[1]};
   adagrad<T>(blocks, count, with_epsilon);
 }
@@ -125,10 +131,12 @@ void adadelta(void* const* blocks, int64_t count, const double* p) {
 
 template <class T>
 void ada_max(void* const* blocks, int64_t count, const double* p) {
+  // The correction of the first moment goes into the rate.
   const T rate = static_cast<T>(p[1] / (1 - p[0])), beta1 = static_cast<T>(p[2]), beta2 = static_cast<T>(p[3]);
   const T epsilon = static_cast<T>(p[4]);
   each<T, 2>(blocks, count, [=](auto e) HWY_ATTR {
     e.first += (e.grad - e.first) * (T(1) - beta1);
+    // A maximum in place of a mean of squares: it needs no correction.
     e.second = max_of(beta2 * e.second, abs_of(e.grad));
     e.var -= rate * (e.first / (e.second + epsilon));
   });
@@ -153,6 +161,7 @@ void centered_rms_prop(void* const* blocks, int64_t count, const double* p) {
   each<T, 3>(blocks, count, [=](auto e) HWY_ATTR {
     e.second += (e.grad * e.grad - e.second) * added;
     e.first += (e.grad - e.first) * added;
+    // The variance, which rounding may leave a little below 0; epsilon is under the root for that.
     e.third = e.third * factor + e.grad * rate / sqrt_of((e.second - e.first * e.first) + epsilon);
     e.var -= e.third;
   });
@@ -205,6 +214,7 @@ HWY_INLINE void ftrl_with(void* const* blocks, int64_t count, const FtrlNumbers<
 
 template <class T>
 void any_ftrl(void* const* blocks, int64_t count, const FtrlNumbers<T>& n) {
+  // -lr_power is 0.5 almost always, and a root is far cheaper than a power.
   const T power = n.power;
   if (power == T(0.5)) return ftrl_with<T>(blocks, count, n, [](T x) HWY_ATTR { return sqrt_of(x); });
   ftrl_with<T>(blocks, count, n, [power](T x) HWY_ATTR { return pow_of(x, power); });
@@ -212,6 +222,7 @@ void any_ftrl(void* const* blocks, int64_t count, const FtrlNumbers<T>& n) {
 
 template <class T>
 void ftrl(void* const* blocks, int64_t count, const double* p) {
+  // The client's power is negative; the kernel raises to its opposite.
   any_ftrl<T>(
       blocks, count,
       {static_cast<T>(p[0]), static_cast<T>(p[1]), static_cast<T>(p[2]), T(0), static_cast<T>(-p[3]), p[4] != 0});

@@ -28,6 +28,7 @@ void unscale(void* const* blocks, int64_t count, const double* param) {
     auto* found = reinterpret_cast<std::atomic<bool>*>(std::bit_cast<uintptr_t>(param[1]));
     found->store(true, std::memory_order_relaxed);
   }
+  // Factor 1 leaves the gradients as they are: only the check is wanted.
   if (param[0] != 1) kernels.scale(blocks, count, param);
 }
 
@@ -46,6 +47,7 @@ void UnscaleGradients::prepare() {
 }
 
 void UnscaleGradients::run() {
+  // One flag for all threads: it is only ever set, so their order does not matter.
   std::atomic<bool> found{false};
   const double param[2] = {load_element(inv_scale), std::bit_cast<double>(reinterpret_cast<uintptr_t>(&found))};
   for (const Update& update : updates) update.run(param);
@@ -67,9 +69,11 @@ struct UpdateScale final : Operator {
   void run() override {
     double factor = load_element(scale), tracker = load_element(growth_tracker);
     if (load_element(found_inf) != 0) {
+      // After an overflow the count begins anew, as in torch.
       factor *= backoff_factor;
       tracker = 0;
     } else if (++tracker == static_cast<double>(growth_interval)) {
+      // Checked in float, which the scale is kept in: a double would not overflow where the scale does.
       const auto grown = static_cast<float>(factor * growth_factor);
       if (std::isfinite(grown)) factor = static_cast<double>(grown);
       tracker = 0;

@@ -27,6 +27,7 @@ void FusedSgd::prepare() {
   updates.resize(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     const DType slot = update_slot(params[i]);
+    // Without momentum a buffer may be given and is left as it is.
     const bool buffered = !momentum_buffers.empty() && momentum != 0;
     updates[i].begin(slot);
     updates[i].add("param", params[i], Update::Access::kBoth);

@@ -25,6 +25,7 @@ void Update::add(std::string_view name, const Tensor& tensor, Access access) {
     const Tensor& first = sides_[0].tensor;
     require(tensor.shape == first.shape, "{} is {}, the parameter is {}: both have one shape", name, tensor, first);
   }
+  // Both directions are looked up now, so that running cannot fail.
   sides_.push_back({tensor, access, converter(tensor.dtype, slot_), converter(slot_, tensor.dtype), false});
 }
 
@@ -32,6 +33,7 @@ void Update::plan(UpdateKernel kernel) {
   kernel_ = kernel;
   Dims strides[kMaxOperands];
   for (size_t k = 0; k < sides_.size(); ++k) strides[k] = sides_[k].tensor.strides;
+  // Axes merge in the order of the parameter's memory: all tensors are walked together, whatever their strides.
   loop_ = make_loop(sides_[0].tensor.shape, {strides, sides_.size()});
   for (size_t k = 0; k < sides_.size(); ++k) {
     sides_[k].direct = sides_[k].tensor.dtype == slot_ && loop_.dense(k);
@@ -39,6 +41,7 @@ void Update::plan(UpdateKernel kernel) {
 }
 
 void Update::run(const double* param) const {
+  // Each element is computed by itself: where parts are cut shows nowhere.
   parallel_for(loop_.count(), kGrain, [&](int64_t begin, int64_t end) { run_range(begin, end, param); });
 }
 
@@ -48,6 +51,7 @@ void Update::run_range(int64_t begin, int64_t end, const double* param) const {
   void* blocks[kMaxOperands];
   for (int64_t at = begin; at < end; at += kBlock) {
     const int64_t count = std::min(kBlock, end - at);
+    // Tensors that lie dense in the slot's dtype are updated in place; the others pass through a block of the stack.
     for (size_t k = 0; k < sides_.size(); ++k) {
       const Side& s = sides_[k];
       blocks[k] = s.direct ? s.tensor.bytes() + at * slot_size : buffers[k];
