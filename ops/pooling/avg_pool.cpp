@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Average pooling in 2-D and 3-D with fixed and adaptive windows, and its gradients.
+// The gradient is the same walk in the other direction, so both share windows, planes and parts. A part is some planes
+// and no two parts meet: bits do not depend on the number of threads.
 #include "ops/operator.h"
 #include "ops/pooling/box_kernel.h"
 
@@ -16,6 +18,7 @@ struct BoxPlan : Operator {
 
   void run() override {
     if (large.parts() == 0) return;  // no channel, no lane
+    // One row of the input is all that a part needs beside its planes: sums run down the window first.
     const int64_t line = window[2].in * large.lanes(0) * static_cast<int64_t>(size_of(slot));
     const int64_t small_at = large.buffer_bytes(), line_at = small_at + small.buffer_bytes();
     for_planes(large, line_at + line, [&](int64_t part, std::byte* buffer) {
@@ -58,6 +61,7 @@ struct FixedBoxPlan : BoxPlan {
  protected:
   size_t axes() const { return static_cast<size_t>(spatial); }
   void set_window(const Tensor& self, const char* name, const Tensor& pooled) {
+    // count_include_pad decides the windows' divisors here, divisor_override replaces them all.
     window = fixed_window(self, axes(), {kernel_size, stride, padding, {}, ceil_mode, count_include_pad});
     check_pooled(name, pooled, self, axes(), window);
     divisor = divisor_override;
@@ -109,6 +113,7 @@ struct AdaptiveAvgPoolBackward final : BoxPlan {
     slot = pool_slot("grad_output", grad_output);
     require(grad_output.rank() == self.rank() && self.rank() > axes, "grad_output is {}, self {}: the ranks must agree",
             grad_output, self);
+    // The output's sizes are the gradient's own: the windows follow from them.
     const std::span<const int64_t> shape = grad_output.shape;
     window = adaptive_window(self, axes, shape.subspan(shape.size() - axes));
     check_pooled("grad_output", grad_output, self, axes, window);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Down the window first: the rows of a window are added into one line, which all outputs of a row share, and only that
+// line is added up along the windows. Each sum has an order that the window decides, not the number of threads.
 #include "ops/pooling/box_kernel.h"
 
 #include "ops/vector/target.h"
@@ -72,6 +74,8 @@ HWY_INLINE void sum_line(const BoxPart& part, int64_t oz, int64_t oy, const T* l
     T* to = out + o * part.out.pixel;
     const T* from = line + x.first[o] * lanes;
     const T d = divisor<T>(part, oz, oy, o);
+    // Without lanes a window's elements are neighbours, with lanes the channels are: either way the inner loop follows
+    // memory.
     if (lanes == 1) {
       const T sum = sum_run(from, x.count[o]);
       *to = x.count[o] > 0 ? sum / d : T(0);
@@ -80,6 +84,7 @@ HWY_INLINE void sum_line(const BoxPart& part, int64_t oz, int64_t oy, const T* l
     set_run(to, T(0), lanes);
     for (int64_t j = 0; j < x.count[o]; ++j) add_run(from + j * lanes, to, lanes);
     if (x.count[o] == 0) continue;
+    // Divided and not multiplied by the inverse, which would round once more.
     for (int64_t l = 0; l < lanes; ++l) to[l] /= d;
   }
 }
@@ -89,6 +94,7 @@ void box_sum(const BoxPart& part) {
   const auto& [z, y, x] = *part.window;
   T* line = static_cast<T*>(part.line);
   for (int64_t oz = 0; oz < z.out; ++oz) {
+    // The line is cleared for each row of outputs: windows of neighbouring rows may overlap.
     for (int64_t oy = 0; oy < y.out; ++oy) {
       set_run(line, T(0), x.in * part.lanes);
       each_window_row(part, oz, oy, [&](int64_t row) HWY_ATTR {
@@ -125,6 +131,7 @@ void box_spread(const BoxPart& part) {
   const auto& [z, y, x] = *part.window;
   T* in = static_cast<T*>(part.in.data);
   T* line = static_cast<T*>(part.line);
+  // Windows may overlap or leave elements out: all are cleared before any is added to.
   for (int64_t row = 0; row < z.in * y.in; ++row) {
     T* to = in + row / y.in * part.in.slice + row % y.in * part.in.row;
     each_pixel(x.in, part.lanes, part.in.pixel,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Without lanes one element of the window is compared for a whole row of outputs at a time, so that vectors run along
+// the row. With lanes a window is walked in registers, a vector of channels at a time.
 #include "ops/pooling/max_kernel.h"
 
 #include <limits>
@@ -15,6 +17,8 @@ namespace npu::ops::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// `>` keeps the first of equal elements. A NaN compares false, so it is asked for by name and then stays: no number is
+// greater.
 template <class T>
 HWY_INLINE void take(T value, int64_t at, T* best, PlaceOf<T>* place) {
   if (value > *best || value != value) {
@@ -47,6 +51,7 @@ HWY_INLINE int64_t max_vectors(const T* in, int64_t n, int64_t at, int64_t at_st
       auto odd = value;
       hn::LoadInterleaved2(d, in + 2 * i, value, odd);
     }
+    // The two halves of `take`, as masks: places are as wide as elements so that one mask serves both.
     const auto old = hn::LoadU(d, best + i);
     const auto taken = hn::Or(hn::Gt(value, old), hn::IsNaN(value));
     hn::StoreU(hn::IfThenElse(taken, value, old), d, best + i);
@@ -69,6 +74,7 @@ template <class T>
 HWY_INLINE void max_line(const MaxPart& part, const T* in, int64_t at, T* best, PlaceOf<T>* place) {
   const PoolAxis& x = (*part.window)[2];
   const bool plane = part.meaning == Place::kPlane;
+  // Element k of all windows at once, for the outputs whose element k lies inside (PoolAxis::from and to).
   if (x.kernel > 0) {
     for (int64_t k = 0; k < x.kernel; ++k) {
       const int64_t o = x.from[k];
@@ -78,6 +84,7 @@ HWY_INLINE void max_line(const MaxPart& part, const T* in, int64_t at, T* best, 
     }
     return;
   }
+  // Adaptive windows differ in size, so they are walked one by one.
   for (int64_t o = 0; o < x.out; ++o) {
     for (int64_t j = 0; j < x.count[o]; ++j) {
       const int64_t position = x.first[o] + j;
@@ -88,6 +95,7 @@ HWY_INLINE void max_line(const MaxPart& part, const T* in, int64_t at, T* best, 
 
 template <class T>
 HWY_INLINE void start_line(const MaxPart& part, int64_t at, T* best, PlaceOf<T>* place) {
+  // A window of -inf only takes no element, but it has a place all the same: that of its first one inside.
   const PoolAxis& x = (*part.window)[2];
   for (int64_t o = 0; o < x.out; ++o) {
     best[o] = -std::numeric_limits<T>::infinity();
@@ -102,6 +110,7 @@ struct WindowRows {
 
   int64_t place(int64_t j, int64_t i) const {
     const auto& [z, y, x] = *part.window;
+    // Elements of the window are counted with those in the padding, so that a place says where in the window it lies.
     if (part.meaning == Place::kWindow) return ((z.skip[oz] + j) * y.kernel + y.skip[oy] + i) * x.kernel;
     return ((z.first[oz] + j * z.dilation) * y.in + y.first[oy] + i * y.dilation) * x.in;
   }
@@ -163,6 +172,7 @@ HWY_INLINE void each_element(const Box& box, const Steps& steps, T* data, F&& bo
 }
 
 /// All lanes: body(vector tag, first lane), as few as possible.
+// A bundle at the end of the channels may have any number of lanes: whole vectors first, then narrower ones.
 template <class T, class F>
 HWY_INLINE void each_vector(int64_t lanes, F&& body) {
   int64_t l = 0;
@@ -188,6 +198,7 @@ template <class D, class T = hn::TFromD<D>>
 HWY_INLINE Most<D> find_most(D d, const Box& box, const Steps& steps, const T* in) {
   const hn::RebindToSigned<D> di;
   Most<D> most{hn::Set(d, -std::numeric_limits<T>::infinity()), hn::Set(di, static_cast<PlaceOf<T>>(box.place))};
+  // Value and place stay in registers for the whole window: nothing is stored before it is decided.
   each_element(box, steps, in, [&](const T* at, int64_t place) HWY_ATTR {
     const auto value = hn::LoadU(d, at);
     const auto taken = hn::Or(hn::Gt(value, most.value), hn::IsNaN(value));
@@ -253,6 +264,8 @@ HWY_INLINE void spread(D d, const Box& box, const Steps& steps, hn::VFromD<D> va
 template <bool kAdd, class T>
 void grad_part(const MaxGradPart& part) {
   const PoolWindow& window = *part.window;
+  // Places are found anew in the plane and compared with those of the elements: no index is read from memory, so none
+  // can lie outside.
   const auto& [z, y, x] = window;
   const Steps in_steps(window, part.in, Place::kPlane), grad_steps(window, part.grad, Place::kPlane);
   for (int64_t oz = 0; oz < z.out; ++oz) {
@@ -263,6 +276,8 @@ void grad_part(const MaxGradPart& part) {
         const T* in = static_cast<const T*>(part.in.data) + offset_at(window, part.in, oz, oy, o);
         T* grad = static_cast<T*>(part.grad.data) + offset_at(window, part.grad, oz, oy, o);
         each_vector<T>(part.lanes, [&](auto d, int64_t l) HWY_ATTR {
+          // A window's own maximum is found again by the same rule, so the first of equal elements gets the gradient
+          // here too.
           const auto most = find_most(d, box, in_steps, in + l);
           spread<kAdd>(d, box, grad_steps, hn::LoadU(d, out + l), most.place, grad + l);
         });
@@ -278,6 +293,7 @@ bool windows_meet(const PoolWindow& window) {
   return false;
 }
 
+// Windows that meet add up, in the order of the outputs; others store, which saves reading the gradient.
 template <class T>
 void max_grad(const MaxGradPart& part) {
   windows_meet(*part.window) ? grad_part<true, T>(part) : grad_part<false, T>(part);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max pooling in 2-D and 3-D, with the places of the maxima as positions or as an opaque mask; adaptive max pooling.
+// Adaptive windows differ from fixed ones in their tables only, so one frame serves both.
 #include "ops/pooling/fixed_windows.h"
 #include "ops/pooling/place.h"
 
@@ -35,7 +36,9 @@ struct MaxPlan : Windows {
     check_pooled("out", out, self, spatial, window);
     const int64_t lanes = plane_lanes(self, spatial);
     in = Planes(self, spatial, slot, lanes, false);
+    // Flat: a kernel without lanes fills rows of outputs as if they were one after another.
     best = Planes(out, spatial, slot, lanes, true);
+    // Places have the elements' width: planes that 32 bits cannot number are refused.
     check_places(self, in, slot);
     places = what == Place::kPlane ? index_planes(indices, out, spatial, slot, lanes)
                                    : mask_planes(indices, out, spatial, slot, lanes, window);

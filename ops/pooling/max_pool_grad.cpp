@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of max pooling: each output's gradient is added where its maximum was found. Outputs are added in
 // row-major order.
+// A part is some planes, and what is written in it comes from its own outputs only: sums have one order for any number
+// of threads.
 #include "ops/operator.h"
 #include "ops/pooling/place.h"
 
@@ -38,6 +40,7 @@ struct MaxPlanGrad : Operator {
   void plan(size_t spatial) {
     require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
     const int64_t lanes = plane_lanes(grad_input, spatial);
+    // Flat, as places count elements of a plane row by row.
     grad = Planes(grad_input, spatial, slot, lanes, true);
     in = Planes(grad_output, spatial, slot, lanes, false);
     places = elements.empty() ? index_planes(indices, grad_output, spatial, slot, lanes)
@@ -47,12 +50,14 @@ struct MaxPlanGrad : Operator {
  private:
   template <class T>
   void add(const Spread& s) const {
+    // Elements that no window chose have a gradient of 0.
     clear<T>(s);
     const auto& [z, y, x] = window;
     const auto* place = static_cast<const PlaceOf<T>*>(s.place);
     for (int64_t oz = 0; oz < z.out; ++oz) {
       for (int64_t oy = 0; oy < y.out; ++oy, place += x.out * s.lanes) {
         const T* g = static_cast<const T*>(s.out.data) + oz * s.out.slice + oy * s.out.row;
+        // Where the window's element 0 lies, in the padding too: the distances in `elements` count from there.
         const int64_t corner = ((oz * z.stride - z.padding) * y.in + oy * y.stride - y.padding) * x.in - x.padding;
         if (elements.empty()) {
           add_line(s, g, place, [](int64_t, PlaceOf<T> at) { return static_cast<int64_t>(at); });
@@ -83,8 +88,10 @@ struct MaxPlanGrad : Operator {
     const auto size = static_cast<uint64_t>(grad.plane());
     T* to = static_cast<T*>(s.grad.data);
     const int64_t outputs = window[2].out;
+    // Without lanes, and dense: the common case needs no second index.
     if (s.lanes == 1 && s.grad.pixel == 1) {
       for (int64_t o = 0; o < outputs; ++o) {
+        // As unsigned, so that one comparison catches both ends.
         const auto at = static_cast<uint64_t>(position(o, place[o]));
         if (at < size) to[at] += g[o * s.out.pixel];
       }
@@ -116,6 +123,7 @@ struct MaxPoolGrad final : MaxPlanGrad {
   }
 
  private:
+  // Once for all outputs: a mask's number is then one look-up.
   void list_elements() {
     const auto& [z, y, x] = window;
     for (int64_t k = 0; k < z.kernel * y.kernel * x.kernel; ++k) {

@@ -19,6 +19,7 @@ struct MaxWindows : FixedWindows {
     lanes_ = plane_lanes(self, axes());
     in_ = Planes(self, axes(), slot_, lanes_, false);
     pooled_ = Planes(pooled, axes(), slot_, lanes_, false);
+    // Even places that no client sees must be countable.
     check_places(self, in_, slot_);
   }
   int64_t outputs() const { return window_[0].out * window_[1].out * window_[2].out; }
@@ -64,6 +65,7 @@ struct PlainMaxPoolGrad final : MaxWindows {
   void prepare() override {
     require(grad_input.shape == self.shape, "grad_input is {}, self {}: the shapes must be equal", grad_input, self);
     plan("grad_output", grad_output);
+    // Flat without lanes, where places are positions; with lanes the kernel walks windows.
     grad_ = Planes(grad_input, axes(), slot_, lanes_, lanes_ == 1);
     covered_ = every_element_once();
   }
@@ -74,6 +76,7 @@ struct PlainMaxPoolGrad final : MaxWindows {
       const int64_t lanes = in_.lanes(part);
       const PlaneView in = in_.load(part, buffer), out = pooled_.load(part, buffer + out_at);
       const PlaneView grad = grad_.target(part, buffer + grad_at);
+      // Where every element is written exactly once, clearing would be one pass for nothing.
       if (!covered_) slot_ == DType::kDouble ? clear<double>(grad, lanes) : clear<float>(grad, lanes);
       if (lanes_ > 1) {
         max_grad_kernel(slot_)({&window_, in, grad, out, lanes});
@@ -92,6 +95,7 @@ struct PlainMaxPoolGrad final : MaxWindows {
   /// Whether every element lies in exactly one window, so that the kernel of lanes writes it.
   bool every_element_once() const {
     return lanes_ > 1 && std::all_of(window_.begin(), window_.end(), [](const PoolAxis& a) {
+             // Windows side by side without a gap, or one window: and from the first element to the last.
              const bool apart = a.stride == a.kernel && a.dilation == 1;
              return a.out > 0 && (apart || a.out == 1) && a.dilation == 1 && a.first[0] == 0 &&
                     a.first.back() + a.count.back() == a.in;

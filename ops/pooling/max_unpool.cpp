@@ -23,6 +23,7 @@ struct MaxUnpool final : Operator {
     for (size_t i = 0; i < axes; ++i) expected[self.rank() - axes + i] = output_size[i];
     require(out.shape == expected, "out is {}, expected shape {}", out, expected);
     const int64_t lanes = plane_lanes(out, axes);
+    // Flat on all sides: indices count the elements of a plane.
     values = Planes(self, axes, slot, lanes, true);
     places = index_planes(indices, self, axes, slot, lanes);
     planes = Planes(out, axes, slot, lanes, true);
@@ -46,11 +47,13 @@ struct MaxUnpool final : Operator {
   void put(int64_t part, const PlaneView& from, const PlaneView& to, const void* place_raw) const {
     const int64_t lanes = planes.lanes(part), size = planes.plane();
     const auto* place = static_cast<const PlaceOf<T>*>(place_raw);
+    // First all zeros: an index names few of the places.
     for (int64_t i = 0; i < size; ++i) std::fill_n(static_cast<T*>(to.data) + i * to.pixel, lanes, T(0));
     for (int64_t i = 0; i < values.plane(); ++i) {
       for (int64_t l = 0; l < lanes; ++l) {
         const int64_t at = place[i * lanes + l];
         if (at < 0 || at >= size) continue;
+        // In order: of several values for one place the last one stays.
         static_cast<T*>(to.data)[at * to.pixel + l] = static_cast<const T*>(from.data)[i * from.pixel + l];
       }
     }

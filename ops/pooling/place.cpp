@@ -4,6 +4,7 @@
 namespace npu::ops {
 namespace {
 
+// Masks of bytes become int32: neither is a slot, so no converter does it.
 template <class From, class To>
 void copy_places(const void* from_raw, int64_t from_step, void* to_raw, int64_t to_step, int64_t count) {
   const auto* from = static_cast<const From*>(from_raw);
@@ -36,6 +37,8 @@ Planes index_planes(const Tensor& indices, const Tensor& out, size_t spatial, DT
 
 Planes mask_planes(const Tensor& mask, const Tensor& out, size_t spatial, DType slot, int64_t lanes,
                    const PoolWindow& window) {
+  // The number of an element of the window fits a byte up to 256 elements. The mask's own dtype and shape mean nothing:
+  // it is memory that the client hands back.
   const bool bytes = window[0].kernel * window[1].kernel * window[2].kernel <= 256;
   Tensor places = make_tensor(mask.bytes(), bytes ? DType::kUInt8 : DType::kInt32, out.shape);
   const int64_t needed = places.count() * static_cast<int64_t>(size_of(places.dtype));

@@ -11,6 +11,7 @@ constexpr int64_t kLanes = 32;  // two cache lines of floats, one of halves
 int64_t plane_lanes(const Tensor& t, size_t spatial) {
   if (t.rank() <= spatial) return 1;
   const size_t channel = t.rank() - spatial - 1;
+  // Fewer than 8 channels would leave most of a vector empty.
   if (t.strides[channel] != 1 || t.shape[channel] < 8) return 1;
   return std::min(kLanes, t.shape[channel]);
 }
@@ -23,6 +24,7 @@ DType pool_slot(const char* name, const Tensor& t) {
 void Planes::lay_out(const Tensor& t, size_t spatial) {
   base_ = t.bytes();
   size_ = static_cast<int64_t>(size_of(t.dtype));
+  // Two-dimensional images get a depth of 1, so that kernels know three axes only.
   for (size_t i = 0; i < spatial; ++i) {
     shape_[3 - spatial + i] = t.shape[t.rank() - spatial + i];
     strides_[3 - spatial + i] = t.strides[t.rank() - spatial + i];
@@ -31,6 +33,7 @@ void Planes::lay_out(const Tensor& t, size_t spatial) {
   const size_t channel = t.rank() - spatial - 1;
   channels_ = t.shape[channel];
   channel_stride_ = t.strides[channel];
+  // Without a batch axis there is one batch.
   batch_ = channel > 0 ? t.shape[0] : 1;
   batch_stride_ = channel > 0 ? t.strides[0] : 0;
   groups_ = (channels_ + lanes_ - 1) / lanes_;
@@ -40,6 +43,7 @@ Planes::Planes(const Tensor& t, size_t spatial, DType slot, int64_t lanes, bool 
     : Planes(t, spatial, slot, lanes, converter(t.dtype, slot), converter(slot, t.dtype)) {
   const bool wide = lanes_ > 1;
   const int64_t pixel = strides_[2];
+  // Depth and height of size 1 may have any stride: they are never walked.
   bool in_order = wide || pixel == 1 || plane_ == 1;
   if (flat && shape_[1] > 1) in_order &= strides_[1] == shape_[2] * pixel;
   if (flat && shape_[0] > 1) in_order &= strides_[0] == shape_[1] * strides_[1] && shape_[1] > 1;
@@ -69,6 +73,7 @@ void Planes::each_run(int64_t part, F&& body) const {
   const std::byte* base = first(part);
   const int64_t width = lanes(part);
   for (int64_t row = 0; row < shape_[0] * shape_[1]; ++row) {
+    // The buffer is dense, with the lanes of an element side by side.
     const int64_t from = row / shape_[1] * strides_[0] + row % shape_[1] * strides_[1];
     const int64_t to = row * shape_[2] * width;
     if (width > 1 && channel_stride_ == 1) {

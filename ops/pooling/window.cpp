@@ -9,6 +9,7 @@ namespace {
 // Above every real window; keeps the tables small and the arithmetic inside 64 bits.
 constexpr int64_t kMaxSize = int64_t{1} << 24;
 
+// Rounded up also for negative numbers, where C's division rounds towards zero.
 int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? -(-a / b) : (a + b - 1) / b; }
 
 int64_t pick(const char* name, const std::vector<int64_t>& list, size_t axis, size_t spatial, int64_t absent) {
@@ -35,6 +36,7 @@ int64_t pooled_size(const PoolAxis& a, bool ceil_mode) {
 }
 
 void fill_fixed(PoolAxis& a, bool count_padding) {
+  // Windows are cut to the input here, once, so that kernels test no border.
   for (int64_t o = 0; o < a.out; ++o) {
     const int64_t start = o * a.stride - a.padding;
     const int64_t skip = start < 0 ? ceil_div(-start, a.dilation) : 0;
@@ -43,8 +45,10 @@ void fill_fixed(PoolAxis& a, bool count_padding) {
     a.first.push_back(start + skip * a.dilation);
     a.count.push_back(count);
     a.skip.push_back(skip);
+    // torch counts the padding, but not what a window of ceil_mode covers beyond it.
     a.covered.push_back(count_padding ? std::min(start + a.kernel, a.in + a.padding_after) - start : count);
   }
+  // The same facts seen from an element of the window: for which outputs it lies inside.
   for (int64_t k = 0; k < a.kernel; ++k) {
     const int64_t shift = a.padding - k * a.dilation;
     const int64_t from = std::clamp<int64_t>(ceil_div(shift, a.stride), 0, a.out);
@@ -61,6 +65,7 @@ void check_limits(std::initializer_list<int64_t> sizes) {
 void check_axis(const PoolAxis& a, const Tensor& self) {
   require(a.kernel > 0 && a.stride > 0 && a.dilation > 0, "kernel {}, stride {}, dilation {}: each must be at least 1",
           a.kernel, a.stride, a.dilation);
+  // Half the kernel at most, as torch has it: each window then holds an element of the input.
   const int64_t half = (a.dilation * (a.kernel - 1) + 1) / 2;
   require(a.padding >= 0 && a.padding <= half && a.padding_after >= 0 && a.padding_after <= half,
           "padding is {}, kernel {}: padding must be 0 to half the kernel", std::max(a.padding, a.padding_after),
@@ -88,10 +93,12 @@ PoolWindow fixed_window(const Tensor& self, size_t spatial, const PoolSizes& siz
     PoolAxis& a = window[3 - spatial + i];
     a.in = self.shape[self.rank() - spatial + i];
     a.kernel = pick("kernel_size", sizes.kernel, i, spatial, 0);
+    // No stride given means the kernel's size: windows side by side.
     a.stride = pick("stride", sizes.stride, i, spatial, a.kernel);
     pick_padding(a, sizes.padding, i, spatial);
     a.dilation = pick("dilation", sizes.dilation, i, spatial, 1);
     check_limits({a.kernel, a.stride, a.padding, a.padding_after, a.dilation});
+    // A stride of 0 is refused below, with a text, and must not be divided by before.
     a.out = a.stride > 0 ? pooled_size(a, sizes.ceil_mode) : 0;
     check_axis(a, self);
   }
@@ -113,6 +120,8 @@ PoolWindow adaptive_window(const Tensor& self, size_t spatial, std::span<const i
   }
   for (auto& a : window) {
     for (int64_t o = 0; o < a.out; ++o) {
+      // torch's adaptive windows: from the floor of one border to the ceiling of the next, so neighbours may share an
+      // element.
       const int64_t begin = o * a.in / a.out;
       a.first.push_back(begin);
       a.count.push_back(((o + 1) * a.in + a.out - 1) / a.out - begin);
