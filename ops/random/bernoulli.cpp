@@ -26,11 +26,13 @@ struct Bernoulli final : RandomOperator {
     const auto value = static_cast<float>(p.scalar.to_double());
     random_blocks(state(), target.count(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       float drawn[kRandomBlock], limit[kRandomBlock];  // NOLINT: filled below
+      // 24 bits: all that a float in [0, 1) holds, so p = 1 is never missed and p = 0 never hit.
       uniform_floats(words, n, 24, 0, 1, drawn);
       if (probabilities.defined())
         probabilities.load(first, n, limit);
       else
         std::fill_n(limit, n, value);
+      // Below and not up to: a number of [0, 1) is below p with probability p.
       for (int64_t i = 0; i < n; ++i) drawn[i] = drawn[i] < limit[i] ? 1.0f : 0.0f;
       target.store(first, n, drawn);
     });

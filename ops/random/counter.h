@@ -16,6 +16,7 @@ struct CounterOperator : Operator {
     require(counter.dtype == DType::kUInt64 && counter.rank() == 1 && counter.count() >= 2,
             "counter is {}; it is two uint64", counter);
   }
+  /// Read when the work runs: key and counter are the client's state and move on from call to call.
   RandomCounter start() const {
     const auto* low = counter.as<uint64_t>();
     return {low[0], low[counter.strides[0]], *key.as<uint64_t>()};

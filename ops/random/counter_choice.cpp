@@ -24,6 +24,7 @@ struct CounterSeed final : Operator {
   void run() override {
     uint64_t given[2];
     seeds.load(0, 2, given);
+    // TensorFlow's own constant: its key and counter of two seeds are these words.
     uint32_t words[4];
     philox(RandomCounter{given[0], given[1], 0x02461e293ec8f720}, 1, words);
     *key.as<uint64_t>() = words[0] | uint64_t{words[1]} << 32;
@@ -67,6 +68,7 @@ struct CounterPermutation final : CounterOperator {
   void run() override {
     Words words(start());
     std::iota(order.begin(), order.end(), int64_t{0});
+    // TensorFlow's shuffle: it draws with a modulo, whose small bias belongs to its bits.
     for (size_t i = 0; i + 1 < order.size(); ++i)
       std::swap(order[i], order[i + words() % static_cast<uint32_t>(order.size() - i)]);
     target.store(0, out.count(), order.data());
@@ -93,11 +95,14 @@ struct CounterMultinomial final : CounterOperator {
     samples.resize(static_cast<size_t>(out.shape[1]));
   }
   void run() override {
+    // One stream for all rows, in order: a sample's words depend on how many came before it, so rows are not shared
+    // out.
     Words words(start());
     for (int64_t b = 0; b < logits.shape[0] && !samples.empty(); ++b) {
       source.load(b * logits.shape[1], logits.shape[1], row.data());
       const double total = add_up();
       for (int64_t& sample : samples) {
+        // Two words a sample, whatever the dtype of the logits.
         const uint32_t first = words(), second = words();
         sample = std::upper_bound(sums.begin(), sums.end(), unit_double(first, second) * total) - sums.begin();
       }
@@ -112,6 +117,7 @@ struct CounterMultinomial final : CounterOperator {
     for (const double x : row)
       if (std::isfinite(x)) most = std::max(most, x);
     for (size_t i = 0; i < row.size(); ++i) {
+      // The largest logit off, so that no exponential overflows.
       if (std::isfinite(row[i])) total += std::exp(row[i] - most);
       sums[i] = total;
     }

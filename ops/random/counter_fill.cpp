@@ -35,6 +35,7 @@ struct CounterUniform final : CounterOperator {
  private:
   // Narrow types take the lowest bits of a word, as many as their mantissa has.
   static void fill_floats(DType dtype, const uint32_t* words, int64_t n, float* values) {
+    // 10 and 7 bits of mantissa: one less than torch draws for the same types.
     const int bits = dtype == DType::kHalf ? 10 : dtype == DType::kBFloat16 ? 7 : 23;
     for (int64_t i = 0; i < n; ++i) values[i] = unit_float((words[i] & ((1u << bits) - 1)) << (23 - bits));
   }
@@ -42,6 +43,7 @@ struct CounterUniform final : CounterOperator {
 
 // Box and Muller, sine before cosine, with the C library's functions: TensorFlow calls the same.
 void normal_pair(const uint32_t* words, float* out) {
+  // u is kept off 0 as TensorFlow keeps it, at 1e-7 in both precisions: its bits depend on it.
   const float u = std::max(unit_float(words[0]), 1e-7f);
   const auto angle = static_cast<float>(2 * M_PI * unit_float(words[1]));
   const float radius = std::sqrt(-2.0f * std::log(u));
@@ -85,6 +87,7 @@ struct CounterNormal final : NormalOperator<CounterNormal> {
   void draw() const {
     random_blocks(start(), target.count(), kWords<T>, [&](int64_t first, int64_t n, const uint32_t* words) {
       T values[kRandomBlock];  // NOLINT: filled below
+      // In pairs; of an odd number the last pair's second one is made and dropped.
       for (int64_t i = 0; i < n; i += 2) normal_pair(words + i * kWords<T>, values + i);
       target.store(first, n, values);
     });
@@ -106,6 +109,8 @@ struct CounterTruncatedNormal final : NormalOperator<CounterTruncatedNormal> {
       T values[kGroup * kRuns];   // NOLINT: filled by draw_group
       for (int64_t at = begin; at < end; at += kGroup * kRuns) {
         const int64_t n = std::min(kGroup * kRuns, end - at), groups = (n + kGroup - 1) / kGroup;
+        // A group's stretch begins where its number says, however many words the ones before have drawn: any group can
+        // be made by itself.
         const RandomCounter from = start().after(static_cast<uint64_t>(at / kGroup * kApart));
         philox_runs(from, kApart, groups, words);
         for (int64_t g = 0; g < groups; ++g)
@@ -119,6 +124,7 @@ struct CounterTruncatedNormal final : NormalOperator<CounterTruncatedNormal> {
   /// `words` are those of the first two blocks at `from`; more are made where they do not do.
   template <class T>
   static void draw_group(RandomCounter from, const uint32_t* words, T* values) {
+    // Most groups need no more than their first two blocks.
     uint32_t more[8];
     for (int64_t made = 0; !take<T>(words, values, made); words = more) {
       from = from.after(2);
@@ -156,6 +162,7 @@ struct CounterIntegers final : CounterOperator {
     target = OrderedTensor(out, DType::kInt64);
   }
   void run() override {
+    // As unsigned: the range of two int64 may be wider than int64.
     const auto from = low.defined() ? value_of(low) : 0;
     const uint64_t range = low.defined() ? value_of(high) - from : 0;
     const bool two = wide(out.dtype);
@@ -163,6 +170,7 @@ struct CounterIntegers final : CounterOperator {
       uint64_t values[kRandomBlock];  // NOLINT: filled below
       for (int64_t i = 0; i < n; ++i) {
         const uint64_t bits = two ? words[2 * i] | uint64_t{words[2 * i + 1]} << 32 : words[i];
+        // A modulo, as TensorFlow has it: its bias is a part of its bits.
         values[i] = range == 0 ? bits : from + bits % range;
       }
       target.store(first, n, values);

@@ -16,6 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 void uniform_f32(const uint32_t* words, int64_t count, int bits, double from, double to, float* out) {
+  // The low bits, scaled by a power of two: the product is exact, and 1 is never reached before width and low.
   const auto mask = static_cast<int32_t>((1u << bits) - 1u);
   const float scale = std::ldexp(1.0f, -bits);
   const auto low = static_cast<float>(from);
@@ -26,6 +27,7 @@ void uniform_f32(const uint32_t* words, int64_t count, int bits, double from, do
 }
 
 // (sin, cos) of 2πu for u in [0, 1), by quarter turns and polynomials on [-π/4, π/4].
+// By quarter turns of u and not of the angle: u · 4 is exact, so no digits are lost before the polynomial.
 HWY_INLINE void sincos_turn(float u, float* sin, float* cos) {
   const float q = __builtin_rintf(u * 4.0f);
   const float t = (u - q * 0.25f) * 6.283185307179586f;
@@ -62,11 +64,13 @@ void normal_f32(const uint32_t* words, int64_t count, float* out) {
 void integers(const uint32_t* words, int64_t count, int64_t from, uint64_t range, bool wide, int64_t* out) {
   const auto base = static_cast<uint64_t>(from);
   if (!wide) {
+    // The modulo's bias is below 2^-4 of a share for a range of 2^28; wider ranges take 64 bits.
     const auto narrow = static_cast<uint32_t>(range);
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int64_t>(base + words[i] % narrow);
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
+    // The first word is the upper half.
     const uint64_t word = uint64_t{words[2 * i]} << 32 | words[2 * i + 1];
     out[i] = static_cast<int64_t>(base + (range == 0 ? word : word % range));
   }
@@ -75,6 +79,7 @@ void integers(const uint32_t* words, int64_t count, int64_t from, uint64_t range
 void bits_of(const uint32_t* words, int64_t count, uint64_t threshold, uint8_t* bits) {
   for (int64_t i = 0; i < count; i += 8) {
     uint32_t byte = 0;
+    // One comparison an element, eight to a byte: a mask is written once, and never read to be changed.
     for (int k = 0; k < 8; ++k) byte |= static_cast<uint32_t>(words[i + k] >= threshold) << k;
     bits[i / 8] = static_cast<uint8_t>(byte);
   }
@@ -94,6 +99,7 @@ HWY_EXPORT(bits_of);
 
 double unit_double(const uint32_t* words) {
   const uint64_t word = uint64_t{words[0]} << 32 | words[1];
+  // 53 bits: all that a double in [0, 1) holds.
   return static_cast<double>(word >> 11) * 0x1p-53;
 }
 
@@ -113,6 +119,7 @@ void normal_floats(const uint32_t* words, int64_t count, float* out) {
 
 void normal_doubles(const uint32_t* words, int64_t count, double* out) {
   for (int64_t i = 0; i < count; i += 2) {
+    // 1 - u lies in (0, 1]: the logarithm is finite.
     const double radius = std::sqrt(-2.0 * std::log(1.0 - unit_double(words + 2 * i)));
     const double angle = 2.0 * std::numbers::pi * unit_double(words + 2 * i + 2);
     out[i] = radius * std::cos(angle);

@@ -13,6 +13,7 @@ void check_probability(double p) {
 
 void check_mask(const Tensor& mask, int64_t elements) {
   require(size_of(mask.dtype) == 1 && mask.contiguous(), "mask is {}; a bit mask is a contiguous uint8 tensor", mask);
+  // The text names the size that torch-npu's own masks have: a multiple of 16 bytes.
   require(mask.count() * 8 >= elements, "mask holds {} bits, {} elements need as many; make it {} bytes long",
           mask.count() * 8, elements, elements / 128 * 16 + (elements % 128 == 0 ? 0 : 16));
 }
@@ -22,10 +23,12 @@ uint64_t threshold_of(double p) { return static_cast<uint64_t>(p * 4294967296.0)
 
 void make_mask(RandomState state, int64_t elements, double p, const Tensor& mask) {
   auto* bytes = mask.as<uint8_t>();
+  // Eight elements a byte, so the last one may be made for elements that are not there: they get words all the same.
   const int64_t whole = (elements + 7) / 8 * 8;
   random_blocks(state, whole, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
     keep_bits(words, n, threshold_of(p), bytes + first / 8);
   });
+  // What follows the last element is 0, whatever stood there.
   std::memset(bytes + whole / 8, 0, static_cast<size_t>(mask.count() - whole / 8));
 }
 
@@ -60,6 +63,7 @@ struct DropoutByteMask final : MaskOfShape {
             "mask is {}; a mask of {} elements is a contiguous uint8 tensor of as many", mask, elements);
   }
   void run() override {
+    // The same words as the bit mask's: both forms keep the same elements.
     const uint64_t threshold = threshold_of(p);
     random_blocks(state(), elements, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       for (int64_t i = 0; i < n; ++i) mask.as<uint8_t>()[first + i] = words[i] >= threshold ? 1 : 0;
@@ -76,6 +80,7 @@ class MaskedScale {
     in_ = OrderedTensor(self, slot);
     out_ = OrderedTensor(out, slot);
     wide_ = slot == DType::kDouble;
+    // With p = 1 nothing is kept, and no infinite factor meets a 0.
     scale_ = p < 1 ? 1.0 / (1.0 - p) : 0.0;
   }
   void run(const uint8_t* mask) const {
@@ -96,6 +101,7 @@ class MaskedScale {
         const int64_t n = std::min(kRandomBlock, end - at);
         in_.load(at, n, values);
         for (int64_t i = 0; i < n; ++i) factors[i] = (mask[(at + i) >> 3] >> (i & 7) & 1) != 0 ? scale : T(0);
+        // A product and not a choice, as in torch: a NaN or an infinity that is dropped leaves NaN.
         for (int64_t i = 0; i < n; ++i) values[i] *= factors[i];
         out_.store(at, n, values);
       }
@@ -134,6 +140,7 @@ struct Dropout final : RandomOperator {
     scale.plan(self, out, p);
   }
   void run() override {
+    // The mask first, then what is applied is the mask: the backward pass does the same with the same bits.
     make_mask(state(), self.count(), p, mask);
     scale.run(mask.as<uint8_t>());
   }

@@ -47,6 +47,7 @@ struct Normal final : RandomOperator {
     const auto std_value = static_cast<T>(std.scalar.to_double() * spread);
     random_blocks(state(), target.count(), kWords, [&](int64_t first, int64_t n, const uint32_t* words) {
       T values[kRandomBlock], m[kRandomBlock], s[kRandomBlock];  // NOLINT: filled below
+      // In pairs: of an odd number the last pair's second one is dropped.
       make(words, (n + 1) / 2 * 2, values);
       if (means.defined())
         means.load(first, n, m);
@@ -56,6 +57,7 @@ struct Normal final : RandomOperator {
         stds.load(first, n, s);
       else
         std::fill_n(s, n, std_value);
+      // Scaled after drawing: the same state gives the same noise for every mean and deviation.
       for (int64_t i = 0; i < n; ++i) values[i] = values[i] * s[i] + m[i];
       target.store(first, n, values);
     });

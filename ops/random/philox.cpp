@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rounds of sixteen blocks run side by side, as arrays that the compiler keeps in vector registers: one block's ten
+// rounds wait for each other.
 #include "ops/random/philox.h"
 
 #include <algorithm>
@@ -19,6 +21,7 @@ struct Counters {
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
 };
 
+// Multipliers and the key's steps below are the generator's published constants.
 HWY_INLINE void round_of(Counters& c, uint32_t key0, uint32_t key1) {
   for (int i = 0; i < kLanes; ++i) {
     const uint64_t a = uint64_t{0xD2511F53u} * c.c0[i];
@@ -51,6 +54,7 @@ HWY_INLINE void make_blocks(uint64_t key, int64_t blocks, uint32_t* words, Count
       key0 += 0x9E3779B9u;
       key1 += 0xBB67AE85u;
     }
+    // The last blocks may be fewer: their counters are made all the same, and their words dropped.
     const int64_t n = std::min<int64_t>(kLanes, blocks - at);
     for (int64_t i = 0; i < n; ++i) {
       uint32_t* w = words + 4 * (at + i);
@@ -63,6 +67,8 @@ HWY_INLINE void make_blocks(uint64_t key, int64_t blocks, uint32_t* words, Count
 }
 
 void philox_blocks(RandomState state, uint64_t first, int64_t blocks, uint32_t* words) {
+  // Words 0 and 1 are the offset, which the client moves on by a constant; the number of the block stands in words 2
+  // and 3, so that calls never share a block.
   make_blocks(state.seed, blocks, words,
               [&](uint64_t i) HWY_ATTR { return RandomCounter{state.offset, first + i, 0}; });
 }

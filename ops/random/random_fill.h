@@ -33,6 +33,7 @@ struct RandomOperator : Operator {
   }
   /// The state of this run.
   RandomState state() const {
+    // Read when the work runs: a captured graph is replayed with other numbers in the same tensors.
     const int64_t s = seed_tensor.defined() ? *seed_tensor.as<int64_t>() : seed;
     const int64_t o = offset_tensor.defined() ? wrap_add(*offset_tensor.as<int64_t>(), offset) : offset;
     return {static_cast<uint64_t>(s), static_cast<uint64_t>(o)};
@@ -48,6 +49,7 @@ void random_blocks(State state, int64_t total, int64_t words_per_element, F&& bo
     for (int64_t at = begin; at < end; at += kRandomBlock) {
       const int64_t n = std::min(kRandomBlock, end - at);
       const int64_t blocks = (n * words_per_element + 3) / 4;
+      // Words follow from an element's number alone: neither parts nor strides show in them.
       const auto first = static_cast<uint64_t>(at * words_per_element / 4);
       if constexpr (std::is_same_v<State, RandomCounter>)
         philox(state.after(first), blocks, words);

@@ -36,6 +36,7 @@ struct RReluWithNoise final : RandomOperator {
  private:
   template <class T>
   void apply() const {
+    // Words are drawn outside training too, and dropped: one walk serves both.
     random_blocks(state(), source.count(), sizeof(T) / 4, [&](int64_t first, int64_t n, const uint32_t* words) {
       T x[kRandomBlock], r[kRandomBlock];  // NOLINT: filled below
       source.load(first, n, x);
@@ -45,6 +46,7 @@ struct RReluWithNoise final : RandomOperator {
         uniform_floats(words, n, 24, lower, upper, r);
       for (int64_t i = 0; i < n; ++i) {
         const T slope = training ? r[i] : static_cast<T>((lower + upper) / 2);
+        // 0 counts as negative, as in torch.
         r[i] = x[i] <= 0 ? slope : T(1);
         x[i] = x[i] <= 0 ? x[i] * slope : x[i];
       }

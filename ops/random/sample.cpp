@@ -26,6 +26,7 @@ struct Randperm final : RandomOperator {
   void run() override {
     std::vector<uint64_t> keys(static_cast<size_t>(n));
     random_blocks(state(), n, 2, [&](int64_t first, int64_t count, const uint32_t* words) {
+      // Two words a key, as they lie in memory.
       std::memcpy(keys.data() + first, words, static_cast<size_t>(count) * sizeof(uint64_t));
     });
     std::vector<int64_t> order(keys.size());
@@ -60,6 +61,7 @@ struct Multinomial final : RandomOperator {
   void run() override {
     std::vector<double> buffer(static_cast<size_t>(rows.length()));
     std::vector<int64_t> drawn(static_cast<size_t>(num_samples));
+    // Row by row: a bad row is found before its own result is written.
     for (int64_t row = 0; row < rows.count(); ++row) {
       const auto* p = static_cast<const double*>(rows.load(row, buffer.data()));
       check_row(p, row);
@@ -86,6 +88,7 @@ struct Multinomial final : RandomOperator {
   }
   std::vector<double> uniforms(int64_t first, int64_t n) const {
     std::vector<double> u(static_cast<size_t>(n));
+    // Two numbers a block: a row that begins in the middle of one makes that block too, and drops its first number.
     std::vector<uint32_t> words(static_cast<size_t>((first % 2 + n + 1) / 2 * 4));
     philox(state(), static_cast<uint64_t>(first / 2), static_cast<int64_t>(words.size() / 4), words.data());
     uniform_doubles(words.data() + first % 2 * 2, n, 0, 1, u.data());
@@ -94,8 +97,10 @@ struct Multinomial final : RandomOperator {
   void draw_again(const double* p, int64_t row, int64_t* to) const {
     std::vector<double> running(static_cast<size_t>(rows.length()));
     std::partial_sum(p, p + rows.length(), running.begin());
+    // Numbers of a row follow from its place, not from what other rows drew.
     const std::vector<double> u = uniforms(row * num_samples, num_samples);
     for (size_t i = 0; i < u.size(); ++i) {
+      // The last sum stands for everything above it: rounding may not lead past the end.
       to[i] = std::upper_bound(running.begin(), running.end() - 1, u[i] * running.back()) - running.begin();
       while (to[i] > 0 && p[to[i]] == 0) --to[i];  // rounding must not pick what cannot be drawn
     }
@@ -105,6 +110,7 @@ struct Multinomial final : RandomOperator {
     const std::vector<double> u = uniforms(row * rows.length(), rows.length());
     std::vector<std::pair<double, int64_t>> times(u.size());
     for (size_t i = 0; i < u.size(); ++i) {
+      // What cannot be drawn comes last of all. 1 - u is never 0.
       const double time = p[i] > 0 ? -std::log(1.0 - u[i]) / p[i] : std::numeric_limits<double>::infinity();
       times[i] = {time, static_cast<int64_t>(i)};
     }

@@ -26,6 +26,7 @@ struct Uniform final : RandomOperator {
       if (wide)
         uniform_doubles(words, n, from, to, values);
       else
+        // As many bits as the dtype holds: more would round up to `to`, which is not to be reached.
         uniform_floats(words, n, random_bits(parts.dtype), from, to, reinterpret_cast<float*>(values));
       target.store(first, n, values);
     });
@@ -62,12 +63,14 @@ struct RandomIntegers final : RandomOperator {
   void prepare() override {
     prepare_state();
     require(!is_complex(out.dtype), "self is {}; whole random numbers need a real dtype", out);
+    // Both 0 is how the client says that it gave no range.
     const bool full = from == 0 && to == 0;
     require(full || from < to, "from is {}, to is {}; from must be below to", from, to);
     range = full ? full_range(out.dtype) : static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
     target = OrderedTensor(out, DType::kInt64);
   }
   void run() override {
+    // From 2^28 on a modulo of 32 bits would be biased too far.
     const bool wide = range >= (uint64_t{1} << 28);
     random_blocks(state(), target.count(), wide ? 2 : 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       int64_t values[kRandomBlock];  // NOLINT: filled below
