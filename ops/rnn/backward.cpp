@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each step's gradients of the gates are kept, and the gradients of the weights are one product over all steps at the
+// end: one sum, in the order that the engine's tiling gives it, instead of a small one a step.
 #include "ops/rnn/backward.h"
 
 #include <algorithm>
@@ -21,6 +23,7 @@ void add_product(const float* a, const float* b, int64_t rows, int64_t n, int64_
 }
 
 void sum_rows(const float* a, int64_t rows, int64_t n, float* out) {
+  // In double and row after row: a bias sums over all steps and sequences.
   std::vector<double> sums(static_cast<size_t>(n));
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < n; ++i) sums[static_cast<size_t>(i)] += a[r * n + i];
@@ -38,6 +41,7 @@ Tensor one_state(const Tensor& state, int64_t cell) {
 }  // namespace
 
 void read_state(const Tensor& state, int64_t cell, int64_t size, float* to) {
+  // No state given is a state of zeros.
   if (!state.defined()) {
     std::fill_n(to, size, 0.0f);
     return;
@@ -52,6 +56,8 @@ void write_state(const Tensor& state, int64_t cell, const float* from) {
 
 const float* RecurrentBackward::state_before(const float* saved, const float* first, int64_t before, int64_t rows,
                                              float* buffer) const {
+  // Packed sequences end at different steps. Walking backwards in time, one that begins with this step has no state
+  // before it but the first one.
   const int64_t known = before < 0 ? 0 : running(before);
   if (known == 0) return first;
   saved += before * batch_ * hidden_;
@@ -83,6 +89,7 @@ void RecurrentBackward::layer_input(int64_t layer, float* x) const {
   }
   const Scratch<float> buffer(steps_ * batch_ * hidden_);
   for (int64_t d = 0; d < directions_; ++d) {
+    // The layer below has kept its states, so its output needs no tensor of its own.
     const float* h = read_steps(h_list[static_cast<size_t>((layer - 1) * directions_ + d)], hidden_, buffer);
     for (int64_t r = 0; r < steps_ * batch_; ++r) {
       std::copy_n(h + r * hidden_, hidden_, x + (r * directions_ + d) * hidden_);
@@ -94,6 +101,7 @@ void RecurrentBackward::walk() {
   read_batch_sizes();
   const int64_t widest = std::max(input_, directions_ * hidden_);
   const Scratch<float> x(steps_ * batch_ * widest), first(steps_ * batch_ * widest), second(steps_ * batch_ * widest);
+  // Two buffers take turns: a layer's gradient of its input is the gradient of the output of the layer below.
   float* dy = first;
   float* dx = second;
   if (grad_y.defined()) {
@@ -104,6 +112,7 @@ void RecurrentBackward::walk() {
   }
   for (int64_t layer = num_layers - 1; layer >= 0; --layer) {
     layer_input(layer, x);
+    // Both directions read one input: their gradients add up.
     std::fill_n(dx, steps_ * batch_ * input_width(layer), 0.0f);
     for (int64_t d = 0; d < directions_; ++d) run_cell(layer * directions_ + d, x, dy, dx);
     std::swap(dy, dx);
@@ -120,6 +129,7 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
   const float* weight_hh = read_floats(param(cell, 1), w_hh);
   const float* h = read_steps(h_list[static_cast<size_t>(cell)], hidden_, h_buffer);
   first_state(cell, h0);
+  // dh carries the gradient from step to step; what comes from outside is added where a sequence runs.
   begin(cell, dh);
   for (int64_t s = steps_ - 1; s >= 0; --s) {
     const int64_t t = time_of(s, direction), before = s == 0 ? -1 : time_of(s - 1, direction);
@@ -130,6 +140,7 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
     }
     float* const gx = dgx + t * batch_ * gates;
     float* const gh = dgh + t * batch_ * gates;
+    // `step` leaves the part of dh that does not pass through the gates; the product adds the part that does.
     step(cell, t, before, here, dh, gx, gh);
     add_product(gh, weight_hh, here, gates, hidden_, dh);
     float* const h_here = h_before + t * step_size;
@@ -140,6 +151,7 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
     std::fill_n(h_here + here * hidden_, (batch_ - here) * hidden_, 0.0f);
   }
   end(cell, dh);
+  // One product over all steps for the input too.
   add_product(dgx, read_floats(param(cell, 0), w_ih), rows, gates, width, dx);
   const auto grad = [&](int64_t which) -> const Tensor& {
     return grad_params[static_cast<size_t>(cell * (has_biases ? 4 : 2) + which)];

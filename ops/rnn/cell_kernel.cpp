@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The element-wise half of a step: the products have been formed for the whole batch, so all gates of an element are at
+// hand and everything that backward needs is written in one walk.
 #include "ops/rnn/cell_kernel.h"
 
 #include "ops/vector/target.h"
@@ -14,6 +16,7 @@ namespace npu::ops::HWY_NAMESPACE {
 
 void lstm_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden, const LstmStep& s, float* c,
                   float* h) {
+  // gx and gh are added here and not before: gx of all steps is one product, gh is known step by step.
   for (int64_t b = 0; b < batch; ++b) {
     const float* x = gx + b * 4 * hidden;
     const float* y = gh + b * 4 * hidden;
@@ -25,6 +28,7 @@ void lstm_forward(const float* gx, const float* gh, int64_t batch, int64_t hidde
       const float g = tanh_of(x[2 * hidden + k] + y[2 * hidden + k]);
       const float o = sigmoid_of(x[3 * hidden + k] + y[3 * hidden + k]);
       const float next = f * c[at + k] + i * g;
+      // tanh(c) is kept: backward needs it, and it is the costliest number of the step.
       const float t = tanh_of(next);
       s.i[at + k] = i;
       s.f[at + k] = f;
@@ -45,11 +49,13 @@ void lstm_backward(const float* dh, const LstmStep& s, const float* c_before, in
 #pragma GCC ivdep
     for (int64_t k = 0; k < hidden; ++k) {
       const float i = s.i[at + k], f = s.f[at + k], g = s.j[at + k], o = s.o[at + k], t = s.tanhc[at + k];
+      // h reaches c through tanh; what c carries to later steps comes on top.
       const float dcell = dc[at + k] + dh[at + k] * o * (1 - t * t);
       d[k] = dcell * g * i * (1 - i);
       d[hidden + k] = dcell * c_before[at + k] * f * (1 - f);
       d[2 * hidden + k] = dcell * i * (1 - g * g);
       d[3 * hidden + k] = dh[at + k] * t * o * (1 - o);
+      // dc is brought to the step before in place.
       dc[at + k] = dcell * f;
     }
   }
@@ -65,11 +71,13 @@ void gru_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden
       const float r = sigmoid_of(x[k] + y[k]);
       const float z = sigmoid_of(x[hidden + k] + y[hidden + k]);
       const float hn = y[2 * hidden + k];
+      // torch's GRU: the reset gate acts behind the hidden product, whose new part is therefore kept by itself.
       const float n = tanh_of(x[2 * hidden + k] + r * hn);
       s.r[at + k] = r;
       s.z[at + k] = z;
       s.n[at + k] = n;
       s.hn[at + k] = hn;
+      // (1 - z) · n + z · h with one product: h is read before it is overwritten.
       h[at + k] = n + z * (h[at + k] - n);
     }
   }
@@ -88,10 +96,12 @@ void gru_backward(const GruStep& s, const float* h_before, int64_t batch, int64_
       const float dn = g * (1 - z) * (1 - n * n);
       const float dr = dn * s.hn[at + k] * r * (1 - r);
       const float dz = g * (h_before[at + k] - n) * z * (1 - z);
+      // r and z are sums of both halves, so their gradients are equal; the new gate's hidden half passes through r.
       dx[k] = dy[k] = dr;
       dx[hidden + k] = dy[hidden + k] = dz;
       dx[2 * hidden + k] = dn;
       dy[2 * hidden + k] = dn * r;
+      // What reaches the state before directly; the part through the gates is a product of the caller's.
       dh[at + k] = g * z;
     }
   }

@@ -17,6 +17,7 @@ struct GruLayer : Operator {
 
  protected:
   void check() {
+    // A scalar stands for none given: all sequences run to the end.
     require(!seq_length.defined() || seq_length.rank() == 0,
             "seq_length is {}: packed sequences are not supported; pad them, and mask the result", seq_length);
     for (const Tensor* t : {&x, &w_input, &w_hidden, &h0})
@@ -61,6 +62,7 @@ struct DynamicGru final : GruLayer {
  private:
   /// `rows` rows of a bias, or of zeros.
   Floats biased(const Tensor& bias, int64_t rows) const {
+    // The bias is where the sums begin, so it needs no pass of its own.
     Floats out = zeros(rows * 3 * hidden_);
     if (!bias.defined()) return out;
     const Floats b = read_floats(bias);
@@ -72,6 +74,7 @@ struct DynamicGru final : GruLayer {
 void DynamicGru::run() {
   const Floats wh = read_floats(w_hidden);
   Floats gx = biased(b_input, steps_ * batch_), now = read_floats(h0);
+  // All steps' inputs are one product; only the hidden half waits for the step before it.
   add_product(false, false, steps_ * batch_, 3 * hidden_, inputs_, read_floats(x).data(), read_floats(w_input).data(),
               gx.data());
   Floats r = zeros(steps_ * state()), z = r, n = r, hn = r, states = r;
@@ -81,6 +84,7 @@ void DynamicGru::run() {
     const int64_t at = t * state();
     gru_cell(gx.data() + t * gates(), gh.data(), batch_, hidden_,
              {r.data() + at, z.data() + at, n.data() + at, hn.data() + at}, now.data());
+    // States of all steps are the output, and what backward begins its steps with.
     std::copy(now.begin(), now.end(), states.begin() + at);
   }
   write_floats(y, states), write_floats(h, states);
@@ -108,6 +112,7 @@ struct DynamicGruGrad final : GruLayer {
  private:
   Floats column_sums(const Floats& rows) const {
     std::vector<double> sums(static_cast<size_t>(3 * hidden_));
+    // In double, row after row.
     for (size_t i = 0; i < rows.size(); ++i) sums[i % sums.size()] += static_cast<double>(rows[i]);
     return {sums.begin(), sums.end()};
   }
@@ -121,6 +126,7 @@ void DynamicGruGrad::run() {
   Floats r = read_floats(reset), z = read_floats(update), n = read_floats(candidate),
          hn = read_floats(hidden_candidate);
   Floats dh = read_floats(grad_h), dgx = zeros(rows * wide), dgh = dgx;
+  // From the last step to the first; dh carries what later steps say about this one's state.
   for (int64_t t = steps_; t-- > 0;) {
     const int64_t at = t * state();
     for (int64_t k = 0; k < state(); ++k) dh[static_cast<size_t>(k)] += dy[static_cast<size_t>(at + k)];
@@ -128,6 +134,7 @@ void DynamicGruGrad::run() {
                   dh.data(), dgx.data() + t * gates(), dgh.data() + t * gates());
     add_product(false, true, batch_, hidden_, wide, dgh.data() + t * gates(), wh.data(), dh.data());
   }
+  // Gradients of the weights are one product over all steps.
   Floats dx = zeros(x.count()), dwi = zeros(inputs_ * wide), dwh = zeros(hidden_ * wide);
   add_product(false, true, rows, inputs_, wide, dgx.data(), read_floats(w_input).data(), dx.data());
   add_product(true, false, inputs_, wide, rows, read_floats(x).data(), dgx.data(), dwi.data());

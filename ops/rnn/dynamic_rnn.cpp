@@ -2,6 +2,7 @@
 // One layer of an LSTM in one direction over the steps of [T, B, I], with weights as [I, 4H] and [H, 4H] in torch's
 // gate order, and its gradient: what clients of the single-operator interface run an LSTM cell with (T = 1). A sequence
 // that ended, or has not begun, keeps its state and puts out 0.
+// Steps that do not run are computed like the others and replaced afterwards: the batch stays one product.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace {
 
 // The first `inputs` rows of a joined weight, and the rest.
 void split(const Tensor& joined, int64_t inputs, Tensor& first, Tensor& second) {
+  // Views: the gradient of a joined weight is written in its two halves.
   first = joined.view({inputs, joined.shape[1]}, joined.strides);
   second = joined.view({joined.shape[0] - inputs, joined.shape[1]}, joined.strides);
   second.offset += inputs * joined.strides[0];
@@ -65,6 +67,7 @@ struct Layer : Operator {
     std::vector<bool> runs(static_cast<size_t>(steps_ * batch_), true);
     if (!masked()) return runs;
     const Floats given = read_floats(seq_length);
+    // A mask of [T, B, H] says the same in each of its H columns.
     for (int64_t at = 0; at < steps_ * batch_; ++at)
       runs[static_cast<size_t>(at)] = seq_length.rank() == 1
                                           ? static_cast<float>(at / batch_) < given[static_cast<size_t>(at % batch_)]
@@ -114,15 +117,18 @@ void DynamicRnn::run() {
   Floats gx(static_cast<size_t>(rows * wide)), gh(static_cast<size_t>(batch_ * wide)), now_h = read_floats(h0),
                                                                                        now_c = read_floats(c0);
   if (bias.defined()) {
+    // The bias is where the sums begin.
     const Floats b = read_floats(bias);
     for (int64_t row = 0; row < rows; ++row) std::copy(b.begin(), b.end(), gx.begin() + row * wide);
   }
   const Floats wh = read_floats(w_hh);
+  // All steps' inputs are one product; only the hidden half waits for the step before it.
   add_product(false, false, rows, wide, inputs_, read_floats(x).data(), read_floats(w_ih).data(), gx.data());
   std::vector<Floats> made(8, Floats(static_cast<size_t>(steps_ * state())));
   const std::vector<bool> runs = read_mask();
   for (int64_t s = 0; s < steps_; ++s) {
     const int64_t t = time_of(s);
+    // Kept for sequences that do not run: their state passes through the step.
     const Floats last_h = now_h, last_c = now_c;
     std::fill(gh.begin(), gh.end(), 0.0f);
     add_product(false, false, batch_, wide, hidden_, now_h.data(), wh.data(), gh.data());
@@ -130,6 +136,7 @@ void DynamicRnn::run() {
     const LstmStep saved{at(3), at(4), at(5), at(6), at(7)};
     lstm_cell(gx.data() + t * batch_ * wide, gh.data(), batch_, hidden_, saved, now_c.data(), now_h.data());
     std::copy(now_h.begin(), now_h.end(), at(0));
+    // Their output is 0 all the same, as in a padded sequence.
     keep_rows(runs, t, hidden_, nullptr, at(0));
     keep_rows(runs, t, hidden_, last_h.data(), now_h.data());
     keep_rows(runs, t, hidden_, last_c.data(), now_c.data());
@@ -175,13 +182,16 @@ Floats DynamicRnnGrad::gate_gradients() {
   const std::vector<bool> runs = read_mask();
   for (int64_t s = steps_; s-- > 0;) {
     const int64_t t = time_of(s);
+    // The gradients that come from later steps: a sequence that does not run hands them on as they are.
     const Floats later_h = dh, later_c = dc;
     for (int64_t k = 0; k < state(); ++k) dh[static_cast<size_t>(k)] += dy[static_cast<size_t>(t * state() + k)];
     const auto at = [&](size_t k) { return saved[k].data() + t * state(); };
     const float* c_before = before(s) < 0 ? first_c.data() : states_c.data() + before(s) * state();
     float* d = dgates.data() + t * batch_ * wide;
     lstm_cell_grad(dh.data(), {at(0), at(1), at(2), at(3), at(4)}, c_before, batch_, hidden_, dc.data(), d);
+    // Steps that did not run have no gates: zeros keep them out of the products below.
     keep_rows(runs, t, wide, nullptr, d);
+    // h acts on the state before only through the gates.
     std::fill(dh.begin(), dh.end(), 0.0f);
     add_product(false, true, batch_, hidden_, wide, d, wh.data(), dh.data());
     keep_rows(runs, t, hidden_, later_h.data(), dh.data());
@@ -195,6 +205,7 @@ Floats DynamicRnnGrad::gate_gradients() {
 void DynamicRnnGrad::run() {
   const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
   const Floats first = read_floats(h0), states = read_floats(h), values = read_floats(x), wi = read_floats(w_ih);
+  // Of the step processed before, which in reverse is the one behind it in time.
   Floats began(states.size());  // the hidden state every step began with
   for (int64_t s = 0; s < steps_; ++s)
     std::copy_n(before(s) < 0 ? first.data() : states.data() + before(s) * state(), state(),
@@ -204,6 +215,7 @@ void DynamicRnnGrad::run() {
   add_product(false, true, rows, inputs_, wide, dgates.data(), wi.data(), dx.data());
   add_product(true, false, inputs_, wide, rows, values.data(), dgates.data(), dwi.data());
   add_product(true, false, hidden_, wide, rows, began.data(), dgates.data(), dwh.data());
+  // In double, row after row.
   for (int64_t k = 0; k < wide; ++k) {
     double sum = 0;
     for (int64_t row = 0; row < rows; ++row) sum += static_cast<double>(dgates[static_cast<size_t>(row * wide + k)]);

@@ -13,6 +13,7 @@ namespace npu::ops {
 
 using Floats = std::vector<float>;
 
+/// Copies also where the tensor holds floats: layers change what they read.
 inline Floats read_floats(const Tensor& t) {
   Floats values(static_cast<size_t>(t.count()));
   OrderedTensor(t, DType::kFloat).load(0, t.count(), values.data());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The inputs of all steps are one product a cell, as no step waits for them; only the hidden half is formed step by
+// step.
 #include "ops/rnn/forward.h"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace npu::ops {
 void RecurrentForward::walk() {
   read_batch_sizes();
   const int64_t widest = std::max(input_, directions_ * hidden_);
+  // Layers write in turn into two buffers: each reads what the one below has written.
   const Scratch<float> first(steps_ * batch_ * widest), second(steps_ * batch_ * directions_ * hidden_);
   const Scratch<float> third(steps_ * batch_ * directions_ * hidden_);
   const float* x = read_steps(steps_first(input), input_, first);
@@ -35,15 +38,18 @@ void RecurrentForward::run_cell(int64_t cell, const float* x, float* y) {
   affine(x, read_floats(param(cell, 0), w_ih), bias_ih, steps_ * batch_, gates, width, gx);
   begin(cell, h);
   for (int64_t s = 0; s < steps_; ++s) {
+    // Sequences are sorted by length, so those that still run are the first rows: the others keep their last state.
     const int64_t t = time_of(s, direction);
     const int64_t rows = running(t);
     affine(h, weight_hh, bias_hh, rows, gates, hidden_, gh);
     step(cell, t, rows, gx + t * batch_ * gates, gh, h);
     for (int64_t b = 0; b < batch_; ++b) {
+      // Directions lie side by side in the output.
       float* to = y + ((t * batch_ + b) * directions_ + direction) * hidden_;
       if (b < rows)
         std::copy_n(h + b * hidden_, hidden_, to);
       else
+        // A sequence that has ended puts out 0.
         std::fill_n(to, hidden_, 0.0f);
     }
   }
@@ -52,9 +58,11 @@ void RecurrentForward::run_cell(int64_t cell, const float* x, float* y) {
 
 void RecurrentForward::write_saved(const std::vector<Tensor>& list, int64_t cell, const float* all,
                                    int64_t last) const {
+  // A client that is not going to train passes no lists.
   if (static_cast<size_t>(cell) >= list.size()) return;
   const Tensor& t = list[static_cast<size_t>(cell)];
   const int64_t step_size = batch_ * hidden_;
+  // Packed tensors leave out the rows of padding; write_steps does so too.
   if (t.count() == steps_ * step_size || t.count() == rows_ * hidden_)
     write_steps(t, hidden_, all);
   else if (t.count() == step_size && last >= 0)

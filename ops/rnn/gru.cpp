@@ -23,6 +23,7 @@ struct Gru final : RecurrentForward {
   void end(int64_t cell, const float* h) override;
   int64_t step_size() const { return batch_ * hidden_; }
 
+  /// Kept by step and written when the cell is through: a tensor of the client's may be of halves or packed.
   enum Saved { kR, kZ, kN, kHn, kH, kSavedCount };
   std::vector<float> saved_[kSavedCount];
 };
@@ -38,6 +39,7 @@ void Gru::prepare() {
 }
 
 void Gru::begin(int64_t cell, float* h) {
+  // Zeros, as the kernel writes only the rows of sequences that run.
   for (auto& values : saved_) values.assign(static_cast<size_t>(steps_ * step_size()), 0.0f);
   read_state(hx, cell, step_size(), h);
 }
@@ -46,6 +48,7 @@ void Gru::step(int64_t, int64_t t, int64_t rows, const float* gx, const float* g
   const int64_t at = t * step_size();
   gru_cell(gx, gh, rows, hidden_,
            {saved_[kR].data() + at, saved_[kZ].data() + at, saved_[kN].data() + at, saved_[kHn].data() + at}, h);
+  // The whole batch: sequences that have ended keep their last state.
   std::copy_n(h, step_size(), saved_[kH].data() + at);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One step of a GRU backwards; backward.h walks. What forward kept is read in place where it is float32.
 #include "ops/rnn/backward.h"
 #include "ops/rnn/cell_kernel.h"
 
@@ -27,6 +28,7 @@ struct GruGrad final : RecurrentBackward {
 };
 
 void GruGrad::prepare() {
+  // Without an initial state its gradient, if it is wanted, tells the batch of packed sequences.
   check_backward(3, grad_h.defined() ? grad_h : hx);
   check_state(hx, "hx");
   check_state(grad_hy, "grad_hy");
@@ -43,10 +45,12 @@ void GruGrad::begin(int64_t cell, float* dh) {
   h0_.resize(static_cast<size_t>(step_size()));
   both_.resize(static_cast<size_t>(step_size()));
   read_state(hx, cell, step_size(), h0_.data());
+  // The gradient of the last state is where dh begins.
   read_state(grad_hy, cell, step_size(), dh);
 }
 
 void GruGrad::step(int64_t, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) {
+  // The kernel's struct serves writing too; it reads here.
   const auto at = [&](Saved which) { return const_cast<float*>(saved_[which]) + t * step_size(); };
   const float* h_before = state_before(saved_[kH], h0_.data(), before, rows, both_.data());
   gru_cell_grad({at(kR), at(kZ), at(kN), at(kHn)}, h_before, rows, hidden_, dh, dgx, dgh);

@@ -23,6 +23,7 @@ struct Lstm final : RecurrentForward {
   void end(int64_t cell, const float* h) override;
   int64_t step_size() const { return batch_ * hidden_; }
 
+  // Kept by step and written when the cell is through: a tensor of the client's may be of halves or packed.
   enum Saved { kI, kJ, kF, kO, kH, kC, kTanhC, kSavedCount };
   std::vector<float> saved_[kSavedCount];  // [T, B, H]
   std::vector<float> c_;
@@ -47,6 +48,7 @@ void Lstm::prepare() {
 }
 
 void Lstm::begin(int64_t cell, float* h) {
+  // Zeros, as the kernel writes only the rows of sequences that run.
   for (auto& values : saved_) values.assign(static_cast<size_t>(steps_ * step_size()), 0.0f);
   c_.resize(static_cast<size_t>(step_size()));
   read_state(hx.empty() ? Tensor() : hx[0], cell, step_size(), h);
@@ -61,6 +63,7 @@ void Lstm::step(int64_t, int64_t t, int64_t rows, const float* gx, const float* 
   lstm_cell(gx, gh, rows, hidden_, step, c_.data(), h);
   std::copy_n(h, step_size(), saved_[kH].data() + at);
   std::copy_n(c_.data(), step_size(), saved_[kC].data() + at);
+  // The step processed last, which backwards in time is step 0: clients that keep one step get this one.
   last_ = t;
 }
 

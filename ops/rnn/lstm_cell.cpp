@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step of an LSTM whose gates before activation, [B, 4H] in torch's order i f g o, the client has already
 // multiplied out; and its gradient. `storage` carries the activated gates from one to the other.
+// A sequence's row is one part: it is computed in float32 by one thread and rounded as it is stored.
 #include <cmath>
 
 #include "base/thread_pool.h"
@@ -57,6 +58,7 @@ struct LstmCell final : Operator {
   void run() override {
     const int64_t wide = 4 * cx.shape[1];
     const Scratch<float> bias(wide), second(wide);
+    // Both biases meet in float32, once for all rows.
     read_row(input_bias, rows_[3], 0, wide, bias);
     read_row(hidden_bias, rows_[4], 0, wide, second);
     for (int64_t i = 0; i < wide; ++i) bias[i] += second[i];
@@ -72,6 +74,7 @@ struct LstmCell final : Operator {
     read_row(hidden_gates, rows_[1], row, wide, gh);
     read_row(cx, rows_[2], row, hidden, c);
     for (int64_t i = 0; i < wide; ++i) gx[i] += bias[i];
+    // The activated gates lie as the gates do, i f g o, which backward reads again.
     const LstmStep saved{gates, gates + 2 * hidden, gates + hidden, gates + 3 * hidden, tanhc};
     lstm_cell(gx, gh, 1, hidden, saved, c, h);
     write_row(rows_[5], row, h);
@@ -100,11 +103,13 @@ struct LstmCellBackward final : Operator {
   }
   void run() override {
     const int64_t batch = cx.shape[0], wide = 4 * cx.shape[1];
+    // Float32, also where the client's gradient is of halves: the bias is summed from these.
     const Scratch<float> gates(batch * wide);
     parallel_parts(batch, [&](int64_t row) { run_row(row, gates + row * wide); });
     if (!writes_bias()) return;
     const Scratch<double> total(wide);
     const Scratch<float> sums(wide);
+    // In double, row after row: the order does not depend on who computed which row.
     std::fill(total.data(), total.data() + wide, 0.0);
     for (int64_t row = 0; row < batch; ++row) {
       for (int64_t i = 0; i < wide; ++i) total[i] += static_cast<double>(gates[row * wide + i]);
@@ -124,6 +129,7 @@ struct LstmCellBackward final : Operator {
     read_row(cx, rows_[2], row, hidden, before);
     read_row(cy, rows_[3], row, hidden, tanhc);
     read_row(storage, rows_[4], row, 4 * hidden, gates);
+    // Storage has no room for tanh(c), so it is formed again from c.
     for (int64_t i = 0; i < hidden; ++i) tanhc[i] = std::tanh(tanhc[i]);
     const LstmStep saved{gates, gates + 2 * hidden, gates + hidden, gates + 3 * hidden, tanhc};
     lstm_cell_grad(dh, saved, before, 1, hidden, dc, dgates);

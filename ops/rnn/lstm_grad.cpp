@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One step of an LSTM backwards; backward.h walks. What forward kept is read in place where it is float32.
 #include <algorithm>
 
 #include "ops/rnn/backward.h"
@@ -30,6 +31,7 @@ struct LstmGrad final : RecurrentBackward {
 };
 
 void LstmGrad::prepare() {
+  // Without an initial state its gradient, if it is wanted, tells the batch of packed sequences.
   check_backward(4, grad_h.defined() || hx.empty() ? grad_h : hx[0]);
   require(hx.empty() || hx.size() == 2, "hx holds {} tensors; pass h0 and c0, or none for zeros", hx.size());
   for (const Tensor& t : hx) check_state(t, "hx");
@@ -54,6 +56,7 @@ void LstmGrad::begin(int64_t cell, float* dh) {
   dc_.resize(static_cast<size_t>(step_size()));
   c0_.resize(static_cast<size_t>(step_size()));
   both_.resize(static_cast<size_t>(step_size()));
+  // Gradients of the last states are where dh and dc begin; dc stays between the steps.
   read_state(grad_hy, cell, step_size(), dh);
   read_state(grad_cy, cell, step_size(), dc_.data());
   read_state(hx.empty() ? Tensor() : hx[1], cell, step_size(), c0_.data());
@@ -63,6 +66,7 @@ void LstmGrad::step(int64_t, int64_t t, int64_t before, int64_t rows, float* dh,
   const auto at = [&](Saved which) { return const_cast<float*>(saved_[which]) + t * step_size(); };
   const float* c_before = state_before(saved_[kC], c0_.data(), before, rows, both_.data());
   lstm_cell_grad(dh, {at(kI), at(kJ), at(kF), at(kO), at(kTanhC)}, c_before, rows, hidden_, dc_.data(), dgx);
+  // Both halves of the gates are added before activation, so their gradients are equal.
   std::copy_n(dgx, 4 * rows * hidden_, dgh);
   std::fill_n(dh, rows * hidden_, 0.0f);  // h acts on the state before only through the gates
 }

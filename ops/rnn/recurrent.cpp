@@ -23,6 +23,7 @@ void RecurrentOp::check_sizes(const Tensor& state) {
     require(batch_sizes.rank() == 1 && is_integer(batch_sizes.dtype), "batch_sizes is {}; it is a line of integers",
             batch_sizes);
     require(!batch_first, "batch_first is true; packed sequences lie step by step");
+    // Packed input has no batch axis: only a state says how many sequences there are.
     require(state.rank() == 3, "no state tells how many sequences are packed; pass hx");
     steps_ = batch_sizes.count();
     batch_ = state.shape[1];
@@ -76,6 +77,7 @@ void RecurrentOp::check_state(const Tensor& t, const char* name) const {
 }
 
 void RecurrentOp::check_sequence(const Tensor& t, int64_t width, const char* name) const {
+  // A client may pad what it packs: then the sequence has its full shape.
   if (packed() && padded() && t.shape == Dims{steps_, batch_, width} && is_floating(t.dtype)) return;
   const Dims expected = packed()      ? Dims{rows_, width}
                         : batch_first ? Dims{batch_, steps_, width}
@@ -88,6 +90,7 @@ void RecurrentOp::check_saved(std::initializer_list<std::pair<const std::vector<
     require(static_cast<int64_t>(list->size()) == cells(), "{} holds {} tensors, expected one for each of {} cells",
             name, list->size(), cells());
     for (const Tensor& t : *list) {
+      // Saved values may lie packed or padded; their number of elements says which.
       const bool fits = t.count() == steps_ * batch_ * hidden_ || t.count() == rows_ * hidden_;
       require(fits && is_floating(t.dtype), "{} holds {}, expected {}x{}x{}", name, t, steps_, batch_, hidden_);
     }
@@ -95,6 +98,7 @@ void RecurrentOp::check_saved(std::initializer_list<std::pair<const std::vector<
 }
 
 void RecurrentOp::read_batch_sizes() {
+  // Sizes are on the device, so they are read when the work runs, and refused before anything is computed.
   if (!packed()) return;
   running_.resize(static_cast<size_t>(steps_));
   OrderedTensor(batch_sizes, DType::kInt64).load(0, steps_, running_.data());
@@ -113,6 +117,7 @@ void RecurrentOp::read_batch_sizes() {
 
 // What stands in the padding is nobody's.
 const float* RecurrentOp::read_padded(const Tensor& t, int64_t width, float* buffer) const {
+  // Copied even where it could be read in place: the padding is the client's, and must be read as 0.
   const float* from = read_floats(t, buffer);
   if (from != buffer) std::copy_n(from, t.count(), buffer);
   for (int64_t step = 0; step < steps_; ++step)
@@ -123,6 +128,7 @@ const float* RecurrentOp::read_padded(const Tensor& t, int64_t width, float* buf
 const float* RecurrentOp::read_steps(const Tensor& t, int64_t width, float* buffer) const {
   if (packed() && padded()) return read_padded(t, width, buffer);
   if (!lies_packed(t, width)) return read_floats(t, buffer);
+  // Rows of a step lie together, the next step's behind them: each is given room for the whole batch.
   const Scratch<float> rows(t.count());
   const float* from = read_floats(t, rows);
   for (int64_t step = 0; step < steps_; ++step) {
@@ -143,6 +149,7 @@ void RecurrentOp::write_steps(const Tensor& t, int64_t width, const float* from)
 }
 
 void affine(const float* x, const float* w, const float* bias, int64_t rows, int64_t n, int64_t k, float* y) {
+  // The sum begins with the bias.
   for (int64_t r = 0; bias != nullptr && r < rows; ++r) std::copy_n(bias, n, y + r * n);
   cube::gemm(cube::GemmArgs<float>{false, true, rows, n, k, 1.0f, x, k, w, k, bias != nullptr ? 1.0f : 0.0f, y, n});
 }
