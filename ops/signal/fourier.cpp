@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Any length, by its prime factors: a frame has the length that its user chose. A prime length costs its square.
 #include "ops/signal/fourier.h"
 
 #include <cmath>
@@ -18,6 +19,7 @@ int64_t smallest_factor(int64_t n) {
 
 }  // namespace
 
+// A table of exact roots: multiplying one root on would add up its rounding.
 Fourier::Fourier(int64_t length) : length_(length), roots_(static_cast<size_t>(length)) {
   for (int64_t k = 0; k < length; ++k) {
     const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(length);
@@ -38,9 +40,11 @@ void Fourier::transform(const Complex128* in, int64_t step, Complex128* out, int
 
 void Fourier::combine(Complex128* out, int64_t length, int64_t radix) const {
   const int64_t part = length / radix, turn = length_ / length;
+  // Places of one k are read before any of them is written, so the result needs no second line.
   const Scratch<Complex128> terms(radix);
   for (int64_t k = 0; k < part; ++k) {
     for (int64_t q = 0; q < radix; ++q) terms[q] = out[q * part + k] * roots_[static_cast<size_t>(q * k * turn)];
+    // The powers repeat after length_: the index stays inside the table.
     for (int64_t j = 0; j < radix; ++j) {
       Complex128 sum = terms[0];
       for (int64_t q = 1; q < radix; ++q) sum += terms[q] * roots_[static_cast<size_t>(q * j * part * turn % length_)];

@@ -46,6 +46,7 @@ void Stft::prepare() {
     check_shape(window, "window", {win_length});
     weights = OrderedTensor(window, DType::kDouble);
   }
+  // Frames that do not fit whole are left out; a client that wants padding has padded the signal.
   frames_ = 1 + (samples_ - n_fft) / hop_length;
   bins_ = onesided ? n_fft / 2 + 1 : n_fft;
   check_out();
@@ -71,6 +72,7 @@ void Stft::run() {
   const Scratch<double> shape(win_length);
   std::fill(shape.data(), shape.data() + win_length, 1.0);
   if (window.defined()) weights.load(0, win_length, shape.data());
+  // Window and normalisation are one factor an element.
   const double scale = normalized ? 1 / std::sqrt(static_cast<double>(n_fft)) : 1.0;
   std::vector<double> factors(static_cast<size_t>(n_fft));
   for (int64_t i = 0; i < win_length; ++i) factors[static_cast<size_t>(left + i)] = shape[i] * scale;
@@ -79,12 +81,14 @@ void Stft::run() {
   });
 }
 
+// Frames overlap in the signal only: each is computed in double, by one thread, and rounded as it is stored.
 void Stft::run_frame(int64_t index, const double* factors) const {
   const Scratch<Complex128> frame(n_fft), spectrum(n_fft), buffer(n_fft);
   signal.load(index / frames_ * samples_ + index % frames_ * hop_length, n_fft, frame.data());
   for (int64_t i = 0; i < n_fft; ++i) frame[i] *= factors[i];
   fourier.run(frame, spectrum);
   auto* to = static_cast<Complex128*>(spectra.target(index, buffer));
+  // Of a real signal the second half mirrors the first.
   std::copy_n(spectrum.data(), bins_, to);
   spectra.store(index, to);
 }
