@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Refusals are worded here, out of line: a call whose arguments are in order pays for the two comparisons of check_kind
+// and nothing else.
 #include "acl/aclnn/argument_check.h"
 
 #include <string>
@@ -39,6 +41,7 @@ std::string_view blocked_name(int32_t format) {
   }
 }
 
+// Tensors alone have an element type that a dtype argument could contradict; an absent one contradicts nothing.
 const Tensor* tensor_of(const Parameter& parameter, const Argument& argument) {
   if (parameter.kind != Word::kTensor || argument.pointer == nullptr) return nullptr;
   return &live(static_cast<const aclTensor*>(argument.pointer), "aclTensor").tensor;
@@ -59,6 +62,7 @@ void check_same(const Parameter& p, const Argument& argument, const Parameter& o
 }  // namespace
 
 bool detail::is_plain(int32_t format, const Parameter& p) {
+  // `blocked` is the tables' word for the few weights that operators read in that format.
   if (format == ACL_FORMAT_FRACTAL_NZ && std::string_view(p.word) == "blocked") return true;
   return blocked_name(format).empty();
 }

@@ -20,6 +20,7 @@ T& member_as(const Member& member) {
   return **std::get_if<T*>(&member);  // assigner() has looked at the field's kind
 }
 
+// Alive: phase 1 has looked, before it assigns. Members of lists are looked at here, one by one, and so are arrays.
 const Tensor& tensor_of(const Argument& a) { return static_cast<const aclTensor*>(a.pointer)->tensor; }
 const Scalar& scalar_of(const Argument& a) { return static_cast<const aclScalar*>(a.pointer)->scalar; }
 
@@ -28,6 +29,7 @@ std::vector<T> tensors_of(const Argument& a, F&& wrap) {
   const auto& members = static_cast<const aclTensorList*>(a.pointer)->members;
   std::vector<T> out(members.size());
   for (size_t i = 0; i < members.size(); ++i)
+    // A null member stays an undefined tensor: its place in the list counts.
     if (members[i] != nullptr) out[i] = wrap(live(members[i], "aclTensor"));
   return out;
 }
@@ -104,6 +106,7 @@ Assign assign_scalar_list(FieldKind kind) {
 
 Assign assign_array(Word word, FieldKind kind) {
   if (word == Word::kIntArray && kind == FieldKind::kIntArray)
+    // Copied, like everything a call gives: the client destroys its objects once phase 2 has returned.
     return [](const Argument& a, const Member& m) {
       member_as<std::vector<int64_t>>(m) = live(static_cast<const aclIntArray*>(a.pointer), "aclIntArray").values;
     };
@@ -146,6 +149,7 @@ Assign assign_real(FieldKind kind) {
   }
 }
 
+// A truth value is a number where an operator takes one.
 Assign assign_bool(FieldKind kind) {
   if (kind == FieldKind::kScalar)
     return [](const Argument& a, const Member& m) { member_as<Scalar>(m) = Scalar(a.integer != 0); };
@@ -156,6 +160,7 @@ Assign assign_bool(FieldKind kind) {
 
 Assign assign_string(FieldKind kind) {
   if (kind != FieldKind::kString) return nullptr;
+  // The text is copied: it is the client's, and may be gone before phase 2.
   return [](const Argument& a, const Member& m) { member_as<std::string>(m) = static_cast<const char*>(a.pointer); };
 }
 
@@ -174,11 +179,13 @@ bool parse_bool(std::string_view text) {
 
 Scalar parse_scalar(std::string_view text) {
   if (text == "true" || text == "false") return Scalar(text == "true");
+  // A point, an exponent, and the n of inf and nan: everything else is a whole number.
   if (text.find_first_of(".en") != std::string_view::npos) return Scalar(parse_number<double>(text));
   return Scalar(parse_number<int64_t>(text));
 }
 
 DType parse_dtype(std::string_view text) {
+  // Numbers below 64, as Rule::types has a bit for each.
   for (int32_t number = 0; number < 64; ++number)
     if (npu::name_of(static_cast<DType>(number)) == text) return static_cast<DType>(number);
   fail(Code::kNnInvalidParam, "'{}' is not the name of a dtype", text);
@@ -216,6 +223,7 @@ Assign assigner(Word word, ops::FieldKind kind) {
     case Word::kBoolArray:
     case Word::kFloatArray: return assign_array(word, kind);
     case Word::kInteger: return assign_integer(kind);
+    // Some operators take the vendor's number of a dtype, the others a DType; they are the same numbers.
     case Word::kDType: return kind == FieldKind::kDType || kind == FieldKind::kInt ? assign_integer(kind) : nullptr;
     case Word::kReal: return assign_real(kind);
     case Word::kBool: return assign_bool(kind);
@@ -250,6 +258,7 @@ bool is_pointer(Word word) {
 void assign_text(std::string_view text, const Member& member) {
   std::visit(
       [&]<class T>(T* to) {
+        // Tensors and programs have no spelling in a table.
         if constexpr (requires { read_text(text, *to); })
           read_text(text, *to);
         else
@@ -264,6 +273,7 @@ std::vector<Tensor*> field_tensors(const ops::Field& field, ops::Operator& op) {
   return out;
 }
 
+// Fields only: what prepare makes of them belongs to the operator it was made for.
 void copy_field(const ops::Field& field, ops::Operator& from, ops::Operator& to) {
   std::visit([&]<class T>(const T* value) { field.of<T>(to) = *value; }, field.locate(from));
 }

@@ -10,6 +10,7 @@ namespace {
 
 enum class Side : uint8_t { kInput, kOutput, kAny };
 
+// What is read and written counts on both sides: a client may name it by either number.
 bool on_side(Mark mark, Side side) {
   if (side == Side::kAny || mark == Mark::kBoth) return true;
   return (mark == Mark::kWritten) == (side == Side::kOutput);
@@ -28,6 +29,7 @@ void add_copies(Copies& copies, size_t at, std::vector<Tensor*> found, bool spre
   }
 }
 
+// Looked for with each call that sets an address: an executor that is used once pays nothing for the possibility.
 Copies argument_tensors(aclOpExecutor& executor, size_t parameter) {
   Copies copies;
   const Plan& plan = executor.row->plan();
@@ -57,6 +59,7 @@ aclOpExecutor& repeatable_executor(aclOpExecutor* executor) {
   return live;
 }
 
+// One call has one device: memory of another one would be worked on by the wrong stream.
 void note_device(aclOpExecutor& executor, int device, const char* name) {
   if (device < 0) return;
   require(executor.device < 0 || executor.device == device,
@@ -70,11 +73,13 @@ void set_address(aclOpExecutor& executor, const std::vector<Tensor*>& copies, co
                  void* address) {
   for (Tensor* t : copies) {
     require(t->defined(), "{} was null in phase 1 and cannot get an address now", p.name);
+    // Checked on a copy: a refused address leaves the executor as it was.
     Tensor moved = *t;
     moved.data = address;
     note_device(executor, check_memory(moved, p.mark != Mark::kRead, p.name), p.name);
     *t = moved;
   }
+  // The client's object says the same from now on; it keeps the client's address, the copies the kernels'.
   tensor.tensor.data = address;
   executor.unaddressed = find_unaddressed(executor);
 }
@@ -85,6 +90,7 @@ aclnnStatus set_tensor(const char* name, Side side, aclOpExecutor* executor, siz
     aclOpExecutor& live_one = repeatable_executor(executor);
     if (tensor == nullptr) fail(Code::kNnBadExecutor, "tensor is null; pass the aclTensor whose address changes");
     live(tensor, "aclTensor");
+    // Numbers count tensors, so a list takes as many as it has members; a dynamic index below counts arguments.
     size_t seen = 0;
     const auto parameters = live_one.row->parameters;
     for (size_t p = 0; p < parameters.size(); ++p) {
@@ -124,6 +130,7 @@ aclnnStatus set_list_member(const char* name, Side side, aclOpExecutor* executor
 
 }  // namespace
 
+// Judged before it is touched: the pool knows its own objects without reading them.
 aclOpExecutor& live_executor(aclOpExecutor* executor) {
   if (executor == nullptr) fail(Code::kNnBadExecutor, "executor is null; pass the one phase 1 returned");
   if (!ExecutorPool::owns(executor))

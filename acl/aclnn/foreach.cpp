@@ -16,12 +16,14 @@ void Foreach::prepare() {
     try {
       members_[i]->prepare();
     } catch (const Error& error) {
+      // Which member it is stands in front: the client passed a list, not one tensor.
       throw Error(error.code(), fmt::format("member {}: {}", i, error.message()), error.place());
     }
   }
 }
 
 void Foreach::run() {
+  // In this thread; members that are large share their own work out.
   if (cost() < kParallelBound) {
     for (const auto& member : members_) member->run();
     return;

@@ -18,10 +18,12 @@ NPU_SETTING(std::string, task_queue, "TASK_QUEUE_ENABLE", "1",
 namespace {
 
 /// Set while this thread hands over a kernel: what becomes true when the kernel runs, and fails, meanwhile.
+/// Of the thread, as only what runs in the launching thread, before launch returns, can still be told there.
 constinit thread_local bool* failed_here = nullptr;
 
 class HandingOver {
  public:
+  // Restored afterwards: a kernel that runs at once may itself hand over another one.
   explicit HandingOver(bool& failed) : outer_(std::exchange(failed_here, &failed)) {}
   ~HandingOver() { failed_here = outer_; }
   HandingOver(const HandingOver&) = delete;
@@ -50,12 +52,14 @@ class RecordedCall {
   RecordedCall(int device, const char* name, std::unique_ptr<ops::Operator> op)
       : device_(device), name_(name), op_(std::move(op)), shape_(std::make_unique<Tensor>()) {
     each_tensor(*op_, [&](Tensor& tensor, const ops::Field&) {
+      // A capture outlives the client's objects, so no origin may point at them.
       if (tensor.origin != nullptr) tensor.origin = shape_.get();
     });
   }
   void operator()() {
     each_tensor(*op_,
                 [](const Tensor& tensor, const ops::Field& field) { check_still_live(tensor, field.name.data()); });
+    // No strides are -1: whatever else stands there afterwards was written by the operator.
     shape_->strides = {-1};
     run_on_device(device_, name_, *op_);
     require(shape_->strides == Dims{-1},
@@ -77,6 +81,7 @@ void run_on_device(int device, const char* name, ops::Operator& op) {
     ops::run_on(device, op, {describe, name});
   } catch (const Error& error) {
     if (failed_here != nullptr) *failed_here = true;
+    // Clients know one code for work that failed in a stream, whatever went wrong.
     throw Error(Code::kAicoreException, error.message(), error.place());
   }
 }
@@ -87,6 +92,7 @@ void launch_kernel(device::Stream& stream, device::Task&& task) {
     const HandingOver scope(failed);
     stream.launch(std::move(task));
   }
+  // Synchronising raises the failure here, and so takes it out of the stream: it is not told twice.
   if (failed && detail::task_queue() == "0") stream.synchronize();
 }
 

@@ -17,6 +17,7 @@ aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* tensorShape, acl
     }
     const auto& sizes = live(tensorShape, "aclIntArray").values;
     require(sizes.size() >= 2 && sizes.size() <= 6, "tensorShape has {} sizes; a weight has 2 to 6", sizes.size());
+    // Sizes that no memory has are refused before they are multiplied.
     for (const int64_t size : sizes) require(size >= 0 && size < (int64_t{1} << 40), "tensorShape holds {}", size);
     *weightTensorSize = static_cast<uint64_t>(ops::blocked_elements(Dims(sizes), static_cast<DType>(dataType)));
   });

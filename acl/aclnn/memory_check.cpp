@@ -19,6 +19,7 @@ void check_live(const void* first, size_t bytes, const char* name) {
 
 int check_memory(Tensor& tensor, bool written, const char* name) {
   const int64_t span = tensor.span();
+  // An empty view touches nothing, so its address may be anything, null included.
   if (span == 0) return -1;
   require(!written || tensor.offset + span <= tensor.storage_elements,
           "{} is {}: its view ends at element {} of a storage of {}; pass the real storageDims", name, tensor,
@@ -26,10 +27,12 @@ int check_memory(Tensor& tensor, bool written, const char* name) {
   const size_t size = size_of(tensor.dtype);
   const size_t bytes = static_cast<size_t>(span) * size;
   const std::byte* begin = tensor.bytes();
+  // One block around all of it is the usual case, and cheaper to see than to word what is wrong.
   const device::Block block = device::find_block(begin);
   const bool within = block && begin >= block.begin && begin + bytes <= block.begin + block.bytes;
   if (!within) [[unlikely]]
     check_live(begin, bytes, name);
+  // From the storage's start, which is what clients give, to the end of the view.
   tensor.data = device::resolve(tensor.data, static_cast<size_t>(tensor.offset + span) * size);
   return block.device;
 }

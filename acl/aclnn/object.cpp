@@ -11,6 +11,7 @@ namespace {
 /// Element types that have a name; the sub-byte ones are carried, operators refuse what they cannot compute.
 bool known(DType dtype) { return info(dtype).name != "unknown"; }
 
+// Null with a count of 0 is a scalar's or an empty list's.
 std::span<const int64_t> span_of(const int64_t* values, uint64_t count, const char* name) {
   if (values == nullptr && count > 0) fail(Code::kNnNullPointer, "{} is null but {} values are announced", name, count);
   return {values, count};
@@ -28,6 +29,7 @@ int64_t product(std::span<const int64_t> sizes, const char* name) {
   return n;
 }
 
+// From here on kernels multiply sizes by strides without looking: every place of the view must fit, in bytes too.
 void check_reach(const Tensor& t) {
   int64_t last = t.offset;
   for (size_t i = 0; i < t.rank(); ++i) {
@@ -121,6 +123,7 @@ List* create_list(const char* name, const char* kind, const T* const* value, uin
       fail(Code::kNnInvalidParam, "size is {}; it is far too large", size);
     List list;
     list.members.reserve(size);
+    // Members are judged once, as the list is made, and again where they are used: the client may destroy them between.
     for (uint64_t i = 0; i < size; ++i) list.members.push_back(value[i] == nullptr ? nullptr : &live(value[i], kind));
     return ObjectPool<List>::create(std::move(list));
   });
@@ -128,6 +131,7 @@ List* create_list(const char* name, const char* kind, const T* const* value, uin
 
 template <class T>
 aclnnStatus destroy(const char* name, const char* kind, const T* object) {
+  // The usual case needs no frame: only a refusal has a text to keep.
   if (object == nullptr || ObjectPool<T>::destroy(object)) return ACLNN_SUCCESS;
   return guarded(name, [&] { live(object, kind); });
 }
@@ -137,8 +141,10 @@ template <class List, class T>
 aclnnStatus destroy_list(const char* name, const char* kind, const List* list) {
   if (list == nullptr) return ACLNN_SUCCESS;
   return guarded(name, [&] {
+    // Copied before the list is destroyed, whose memory another thread may then be given.
     std::vector<const T*> members = live(list, kind).members;
     if (!ObjectPool<List>::destroy(list)) return;
+    // Of two threads that destroy one list, one destroys the members.
     for (const T* member : members)
       if (member != nullptr) ObjectPool<T>::destroy(member);
   });
@@ -153,6 +159,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
                            int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                            void* tensorData) {
   return guarded_create("aclCreateTensor", [&]() -> aclTensor* {
+    // Made in its place and described there; a refused description gives the place back.
     aclTensor* made = ObjectPool<aclTensor>::create();
     try {
       describe(*made, span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset, format,
@@ -171,6 +178,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
   return guarded("aclInitTensor", [&] {
     check_given({{"tensor", tensor}});
     live(tensor, "aclTensor");
+    // Described apart: a refused call leaves the tensor as it was.
     aclTensor made;
     describe(made, span_of(viewDims, viewDimsNum, "viewDims"), dataType, stride, offset, format,
              span_of(storageDims, storageDimsNum, "storageDims"), tensorDataAddr);

@@ -23,6 +23,7 @@ using ops::FieldKind;
 }
 
 /// The 0-dim view of element `index`.
+/// A member's number as a tensor of its own, by the same memory: values may be on the device and change until it runs.
 void narrow(Tensor& tensor, size_t index, const char* name) {
   require(tensor.rank() <= 1 && static_cast<int64_t>(index) < tensor.count(),
           "{} is {}; it needs one number per member", name, tensor);
@@ -52,6 +53,7 @@ class Builder {
  private:
   std::unique_ptr<ops::Operator> build_one(size_t member) {
     std::unique_ptr<ops::Operator> op = ops::create(*plan_.def);
+    // Constants were read from the table once, into a prototype; a call copies them.
     for (const ops::Field* field : plan_.constants) copy_field(*field, *plan_.prototype, *op);
     for (const Step& step : plan_.steps) fill(step, member, *op);
     return op;
@@ -86,6 +88,7 @@ class Builder {
   }
 
   static void check_object(Word kind, const Argument& argument) {
+    // A pointer is judged before it is read: it may be destroyed, or of another kind.
     switch (kind) {
       case Word::kTensor: live(static_cast<const aclTensor*>(argument.pointer), "aclTensor"); return;
       case Word::kTensorList: live(static_cast<const aclTensorList*>(argument.pointer), "aclTensorList"); return;
@@ -103,6 +106,7 @@ class Builder {
     if (!tensor.defined()) return;
     check_kind(tensor, p);
     require(takes(p, tensor.dtype), "{} is {}: no operator computes this dtype; cast it first", p.name, tensor);
+    // Allowed in phase 1: a repeatable executor may get its addresses later. Phase 2 asks again.
     if (tensor.data == nullptr) {
       if (tensor.count() > 0) unaddressed_ = p.name;
       return;
@@ -143,9 +147,11 @@ class Builder {
   const char* on_device_ = nullptr;
 };
 
+// A row that fits no operator is a mistake of the tables: the function exists, and says why it cannot be called.
 void refuse_row(const Plan& plan) { fail(Code::kNnFindKernel, "{}", plan.problem); }
 
 std::unique_ptr<ops::Operator> copy_for_run(const aclOpExecutor& executor) {
+  // Prepared anew, as plans hold addresses.
   std::unique_ptr<ops::Operator> op = clone(*executor.op);
   op->prepare();
   return op;
@@ -172,6 +178,7 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
     Builder builder(row, plan, arguments);
     std::unique_ptr<ops::Operator> op = builder.build();
     op->prepare();
+    // An executor is made last: a refused call leaves nothing behind.
     *executor = ExecutorPool::create(&row, std::move(op), builder.unaddressed(), builder.device(), builder.on_device());
   });
 }
@@ -179,6 +186,7 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
 int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) noexcept {
   return guarded(row.name, [&] {
     aclOpExecutor& live = live_executor(executor);
+    // Two functions may have rows of one shape, and the client may have mixed up their phases.
     if (live.row != &row)
       fail(Code::kNnBadExecutor, "the executor was made by {}GetWorkspaceSize; pass it to {}", live.row->name,
            live.row->name);
@@ -189,6 +197,7 @@ int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream
     check_device(live, queue);
     // A repeatable executor keeps its operator: runs already queued must not see addresses set later.
     if (live.repeatable) return launch(queue, row.name, copy_for_run(live));
+    // Taken out of the pool, so that the executor is consumed whatever happens to the launch.
     std::optional<aclOpExecutor> taken = ExecutorPool::take_out(executor);
     if (!taken) live_executor(executor);  // another thread was faster: say so
     launch(queue, row.name, std::move(taken->op));

@@ -34,12 +34,14 @@ class Pool {
       give(slot);
       throw;
     }
+    // Only now: until it is complete, nobody may find it.
     slot->live.store(true, std::memory_order_release);
     return object;
   }
 
   /// True for an object made by create() and not destroyed.
   static bool owns(const void* pointer) {
+    // Below the range the difference wraps around to a large number, so one comparison catches both ends.
     const size_t at = static_cast<size_t>(static_cast<const std::byte*>(pointer) - base());
     return at < sizeof(Slot) * kCapacity && at % sizeof(Slot) == kStorageOffset &&
            slot_of(pointer)->live.load(std::memory_order_acquire);
@@ -49,6 +51,7 @@ class Pool {
   static bool destroy(const void* pointer) {
     if (!owns(pointer)) return false;
     Slot* slot = slot_of(pointer);
+    // The exchange decides between two threads that destroy one object.
     if (!slot->live.exchange(false, std::memory_order_acq_rel)) return false;
     std::launder(reinterpret_cast<T*>(slot->storage))->~T();
     give(slot);
@@ -77,10 +80,12 @@ class Pool {
 
  private:
   struct Slot {
+    // The object first: its address is the slot's, so a pointer finds its slot without a search.
     alignas(T) std::byte storage[sizeof(T)];
     std::atomic<bool> live;
   };
   static constexpr size_t kStorageOffset = 0;
+  // What a thread takes from the others at a time: the lock is met once in so many objects.
   static constexpr size_t kBatch = 32;
 
   struct Shared {
@@ -109,6 +114,7 @@ class Pool {
     return instance;
   }
   static Shared* make_shared_state() {
+    // Address space only: pages become memory as objects are made in them.
     void* range = mmap(nullptr, sizeof(Slot) * kCapacity, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED)
@@ -128,8 +134,10 @@ class Pool {
   }
   static void give(Slot* slot) {
     if (!cache_.watched) watch();
+    // A part only: a thread that makes and destroys in turn at this border would meet the lock each time.
     if (cache_.count == cache_.slots.size()) spill(kBatch);
     cache_.slots[cache_.count++] = slot;
+    // The thread is ending and its Guard has gone: nothing may stay in the cache.
     if (cache_.closed) spill(1);
   }
   static void watch() {
@@ -144,6 +152,7 @@ class Pool {
       for (; !s.free.empty() && cache_.count < wanted; s.free.pop_back()) cache_.slots[cache_.count++] = s.free.back();
     }
     if (cache_.count > 0) return;
+    // Fresh slots come one at a time, so that no thread holds pages that it does not use.
     const size_t at = s.fresh.fetch_add(1);
     if (at >= kCapacity)
       fail(Code::kNnCreateExecutor, "{} objects of this kind are alive; destroy those no longer needed", kCapacity);

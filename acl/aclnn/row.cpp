@@ -32,6 +32,7 @@ std::vector<Binding> parse_bind(std::string_view text) {
     require(equals != std::string_view::npos, "bind '{}' lacks '='", text);
     const bool quoted = text.substr(equals + 1).starts_with('\'');
     const size_t begin = equals + 1 + (quoted ? 1 : 0);
+    // A constant may hold spaces between its quotes.
     const size_t end = std::min(text.find(quoted ? '\'' : ' ', begin), text.size());
     out.push_back(make_binding(text.substr(0, equals), text.substr(begin, end - begin), quoted));
     text.remove_prefix(std::min(end + (quoted ? 1 : 0), text.size()));
@@ -54,6 +55,7 @@ class Resolver {
     check_bindings();
     for (const ops::Field& field : plan_.def->fields) feed(field);
     check_arguments();
+    // Known once for the row, so that calls without rules do not walk the arguments for them.
     plan_.has_value_rules = std::any_of(row_.parameters.begin(), row_.parameters.end(), [](const Parameter& p) {
       return p.rule.same >= 0 || p.rule.low < p.rule.high;
     });
@@ -64,6 +66,7 @@ class Resolver {
 
  private:
   void feed(const ops::Field& field) {
+    // A field takes the argument of its own name; bind says only what differs.
     const auto bound = std::find_if(bindings_.begin(), bindings_.end(), [&](auto& b) { return b.field == field.name; });
     if (bound != bindings_.end() && bound->constant) return add_constant(field, bound->source);
     const std::string_view source = bound != bindings_.end() ? bound->source : field.name;
@@ -92,6 +95,7 @@ class Resolver {
     plan_.steps.push_back({index, &field, assign, spread, slice, kind, required});
   }
 
+  // Inputs and outputs proper; what an operator can do without has another role.
   static bool needed(const ops::Field& field) {
     return field.role == ops::FieldRole::kIn || field.role == ops::FieldRole::kOut ||
            field.role == ops::FieldRole::kInOut;
@@ -132,6 +136,7 @@ std::unique_ptr<Plan> resolve(const Row& row) {
   try {
     Resolver(row, *plan).resolve();
   } catch (const Error& error) {
+    // Kept and not raised: one wrong row must not take the other functions with it.
     plan->problem = error.message();
   }
   return plan;
