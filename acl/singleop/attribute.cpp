@@ -7,6 +7,7 @@ namespace npu::acl {
 namespace {
 
 void put(aclopAttr* attr, const char* name, aclopAttr::Value value) {
+  // Set again, an attribute has the last value, as with any setter.
   described(attr, "attr").values.insert_or_assign(given(name, "attrName"), std::move(value));
 }
 
@@ -14,6 +15,7 @@ template <class T, class U>
 std::vector<T> list(int count, const U* values) {
   if (count < 0) fail(Code::kInvalidParam, "numValues is {}; it must not be negative", count);
   if (count > 0) given(values, "values");
+  // Copied: the client's array may be gone before the call that reads it.
   return std::vector<T>(values, values + count);
 }
 

@@ -24,6 +24,7 @@ Options& options() {
   return instance;
 }
 
+// Under the lock of the caller, which reads or writes the text.
 std::string& option(int number) {
   if (number < 0 || number > ACL_OP_DEBUG_OPTION)
     fail(Code::kInvalidParam, "opt is {}; options are numbered from 0 to {}", number,
@@ -48,6 +49,7 @@ aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
 size_t aclGetCompileoptSize(aclCompileOpt opt) {
   return call_or<size_t>("aclGetCompileoptSize", 0, [&] {
     const std::lock_guard lock(options().mutex);
+    // With the terminating zero, which the client's buffer has to hold.
     return option(opt).size() + 1;
   });
 }

@@ -10,6 +10,7 @@
 int64_t aclTensorDesc::count() const {
   int64_t n = 1;
   for (const int64_t d : dims) {
+    // Sizes come one by one and unchecked: their product may leave 64 bits.
     if (d < 0 || __builtin_mul_overflow(n, d, &n)) return -1;
   }
   return n;
@@ -18,6 +19,7 @@ int64_t aclTensorDesc::count() const {
 namespace npu::acl {
 namespace {
 
+// More than any tensor has, so that a count which was never set does not read memory at random.
 constexpr int kMaxDims = 128;
 constexpr int64_t kUnknownRank = -2;  // as the only dimension
 
@@ -40,6 +42,7 @@ int64_t dimension(const aclTensorDesc& desc, size_t index) {
   return desc.dims[index];
 }
 
+// A getter has no error code: sizes that are not known yet count as nothing.
 size_t elements(const aclTensorDesc& desc) {
   const int64_t n = desc.count();
   return n < 0 ? 0 : static_cast<size_t>(n);
@@ -54,6 +57,7 @@ const T* find(const T* pointer) {
 template <class T>
 aclError destroy(const char* function, const T* pointer, const char* argument) {
   return call(function, [&] {
+    // Judged first: destroying twice is told to the client, and harms nothing.
     described(pointer, argument);
     DescriptionPool<T>::destroy(pointer);
   });
@@ -87,6 +91,7 @@ size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer) {
   const aclDataBuffer* buffer = find(dataBuffer);
   return buffer == nullptr ? 0 : buffer->size;
 }
+// The vendor's older getter: what does not fit 32 bits is cut.
 uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer) {
   return static_cast<uint32_t>(aclGetDataBufferSizeV2(dataBuffer));
 }
@@ -123,6 +128,7 @@ size_t aclGetTensorDescSize(const aclTensorDesc* desc) {
 size_t aclGetTensorDescNumDims(const aclTensorDesc* desc) {
   const aclTensorDesc* d = find(desc);
   if (d == nullptr) return 0;
+  // The vendor's marker, which clients compare with; the list itself says -2 once.
   return unknown_rank(*d) ? ACL_UNKNOWN_RANK : d->dims.size();
 }
 int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
@@ -137,6 +143,7 @@ const char* aclGetTensorDescName(aclTensorDesc* desc) {
 }
 
 void aclSetTensorDescName(aclTensorDesc* desc, const char* name) {
+  // No name is an empty one.
   call("aclSetTensorDescName", [&] { described(desc, "desc").name = name == nullptr ? "" : name; });
 }
 aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format) {
@@ -157,6 +164,7 @@ aclError aclSetTensorConst(aclTensorDesc* desc, void* dataBuffer, size_t length)
     aclTensorDesc& d = described(desc, "desc");
     const auto* bytes = static_cast<const std::byte*>(given(dataBuffer, "dataBuffer"));
     if (length == 0) fail(Code::kInvalidParam, "length is 0; pass the bytes of the values");
+    // Copied, as the client may free its values at once.
     d.constant.assign(bytes, bytes + length);
   });
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclopCompileAndExecute: a call by operator type becomes a prepared operator in a stream.
+// Everything is read now, from descriptions that the client may destroy when the call returns: the stream keeps the
+// operator, copies of host values, and nothing of the client's but device memory.
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -57,8 +59,10 @@ void* memory_of(const aclTensorDesc& desc, const aclDataBuffer& buffer, size_t b
                 Prepared& call) {
   const std::span<const std::byte> host = host_values(desc, buffer);
   const size_t available = host.empty() ? buffer.size : host.size();
+  // Also where nothing would be read beyond it: a description that is larger than its buffer is a mistake.
   if (available < bytes)
     fail(Code::kInvalidParam, "{} needs {} bytes, its buffer has {}; pass a larger buffer", argument, bytes, available);
+  // Host values are set aside with the call: kernels read device memory and what the call owns.
   if (!host.empty()) {
     call.aside.emplace_back(host.begin(), host.begin() + static_cast<ptrdiff_t>(bytes));
     return call.aside.back().data();
@@ -69,6 +73,7 @@ void* memory_of(const aclTensorDesc& desc, const aclDataBuffer& buffer, size_t b
 
 // Blocked formats hold elements in another order, and padding; read as rows they would give wrong numbers silently.
 void check_format(const aclTensorDesc& desc, const std::string& argument) {
+  // A format of storage, where one is set, is the one that elements lie in.
   const int32_t format = desc.storage_format == ACL_FORMAT_UNDEFINED ? desc.format : desc.storage_format;
   static constexpr int32_t kPlain[] = {ACL_FORMAT_UNDEFINED, ACL_FORMAT_NCHW, ACL_FORMAT_ND,
                                        ACL_FORMAT_NCDHW,     ACL_FORMAT_NC,   ACL_FORMAT_NCL};
@@ -82,6 +87,7 @@ void check_format(const aclTensorDesc& desc, const std::string& argument) {
 /// Bytes that can be read or written from the start of a buffer: its own, as far as the memory block goes.
 size_t reach_of(const aclTensorDesc& desc, const aclDataBuffer& buffer) {
   if (const auto host = host_values(desc, buffer); !host.empty()) return host.size();
+  // The client's size may go beyond the memory block: views reach as far as both allow.
   const device::Block block = device::find_block(buffer.data);
   const auto offset = static_cast<size_t>(static_cast<const std::byte*>(buffer.data) - block.begin);
   return block.begin == nullptr ? buffer.size : std::min(buffer.size, block.bytes - std::min(offset, block.bytes));
@@ -96,6 +102,7 @@ Dims sizes_of(const aclTensorDesc& desc, const aclDataBuffer& buffer, const Slot
   return Dims(std::span<const int64_t>(desc.dims));
 }
 
+// `host` tells whether the elements can be read now, as Value::host does.
 Tensor tensor_of(const Side& side, size_t i, const Slot& slot, Prepared& call, bool* host) {
   const std::string argument = fmt::format("{} {}", side.word, i);
   const aclTensorDesc& desc = described(side.descs[i], argument.c_str());
@@ -107,6 +114,7 @@ Tensor tensor_of(const Side& side, size_t i, const Slot& slot, Prepared& call, b
   const aclDataBuffer& buffer = described(side.buffers[i], argument.c_str());
   const Dims sizes = sizes_of(desc, buffer, slot, argument);
   const size_t bytes = static_cast<size_t>(count_of(sizes)) * size_of(desc.dtype);
+  // An empty tensor has no elements to wait for.
   *host = !host_values(desc, buffer).empty() || bytes == 0;
   void* data = bytes == 0 ? buffer.data : memory_of(desc, buffer, bytes, argument, call);
   Tensor tensor = make_tensor(data, desc.dtype, sizes);
@@ -120,6 +128,7 @@ size_t list_length(const OperatorType& type, const std::vector<Slot>& slots, con
   const auto needed = static_cast<size_t>(
       std::count_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.list && !slot.optional; }));
   const size_t others = slots.size() - (has_list ? 1 : 0), got = side.descs.size();
+  // Optional tensors may be missing at the end altogether, so the number lies between two.
   if (got < needed || (!has_list && got > slots.size()))
     fail(Code::kInvalidParam, "{} takes {}{} {}s, got {}", type.type, needed,
          has_list ? " or more" : (needed == slots.size() ? "" : fmt::format(" to {}", slots.size())), side.word, got);
@@ -128,6 +137,7 @@ size_t list_length(const OperatorType& type, const std::vector<Slot>& slots, con
 
 Value read_slot(const OperatorType& type, const Slot& slot, const Side& side, size_t i, Prepared& call) {
   Value value;
+  // Left out at the end.
   if (i >= side.descs.size()) return value;
   Tensor tensor = tensor_of(side, i, slot, call, &value.host);
   if (!tensor.defined()) {
@@ -184,6 +194,7 @@ void read_attributes(const OperatorType& type, const aclopAttr* attributes, Valu
   if (attributes != nullptr) check_attributes(type, *attributes);
   for (const AttributeRule& rule : type.attributes) {
     Value value;
+    // The table's default first; what the client gave replaces it.
     if (!rule.value.empty()) value.content = TableText{rule.value};
     if (attributes != nullptr)
       if (const auto found = attributes->values.find(rule.name); found != attributes->values.end())
@@ -197,6 +208,7 @@ Value value_of(const Values& values, std::string_view name) {
   const auto found =
       std::find_if(values.rbegin(), values.rend(), [&](const NamedValue& value) { return value.name == name; });
   if (found != values.rend()) return found->value;
+  // No value has that name: it is a text of the table itself, such as an axis.
   return {.content = TableText{name}};
 }
 
@@ -206,6 +218,7 @@ bool takes_tensors(const ops::Field& field) {
 }
 
 // A number that planning needs may be in device memory, written by work that is still queued.
+// Awaited only where it must be: most inputs are read by kernels, in stream order.
 void await_number(Value& value, device::Stream& stream) {
   if (value.tensor() == nullptr || value.host) return;
   stream.synchronize();
@@ -218,9 +231,11 @@ Value evaluate(const FieldSource& source, const Values& values, device::Stream& 
   std::vector<NamedValue> arguments;
   for (const std::string_view name : source.names) {
     arguments.push_back({name, value_of(values, name)});
+    // Views are planned from shapes alone, so their tensors may be written until the work runs.
     const bool viewed = of_tensors && (arguments.size() == 1 || source.function == "shaped");
     if (!viewed) await_number(arguments.back().value, stream);
   }
+  // A function without its first argument gives nothing: the field keeps its default.
   if (source.function.empty() || !arguments.front().value.given()) return arguments.front().value;
   return apply_function(source.function, arguments);
 }
@@ -236,6 +251,7 @@ void fill(const OperatorType& type, const Values& values, device::Stream& stream
 
 // An output named like an input is that input, changed. Where a client gives it another memory, it begins as a copy.
 void continue_inputs(const OperatorType& type, const Values& values, Prepared& call) {
+  // Looked up once: the table of operators does not change.
   static const ops::OperatorDef& copy = *ops::find_operator("copy");
   for (size_t i = 0; i < type.outputs.size(); ++i) {
     const auto input = std::find_if(values.begin(), values.begin() + static_cast<ptrdiff_t>(type.inputs.size()),
@@ -243,6 +259,7 @@ void continue_inputs(const OperatorType& type, const Values& values, Prepared& c
     if (input == values.begin() + static_cast<ptrdiff_t>(type.inputs.size())) continue;
     const Value output = value_of(values, type.outputs[i].name);
     if (output.tensor() == nullptr || input->value.tensor() == nullptr) continue;
+    // The same memory: the operator changes it in place, and there is nothing to copy.
     if (output.tensor()->data == input->value.tensor()->data) continue;
     call.before.push_back(ops::create(copy));
     store(input->value, *copy.field("self"), *call.before.back(), input->name);
@@ -268,6 +285,7 @@ const OperatorType& operator_type(const char* name) {
 void keep_outputs(const OperatorType& type, Values& values, Prepared& call) {
   const size_t first = values.size() - type.outputs.size();
   for (size_t i = first; i < values.size(); ++i) {
+    // A place for each output, also for those left out, so that numbers stay the client's.
     call.outputs.push_back(nullptr);
     auto* tensor = std::get_if<Tensor>(&values[i].value.content);
     if (tensor == nullptr) continue;
@@ -278,6 +296,7 @@ void keep_outputs(const OperatorType& type, Values& values, Prepared& call) {
 
 std::shared_ptr<Prepared> prepare(const OperatorType& type, const Side& inputs, const Side& outputs,
                                   const aclopAttr* attributes, device::Stream& stream) {
+  // Shared: the stream runs it, and a synchronous call reads the outputs' final sizes afterwards.
   auto prepared = std::make_shared<Prepared>();
   prepared->op = ops::create(*type.def);
   Values values;
@@ -293,6 +312,7 @@ std::shared_ptr<Prepared> prepare(const OperatorType& type, const Side& inputs, 
 }
 
 /// Whether a result lies on another device: a copy between devices.
+/// Such a task shows results to others (task.h): after a failure it is dropped in every mode.
 bool leaves_device(const Side& outputs, int device) {
   return std::any_of(outputs.buffers.begin(), outputs.buffers.end(), [&](const aclDataBuffer* buffer) {
     const device::Block block = device::find_block(buffer->data);
@@ -307,6 +327,7 @@ void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared>
   task.cost_ns = call->op->cost();
   for (const auto& copy : call->before) task.cost_ns += copy->cost();
   task.body = [call = std::move(call), name = task.name, device = stream.device()] {
+    // Copies run in the same task: nothing may come between them and the operator that goes on from there.
     for (const auto& copy : call->before) run_on_device(device, name, *copy);
     run_on_device(device, name, *call->op);
   };
@@ -316,6 +337,7 @@ void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared>
 std::shared_ptr<Prepared> execute(const char* name, const Side& inputs, const Side& outputs, const aclopAttr* attr,
                                   device::Stream& stream) {
   const OperatorType& type = operator_type(name);
+  // Alive, before anything of it is read.
   if (attr != nullptr) described(attr, "attr");
   std::shared_ptr<Prepared> prepared = prepare(type, inputs, outputs, attr, stream);
   const bool shows = leaves_device(outputs, stream.device());
@@ -355,6 +377,7 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
     const std::shared_ptr<Prepared> done =
         execute(opType, side_of("input", numInputs, inputDesc, "inputDesc", inputs, "inputs"),
                 side_of("output", numOutputs, outputDesc, "outputDesc", outputs, "outputs"), attr, queue);
+    // The final sizes are known once the work has run, and this call promises them.
     queue.synchronize();
     for (size_t i = 0; i < done->outputs.size() && i < static_cast<size_t>(numOutputs); ++i)
       if (done->outputs[i] != nullptr)

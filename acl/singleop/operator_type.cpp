@@ -11,6 +11,7 @@
 namespace npu::acl {
 namespace {
 
+// The table is text in the library: read once, at the first use, and checked whole.
 struct TypeRow {
   std::string_view type, inputs, outputs, attributes, name;
   std::string_view bind = {};
@@ -19,6 +20,7 @@ constexpr TypeRow kRows[] = {
 #include "operator_types.inc"  // made of acl/singleop/operator_types.tsv
 };
 
+// Marks stand around a name in a fixed order: those in front say what it is for, those behind how often it comes.
 bool take(std::string_view& text, char mark, bool front) {
   if (text.empty() || (front ? text.front() : text.back()) != mark) return false;
   front ? text.remove_prefix(1) : text.remove_suffix(1);
@@ -29,6 +31,7 @@ Slot parse_slot(std::string_view text) {
   Slot slot;
   if (take(text, '_', true)) slot.use = Slot::Use::kIgnored;
   if (take(text, '!', true)) slot.use = Slot::Use::kRefused;
+  // What is refused may be left out, or the type could not be called at all.
   slot.optional = take(text, '?', false) || slot.use == Slot::Use::kRefused;
   slot.list = take(text, '*', false);
   slot.name = text;
@@ -38,6 +41,7 @@ Slot parse_slot(std::string_view text) {
 std::vector<Slot> parse_slots(std::string_view text) {
   std::vector<Slot> slots;
   for (const std::string_view word : split(text, " ")) slots.push_back(parse_slot(word));
+  // Of two lists in a row nobody could tell where one ends.
   const auto lists = std::count_if(slots.begin(), slots.end(), [](const Slot& slot) { return slot.list; });
   require(lists <= 1, "'{}' has {} lists; their lengths could not be told apart", text, lists);
   return slots;
@@ -61,6 +65,7 @@ std::vector<AttributeRule> parse_attributes(std::string_view text) {
 }
 
 /// `name`, `'constant'` or `function(name,…)`.
+/// A constant, a name, or a function of names: one level, as values are not computed here.
 void parse_source(std::string_view text, FieldSource& source) {
   if (take(text, '\'', true)) {
     require(take(text, '\'', false), "the constant {} is not closed", text);
@@ -101,6 +106,7 @@ std::vector<FieldSource> parse_bind(const OperatorType& type, std::string_view t
     require(sources.back().field != nullptr, "operator {} has no field {}", type.def->name, field);
     parse_source(word.substr(equals + 1), sources.back());
   }
+  // Bound fields first, in the order of the table; the others go by their names.
   for (const ops::Field& field : type.def->fields) {
     const bool bound =
         std::any_of(sources.begin(), sources.end(), [&](const FieldSource& s) { return s.field->name == field.name; });
@@ -117,6 +123,7 @@ bool used(const OperatorType& type, std::string_view name) {
 }
 
 void mark_memory(OperatorType& type) {
+  // A strided view reaches beyond the sizes that the client describes, so its tensor is all of the memory.
   for (auto* slots : {&type.inputs, &type.outputs})
     for (Slot& slot : *slots)
       slot.memory = std::any_of(type.fields.begin(), type.fields.end(), [&](const FieldSource& source) {
@@ -139,6 +146,7 @@ void check_names(const OperatorType& type) {
 }
 
 void check_fields(const OperatorType& type) {
+  // What an operator cannot do without must come from somewhere.
   for (const ops::Field& field : type.def->fields) {
     const bool needed =
         field.role == ops::FieldRole::kIn || field.role == ops::FieldRole::kOut || field.role == ops::FieldRole::kInOut;
@@ -150,8 +158,10 @@ void check_fields(const OperatorType& type) {
 
 using Table = std::unordered_map<std::string_view, OperatorType>;
 const Table& table() {
+  // Never destroyed: operators may be called while the process ends.
   static const Table& types = *[] {
     auto made = std::make_unique<Table>();
+    // All mistakes of the table in one text: it is read in tests, not by clients.
     std::string problems;
     for (const TypeRow& row : kRows) {
       try {
@@ -192,6 +202,7 @@ const OperatorType* find_operator_type(std::string_view type) {
 std::vector<const OperatorType*> operator_types() {
   std::vector<const OperatorType*> types;
   for (const auto& entry : table()) types.push_back(&entry.second);
+  // By name, as a hash table has no order of its own.
   std::sort(types.begin(), types.end(), [](auto* a, auto* b) { return a->type < b->type; });
   return types;
 }
@@ -199,6 +210,7 @@ std::vector<const OperatorType*> operator_types() {
 std::string types_like(std::string_view type) {
   std::string text;
   for (const OperatorType* known : operator_types()) {
+    // Four letters: enough to find neighbours, few enough to forgive an ending.
     const size_t n = std::min<size_t>(4, std::min(type.size(), known->type.size()));
     if (n > 0 && type.substr(0, n) == known->type.substr(0, n))
       text += (text.empty() ? "" : ", ") + std::string(known->type);

@@ -12,6 +12,7 @@ using ops::FieldKind;
   fail(Code::kInvalidParam, "{} must be {}", what, wanted);
 }
 
+// Planning needs numbers now; those in device memory may still be on their way.
 const Tensor& host_tensor(const Value& value, std::string_view what) {
   const Tensor* tensor = value.tensor();
   if (tensor == nullptr) refuse(what, "a number, or numbers");
@@ -23,6 +24,7 @@ const Tensor& host_tensor(const Value& value, std::string_view what) {
   return *tensor;
 }
 
+// Dense and row-major, as the client's buffers are.
 std::vector<Scalar> scalars_of(const Tensor& tensor) {
   std::vector<Scalar> out;
   for (int64_t i = 0; i < tensor.count(); ++i)
@@ -34,6 +36,7 @@ Scalar scalar_of(const aclopAttr::Value& value, std::string_view what) {
   if (const auto* flag = std::get_if<bool>(&value)) return Scalar(*flag);
   if (const auto* whole = std::get_if<int64_t>(&value)) return Scalar(*whole);
   if (const auto* real = std::get_if<float>(&value)) return Scalar(static_cast<double>(*real));
+  // A list of one number is a number too.
   if (const auto* list = std::get_if<std::vector<int64_t>>(&value); list != nullptr && list->size() == 1)
     return Scalar(list->front());
   refuse(what, "a number");
@@ -50,6 +53,7 @@ std::vector<float> reals_of(const Value& value, std::string_view what) {
   std::vector<float> out;
   if (const auto* attribute = std::get_if<aclopAttr::Value>(&value.content)) {
     if (const auto* reals = std::get_if<std::vector<float>>(attribute)) return *reals;
+    // A number where a list is meant stands for a list of one.
     return {static_cast<float>(scalar_of(*attribute, what).to_double())};
   }
   for (const Scalar& scalar : scalars_of(host_tensor(value, what)))
@@ -109,6 +113,7 @@ void read(const Value& value, std::string_view what, std::string& to) { to = tex
 }  // namespace
 
 std::vector<int64_t> integers_of(const Value& value, std::string_view what) {
+  // Texts of the table are read like constants of the aclnn tables: one spelling for both.
   if (const auto* text = std::get_if<TableText>(&value.content)) {
     std::vector<int64_t> out;
     assign_text(text->text, &out);
@@ -145,6 +150,7 @@ void store(const Value& value, const ops::Field& field, ops::Operator& op, std::
         if constexpr (requires { read(value, what, *to); })
           read(value, what, *to);
         else
+          // The table's mistake and not the client's: a field that no value can become.
           fail(Code::kInternal, "{} cannot fill a field of kind {}", what, name_of(field.kind));
       },
       member);
@@ -156,6 +162,7 @@ bool equals_text(const aclopAttr::Value& value, std::string_view text) {
   if (const auto* real = std::get_if<float>(&value)) {
     double wanted = 0;
     assign_text(text, &wanted);
+    // Compared as floats, as the attribute is one: 0.1 in the table means the nearest float.
     return *real == static_cast<float>(wanted);
   }
   std::vector<int64_t> wanted;

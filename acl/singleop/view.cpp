@@ -32,6 +32,7 @@ int64_t number_of(const NamedValue& argument) {
 Value of(Tensor tensor, const NamedValue& from) { return {.content = std::move(tensor), .host = from.value.host}; }
 Value of(std::vector<int64_t> list) { return {.content = aclopAttr::Value(std::move(list))}; }
 
+// Without a flag the tensor stays as it is: attributes that are left out mean no.
 Value transposed(const Arguments& a) {
   const Tensor& x = tensor_of(a[0]);
   if (!a[1].value.given() || !truth_of(a[1].value, a[1].name)) return a[0].value;
@@ -46,6 +47,7 @@ Value strided(const Arguments& a) {
   if (sizes.size() != strides.size() || sizes.size() > kMaxRank)
     fail(Code::kInvalidParam, "{} has {} members, {} has {}; both must have as many, and at most {}", a[1].name,
          sizes.size(), a[2].name, strides.size(), kMaxRank);
+  // The view is checked against memory here: kernels walk strides without looking.
   const auto negative = [](int64_t n) { return n < 0; };
   if (offset < 0 || std::any_of(sizes.begin(), sizes.end(), negative) ||
       std::any_of(strides.begin(), strides.end(), negative))
@@ -60,6 +62,7 @@ Value strided(const Arguments& a) {
 }
 
 Dims row_major(const Dims& shape) {
+  // Sizes of 0 count as 1, so that strides of an empty tensor are what others make them.
   Dims strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(shape[i], 1);
   return strides;
@@ -179,6 +182,7 @@ const Function* find_function(std::string_view name) {
 
 }  // namespace
 
+// When the table is read, so that a call cannot meet a function that is not there.
 void check_function(std::string_view function, size_t arguments) {
   const Function* found = find_function(function);
   require(found != nullptr, "there is no function {}", function);
