@@ -16,6 +16,7 @@ constexpr uint32_t kFieldsKnown = 12;
 constexpr uint64_t kNoPart = 0xFFFFFFFF;
 
 void join(uint32_t size, const HcclRootInfo* root, uint32_t rank, const HcclCommConfig* config, HcclComm* comm) {
+  // Pointers first, and the result null until there is one: a client that ignores the error finds no wild handle.
   acl::pointer(root, "rootInfo");
   *acl::pointer(comm, "comm") = nullptr;
   const std::span<const char, comm::kRootInfoBytes> bytes(root->internal);
@@ -28,6 +29,7 @@ void join_table(const char* table, uint32_t rank, const HcclCommConfig* config, 
   *comm = acl::add_communicator(comm::join_table(table, rank, acl::options_of(config)));
 }
 
+// By number: the order is the vendor's HcclResult.
 const std::array<const char*, 23> kNames = {
     "HCCL_SUCCESS: no error",
     "HCCL_E_PARA: a wrong argument, or arguments that differ between ranks",
@@ -88,6 +90,7 @@ HcclResult HcclCommInitAll(uint32_t ndev, int32_t* devices, HcclComm* comms) {
   return acl::hccl("HcclCommInitAll", [&] {
     acl::pointer(devices, "devices");
     acl::pointer(comms, "comms");
+    // All ranks of one process meet here, so they are made together and handed out in the order of the devices.
     const auto made = comm::join_all({devices, ndev});
     std::ranges::transform(made, comms, acl::add_communicator);
   });
@@ -98,6 +101,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* r
   return acl::hccl("HcclCreateSubCommConfig", [&] {
     const auto parent = acl::communicator_of(*acl::pointer(comm, "comm"));
     *acl::pointer(subComm, "subComm") = nullptr;
+    // A rank that is in no part calls too, with nothing to join.
     if (rankIds == nullptr && subCommId == kNoPart) return;  // no member
     acl::pointer(rankIds, "rankIds");
     *subComm = acl::add_communicator(
@@ -106,6 +110,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* r
 }
 
 HcclResult HcclCommDestroy(HcclComm comm) {
+  // The handle ends first: no other call can find the communicator while it leaves.
   return acl::hccl("HcclCommDestroy", [&] { acl::remove_communicator(comm)->leave(); });
 }
 
@@ -120,17 +125,20 @@ HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank) {
 
 HcclResult HcclGetCommName(HcclComm commHandle, char* commName) {
   return acl::hccl("HcclGetCommName", [&] {
+    // Cut to the field, which always ends with a zero.
     const std::string& name = acl::communicator_of(commHandle)->group().name;
     acl::pointer(commName, "commName")[name.copy(commName, COMM_NAME_MAX_LENGTH - 1)] = '\0';
   });
 }
 
 HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* asyncError) {
+  // A result and not an error of this call: clients ask for it again and again.
   return acl::hccl("HcclGetCommAsyncError", [&] {
     *acl::pointer(asyncError, "asyncError") = static_cast<HcclResult>(acl::communicator_of(comm)->async_error());
   });
 }
 
+// Never null, and never destroyed: the client keeps the pointer.
 const char* HcclGetErrorString(HcclResult code) {
   const auto number = static_cast<size_t>(code);
   return number < kNames.size() ? kNames[number] : "unknown: not a number of HcclResult";

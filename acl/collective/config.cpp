@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A structure that grows: its size says which fields the client's header knew, and only those are looked at.
 #include "acl/collective/config.h"
 
 #include <cstddef>
@@ -23,6 +24,7 @@ class Fields {
  public:
   explicit Fields(const HcclCommConfig& config) : config_(config) {}
 
+  // A field counts when all of it lies inside the size.
   template <class T>
   bool has(T HcclCommConfig::*field) const {
     const auto end = reinterpret_cast<const std::byte*>(&(config_.*field) + 1);
@@ -42,6 +44,7 @@ class Fields {
   template <size_t bytes>
   std::string text(char (HcclCommConfig::*field)[bytes], const char* name) const {
     if (!has(field)) return "";
+    // Not trusted to end: a structure that was never filled may hold anything.
     const size_t length = strnlen(config_.*field, bytes);
     if (length == bytes)
       comm::fault(comm::Result::kParameter,
@@ -55,6 +58,7 @@ class Fields {
 };
 
 void check_form(const HcclCommConfig& config) {
+  // The magic number first: without it the size means nothing.
   if (config.magic != kMagic)
     comm::fault(comm::Result::kParameter, "EI0003: config was not filled; call HcclCommConfigInit on it first");
   if (config.size < kLeastBytes || config.size > kMostBytes)
@@ -91,6 +95,7 @@ comm::Options options_of(const HcclCommConfig* config) {
   out.name = fields.text(&HcclCommConfig::hcclCommName, "hcclCommName");
   if (const std::string asked = fields.text(&HcclCommConfig::hcclAlgo, "hcclAlgo"); !asked.empty())
     out.algorithms = comm::AlgorithmChoice(asked, "hcclAlgo of the communicator's config");
+  // -1 is how clients say that a number of seconds is not set.
   if (!fields.has(&HcclCommConfig::hcclExecTimeOut) || config->hcclExecTimeOut == -1) return out;
   if (config->hcclExecTimeOut < 0)
     comm::fault(comm::Result::kParameter,

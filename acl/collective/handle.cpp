@@ -23,6 +23,7 @@ struct Table {
   }
 };
 
+// Never destroyed: clients leave communicators while the process ends.
 Table& table() {
   static Table& instance = *new Table;
   return instance;
@@ -37,6 +38,7 @@ HcclComm add_communicator(std::shared_ptr<comm::Communicator> communicator) {
   return handle;
 }
 
+// Shared: a call that has found its communicator keeps it, also while another thread destroys the handle.
 std::shared_ptr<comm::Communicator> communicator_of(HcclComm handle) {
   const std::lock_guard lock(table().mutex);
   return table().find(handle)->second;
@@ -44,12 +46,14 @@ std::shared_ptr<comm::Communicator> communicator_of(HcclComm handle) {
 
 std::shared_ptr<comm::Communicator> remove_communicator(HcclComm handle) {
   const std::lock_guard lock(table().mutex);
+  // Ends in the table here; the communicator itself ends with the last call that uses it.
   const auto found = table().find(handle);
   std::shared_ptr<comm::Communicator> out = std::move(found->second);
   table().living.erase(found);
   return out;
 }
 
+// The few codes of the other functions that have a counterpart; what has none is an inner error.
 HcclResult result_of(int code) {
   switch (static_cast<Code>(code)) {
     case Code::kInvalidParam:
@@ -79,6 +83,7 @@ comm::Element element_of(HcclDataType type) {
     case HCCL_DATA_TYPE_UINT32: return {DType::kUInt32, 4};
     case HCCL_DATA_TYPE_FP64: return {DType::kDouble, 8};
     case HCCL_DATA_TYPE_BFP16: return {DType::kBFloat16, 2};
+    // Only moved: there are no numbers of 16 bytes to add up.
     case HCCL_DATA_TYPE_INT128: return {DType::kUndefined, 16};
     case HCCL_DATA_TYPE_HIF8: return {DType::kHiFloat8, 1};
     case HCCL_DATA_TYPE_FP8E4M3: return {DType::kFloat8E4M3, 1};
@@ -94,6 +99,7 @@ std::vector<comm::Extent> extents_of(const void* counts, const void* offsets, ui
   const auto* count = static_cast<const uint64_t*>(pointer(counts, argument));
   const auto* offset = static_cast<const uint64_t*>(pointer(offsets, argument));
   std::vector<comm::Extent> out(size);
+  // Copied: the arrays are the client's, and may be gone when the work runs.
   for (uint32_t i = 0; i < size; ++i) out[i] = {offset[i], count[i]};
   return out;
 }

@@ -14,6 +14,7 @@ namespace {
 struct Part {
   size_t bytes = 0;
 };
+// Active parts belong to a range, so that a range in use cannot be taken back.
 struct Range {
   size_t bytes = 0;
   device::RangeMap<Part> active;
@@ -23,11 +24,13 @@ struct Table {
   device::RangeMap<Range> ranges;
 };
 
+// Never destroyed: clients take ranges back while the process ends.
 Table& table() {
   static Table& instance = *new Table;
   return instance;
 }
 
+// The communicator is asked for only to refuse a handle that is none: ranges are of the process.
 const std::byte* checked(HcclComm comm, const void* address, const char* argument) {
   communicator_of(comm);
   return static_cast<const std::byte*>(pointer(address, argument));
@@ -70,6 +73,7 @@ void activate(const std::byte* begin, size_t bytes, aclrtDrvMemHandle handle) {
   if (range == table().ranges.end())
     refuse("virPtr {} and the {} bytes behind it are not inside a range of HcclCommSetMemoryRange",
            static_cast<const void*>(begin), bytes);
+  // By the handle too: another mapping at the same address would be other memory.
   if (!device::is_mapping(begin, bytes, handle))
     refuse("virPtr {}: handle {} is not mapped there with {} bytes; call aclrtMapMem first",
            static_cast<const void*>(begin), handle, bytes);
@@ -78,6 +82,7 @@ void activate(const std::byte* begin, size_t bytes, aclrtDrvMemHandle handle) {
   range->second.active[begin].bytes = bytes;
 }
 
+// By its start only, as the client passes no size.
 void deactivate(const std::byte* begin) {
   const std::lock_guard lock(table().mutex);
   const auto range = table().ranges.holding(begin);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Arguments are translated and everything else is left to comm, which words its own refusals. Within a group nothing is
+// queued before the group ends.
 #include "acl/collective/handle.h"
 #include "acl/include/hccl/hccl.h"
 #include "device/context/context.h"
@@ -11,6 +13,7 @@ using comm::Element;
 using comm::ReduceOp;
 
 /// Queues `work(communicator, stream)`, now or with the thread's group.
+// The communicator is looked up now: a handle that is wrong is told by the call that passed it.
 template <class F>
 HcclResult operation(const char* function, HcclComm comm, aclrtStream stream, F&& work) {
   return acl::hccl(function, [&] {
@@ -20,8 +23,10 @@ HcclResult operation(const char* function, HcclComm comm, aclrtStream stream, F&
   });
 }
 
+// The vendor's numbers are ours; a wrong one is refused where the reduction is chosen.
 ReduceOp reduce_op(HcclReduceOp op) { return static_cast<ReduceOp>(op); }
 
+// The interface gives a type for each side; both count the same elements.
 Element same_element(HcclDataType sent, HcclDataType received) {
   if (sent != received)
     comm::fault(comm::Result::kParameter, "EI0003: sendType is {} and recvType {}; they must be the same",
@@ -29,6 +34,7 @@ Element same_element(HcclDataType sent, HcclDataType received) {
   return acl::element_of(sent);
 }
 
+// Declared const in the vendor's interface although it is written.
 void* writable(const void* buffer) { return const_cast<void*>(buffer); }
 
 }  // namespace
@@ -84,6 +90,7 @@ HcclResult HcclAllGather(void* sendBuf, void* recvBuf, uint64_t sendCount, HcclD
 HcclResult HcclAllGatherV(const void* sendBuf, uint64_t sendCount, const void* recvBuf, const void* recvCounts,
                           const void* recvDispls, HcclDataType dataType, HcclComm comm, aclrtStream stream) {
   return acl::hccl("HcclAllGatherV", [&] {
+    // Read now, also within a group, as in HcclReduceScatterV.
     const auto ranks = acl::communicator_of(comm);
     acl::in_group([=, parts = acl::extents_of(recvCounts, recvDispls, ranks->size(), "recvCounts or recvDispls")] {
       comm::all_gather_v(*ranks, device::stream_from_handle(stream), sendBuf, sendCount, writable(recvBuf), parts,
@@ -102,6 +109,7 @@ HcclResult HcclScatter(void* sendBuf, void* recvBuf, uint64_t recvCount, HcclDat
 HcclResult HcclAlltoAll(const void* sendBuf, uint64_t sendCount, HcclDataType sendType, const void* recvBuf,
                         uint64_t recvCount, HcclDataType recvType, HcclComm comm, aclrtStream stream) {
   return operation("HcclAlltoAll", comm, stream, [=](auto& ranks, auto& queue) {
+    // Every rank sends as much as it receives, so the two numbers say one thing.
     if (sendCount != recvCount)
       comm::fault(comm::Result::kParameter, "EI0003: sendCount is {} and recvCount {}; they must be the same",
                   sendCount, recvCount);
@@ -127,6 +135,7 @@ HcclResult HcclAlltoAllVC(const void* sendBuf, const void* sendCountMatrix, Hccl
   return acl::hccl("HcclAlltoAllVC", [&] {
     const auto ranks = acl::communicator_of(comm);
     const auto* counts = static_cast<const uint64_t*>(acl::pointer(sendCountMatrix, "sendCountMatrix"));
+    // One number for each pair of ranks.
     acl::in_group([=, matrix = std::vector(counts, counts + size_t{ranks->size()} * ranks->size())] {
       comm::all_to_all_vc(*ranks, device::stream_from_handle(stream), sendBuf, matrix, writable(recvBuf),
                           same_element(sendType, recvType));
@@ -154,6 +163,7 @@ HcclResult HcclRecv(void* recvBuf, uint64_t count, HcclDataType dataType, uint32
 
 HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, HcclComm comm, aclrtStream stream) {
   return acl::hccl("HcclBatchSendRecv", [&] {
+    // Checked whole before anything is sent: half of a batch would leave its partners waiting.
     acl::pointer(sendRecvInfo, "sendRecvInfo");
     std::vector<comm::Message> messages;
     for (uint32_t i = 0; i < itemNum; ++i) {

@@ -29,8 +29,10 @@ void describe(const comm::RankSource& source, anynpu_rank_source& out) {
   out.source = source.name.c_str();
   out.table = source.table.c_str();
   out.rank = source.rank == comm::kAnyRank ? -1 : static_cast<int32_t>(source.rank);
+  // The table, where there is one, knows better than the variables.
   out.size = source.size;
   if (!source.table.empty()) look_up(source, out);
+  // A chief names its one port; without a chief ranks meet at one of a block.
   const comm::PortBlock block = source.chief.empty() ? comm::meeting_ports() : comm::PortBlock{source.port, 1};
   out.first_port = block.first;
   out.ports = block.count;
@@ -55,6 +57,7 @@ void anynpu_who_am_i(void (*visit)(const anynpu_rank_source* source, void* conte
   anynpu_rank_source out{sizeof(out), "", "", -1, 0, -1, 0, 0, ""};
   std::optional<comm::RankSource> source;
   std::string problem;
+  // A problem is an answer too: a tool shows it beside what was found.
   try {
     source = comm::find_rank_source();
     if (source)

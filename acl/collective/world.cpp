@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The doors of adapters whose clients know a world of ranks and groups by name; all of it is comm's.
 #include "comm/rendezvous/world.h"
 
 #include <algorithm>
@@ -51,6 +52,7 @@ int32_t anynpu_group_to_world(const char* name, uint32_t group_rank, uint32_t* w
   });
 }
 
+// A rank that is in no group is asked for by mistake: there is no number that says so.
 int32_t anynpu_group_from_world(const char* name, uint32_t world_rank, uint32_t* group_rank) {
   return acl::hccl("anynpu_group_from_world", [&] {
     const comm::NamedGroup found = group(name);
@@ -64,6 +66,7 @@ int32_t anynpu_group_from_world(const char* name, uint32_t world_rank, uint32_t*
 int32_t anynpu_each_collective_plan(uint32_t ranks, void (*visit)(const anynpu_collective_plan* plan, void* context),
                                     void* context) {
   return acl::hccl("anynpu_each_collective_plan", [&] {
+    // What would be chosen, without sending anything.
     for (const comm::Plan& plan : comm::plans(ranks)) {
       const anynpu_collective_plan out{sizeof(out),      plan.operation,
                                        plan.bytes,       comm::name_of(plan.algorithm),
