@@ -86,8 +86,7 @@ void AttentionOp::check_masks() {
 void AttentionOp::score_tile(const float* q, int64_t ldq, const float* k, int64_t ldk, int64_t b, int64_t n,
                              int64_t row, int64_t rows, int64_t col, int64_t cols, float* scores) const {
   const auto factor = static_cast<float>(scale);
-  // Type 0 adds the bias before the scores are scaled, type 1 behind it.
-  const bool late_scale = pse_.defined() && pse_type == 0;
+  const bool late_scale = scales_bias();
   cube::GemmArgs<float> args;
   args.trans_b = true;
   args.m = rows;

@@ -13,10 +13,11 @@ namespace npu::ops {
 inline constexpr int64_t kQueryTile = 64;
 inline constexpr int64_t kKeyTile = 256;
 
-/// softmax(scale * Q K^T + pse, masked) V with dropout, for B batches, N query heads and Nkv <= N key heads.
-/// Dtypes float32, float16, bfloat16. Masks are bool or uint8, 1 = not attended, and broadcast to [B, N, Sq, Skv];
-/// for sparse modes 2, 3 and 4 the client's compressed mask is not read. softmax_max and softmax_sum are float32
-/// [B, N, Sq, 8], the value repeated 8 times.
+/// softmax(S, masked) V with dropout, for B batches, N query heads and Nkv <= N key heads. The scores S are
+/// scale * (Q K^T + pse) where pse_type is 1, as it is for clients that give none, and scale * Q K^T + pse where it is
+/// 0 (documentation of npu_fusion_attention). Dtypes float32, float16, bfloat16. Masks are bool or uint8, 1 = not
+/// attended, and broadcast to [B, N, Sq, Skv]; for sparse modes 2, 3 and 4 the client's compressed mask is not read.
+/// softmax_max and softmax_sum are float32 [B, N, Sq, 8], the value repeated 8 times.
 struct AttentionOp : Operator {
   Tensor query, key, value, pse, drop_mask, padding_mask, atten_mask;
   std::vector<int64_t> prefix, q_start_idx, kv_start_idx;
@@ -33,6 +34,8 @@ struct AttentionOp : Operator {
   Tensor softmax_max, softmax_sum;
 
  protected:
+  /// Whether the scale comes behind the bias.
+  bool scales_bias() const { return pse_.defined() && pse_type == 1; }
   void check();
   /// Scores of queries [row, row + rows) against keys [col, col + cols), scaled, biased and masked (-inf).
   void score_tile(const float* q, int64_t ldq, const float* k, int64_t ldk, int64_t b, int64_t n, int64_t row,

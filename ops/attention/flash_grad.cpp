@@ -157,13 +157,17 @@ void FlashAttentionGrad::run_tile(const Tile& t) const {
   add_product(false, true, t.rows, t.cols, value_depth_, 1, t.dy, t.lddy, t.v, t.ldv, 0, t.gradient, t.cols);
   apply_dropout(t.gradient, t.b, t.n, t.row, t.rows, t.col, t.cols);
   softmax_gradient(t.gradient, t.probability, t.rows, t.cols, t.delta);
+  auto factor = static_cast<float>(scale);
+  if (scales_bias()) {  // the bias was scaled as the product was: its gradient takes the factor, too
+    for (int64_t i = 0; i < t.rows * t.cols; ++i) t.gradient[i] *= factor;
+    factor = 1;
+  }
   if (pse_.defined() && dpse.defined() && dpse.count() > 0) {
     Tensor rows = dpse;
     rows.offset += t.col * dpse.strides[3];
     rows.shape[3] = t.cols;
     store_rows(rows, t.b, t.n, t.row, t.rows, t.gradient);
   }
-  const auto factor = static_cast<float>(scale);
   add_product(false, false, t.rows, depth_, t.cols, factor, t.gradient, t.cols, t.k, t.ldk, 1, t.dq, depth_);
   add_product(true, false, t.cols, depth_, t.rows, factor, t.gradient, t.cols, t.q, t.ldq, 1, t.dk, depth_);
 }

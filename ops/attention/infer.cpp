@@ -183,7 +183,8 @@ void InferAttention::plan_part(int64_t b) {
       .set("pre_tokens", pre_tokens)
       .set("next_tokens", next_tokens)
       .set("sparse_mode", sparse_mode);
-  if (!absent(pse_)) part.call.set("pse", cut(narrowed(pse_, b, part.queries), 3, part.keys));
+  if (!absent(pse_))
+    part.call.set("pse", cut(narrowed(pse_, b, part.queries), 3, part.keys)).set("pse_type", int64_t{0});
   if (!absent(mask_)) part.call.set("atten_mask", cut(narrowed(mask_, b, part.queries), 3, part.keys));
   // Each sample has the room of the longest.
   part.statistics = std::max<int64_t>(b, 0) * q_.shape[1] * q_.shape[2] * 8;

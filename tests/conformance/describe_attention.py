@@ -33,12 +33,16 @@ def hidden(mode, mask, q, k):
     return None if mask is None or mask.numel() == 0 else mask.bool()
 
 
-def attention(q, k, v, scale, mode=0, mask=None, pse=None, keep=None, keep_prob=1.0):
+def scored(q, k, scale, pse=None, pse_type=1):
+    """As documented of npu_fusion_attention: with pse_type 1, its default, the bias is scaled, too."""
+    bias = 0 if pse is None else pse
+    return scale * (q @ k.mT + bias) if pse_type == 1 else scale * (q @ k.mT) + bias
+
+
+def attention(q, k, v, scale, mode=0, mask=None, pse=None, keep=None, keep_prob=1.0, pse_type=1):
     group = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-    scores = q @ k.mT * scale
-    if pse is not None:
-        scores = scores + pse
+    scores = scored(q, k, scale, pse, pse_type)
     off = hidden(mode, mask, q.shape[2], k.shape[2])
     if off is not None:
         scores = scores.masked_fill(off, float("-inf"))
@@ -57,11 +61,12 @@ def keep_bits(mask, shape):
     return bits[:count].view(shape).double()
 
 
-def forward(query, key, value, atten_mask, pse, drop_mask, keep_prob, scale, input_layout, sparse_mode, head_num):
+def forward(query, key, value, atten_mask, pse, drop_mask, keep_prob, scale, input_layout, sparse_mode, head_num,
+            pse_type=1):  # fmt: skip
     kv = key.shape[2] * head_num // query.shape[2] if query.dim() == 3 else 0
     q, k, v = (heads(t, input_layout, n) for t, n in ((query, head_num), (key, kv), (value, kv)))
     keep = None if drop_mask is None else keep_bits(drop_mask, (*q.shape[:3], k.shape[2]))
-    out, top, total = attention(q, k, v, scale, sparse_mode, atten_mask, pse, keep, keep_prob)
+    out, top, total = attention(q, k, v, scale, sparse_mode, atten_mask, pse, keep, keep_prob, pse_type)
     return top, total, None, folded(out, input_layout)
 
 
@@ -78,8 +83,9 @@ def flash(**options):
     # A bit mask has no strides: the client packs it.
     layouts = ("plain",) if "drop_mask" in options else ("plain", "transposed", "sliced")
     case("aclnnFlashAttentionScore", forward, HALF, layouts=layouts, out_dtypes=STATISTICS, **values)
-    case("aclnnFlashAttentionScoreV2", forward, HALF, layouts=("plain",), out_dtypes=STATISTICS,
-         q_start_idx=[], kv_start_idx=[], pse_type=1, **values)  # fmt: skip
+    for pse_type in (0, 1) if values["pse"] is not None else (1,):
+        case("aclnnFlashAttentionScoreV2", forward, HALF, layouts=("plain",), out_dtypes=STATISTICS,
+             q_start_idx=[], kv_start_idx=[], pse_type=pse_type, **values)  # fmt: skip
 
 
 flash()
@@ -93,55 +99,66 @@ flash(query=T(S, B, N * D), key=T(L, B, KV * D), value=T(L, B, KV * D), input_la
 flash(query=T(B, S, N, D), key=T(B, L, N, D), value=T(B, L, N, D), input_layout="BSND")
 
 
-def consistent(mode):
-    """Backward needs the forward's results: made here in float64 from the same seed as the other inputs."""
+def consistent(mode, pse_type):
+    """Backward needs the forward's results: made here in float64 from the same seed as the other inputs. A bias is
+    among them where there is a pse_type."""
 
     def made(g):
-        q, k, v, dy = (torch.rand(s, generator=g, dtype=torch.float64) * 2 - 1 for s in SHAPES)
-        q, k, v, dy = (t.bfloat16().double() for t in (q, k, v, dy))  # exact in every dtype under test
-        out, top, total = attention(q, k, v, 0.3, mode)
-        return {"query": q, "key": k, "value": v, "dy": dy, "attention": out, "softmax_max": top, "softmax_sum": total}
+        q, k, v, dy, pse = (torch.rand(s, generator=g, dtype=torch.float64) * 2 - 1 for s in SHAPES)
+        q, k, v, dy, pse = (t.bfloat16().double() for t in (q, k, v, dy, pse))  # exact in every dtype under test
+        bias = {} if pse_type is None else {"pse": pse, "pse_type": pse_type}
+        out, top, total = attention(q, k, v, 0.3, mode, **bias)
+        named = {"query": q, "key": k, "value": v, "dy": dy, "attention": out, "softmax_max": top}
+        return named | {"softmax_sum": total} | ({} if pse_type is None else {"pse": pse})
 
     return made
 
 
-SHAPES = [(B, N, S, D), (B, KV, L, D), (B, KV, L, D), (B, N, S, D)]
+SHAPES = [(B, N, S, D), (B, KV, L, D), (B, KV, L, D), (B, N, S, D), (B, N, S, L)]
 
 
-def gradients(q, k, v, dy, out, top, total, mode):
+def gradients(query, key, value, dy, attention, softmax_max, softmax_sum, mode, pse=None, pse_type=1):
     """The formula itself: of the forward's results, which are arguments, the output was rounded to the dtype."""
-    group = q.shape[1] // k.shape[1]
-    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-    scores = q @ k.mT * 0.3
+    group = query.shape[1] // key.shape[1]
+    k, v = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+    scores = scored(query, k, 0.3, pse, pse_type)
     if (off := hidden(mode, None, *scores.shape[2:])) is not None:
         scores = scores.masked_fill(off, float("-inf"))
-    p = (scores - top[..., :1]).exp() / total[..., :1]
-    ds = p * (dy @ v.mT - (dy * out).sum(-1, keepdim=True)) * 0.3
-    dk, dv = (t.unflatten(1, (-1, group)).sum(2) for t in (ds.mT @ q, p.mT @ dy))
-    return ds @ k, dk, dv
+    p = (scores - softmax_max[..., :1]).exp() / softmax_sum[..., :1]
+    raw = p * (dy @ v.mT - (dy * attention).sum(-1, keepdim=True))
+    ds = raw * 0.3
+    dk, dv = (t.unflatten(1, (-1, group)).sum(2) for t in (ds.mT @ query, p.mT @ dy))
+    return ds @ k, dk, dv, None if pse is None else ds if pse_type == 1 else raw
 
 
-def grad(mode):
-    made = consistent(mode)(torch.Generator().manual_seed(3))
-    leaves = [made[n].requires_grad_() for n in ("query", "key", "value")]
-    by_autograd = torch.autograd.grad(attention(*leaves, 0.3, mode)[0], leaves, made["dy"])
+def grad(mode, pse_type=None):
+    bias = {} if pse_type is None else {"pse_type": pse_type}
+    made = consistent(mode, pse_type)(torch.Generator().manual_seed(3))
+    names = ["query", "key", "value"] + ["pse"] * (pse_type is not None)
+    leaves = {n: made[n].requires_grad_() for n in names}
+    q, k, v = (leaves[n] for n in names[:3])
+    result = attention(q, k, v, 0.3, mode, pse=leaves.get("pse"), **bias)[0]
+    by_autograd = torch.autograd.grad(result, list(leaves.values()), made["dy"])
     made = {n: t.detach() for n, t in made.items()}
-    for formula, derived in zip(gradients(*made.values(), mode), by_autograd, strict=True):
+    for formula, derived in zip(gradients(**made, mode=mode, **bias), by_autograd, strict=False):
         torch.testing.assert_close(formula, derived)
 
-    def oracle(query, key, value, dy, attention, softmax_max, softmax_sum):
-        return (*gradients(query, key, value, dy, attention, softmax_max, softmax_sum, mode), None)
+    def oracle(query, key, value, dy, attention, softmax_max, softmax_sum, pse=None, pse_type=1):
+        return gradients(query, key, value, dy, attention, softmax_max, softmax_sum, mode, pse, pse_type)
 
     def fixed(name, dtype=None):
         return T(values=lambda _: made[name].float().contiguous(), dtype=dtype)
 
-    values = {n: fixed(n) for n in ("query", "key", "value", "dy", "attention")}
+    values = {n: fixed(n) for n in ("query", "key", "value", "dy", "attention", *names[3:])}
     values |= {n: T(values=lambda _, n=n: made[n].float().contiguous(), dtype=torch.float32) for n in STATISTICS}
-    values |= {"softmax": None, **COMMON, "sparse_mode": mode}
-    case("aclnnFlashAttentionScoreGrad", oracle, HALF, layouts=("plain", "transposed"), **values)
+    values = {"softmax": None, **COMMON, "sparse_mode": mode} | values
+    if pse_type != 0:
+        case("aclnnFlashAttentionScoreGrad", oracle, HALF, layouts=("plain", "transposed"), **values)
     case("aclnnFlashAttentionScoreGradV2", oracle, HALF, layouts=("plain",), q_start_idx=[],
-         kv_start_idx=[], pse_type=1, **values)  # fmt: skip
+         kv_start_idx=[], pse_type=1 if pse_type is None else pse_type, **values)  # fmt: skip
 
 
 for mode in (0, 2, 3):
     grad(mode)
+for pse_type in (0, 1):
+    grad(0, pse_type)

@@ -76,7 +76,7 @@ Heads heads_of(const Lowering& l) {
 
 void set_arguments(OperatorCall& call, const Heads& h) {
   call.set("query", h.q).set("key", h.k).set("value", h.v);
-  if (h.bias.slot >= 0) call.set("pse", h.bias);
+  if (h.bias.slot >= 0) call.set("pse", h.bias).set("pse_type", int64_t{0});  // added to what is scaled
   call.set("scale", h.factor).set("head_num", h.q.view.shape[1]).set("input_layout", std::string("BNSD"));
   call.set("hidden_rows_are_nan", true);
 }
