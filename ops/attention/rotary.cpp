@@ -172,8 +172,10 @@ struct RotaryGrad final : Operator {
   void run() override {
     for_rows(upper, [this](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) {
-        run_values(group);
-        if (angles()) run_angles(group);
+        if (angles())
+          run_with_angles(group);
+        else
+          run_values(group);
       }
     });
   }
@@ -201,15 +203,23 @@ struct RotaryGrad final : Operator {
     std::copy_n(made.data(), length, target);
     lower.store(group, target);
   }
-  void run_angles(int64_t group) const {
+  /// grad_x may lie where grad does, and grad_cos and grad_sin where cos and sin do: all is read before it is written.
+  void run_with_angles(int64_t group) const {
+    const Scratch<double> dc(groups.size), ds(groups.size);
+    sum_angles(group, dc, ds);
+    run_values(group);
+    const Scratch<float> buffer(groups.size);
+    write(lower_cos, group, dc, buffer);
+    write(lower_sin, group, ds, buffer);
+  }
+  void sum_angles(int64_t group, double* dc, double* ds) const {
     const int64_t size = groups.size, length = upper.length();
-    const Scratch<float> g_buffer(length), x_buffer(length), out_buffer(size);
+    const Scratch<float> g_buffer(length), x_buffer(length);
     const auto* g = static_cast<const float*>(upper.load(group, g_buffer));
     const auto* values = static_cast<const float*>(from.load(group, x_buffer));
     // Summed over all rows of the group by one thread, in order: in double, as they may be thousands.
-    const Scratch<double> dc(size), ds(size);
-    std::fill(dc.data(), dc.data() + size, 0.0);
-    std::fill(ds.data(), ds.data() + size, 0.0);
+    std::fill_n(dc, size, 0.0);
+    std::fill_n(ds, size, 0.0);
     const Rotation& r = groups.rotation;
     for (int64_t row = 0; row < length; row += size) {
       for (int64_t i = 0; i < size; ++i) {
@@ -218,8 +228,6 @@ struct RotaryGrad final : Operator {
         ds[i] += static_cast<double>(g[row + i]) * values[row + r.second[k]] * r.sign[k];
       }
     }
-    write(lower_cos, group, dc, out_buffer);
-    write(lower_sin, group, ds, out_buffer);
   }
   void write(const Rows& rows, int64_t group, const double* sums, float* buffer) const {
     auto* target = static_cast<float*>(rows.target(group, buffer));
