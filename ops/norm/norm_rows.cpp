@@ -215,17 +215,17 @@ void RowNormGradient::run_part(int64_t part, const void* weight) {
     }
     const void* g = g_.load(row, buffers.other);
     // Null tells the kernel that only the sums are wanted.
-    void* out = a_.grad_self.defined() ? out_.target(row, buffers.out) : nullptr;
+    void* const target = a_.grad_self.defined() ? out_.target(row, buffers.out) : nullptr;
+    // What is added may lie where the result goes: it is read before that is written.
+    void* const out = target != nullptr && a_.extra.defined() ? static_cast<void*>(buffers.out) : target;
     const RowMoments m = moments(row, x);
     const RowGradient gradient{g, x, weight, out, sums[0], sums[1], n};
     if (a_.rms)
       kernel_->rms_gradient(gradient, m);
     else
       kernel_->layer_gradient(gradient, m);
-    if (out != nullptr && a_.extra.defined()) {
-      kernel_->add(out, extra_.load(row, buffers.other), out, n);
-    }
-    if (out != nullptr) out_.store(row, out);
+    if (out != nullptr && a_.extra.defined()) kernel_->add(out, extra_.load(row, buffers.other), target, n);
+    if (target != nullptr) out_.store(row, target);
     if ((row - begin) % kFlush != kFlush - 1 && row + 1 < end) continue;
     for (int64_t k = 0; k < 2; ++k) {
       if (sums[k] != nullptr) kernel_->flush(sums[k], n, totals + k * n);

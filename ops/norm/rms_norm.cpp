@@ -15,18 +15,20 @@ struct RmsNorm final : RowNormOperator<RowNorm> {
 
   void prepare() override {
     // The narrower of the two results is rounded from the wider one.
-    if (cast.defined() && size_of(cast.dtype) > size_of(out.dtype)) std::swap(cast, out);
+    // The fields stay as they are: a repeatable executor's addresses go into them.
+    const bool swapped = cast.defined() && size_of(cast.dtype) > size_of(out.dtype);
+    const Tensor &wide = swapped ? cast : out, &narrow = swapped ? out : cast;
     engine.plan({.self = self,
                  .residual = residual,
                  .weight = gamma,
-                 .out = out,
+                 .out = wide,
                  .rstd = rstd,
                  .sum = sum,
                  .axes = static_cast<int64_t>(gamma.rank()),
                  .rms = true,
                  .eps = eps,
                  .weight_offset = offset});
-    if (cast.defined()) convert.plan(out, cast);
+    if (cast.defined()) convert.plan(wide, narrow);
   }
   void run() override {
     engine.run();

@@ -131,7 +131,8 @@ struct GatherSums final : JoinedStatistics {
         total += parameter(sum, rank * channels_ + c, 0);
         squares += parameter(square_sum, rank * channels_ + c, 0);
       }
-      write(c, total / n, squares - total * total / n, n);
+      // Rounding may take the difference below 0 where the mean is large.
+      write(c, total / n, std::max(squares - total * total / n, 0.0), n);
     }
   }
 };
