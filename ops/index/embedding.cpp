@@ -78,7 +78,7 @@ struct EmbeddingRenorm final : Operator {
     for (const int64_t row : touched) {
       const auto* x = static_cast<const double*>(rows.load(row, buffer.data()));
       const double norm = p_norm(x, rows.length(), norm_type);
-      if (norm <= max_norm) continue;
+      if (!(norm > max_norm)) continue;  // NaN is not above it, as in torch
       auto* to = static_cast<double*>(rows.target(row, buffer.data()));
       // torch's own constant, which keeps the quotient from rounding the norm above max_norm.
       for (int64_t i = 0; i < rows.length(); ++i) to[i] = x[i] * (max_norm / (norm + 1e-7));

@@ -2,7 +2,6 @@
 // The p-norm of a row of numbers, for the operators that scale rows down to a largest norm.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -14,7 +13,7 @@ inline double p_norm(const double* x, int64_t count, double p) {
   for (int64_t i = 0; i < count; ++i) {
     const double v = std::abs(x[i]);
     if (std::isinf(p))
-      total = std::max(total, v);
+      total = v > total || std::isnan(v) ? v : total;  // NaN stays: nothing is above it
     else if (p == 0)
       total += v == 0 ? 0 : 1;
     else
