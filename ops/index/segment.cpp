@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/vector/along_dim.h"
 #include "ops/vector/ordered_tensor.h"
@@ -16,10 +17,10 @@ enum class Mode : int64_t { kSum = 1, kProduct = 2, kMaximum = 3, kMinimum = 4, 
 template <class T>
 T combined(Mode mode, T a, T b) {
   switch (mode) {
-    case Mode::kProduct: return a * b;
+    case Mode::kProduct: return wrap_multiply(a, b);
     case Mode::kMaximum: return a < b ? b : a;
     case Mode::kMinimum: return b < a ? b : a;
-    default: return a + b;
+    default: return wrap_add(a, b);
   }
 }
 

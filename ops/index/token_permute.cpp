@@ -48,6 +48,12 @@ struct Tokens : Operator {
       }
     });
   }
+  /// The bits of row `index` of `rows`; nothing where there is no such row.
+  static void copy_row(const Rows& rows, int64_t index, float* to) {
+    if (index < 0 || index >= rows.count()) return;
+    const Scratch<float> buffer(rows.length());
+    std::copy_n(static_cast<const float*>(rows.load(index, buffer)), rows.length(), to);
+  }
   /// to += factor * row `index` of `rows`; nothing where there is no such row.
   static void add_row(const Rows& rows, int64_t index, float factor, float* to) {
     if (index < 0 || index >= rows.count()) return;
@@ -95,7 +101,7 @@ struct TokenPermute final : Tokens {
       store_element(sorted, order[row] * sorted.strides[0], static_cast<double>(row));
     const int64_t top_k = from.count() == 0 ? 1 : indices.count() / from.count();
     // The result may have fewer rows than there are slots: the last ones are dropped.
-    fill_rows(to, [&](int64_t row, float* made) { add_row(from, order[static_cast<size_t>(row)] / top_k, 1, made); });
+    fill_rows(to, [&](int64_t row, float* made) { copy_row(from, order[static_cast<size_t>(row)] / top_k, made); });
   }
   int64_t cost() const override { return 1000 + 2 * out.count(); }
 };
