@@ -230,6 +230,21 @@ TEST(ConvolutionArguments, EmptyBatchGivesZeroGradients) {
   EXPECT_EQ(grad_bias.values(), std::vector<double>(6, 0.0));
 }
 
+TEST(ConvolutionArguments, PaddingBeforeAndAfterALine) {
+  const Array input = Array(DType::kFloat, {1, 1, 4}).random(1), weight = Array(DType::kFloat, {2, 1, 3}).random(2);
+  const Array padded = Array(DType::kFloat, {1, 1, 7}).filled(0), want(DType::kFloat, {1, 2, 5});
+  std::copy_n(input.tensor().as<float>(), 4, padded.tensor().as<float>() + 1);
+  Call("convolution").set("input", padded.tensor()).set("weight", weight.tensor()).set("out", want.tensor()).run();
+  const Array out(DType::kFloat, {1, 2, 5});
+  Call("convolution")
+      .set("input", input.tensor())
+      .set("weight", weight.tensor())
+      .set("out", out.tensor())
+      .set("padding", std::vector<int64_t>{1, 2})
+      .run();
+  expect_near(out.values(), want.values(), 1e-6, "padding");
+}
+
 TEST(ConvolutionArguments, PaddingBeforeAndAfter) {
   const Array input = Array(DType::kFloat, {1, 2, 4, 4}).random(1),
               weight = Array(DType::kFloat, {3, 2, 3, 3}).random(2);

@@ -18,7 +18,7 @@ struct Padding {
 };
 
 Padding padding_of(const ConvOptions& o, size_t d, size_t rank) {
-  if (o.padding.size() == 2 * rank && rank > 1) return {o.padding[2 * d], o.padding[2 * d + 1]};
+  if (o.padding.size() == 2 * rank) return {o.padding[2 * d], o.padding[2 * d + 1]};
   const int64_t both = value(o.padding, d, 0);
   return {both, both};
 }
