@@ -6,6 +6,18 @@
 #include "acl/error_state.h"
 
 namespace npu::acl {
+
+void check_reach(const Tensor& t) {
+  int64_t last = t.offset;
+  for (size_t i = 0; i < t.rank(); ++i) {
+    int64_t step = 0;
+    const bool fits = !__builtin_mul_overflow(t.strides[i], std::max<int64_t>(t.shape[i] - 1, 0), &step) &&
+                      !__builtin_add_overflow(last, step, &last);
+    require(fits && last < std::numeric_limits<int64_t>::max() / 64, "stride[{}] is {}: the view leaves 64-bit memory",
+            i, t.strides[i]);
+  }
+}
+
 namespace {
 
 /// Element types that have a name; the sub-byte ones are carried, operators refuse what they cannot compute.
@@ -27,18 +39,6 @@ int64_t product(std::span<const int64_t> sizes, const char* name) {
   for (const int64_t size : sizes)
     require(!__builtin_mul_overflow(n, size, &n), "{} has more elements than 64 bits can count", name);
   return n;
-}
-
-// From here on kernels multiply sizes by strides without looking: every place of the view must fit, in bytes too.
-void check_reach(const Tensor& t) {
-  int64_t last = t.offset;
-  for (size_t i = 0; i < t.rank(); ++i) {
-    int64_t step = 0;
-    const bool fits = !__builtin_mul_overflow(t.strides[i], std::max<int64_t>(t.shape[i] - 1, 0), &step) &&
-                      !__builtin_add_overflow(last, step, &last);
-    require(fits && last < std::numeric_limits<int64_t>::max() / 64, "stride[{}] is {}: the view leaves 64-bit memory",
-            i, t.strides[i]);
-  }
 }
 
 /// Vendor samples give no stride for plain tensors: row-major is meant.

@@ -40,6 +40,10 @@ namespace npu::acl {
 template <class T>
 using ObjectPool = Pool<T, 1 << 20>;
 
+/// Refuses (161002) a view with a place that 64 bits cannot name, in bytes too: from here on kernels multiply sizes by
+/// strides without looking.
+void check_reach(const Tensor& view);
+
 /// Refuses (161002) a pointer that is no live object of its kind: destroyed already, or something else.
 template <class T>
 const T& live(const T* pointer, const char* kind) {

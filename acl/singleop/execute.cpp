@@ -314,10 +314,12 @@ std::shared_ptr<Prepared> prepare(const OperatorType& type, const Side& inputs, 
 /// Whether a result lies on another device: a copy between devices.
 /// Such a task shows results to others (task.h): after a failure it is dropped in every mode.
 bool leaves_device(const Side& outputs, int device) {
-  return std::any_of(outputs.buffers.begin(), outputs.buffers.end(), [&](const aclDataBuffer* buffer) {
-    const device::Block block = device::find_block(buffer->data);
-    return block && block.device != device;
-  });
+  for (size_t i = 0; i < outputs.buffers.size(); ++i) {
+    if (outputs.descs[i]->dtype == DType::kUndefined) continue;  // left out: its buffer may be anything
+    const device::Block block = device::find_block(outputs.buffers[i]->data);
+    if (block && block.device != device) return true;
+  }
+  return false;
 }
 
 void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared> call, device::Stream& stream) {

@@ -4,6 +4,7 @@
 
 #include "acl/runtime/runtime_fixture.h"
 #include "acl/singleop/operator_type.h"
+#include "aclnn/acl_meta.h"
 #include "base/error.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
@@ -179,6 +180,18 @@ TEST_F(SingleOp, BlockedFormatsAreRefused) {
   EXPECT_OK(aclSetTensorFormat(blocked.desc, ACL_FORMAT_FRACTAL_NZ));
   EXPECT_EQ(run("Identity", {&blocked}, {&x}), ACL_ERROR_INVALID_PARAM);
   EXPECT_NE(std::string(aclGetRecentErrMsg()).find("allow_internal_format"), std::string::npos);
+}
+
+/// Numbers whose sums and products leave 64 bits.
+TEST_F(SingleOp, ViewsThatLeaveTheirMemoryAreRefused) {
+  Memory a(16), b(8);
+  int64_t far[] = {int64_t{1} << 62}, five[] = {5};
+  Side x(ACL_FLOAT, {4}, a.get(), 16), y(ACL_FLOAT, {2}, b.get(), 8);
+  Side large(ACL_INT64, {1}, far, 8), count(ACL_INT64, {1}, five, 8);
+  for (const Side* side : {&large, &count}) EXPECT_OK(aclSetTensorPlaceMent(side->desc, ACL_MEMTYPE_HOST));
+  EXPECT_EQ(run("Slice", {&x, &large, &large}, {&y}), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(run("AsStrided", {&x, &count, &large}, {&y}), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(run("AsStrided", {&x, &large, &count}, {&y}), ACLNN_ERR_PARAM_INVALID);
 }
 
 TEST_F(SingleOp, WrongCallsAreRefused) {

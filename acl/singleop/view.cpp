@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "acl/aclnn/object.h"
 #include "base/error.h"
 
 namespace npu::acl {
@@ -54,7 +55,8 @@ Value strided(const Arguments& a) {
     fail(Code::kInvalidParam, "sizes [{}], strides [{}] and the offset {} must not be negative", fmt::join(sizes, ", "),
          fmt::join(strides, ", "), offset);
   Tensor view = x.view(Dims(std::span(sizes)), Dims(std::span(strides)));
-  view.offset += offset;
+  view.offset += std::min(offset, x.storage_elements);  // beyond it is refused below, unless nothing is there
+  check_reach(view);
   if (view.count() > 0 && view.offset + view.span() > x.storage_elements)
     fail(Code::kInvalidParam, "sizes [{}] with strides [{}] from element {} reach behind the {} elements of {}",
          fmt::join(sizes, ", "), fmt::join(strides, ", "), offset, x.storage_elements, a[0].name);
@@ -84,8 +86,9 @@ Value sliced(const Arguments& a) {
          a[2].name, sizes.size(), x);
   Tensor block = x;
   for (size_t i = 0; i < x.rank(); ++i) {
-    const int64_t size = sizes[i] == -1 ? x.shape[i] - begin[i] : sizes[i];
-    if (begin[i] < 0 || size < 0 || begin[i] + size > x.shape[i])
+    const bool inside = begin[i] >= 0 && begin[i] <= x.shape[i];
+    const int64_t rest = inside ? x.shape[i] - begin[i] : 0, size = sizes[i] == -1 ? rest : sizes[i];
+    if (!inside || size < 0 || size > rest)
       fail(Code::kInvalidParam, "offset {} and size {} leave axis {} of {}", begin[i], sizes[i], i, x);
     block.shape[i] = size;
     block.offset += begin[i] * x.strides[i];
