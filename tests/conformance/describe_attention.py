@@ -61,13 +61,15 @@ def keep_bits(mask, shape):
     return bits[:count].view(shape).double()
 
 
-def forward(query, key, value, atten_mask, pse, drop_mask, keep_prob, scale, input_layout, sparse_mode, head_num,
-            pse_type=1):  # fmt: skip
-    kv = key.shape[2] * head_num // query.shape[2] if query.dim() == 3 else 0
-    q, k, v = (heads(t, input_layout, n) for t, n in ((query, head_num), (key, kv), (value, kv)))
-    keep = None if drop_mask is None else keep_bits(drop_mask, (*q.shape[:3], k.shape[2]))
-    out, top, total = attention(q, k, v, scale, sparse_mode, atten_mask, pse, keep, keep_prob, pse_type)
-    return top, total, None, folded(out, input_layout)
+def forward(pse_type):
+    def oracle(query, key, value, atten_mask, pse, drop_mask, keep_prob, scale, input_layout, sparse_mode, head_num):
+        kv = key.shape[2] * head_num // query.shape[2] if query.dim() == 3 else 0
+        q, k, v = (heads(t, input_layout, n) for t, n in ((query, head_num), (key, kv), (value, kv)))
+        keep = None if drop_mask is None else keep_bits(drop_mask, (*q.shape[:3], k.shape[2]))
+        out, top, total = attention(q, k, v, scale, sparse_mode, atten_mask, pse, keep, keep_prob, pse_type)
+        return top, total, None, folded(out, input_layout)
+
+    return oracle
 
 
 COMMON = {
@@ -82,9 +84,9 @@ def flash(**options):
     values = {"query": T(B, N, S, D), "key": T(B, KV, L, D), "value": T(B, KV, L, D), **COMMON, **options}
     # A bit mask has no strides: the client packs it.
     layouts = ("plain",) if "drop_mask" in options else ("plain", "transposed", "sliced")
-    case("aclnnFlashAttentionScore", forward, HALF, layouts=layouts, out_dtypes=STATISTICS, **values)
+    case("aclnnFlashAttentionScore", forward(1), HALF, layouts=layouts, out_dtypes=STATISTICS, **values)
     for pse_type in (0, 1) if values["pse"] is not None else (1,):
-        case("aclnnFlashAttentionScoreV2", forward, HALF, layouts=("plain",), out_dtypes=STATISTICS,
+        case("aclnnFlashAttentionScoreV2", forward(pse_type), HALF, layouts=("plain",), out_dtypes=STATISTICS,
              q_start_idx=[], kv_start_idx=[], pse_type=pse_type, **values)  # fmt: skip
 
 
@@ -143,7 +145,10 @@ def grad(mode, pse_type=None):
     for formula, derived in zip(gradients(**made, mode=mode, **bias), by_autograd, strict=False):
         torch.testing.assert_close(formula, derived)
 
-    def oracle(query, key, value, dy, attention, softmax_max, softmax_sum, pse=None, pse_type=1):
+    def oracle(query, key, value, dy, attention, softmax_max, softmax_sum):
+        return gradients(query, key, value, dy, attention, softmax_max, softmax_sum, mode)
+
+    def oracle_with_bias(query, key, value, dy, attention, softmax_max, softmax_sum, pse):
         return gradients(query, key, value, dy, attention, softmax_max, softmax_sum, mode, pse, pse_type)
 
     def fixed(name, dtype=None):
@@ -152,9 +157,10 @@ def grad(mode, pse_type=None):
     values = {n: fixed(n) for n in ("query", "key", "value", "dy", "attention", *names[3:])}
     values |= {n: T(values=lambda _, n=n: made[n].float().contiguous(), dtype=torch.float32) for n in STATISTICS}
     values = {"softmax": None, **COMMON, "sparse_mode": mode} | values
+    told = oracle if pse_type is None else oracle_with_bias
     if pse_type != 0:
-        case("aclnnFlashAttentionScoreGrad", oracle, HALF, layouts=("plain", "transposed"), **values)
-    case("aclnnFlashAttentionScoreGradV2", oracle, HALF, layouts=("plain",), q_start_idx=[],
+        case("aclnnFlashAttentionScoreGrad", told, HALF, layouts=("plain", "transposed"), **values)
+    case("aclnnFlashAttentionScoreGradV2", told, HALF, layouts=("plain",), q_start_idx=[],
          kv_start_idx=[], pse_type=1 if pse_type is None else pse_type, **values)  # fmt: skip
 
 
