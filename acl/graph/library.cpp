@@ -50,7 +50,7 @@ graph::HostNode host_node(anynpu_host host, void* context) {
 
 /// Runs `body` and keeps the node that failed.
 template <class Body>
-aclError run_call(const char* function, Body&& body) {
+aclError call_graph(const char* function, Body&& body) {
   last_failure.reset();
   return call(function, [&] {
     try {
@@ -113,7 +113,7 @@ aclError anynpu_library_remove(anynpu_library* library, const char* function) {
 
 aclError anynpu_library_run(anynpu_library* library, const char* function, anynpu_value* const* inputs,
                             size_t input_count, anynpu_value** outputs, size_t output_count) {
-  return npu::acl::run_call("anynpu_library_run", [&] {
+  return npu::acl::call_graph("anynpu_library_run", [&] {
     const auto values = npu::acl::values_of(inputs, input_count, "inputs");
     auto& functions = given(library, "library")->library;
     npu::acl::give(functions.get(given(function, "function"), npu::graph::Role::kRoot)->run(values), outputs,
@@ -124,7 +124,7 @@ aclError anynpu_library_run(anynpu_library* library, const char* function, anynp
 aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, size_t size,
                                  anynpu_value* const* inputs, size_t input_count, anynpu_value** outputs,
                                  size_t output_count) {
-  return npu::acl::run_call("anynpu_library_run_node", [&] {
+  return npu::acl::call_graph("anynpu_library_run_node", [&] {
     anynpu_library& live = *given(library, "library");
     const auto values = npu::acl::values_of(inputs, input_count, "inputs");
     const auto one = live.operators.get(npu::acl::bytes_of(node_def, size, "node_def"), values);
@@ -139,7 +139,7 @@ aclError anynpu_library_run_node(anynpu_library* library, const void* node_def, 
 
 aclError anynpu_library_compile(anynpu_library* library, const char* function, anynpu_value* const* inputs,
                                 size_t input_count) {
-  return npu::acl::run_call("anynpu_library_compile", [&] {
+  return npu::acl::call_graph("anynpu_library_compile", [&] {
     const auto values = npu::acl::values_of(inputs, input_count, "inputs");
     auto& functions = given(library, "library")->library;
     functions.get(given(function, "function"), npu::graph::Role::kRoot)->compile(values);

@@ -5,13 +5,13 @@
 
 #include <cstring>
 
-#include "adapters/tensorflow/apart.h"
 #include "adapters/tensorflow/engine.h"
 #include "adapters/tensorflow/functions.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/iterator.h"
 #include "adapters/tensorflow/lifetime.h"
 #include "adapters/tensorflow/log.h"
+#include "adapters/tensorflow/python_thread.h"
 #include "anynpu/error.h"
 #include "anynpu/overflow.h"
 
@@ -55,9 +55,9 @@ std::vector<Value> by_host(const Engine& engine, TFE_Context* context, const TFE
                            const std::vector<Value>& inputs, size_t output_count) {
   const std::vector<anynpu_value*> raw = pointers(inputs);
   const char* name = checked(TFE_OpGetName, op);
-  std::vector<Value> results =
-      run_call({context, engine.name(), name, TFE_OpGetAttrs(op),
-                needs_attributes(name, raw) ? attributes_of(op) : std::vector<Attribute>{}, raw, output_count, false});
+  std::vector<Value> results = run_on_host({context, engine.name(), name, TFE_OpGetAttrs(op),
+                                            needs_attributes(name, raw) ? attributes_of(op) : std::vector<Attribute>{},
+                                            raw, output_count, false});
   saturate(engine, name, raw, results);
   return results;
 }

@@ -10,12 +10,12 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "adapters/tensorflow/apart.h"
 #include "adapters/tensorflow/dtype.h"
 #include "adapters/tensorflow/function_def.h"
 #include "adapters/tensorflow/handle.h"
 #include "adapters/tensorflow/iterator.h"
 #include "adapters/tensorflow/message.h"
+#include "adapters/tensorflow/python_thread.h"
 
 namespace npu::tensorflow {
 namespace {
@@ -239,9 +239,9 @@ std::vector<Value> Engine::run_node(const anynpu_node* node, std::span<anynpu_va
       &attributes);
   const HostCall call{current_context, name_, anynpu_node_operator(node), nullptr, std::move(attributes), inputs,
                       output_count,    true};
-  if (!enters_python(call.op)) return run_call(call);
+  if (!enters_python(call.op)) return run_on_host(call);
   std::vector<Value> outputs;
-  run_apart([&] { outputs = run_call(call); });
+  run_on_python_thread([&] { outputs = run_on_host(call); });
   return outputs;
 }
 

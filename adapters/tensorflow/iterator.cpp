@@ -103,7 +103,7 @@ bool needs_attributes(const char* op, std::span<anynpu_value* const> inputs) {
   return iterator != nullptr && iterator->feed != nullptr;
 }
 
-std::vector<Value> run_call(const HostCall& call) {
+std::vector<Value> run_on_host(const HostCall& call) {
   Object* first = call.inputs.empty() ? nullptr : object_of(call.inputs.front());
   if (first != nullptr && asks_for_next(call.op)) {
     if (consumption != nullptr) {

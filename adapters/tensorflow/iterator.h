@@ -23,10 +23,10 @@ struct HostCall {
   bool in_function;
 };
 
-/// Whether run_call() looks at the attributes of a call like this.
+/// Whether run_on_host() looks at the attributes of a call like this.
 bool needs_attributes(const char* op, std::span<anynpu_value* const> inputs);
 /// Runs the operator; raises what TensorFlow raises.
-std::vector<Value> run_call(const HostCall& call);
+std::vector<Value> run_on_host(const HostCall& call);
 
 /// Counts, while it lives, what this thread's function asks of iterators, and writes the vendor's log lines in the end:
 /// for the first run that asks one repeatedly, and with NPU_DEBUG for every run.
@@ -46,7 +46,7 @@ class Consumption {
   };
 
  private:
-  friend std::vector<Value> run_call(const HostCall& call);
+  friend std::vector<Value> run_on_host(const HostCall& call);
   TFE_Context* const context_;
   const char* const function_;
   Consumption* const outer_;

@@ -32,7 +32,7 @@ class Exchange : Watch {
 
   void run() {
     for (;;) {
-      const uint32_t heard = transport_.bell();
+      const uint32_t heard = transport_.doorbell();
       bool moved = false;
       waiting_ = nullptr;
       for (Item& item : items_) {
@@ -40,7 +40,7 @@ class Exchange : Watch {
         if (waiting_ == nullptr && item.state != Item::State::kDone) waiting_ = &item;
       }
       if (waiting_ == nullptr) return;
-      if (!moved) transport_.await_bell(heard, waiting_->message.peer, *this);
+      if (!moved) transport_.await_doorbell(heard, waiting_->message.peer, *this);
     }
   }
 

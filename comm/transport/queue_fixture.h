@@ -56,7 +56,7 @@ class Queues {
   void sleep(uint32_t rank, uint32_t heard) {
     std::unique_lock lock(mutex_);
     moved_.wait_for(lock, std::chrono::milliseconds(50), [&] {
-      return !inboxes_[rank].packets.empty() || inboxes_[rank].bell != heard || !reason_.text.empty();
+      return !inboxes_[rank].packets.empty() || inboxes_[rank].doorbell != heard || !reason_.text.empty();
     });
   }
 
@@ -67,7 +67,7 @@ class Queues {
     if (pair.posted + 1 != number) return false;
     pair.posted = number;
     pair.letters.push_back({number, call, std::move(data)});
-    for (const uint32_t rank : {from, to}) ++inboxes_[rank].bell;
+    for (const uint32_t rank : {from, to}) ++inboxes_[rank].doorbell;
     moved_.notify_all();
     return true;
   }
@@ -81,13 +81,13 @@ class Queues {
     Pair& pair = pairs_[{from, to}];
     Bytes out = std::move(pair.letters.front().data);
     pair.letters.pop_front();
-    ++inboxes_[to].bell;  // for the one behind it
+    ++inboxes_[to].doorbell;  // for the one behind it
     moved_.notify_all();
     return out;
   }
-  uint32_t bell(uint32_t rank) {
+  uint32_t doorbell(uint32_t rank) {
     const std::lock_guard lock(mutex_);
-    return inboxes_[rank].bell;
+    return inboxes_[rank].doorbell;
   }
 
   Transport::Sight sight(uint32_t rank) {
@@ -114,7 +114,7 @@ class Queues {
  private:
   struct Inbox {
     std::deque<Packet> packets;
-    uint32_t bell = 0;
+    uint32_t doorbell = 0;
   };
   struct Letter {
     uint32_t number;
@@ -234,10 +234,10 @@ class QueueTransport final : public Transport {
     const Bytes data = queues_->take(from, rank_);
     if (!data.empty()) std::memcpy(resolved(buffer, data.size()), data.data(), data.size());
   }
-  uint32_t bell() const override { return queues_->bell(rank_); }
-  void await_bell(uint32_t heard, uint32_t whose, Watch& watch) override {
+  uint32_t doorbell() const override { return queues_->doorbell(rank_); }
+  void await_doorbell(uint32_t heard, uint32_t whose, Watch& watch) override {
     const auto start = std::chrono::steady_clock::now();
-    while (bell() == heard) {
+    while (doorbell() == heard) {
       watch.look_around(whose, since(start));
       queues_->sleep(rank_, heard);
     }
@@ -303,7 +303,7 @@ class QueueTransport final : public Transport {
   void await(uint32_t whose, F&& there) {
     const auto start = std::chrono::steady_clock::now();
     for (;;) {
-      const uint32_t heard = bell();
+      const uint32_t heard = doorbell();
       for (Packet& each : queues_->get(rank_)) handle(each);
       if (there()) return;
       watch_->look_around(whose, since(start));

@@ -114,8 +114,8 @@ class Transport {
   /// Takes that message. Its call is that of the receiver.
   virtual void receive(uint32_t from, uint32_t number, void* buffer) = 0;
   /// Rung when a message to this rank has come, or one from it was taken.
-  virtual uint32_t bell() const = 0;
-  virtual void await_bell(uint32_t heard, uint32_t whose, Watch& watch) = 0;
+  virtual uint32_t doorbell() const = 0;
+  virtual void await_doorbell(uint32_t heard, uint32_t whose, Watch& watch) = 0;
 
   // ---- Who is there.
 

@@ -39,7 +39,7 @@ struct Pass {
   void (*fuse)(Function& function, Program& program, FusionCount& count) = nullptr;
   std::vector<std::string_view> aliases = {};  ///< names of the vendor's passes that do this
   /// Instead of `run` for a pass that goes by options and tells more than that it changed something.
-  bool (*told)(Function& function, const PassOptions& options, PassReport& report) = nullptr;
+  bool (*run_with_options)(Function& function, const PassOptions& options, PassReport& report) = nullptr;
 };
 
 /// All passes, in the order in which they run.

@@ -156,7 +156,7 @@ class Retyper {
   bool changed_ = false;
 };
 
-std::vector<NodePrecision> told(const Function& f, const std::vector<Choice>& choices) {
+std::vector<NodePrecision> precisions_of(const Function& f, const std::vector<Choice>& choices) {
   std::vector<NodePrecision> out;
   for (size_t i = 0; i < choices.size(); ++i) {
     const Choice& c = choices[i];
@@ -173,7 +173,7 @@ bool set_precision(Function& f, const PassOptions& options, PassReport& report) 
   // Choices are made for nodes of the client's, and a loop brings bodies with fused ones.
   if (std::ranges::any_of(f.nodes, [](const Node& node) { return node.parts != nullptr; })) f = unfused(f);
   std::vector<Choice> choices = choose(f, options.precision);
-  report.precision = told(f, choices);
+  report.precision = precisions_of(f, choices);
   return Retyper(f, std::move(choices), options.precision.mode().policy == PrecisionPolicy::kRaise).run();
 }
 

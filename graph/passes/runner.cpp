@@ -14,7 +14,7 @@ const std::vector<Pass>& all_passes() {
       {"inline", "Puts the nodes of called functions in the place of the calls.", inline_calls},
       {.name = "precision",
        .purpose = "Chooses in which dtype nodes compute, as precision_mode and its lists and rules say.",
-       .told = set_precision},
+       .run_with_options = set_precision},
       {"merge_reads", "Reads a variable once where nothing is written to it in between.", merge_reads},
       {"merge_equal", "Computes equal nodes once.", merge_equal_nodes},
       {"dead_nodes_again", "Drops what the passes before left without use.", drop_dead_nodes},
@@ -93,8 +93,8 @@ void check_names(const std::vector<std::string>& skip) {
 PassReport run_one(const Pass& pass, Function& function, Program& program, const PassOptions& options) {
   PassReport report{.name = pass.name, .nodes_before = function.nodes.size(), .group = pass.group};
   const auto start = std::chrono::steady_clock::now();
-  if (pass.told != nullptr) {
-    report.changed = pass.told(function, options, report);
+  if (pass.run_with_options != nullptr) {
+    report.changed = pass.run_with_options(function, options, report);
   } else if (pass.run != nullptr) {
     report.changed = pass.run(function, program);
   } else {

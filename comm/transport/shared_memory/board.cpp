@@ -127,7 +127,7 @@ Transport::Reason Board::reason() const {
 void Board::wake_all() {
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
     seat(rank).wake();
-    seat(rank).bell.wake();
+    seat(rank).doorbell.wake();
   }
 }
 

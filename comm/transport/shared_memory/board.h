@@ -37,9 +37,9 @@ static_assert(offsetof(Post, send) == 64);
 
 struct Seat {
   // Two cache lines each: neighbours are fetched together.
-  alignas(128) Counter phase;    ///< meetings this rank has come to, and those it has left
-  alignas(128) Counter writing;  ///< odd while it writes to memory of others
-  alignas(128) Counter bell;     ///< rung when a message to this rank was posted, or one from it was taken
+  alignas(128) Counter phase;     ///< meetings this rank has come to, and those it has left
+  alignas(128) Counter writing;   ///< odd while it writes to memory of others
+  alignas(128) Counter doorbell;  ///< rung when a message to this rank was posted, or one from it was taken
   alignas(128) std::atomic<uint32_t> calls{0};  ///< collectives begun
   std::atomic<uint32_t> here{0};                ///< 1: it has joined
   std::atomic<uint32_t> left{0};                ///< 1: it has left the communicator in peace

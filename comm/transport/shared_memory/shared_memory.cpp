@@ -240,7 +240,7 @@ Transport::Sent SharedMemory::send(uint32_t to, uint32_t number, const Call& cal
   channel.buffer = small ? BufferName{} : named(buffer, bytes, kept);
   if (small && bytes > 0) std::memcpy(channel.data, resolved(buffer, bytes), bytes);
   channel.posted.store(number, std::memory_order_seq_cst);
-  board_->seat(to).bell.advance();
+  board_->seat(to).doorbell.advance();
   return small ? Sent::kDone : Sent::kPosted;
 }
 
@@ -259,15 +259,15 @@ void SharedMemory::receive(uint32_t from, uint32_t number, void* buffer) {
   const std::byte* const data = bytes <= kInlineMessage ? channel.data : address(from, channel.buffer);
   if (bytes > 0) comm::copy(resolved(buffer, bytes), data, bytes);
   channel.taken.store(number, std::memory_order_seq_cst);
-  board_->seat(from).bell.advance();
+  board_->seat(from).doorbell.advance();
 }
 
-uint32_t SharedMemory::bell() const { return own().bell.value.load(std::memory_order_seq_cst); }
+uint32_t SharedMemory::doorbell() const { return own().doorbell.value.load(std::memory_order_seq_cst); }
 
-void SharedMemory::await_bell(uint32_t heard, uint32_t whose, Watch& watch) {
-  Counter& bell = own().bell;
-  if (bell.reached(heard + 1)) return;
-  wait_until(bell, heard + 1, spin_, [&](int64_t waited_ms) { watch.look_around(whose, waited_ms); });
+void SharedMemory::await_doorbell(uint32_t heard, uint32_t whose, Watch& watch) {
+  Counter& doorbell = own().doorbell;
+  if (doorbell.reached(heard + 1)) return;
+  wait_until(doorbell, heard + 1, spin_, [&](int64_t waited_ms) { watch.look_around(whose, waited_ms); });
 }
 
 Transport::Sight SharedMemory::sight(uint32_t rank) const {

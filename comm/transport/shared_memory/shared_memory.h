@@ -44,8 +44,8 @@ class SharedMemory final : public Transport {
   bool taken(uint32_t to, uint32_t number) const override;
   const Call* message(uint32_t from, uint32_t number) const override;
   void receive(uint32_t from, uint32_t number, void* buffer) override;
-  uint32_t bell() const override;
-  void await_bell(uint32_t heard, uint32_t whose, Watch& watch) override;
+  uint32_t doorbell() const override;
+  void await_doorbell(uint32_t heard, uint32_t whose, Watch& watch) override;
 
   Sight sight(uint32_t rank) const override;
   void join() override;

@@ -18,7 +18,7 @@ bool truth(const Value& value) {
   return Scalar(value.tensor.bytes(), value.tensor.dtype).to_bool();
 }
 
-Values run_call(Environment& environment, const Call& call, Values inputs) {
+Values run_function(Environment& environment, const Call& call, Values inputs) {
   return environment.body(call.bodies.front())->run(std::move(inputs));
 }
 
@@ -57,7 +57,7 @@ Values run_branch(Environment& environment, const Call& call, Values inputs) {
 
 Values run_any(Environment& environment, const Call& call, Values inputs) {
   switch (call.kind) {
-    case Kind::kCall: return run_call(environment, call, std::move(inputs));
+    case Kind::kCall: return run_function(environment, call, std::move(inputs));
     case Kind::kWhile: return run_while(environment, call, std::move(inputs));
     default: return run_branch(environment, call, std::move(inputs));
   }

@@ -235,7 +235,7 @@ class MigrateFace {
                                                             : wanted_.path;
     for (const Change& change : file.changes)
       out << fmt::format("{}:{}: {}{} [{}]\n", path, change.line, change.report.empty() ? "" : change.report + ": ",
-                         told(change), change.rule);
+                         report_line(change), change.rule);
   }
 
   Wanted wanted_;

@@ -5,7 +5,7 @@
 
 namespace npu::migrate {
 
-std::string told(const Change& change) {
+std::string report_line(const Change& change) {
   if (!change.message.empty()) return change.message;
   if (change.after.empty()) return fmt::format("delete {}", change.before);
   return fmt::format("change {} to {}", change.before, change.after);

@@ -26,7 +26,7 @@ struct Change {
 };
 
 /// What a row says, in one line.
-std::string told(const Change& change);
+std::string report_line(const Change& change);
 
 /// A use of an API, for the reports of support.
 struct Use {

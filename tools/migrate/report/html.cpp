@@ -82,7 +82,7 @@ std::string html_report(const std::string& title, const std::vector<FileResult>&
     out += "<ul>\n";
     for (const Change& change : file.changes)
       out += fmt::format("<li class=\"{}\">line {}: {}{} <code>[{}]</code></li>\n", escaped(change.report), change.line,
-                         change.report.empty() ? "" : escaped(change.report) + ": ", escaped(told(change)),
+                         change.report.empty() ? "" : escaped(change.report) + ": ", escaped(report_line(change)),
                          escaped(change.rule));
     out += "</ul>\n";
     if (!file.lines.empty()) put_table(out, file);

@@ -22,7 +22,7 @@ const char* kind_of(const Change& change) {
 Json row_of(const Change& change) {
   return {{"rule", change.rule},           {"kind", kind_of(change)}, {"line", change.line},
           {"last_line", change.last_line}, {"before", change.before}, {"after", change.after},
-          {"message", told(change)}};
+          {"message", report_line(change)}};
 }
 
 }  // namespace

@@ -98,9 +98,9 @@ class Reports {
     if (change.report == "unsupported") {
       const std::string name = callee_of(change.before);
       told_.emplace(change.line, name.substr(name.rfind('.') + 1));
-      line(failed_, failed_here_, fmt::format("{}, NPU Unsupport API: {} ({})", place, name, told(change)));
+      line(failed_, failed_here_, fmt::format("{}, NPU Unsupport API: {} ({})", place, name, report_line(change)));
     } else if (!change.report.empty()) {
-      line(by_hand_, fixed_here_, fmt::format("{} {}: {}", place, change.before, told(change)));
+      line(by_hand_, fixed_here_, fmt::format("{} {}: {}", place, change.before, report_line(change)));
     } else if (change.kind == Change::Kind::kInsert) {
       const std::string said = "insert " + change.after;  // what else it says is told
       const std::string rest = change.message.starts_with(said) ? change.message.substr(said.size()) : "";

@@ -36,7 +36,7 @@ std::string change_list(const Outcome& outcome) {
     for (const Change& change : file.changes)
       if (change.report.empty())
         out += fmt::format("{},{},{},{},{}\n", field(file.path), change.line, change.last_line, operation(change),
-                           field(told(change)));
+                           field(report_line(change)));
   return out;
 }
 
@@ -46,7 +46,7 @@ Cells unsupported(const Outcome& outcome) {
     for (const Change& change : file.changes)
       if (change.report == "unsupported")
         out.push_back({no_formula(file.path), std::to_string(change.line), std::to_string(change.last_line),
-                       no_formula(change.before.substr(0, change.before.find('('))), no_formula(told(change))});
+                       no_formula(change.before.substr(0, change.before.find('('))), no_formula(report_line(change))});
   return out;
 }
 
@@ -73,7 +73,7 @@ std::string torch_log(const Outcome& outcome, const std::string& input, const st
     for (const Change& change : file.changes)
       put(change.report.empty() ? "INFO" : "WARNING",
           fmt::format("    line: {} ~ {}  Operation Type: {}  Message: {}", change.line, change.last_line,
-                      change.report.empty() ? operation(change) : change.report.c_str(), told(change)));
+                      change.report.empty() ? operation(change) : change.report.c_str(), report_line(change)));
   }
   for (const std::string& note : outcome.notes) put("WARNING", note);
   for (const std::string& failure : outcome.failures) put("ERROR", failure);

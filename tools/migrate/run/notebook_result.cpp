@@ -45,7 +45,7 @@ void put_rows(const Notebook& notebook, FileResult& file) {
 void place_rows(const Notebook& notebook, FileResult& file) {
   for (Change& change : file.changes) {
     const Notebook::Where where = notebook.where(change.line), last = notebook.where(change.last_line);
-    change.message = fmt::format("cell {}, line {}: {}", where.cell, where.line_in_cell, told(change));
+    change.message = fmt::format("cell {}, line {}: {}", where.cell, where.line_in_cell, report_line(change));
     change.line = where.line;
     change.last_line = std::max(where.line, last.line);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/apart.h"
+#include "adapters/tensorflow/python_thread.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -85,7 +85,7 @@ void give_back(Worker* worker) {
 
 void set_thread_start(void (*start)()) { thread_start = start; }
 
-void run_apart(const std::function<void()>& work) {
+void run_on_python_thread(const std::function<void()>& work) {
   struct Turn {
     Worker* worker = take();
     ~Turn() { give_back(worker); }

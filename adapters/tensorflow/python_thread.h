@@ -12,6 +12,6 @@ namespace npu::tensorflow {
 void set_thread_start(void (*start)());
 
 /// Runs `work` on another thread and waits for it. Raises what it raises.
-void run_apart(const std::function<void()>& work);
+void run_on_python_thread(const std::function<void()>& work);
 
 }  // namespace npu::tensorflow
