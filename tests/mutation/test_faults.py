@@ -32,7 +32,8 @@ def test_a_fault_is_in_the_product_and_its_test_is_there(fault):
     else:
         suite, test = re.fullmatch(r"(?:\w+/)?(\w+)\.(\w+)(?:/\w+)?", fault.test.name).groups()
         room = fault.test.program.removesuffix("_test")
-        pattern, files = rf"^TEST(?:_[FP])?\({suite}, {test}\)", (ROOT / room).rglob("*_test.cpp")
+        kind = "TEST_P" if "/" in fault.test.name else "TEST(?:_F)?"  # of one with parameters, each has a name
+        pattern, files = rf"^{kind}\({suite}, {test}\)", (ROOT / room).rglob("*_test.cpp")
     assert any(re.search(pattern, file.read_text(encoding="utf-8"), re.MULTILINE) for file in files)
 
 
