@@ -21,17 +21,14 @@ constexpr int64_t kLargestKeyed = 1 << 16;  // bytes of a value that plans are m
 Literal literal_of(const Tensor& tensor) {
   const auto* bytes = tensor.bytes();
   return {ValueType::tensor(tensor.dtype), tensor.shape,
-          std::make_shared<const std::vector<std::byte>>(
-              bytes, bytes + tensor.count() * static_cast<int64_t>(size_of(tensor.dtype))),
-          nullptr};
+          std::make_shared<const std::vector<std::byte>>(bytes, bytes + bytes_of(tensor)), nullptr};
 }
 
 ArgumentTraits traits_of(const Argument& argument, const Value& value, bool by_value) {
   ArgumentTraits traits{argument.value.type, value.tensor, nullptr, value.object};
   if (const auto* variable = dynamic_cast<const Variable*>(value.object.get())) traits.tensor = variable->meta();
   if (!value.object) traits.type = ValueType::tensor(value.tensor.dtype);
-  traits.too_long =
-      !value.object && value.tensor.count() * static_cast<int64_t>(size_of(value.tensor.dtype)) > kLargestKeyed;
+  traits.too_long = !value.object && bytes_of(value.tensor) > kLargestKeyed;
   if (by_value && !traits.too_long) traits.literal = std::make_shared<const Literal>(literal_of(value.tensor));
   traits.tensor.data = nullptr;
   return traits;

@@ -24,7 +24,7 @@ bool same_tensor(const Value& a, const Value& b) {
 /// Elements [begin, begin + count) as one matrix: where they are when they lie behind each other, else a copy.
 Tensor stacked(int device, const TensorList& list, size_t begin, size_t count, Value& copy) {
   const Tensor& first = list.elements[begin].tensor;
-  const auto bytes = first.count() * static_cast<int64_t>(size_of(first.dtype));
+  const int64_t bytes = bytes_of(first);
   const Dims shape{static_cast<int64_t>(count) * first.shape[0], first.shape[1]};
   bool apart = false;
   std::vector<size_t> positions(count);
