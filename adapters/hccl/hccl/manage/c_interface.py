@@ -2,7 +2,6 @@
 """C functions and structures for ctypes; `make docs` writes this anew."""
 
 # Written by acl/generate/c_interface.py from:
-#   acl/include/anynpu/error.h
 #   acl/include/anynpu/collective.h
 # ruff: noqa
 # fmt: off
