@@ -7,7 +7,7 @@
 #include "acl/call.h"
 #include "acl/graph/library.h"
 #include "graph/passes/fusion_switch.h"
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 
 using npu::acl::call;
 using npu::acl::given;

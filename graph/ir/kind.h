@@ -6,6 +6,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -119,19 +120,93 @@ enum class Kind : uint8_t {
 /// Members of kLoopSum's attribute terms.
 inline constexpr int64_t kTurnedLeft = 1, kTurnedRight = 2, kAddedRows = 4;
 
-/// "add", "batch_product": as tables of spellings name it.
-std::string_view name_of(Kind kind);
+/// What passes ask of many kinds at once.
+enum class Family : uint8_t {
+  kNone,
+  kProduct,      ///< products of matrices
+  kConvolution,  ///< convolutions and gradients that give images
+  kView,         ///< gives the elements of its first input in the same order
+  kFloatStatus,  ///< looks at the device's overflow word, or clears it
+};
+
+/// A kind, its name in tables of spellings, and its family.
+struct KindRow {
+  Kind kind;
+  std::string_view name;
+  Family family = Family::kNone;
+};
+
+inline constexpr KindRow kKinds[] = {
+    {Kind::kOpaque, "opaque"},
+    {Kind::kArgument, "argument"},
+    {Kind::kConstant, "constant"},
+    {Kind::kIdentity, "identity", Family::kView},
+    {Kind::kAdd, "add"},
+    {Kind::kSubtract, "subtract"},
+    {Kind::kMultiply, "multiply"},
+    {Kind::kDivide, "divide"},
+    {Kind::kAddList, "add_list"},
+    {Kind::kCast, "cast"},
+    {Kind::kProduct, "product", Family::kProduct},
+    {Kind::kBatchProduct, "batch_product", Family::kProduct},
+    {Kind::kWideBatchProduct, "wide_batch_product", Family::kProduct},
+    {Kind::kEinsum, "einsum", Family::kProduct},
+    {Kind::kConvolution, "convolution", Family::kConvolution},
+    {Kind::kConvolutionInputGrad, "convolution_input_grad", Family::kConvolution},
+    {Kind::kConvolutionFilterGrad, "convolution_filter_grad"},
+    {Kind::kDepthwiseConvolution, "depthwise_convolution", Family::kConvolution},
+    {Kind::kDepthwiseConvolutionInputGrad, "depthwise_convolution_input_grad", Family::kConvolution},
+    {Kind::kDepthwiseConvolutionFilterGrad, "depthwise_convolution_filter_grad"},
+    {Kind::kReshape, "reshape", Family::kView},
+    {Kind::kExpandDims, "expand_dims", Family::kView},
+    {Kind::kSqueeze, "squeeze", Family::kView},
+    {Kind::kShape, "shape"},
+    {Kind::kFill, "fill"},
+    {Kind::kBroadcastGradientArgs, "broadcast_gradient_args"},
+    {Kind::kSum, "sum"},
+    {Kind::kSoftmax, "softmax"},
+    {Kind::kBias, "bias"},
+    {Kind::kBiasGrad, "bias_grad"},
+    {Kind::kBatchNorm, "batch_norm"},
+    {Kind::kBatchNormGrad, "batch_norm_grad"},
+    {Kind::kRead, "read"},
+    {Kind::kAssign, "assign"},
+    {Kind::kAssignAdd, "assign_add"},
+    {Kind::kAssignSubtract, "assign_subtract"},
+    {Kind::kListItem, "list_item"},
+    {Kind::kCall, "call"},
+    {Kind::kWhile, "while"},
+    {Kind::kIf, "if"},
+    {Kind::kCase, "case"},
+    {Kind::kAllocateFloatStatus, "allocate_float_status", Family::kFloatStatus},
+    {Kind::kGetFloatStatus, "get_float_status", Family::kFloatStatus},
+    {Kind::kClearFloatStatus, "clear_float_status", Family::kFloatStatus},
+    {Kind::kReadFloatStatus, "read_float_status", Family::kFloatStatus},
+    {Kind::kResetFloatStatus, "reset_float_status", Family::kFloatStatus},
+    {Kind::kElementwise, "elementwise"},
+    {Kind::kVariableUpdate, "variable_update"},
+    {Kind::kLayerNorm, "layer_norm"},
+    {Kind::kLayerNormGrad, "layer_norm_grad"},
+    {Kind::kAttention, "attention"},
+    {Kind::kAttentionGrad, "attention_grad"},
+    {Kind::kFusedProduct, "fused_product"},
+    {Kind::kItemProduct, "item_product"},
+    {Kind::kKeptProducts, "kept_products"},
+    {Kind::kLoopSum, "loop_sum"},
+    {Kind::kLoopSumStart, "loop_sum_start"},
+    {Kind::kLoopSumEnd, "loop_sum_end"},
+};
+
+/// The name of a kind: "add", "batch_product".
+constexpr std::string_view name_of(Kind kind) { return kKinds[static_cast<size_t>(kind)].name; }
 /// The kind of this name; kOpaque for a name that no kind has.
 Kind kind_named(std::string_view name);
 
-/// Products of matrices.
-bool is_product(Kind kind);
-/// Convolutions and gradients that give images.
-bool is_convolution(Kind kind);
-/// Gives the elements of its first input in the same order.
-bool is_view(Kind kind);
-/// Looks at the device's overflow word, or clears it.
-bool is_float_status(Kind kind);
+constexpr bool is_family(Kind kind, Family family) { return kKinds[static_cast<size_t>(kind)].family == family; }
+constexpr bool is_product(Kind kind) { return is_family(kind, Family::kProduct); }
+constexpr bool is_convolution(Kind kind) { return is_family(kind, Family::kConvolution); }
+constexpr bool is_view(Kind kind) { return is_family(kind, Family::kView); }
+constexpr bool is_float_status(Kind kind) { return is_family(kind, Family::kFloatStatus); }
 
 /// What the meaning of a node is registered under: its kind, or the client's name of an opaque operator.
 struct NodeType {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/fuse.h"
 #include "graph/passes/pattern/match.h"
 #include "graph/passes/pattern/product.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

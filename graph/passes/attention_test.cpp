@@ -7,7 +7,7 @@
 #include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
 #include "graph/passes/fusion_fixture.h"
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 #include "graph/run/executable.h"
 
 namespace npu::graph {

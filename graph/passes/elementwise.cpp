@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "graph/ir/point.h"
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/fuse.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

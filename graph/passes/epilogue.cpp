@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/fuse.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

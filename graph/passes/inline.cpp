@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "graph/ir/control_flow.h"
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

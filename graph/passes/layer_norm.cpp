@@ -6,9 +6,9 @@
 //
 // and the gradient is what follows from that. Each becomes one node. The gradient's takes the statistics from x again,
 // so nothing is kept for it but x.
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/fuse.h"
 #include "graph/passes/pattern/match.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

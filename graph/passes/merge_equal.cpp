@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

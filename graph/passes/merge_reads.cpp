@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

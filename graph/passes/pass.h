@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass rewrites one function. The runner (runner.cpp) holds all of them in order, times each and verifies after it.
+// A pass rewrites one function. They stand in order in pipeline.h; the runner times each and verifies after it.
 #pragma once
 
 #include <functional>
@@ -42,9 +42,6 @@ struct Pass {
   bool (*run_with_options)(Function& function, const PassOptions& options, PassReport& report) = nullptr;
 };
 
-/// All passes, in the order in which they run.
-const std::vector<Pass>& all_passes();
-
 /// In which dtype a node computes, and why.
 struct NodePrecision {
   std::string node, op;
@@ -78,22 +75,5 @@ std::vector<PassReport> run_passes(Function& function, Program& program, const P
 std::string variant_name(std::string_view function, std::string_view change);
 /// The name by which the client knows a function: of one made by a pass, that of what it was made of.
 std::string client_name(std::string_view function);
-
-// The passes, one file each.
-bool inline_calls(Function& function, const Program& program);
-bool drop_dead_nodes(Function& function, const Program& program);
-bool merge_equal_nodes(Function& function, const Program& program);
-bool merge_reads(Function& function, const Program& program);
-void fuse_variable_updates(Function& function, Program& program, FusionCount& count);
-void fuse_attention(Function& function, Program& program, FusionCount& count);
-void fuse_layer_norm(Function& function, Program& program, FusionCount& count);
-void fuse_elementwise(Function& function, Program& program, FusionCount& count);
-void recompute_for_gradients(Function& function, Program& program, FusionCount& count);
-void fuse_matmul_epilogues(Function& function, Program& program, FusionCount& count);
-void fuse_conv_epilogues(Function& function, Program& program, FusionCount& count);
-void trim_loops(Function& function, Program& program, FusionCount& count);
-void take_inputs_out_of_loops(Function& function, Program& program, FusionCount& count);
-void take_sums_out_of_loops(Function& function, Program& program, FusionCount& count);
-bool set_precision(Function& function, const PassOptions& options, PassReport& report);
 
 }  // namespace npu::graph

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/passes/pass.h"
-
 #include <gtest/gtest.h>
 
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

@@ -3,8 +3,8 @@
 // stands between: one for each value and dtype, in front of the first that reads it.
 #include <algorithm>
 
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/unfuse.h"
+#include "graph/passes/pipeline.h"
 #include "graph/precision/choice.h"
 
 namespace npu::graph {

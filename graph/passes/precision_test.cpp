@@ -5,7 +5,7 @@
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

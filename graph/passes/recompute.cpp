@@ -6,8 +6,8 @@
 #include <map>
 
 #include "graph/ir/point.h"
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/fuse.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

@@ -8,7 +8,7 @@
 #include "graph/graph_fixture.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"
 

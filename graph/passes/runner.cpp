@@ -5,72 +5,9 @@
 #include "base/error.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
-
-const std::vector<Pass>& all_passes() {
-  static const std::vector<Pass> passes = {
-      {"dead_nodes", "Drops nodes on which no result depends.", drop_dead_nodes},
-      {"inline", "Puts the nodes of called functions in the place of the calls.", inline_calls},
-      {.name = "precision",
-       .purpose = "Chooses in which dtype nodes compute, as precision_mode and its lists and rules say.",
-       .run_with_options = set_precision},
-      {"merge_reads", "Reads a variable once where nothing is written to it in between.", merge_reads},
-      {"merge_equal", "Computes equal nodes once.", merge_equal_nodes},
-      {"dead_nodes_again", "Drops what the passes before left without use.", drop_dead_nodes},
-      {.name = "trim_loops",
-       .purpose = "Loops do not compute what nobody reads.",
-       .group = FusionGroup::kGraph,
-       .fuse = trim_loops},
-      {.name = "loop_inputs",
-       .purpose = "Products of a loop with the elements of a list are computed for many elements at once.",
-       .group = FusionGroup::kGraph,
-       .fuse = take_inputs_out_of_loops},
-      {.name = "loop_sums",
-       .purpose = "Products that every turn of a loop adds to a variable are added up many at once.",
-       .group = FusionGroup::kGraph,
-       .fuse = take_sums_out_of_loops},
-      {.name = "variable_update",
-       .purpose = "An optimizer written as primitives updates all its variables in one node, in place.",
-       .group = FusionGroup::kGraph,
-       .fuse = fuse_variable_updates,
-       .aliases = {"adam_apply_one", "adam_apply_one_with_decay", "AdamApplyOneFusionPass",
-                   "AdamApplyOneWithDecayFusionPass", "A_MomentumLossscaleFusionPass", "MulAddNL2LossFusionPass"}},
-      {.name = "attention",
-       .purpose = "Attention (products, scaling, bias and softmax) as one node that keeps no scores, and its gradient.",
-       .group = FusionGroup::kGraph,
-       .fuse = fuse_attention,
-       .aliases = {"SoftmaxGradExtFusion"}},
-      {.name = "layer_norm",
-       .purpose = "Layer normalisation and its gradient, which Keras writes as batch normalisation, as one node each.",
-       .group = FusionGroup::kGraph,
-       .fuse = fuse_layer_norm,
-       .aliases = {"LayerNormFusionPass", "LayerNormGradFusionPass", "ScopeLayerNormPass"}},
-      {.name = "recompute",
-       .purpose = "Gradients compute cheap functions of one value again, where else several of them would be kept.",
-       .group = FusionGroup::kGraph,
-       .fuse = recompute_for_gradients},
-      {.name = "elementwise",
-       .purpose = "Element-wise nodes that feed each other go over their elements once.",
-       .group = FusionGroup::kBuffer,
-       .fuse = fuse_elementwise,
-       .aliases = {"TbeEltwiseFusionPass", "TbeMultiOutputFusionPass", "MulAddFusionPass", "MulAddNFusionPass",
-                   "ReluFusionPass", "DreluFusionPass"}},
-      {.name = "matmul_epilogue",
-       .purpose = "Matrix products write what biases, activations and sums make of their results.",
-       .group = FusionGroup::kBuffer,
-       .fuse = fuse_matmul_epilogues,
-       .aliases = {"MatMulBiasAddFusionPass", "ATbeMatMulElemwiseFusionPass", "ATbeMatmulElemwiseFusionPass",
-                   "TbeBatchMatmulElementWiseFusionPass"}},
-      {.name = "conv_epilogue",
-       .purpose = "Convolutions and their gradients write what element-wise nodes make of their results.",
-       .group = FusionGroup::kBuffer,
-       .fuse = fuse_conv_epilogues,
-       .aliases = {"AABiasaddConvFusion", "TbeConvDoubleInFusionPass", "TbeConv2DBackpropElemwiseFusionPass",
-                   "TbeDxElemwisePass"}},
-  };
-  return passes;
-}
 
 std::string variant_name(std::string_view function, std::string_view change) {
   return fmt::format("{}#{}", function, change);

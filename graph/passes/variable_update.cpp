@@ -5,8 +5,8 @@
 #include <set>
 
 #include "graph/ir/point.h"
-#include "graph/passes/pass.h"
 #include "graph/passes/pattern/fuse.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function behind a plan, as the last stage of a dump shows it.
-#include "graph/passes/pass.h"
+#include "graph/passes/pipeline.h"
 #include "graph/plan/planner.h"
 
 namespace npu::graph {

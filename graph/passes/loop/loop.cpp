@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/passes/pipeline.h"
+
 namespace npu::graph {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/passes/loop/loop.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {

@@ -12,6 +12,7 @@
 #include "graph/ir/node_error.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
+#include "graph/passes/pipeline.h"
 #include "graph/run/executable.h"
 
 namespace npu::graph {

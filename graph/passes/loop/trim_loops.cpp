@@ -6,6 +6,7 @@
 #include <set>
 
 #include "graph/passes/loop/loop.h"
+#include "graph/passes/pipeline.h"
 
 namespace npu::graph {
 namespace {
