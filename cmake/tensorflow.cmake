@@ -2,17 +2,17 @@
 # The TensorFlow adapter: one library that needs TensorFlow's C API of the process it is loaded into, and nothing of it to
 # be built. A stand-in with the same SONAME and the names of tf_api.h satisfies the linker; it is not installed.
 set(adapter ${CMAKE_SOURCE_DIR}/adapters/tensorflow)
-file(STRINGS ${adapter}/tf_api.h names REGEX "^[A-Za-z].* ?\\**TFE?_[A-Za-z]+\\(")
+file(STRINGS ${adapter}/c_api/tf_api.h names REGEX "^[A-Za-z].* ?\\**TFE?_[A-Za-z]+\\(")
 list(TRANSFORM names REPLACE ".*[ *](TFE?_[A-Za-z]+)\\(.*" "\\1")
 list(TRANSFORM names REPLACE "(.+)" ".globl \\1\n.type \\1,@function\n\\1:" OUTPUT_VARIABLE lines)
 list(JOIN lines "\n" text)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/tensorflow.S CONTENT ".text\n${text}\n.section .note.GNU-stack,\"\",@progbits\n" @ONLY)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${adapter}/tf_api.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${adapter}/c_api/tf_api.h)
 add_library(tensorflow_stand_in SHARED ${CMAKE_BINARY_DIR}/generated/tensorflow.S)
 target_link_options(tensorflow_stand_in PRIVATE -nostdlib)
 set_target_properties(tensorflow_stand_in PROPERTIES OUTPUT_NAME tensorflow_cc SOVERSION 2 LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/stand_in)
 
-file(GLOB adapter_sources CONFIGURE_DEPENDS ${adapter}/*.cpp)
+file(GLOB_RECURSE adapter_sources CONFIGURE_DEPENDS ${adapter}/*.cpp)
 list(FILTER adapter_sources EXCLUDE REGEX "_test\\.cpp$")
 add_library(anynpu_tensorflow SHARED ${adapter_sources})
 target_include_directories(anynpu_tensorflow PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/acl/include)
@@ -22,8 +22,8 @@ set_target_properties(anynpu_tensorflow PROPERTIES BUILD_WITH_INSTALL_RPATH ON I
 
 # The parts that call nothing of TensorFlow, in a program without it and without our library, so that sanitizers see all.
 if(ANYNPU_TESTS)
-  file(GLOB adapter_tests CONFIGURE_DEPENDS ${adapter}/*_test.cpp)
-  add_executable(tensorflow_test ${adapter_tests} ${adapter}/channel.cpp)
+  file(GLOB_RECURSE adapter_tests CONFIGURE_DEPENDS ${adapter}/*_test.cpp)
+  add_executable(tensorflow_test ${adapter_tests} ${adapter}/input/channel.cpp)
   target_include_directories(tensorflow_test PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/acl/include)
   target_link_libraries(tensorflow_test PRIVATE GTest::gtest_main Threads::Threads)
   add_test(NAME tensorflow COMMAND tensorflow_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

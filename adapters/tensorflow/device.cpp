@@ -5,13 +5,13 @@
 
 #include <cstring>
 
+#include "adapters/tensorflow/c_api/functions.h"
 #include "adapters/tensorflow/engine.h"
-#include "adapters/tensorflow/functions.h"
-#include "adapters/tensorflow/handle.h"
-#include "adapters/tensorflow/iterator.h"
+#include "adapters/tensorflow/host/python_thread.h"
+#include "adapters/tensorflow/input/iterator.h"
 #include "adapters/tensorflow/lifetime.h"
-#include "adapters/tensorflow/log.h"
-#include "adapters/tensorflow/python_thread.h"
+#include "adapters/tensorflow/log/log.h"
+#include "adapters/tensorflow/tensor/handle.h"
 #include "anynpu/error.h"
 #include "anynpu/overflow.h"
 

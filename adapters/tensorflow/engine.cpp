@@ -10,12 +10,12 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "adapters/tensorflow/dtype.h"
-#include "adapters/tensorflow/function_def.h"
-#include "adapters/tensorflow/handle.h"
-#include "adapters/tensorflow/iterator.h"
-#include "adapters/tensorflow/message.h"
-#include "adapters/tensorflow/python_thread.h"
+#include "adapters/tensorflow/c_api/function_def.h"
+#include "adapters/tensorflow/c_api/message.h"
+#include "adapters/tensorflow/host/python_thread.h"
+#include "adapters/tensorflow/input/iterator.h"
+#include "adapters/tensorflow/tensor/dtype.h"
+#include "adapters/tensorflow/tensor/handle.h"
 
 namespace npu::tensorflow {
 namespace {

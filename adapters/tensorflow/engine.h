@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/tensorflow/function_log.h"
-#include "adapters/tensorflow/host.h"
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
+#include "adapters/tensorflow/host/host.h"
+#include "adapters/tensorflow/log/function_log.h"
 
 namespace npu::tensorflow {
 

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <thread>
 
-#include "adapters/tensorflow/channel.h"
-#include "adapters/tensorflow/functions.h"
+#include "adapters/tensorflow/c_api/functions.h"
+#include "adapters/tensorflow/input/channel.h"
 
 namespace npu::tensorflow {
 namespace {

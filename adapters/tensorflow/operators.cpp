@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "adapters/tensorflow/functions.h"
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/functions.h"
+#include "adapters/tensorflow/c_api/owned.h"
 
 namespace npu::tensorflow {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "adapters/tensorflow/tf_api.h"
+#include "adapters/tensorflow/c_api/tf_api.h"
 
 namespace npu::tensorflow {
 

@@ -42,7 +42,7 @@ def shape(parameter):
 
 
 def test_functions_are_declared_as_tensorflow_declares_them():
-    mine = functions((ROOT / "adapters/tensorflow/tf_api.h").read_text())
+    mine = functions((ROOT / "adapters/tensorflow/c_api/tf_api.h").read_text())
     include = pathlib.Path(tf.sysconfig.get_include()) / "tensorflow/c"
     theirs = set()
     for header in [*include.glob("*.h"), *(include / "eager").glob("*.h")]:
@@ -55,5 +55,5 @@ def test_the_library_asks_for_nothing_else():
     symbols = subprocess.run(["nm", "-D", "-C", str(library.path())], capture_output=True, text=True, check=True).stdout
     wanted = {line.split()[-1].partition("@")[0] for line in symbols.splitlines() if " U " in line}
     assert not [name for name in wanted if "tensorflow::" in name]
-    mine = functions((ROOT / "adapters/tensorflow/tf_api.h").read_text())
+    mine = functions((ROOT / "adapters/tensorflow/c_api/tf_api.h").read_text())
     assert {name for name in wanted if name.startswith("TF")} <= {name for name, _ in mine}

@@ -8,7 +8,7 @@
 #   acl/include/anynpu/overflow.h
 #   acl/include/anynpu/collective.h
 #   acl/include/anynpu/graph.h
-#   adapters/tensorflow/functions.h
+#   adapters/tensorflow/c_api/functions.h
 # ruff: noqa
 # fmt: off
 

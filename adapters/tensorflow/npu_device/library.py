@@ -77,7 +77,7 @@ def open_device(device_id, name):
 
 
 def log(text, level=INFO):
-    """A line in the form of TensorFlow's own, see adapters/tensorflow/log.h."""
+    """A line in the form of TensorFlow's own, see adapters/tensorflow/log/log.h."""
     load().anynpu_tensorflow_log(level, text.encode())
 
 

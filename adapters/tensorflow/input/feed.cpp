@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/feed.h"
+#include "adapters/tensorflow/input/feed.h"
 
 #include <anynpu/settings.h>
 
-#include "adapters/tensorflow/log.h"
-#include "adapters/tensorflow/pipeline.h"
+#include "adapters/tensorflow/input/pipeline.h"
+#include "adapters/tensorflow/log/log.h"
 
 namespace npu::tensorflow {
 namespace {

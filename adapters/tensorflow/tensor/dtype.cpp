@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/dtype.h"
+#include "adapters/tensorflow/tensor/dtype.h"
 
 #include <array>
 #include <string>
 
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
 
 namespace npu::tensorflow {
 namespace {

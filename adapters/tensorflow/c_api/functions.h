@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The adapter's functions for the Python package npu_device, whose own declarations (npu_device/c_interface.py) are
  * made from this file. A `device` is what anynpu_tensorflow_device gave. */
-#ifndef ANYNPU_ADAPTERS_TENSORFLOW_FUNCTIONS_H_
-#define ANYNPU_ADAPTERS_TENSORFLOW_FUNCTIONS_H_
+#ifndef ANYNPU_ADAPTERS_TENSORFLOW_C_API_FUNCTIONS_H_
+#define ANYNPU_ADAPTERS_TENSORFLOW_C_API_FUNCTIONS_H_
 
 #include <stddef.h>
 
@@ -54,4 +54,4 @@ void anynpu_tensorflow_log(int level, const char* text);
 }
 #endif
 
-#endif /* ANYNPU_ADAPTERS_TENSORFLOW_FUNCTIONS_H_ */
+#endif /* ANYNPU_ADAPTERS_TENSORFLOW_C_API_FUNCTIONS_H_ */

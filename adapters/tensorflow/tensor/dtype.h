@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "acl/acl_base.h"
-#include "adapters/tensorflow/tf_api.h"
+#include "adapters/tensorflow/c_api/tf_api.h"
 
 namespace npu::tensorflow {
 

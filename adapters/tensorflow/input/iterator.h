@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/tensorflow/host.h"
+#include "adapters/tensorflow/host/host.h"
 
 namespace npu::tensorflow {
 

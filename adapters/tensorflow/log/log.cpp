@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/log.h"
+#include "adapters/tensorflow/log/log.h"
 
 #include <acl/acl.h>
 #include <anynpu/settings.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "adapters/tensorflow/functions.h"
+#include "adapters/tensorflow/c_api/functions.h"
 
 namespace npu::tensorflow {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/host.h"
+#include "adapters/tensorflow/host/host.h"
 
 #include <protozero/pbf_writer.hpp>
 
-#include "adapters/tensorflow/message.h"
+#include "adapters/tensorflow/c_api/message.h"
 
 namespace npu::tensorflow {
 namespace {

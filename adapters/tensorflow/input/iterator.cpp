@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/iterator.h"
+#include "adapters/tensorflow/input/iterator.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,14 +7,14 @@
 #include <protozero/pbf_reader.hpp>
 #include <set>
 
-#include "adapters/tensorflow/feed.h"
-#include "adapters/tensorflow/function_log.h"
-#include "adapters/tensorflow/functions.h"
-#include "adapters/tensorflow/handle.h"
-#include "adapters/tensorflow/log.h"
-#include "adapters/tensorflow/message.h"
-#include "adapters/tensorflow/pipeline.h"
-#include "adapters/tensorflow/twin.h"
+#include "adapters/tensorflow/c_api/functions.h"
+#include "adapters/tensorflow/c_api/message.h"
+#include "adapters/tensorflow/input/feed.h"
+#include "adapters/tensorflow/input/pipeline.h"
+#include "adapters/tensorflow/log/function_log.h"
+#include "adapters/tensorflow/log/log.h"
+#include "adapters/tensorflow/tensor/handle.h"
+#include "adapters/tensorflow/tensor/twin.h"
 
 namespace npu::tensorflow {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "adapters/tensorflow/host.h"
+#include "adapters/tensorflow/host/host.h"
 
 namespace npu::tensorflow {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "adapters/tensorflow/tf_api.h"
+#include "adapters/tensorflow/c_api/tf_api.h"
 #include "anynpu/graph.h"
 
 namespace npu::tensorflow {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/channel.h"
+#include "adapters/tensorflow/input/channel.h"
 
 #include <pthread.h>
 

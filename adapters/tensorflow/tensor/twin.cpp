@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/twin.h"
+#include "adapters/tensorflow/tensor/twin.h"
 
 #include <cstdio>
 #include <cstring>
 #include <protozero/pbf_writer.hpp>
 
-#include "adapters/tensorflow/handle.h"
-#include "adapters/tensorflow/message.h"
+#include "adapters/tensorflow/c_api/message.h"
+#include "adapters/tensorflow/tensor/handle.h"
 
 namespace npu::tensorflow {
 namespace {

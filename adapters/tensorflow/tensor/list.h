@@ -2,7 +2,7 @@
 // Lists of tensors of the engine for nodes that TensorFlow runs.
 #pragma once
 
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
 
 namespace npu::tensorflow {
 

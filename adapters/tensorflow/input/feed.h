@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/tensorflow/channel.h"
-#include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/input/channel.h"
+#include "adapters/tensorflow/tensor/handle.h"
 
 namespace npu::tensorflow {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "adapters/tensorflow/host.h"
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
+#include "adapters/tensorflow/host/host.h"
 
 namespace npu::tensorflow {
 

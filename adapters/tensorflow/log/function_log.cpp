@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/function_log.h"
+#include "adapters/tensorflow/log/function_log.h"
 
 #include <atomic>
 
-#include "adapters/tensorflow/functions.h"
+#include "adapters/tensorflow/c_api/functions.h"
 
 namespace npu::tensorflow {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
 
 namespace npu::tensorflow {
 

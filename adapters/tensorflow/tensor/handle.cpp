@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/handle.h"
+#include "adapters/tensorflow/tensor/handle.h"
 
 #include <mutex>
 #include <optional>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/tensorflow/dtype.h"
-#include "adapters/tensorflow/list.h"
+#include "adapters/tensorflow/tensor/dtype.h"
+#include "adapters/tensorflow/tensor/list.h"
 
 namespace npu::tensorflow {
 namespace {

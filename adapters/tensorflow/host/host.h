@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
 
 namespace npu::tensorflow {
 

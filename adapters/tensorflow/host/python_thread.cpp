@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/python_thread.h"
+#include "adapters/tensorflow/host/python_thread.h"
 
 #include <atomic>
 #include <condition_variable>

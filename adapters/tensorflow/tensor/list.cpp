@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/list.h"
+#include "adapters/tensorflow/tensor/list.h"
 
 #include <vector>
 
-#include "adapters/tensorflow/dtype.h"
-#include "adapters/tensorflow/host.h"
+#include "adapters/tensorflow/host/host.h"
+#include "adapters/tensorflow/tensor/dtype.h"
 
 namespace npu::tensorflow {
 namespace {

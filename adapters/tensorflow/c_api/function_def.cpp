@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/function_def.h"
+#include "adapters/tensorflow/c_api/function_def.h"
 
 #include <protozero/pbf_reader.hpp>
 
-#include "adapters/tensorflow/message.h"
+#include "adapters/tensorflow/c_api/message.h"
 
 namespace npu::tensorflow {
 namespace {

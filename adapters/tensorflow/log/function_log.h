@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "adapters/tensorflow/log.h"
+#include "adapters/tensorflow/log/log.h"
 #include "anynpu/graph.h"
 
 namespace npu::tensorflow {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "adapters/tensorflow/host.h"
-#include "adapters/tensorflow/owned.h"
+#include "adapters/tensorflow/c_api/owned.h"
+#include "adapters/tensorflow/host/host.h"
 
 namespace npu::tensorflow {
 
 struct Pipeline;
 
-/// An iterator that is read ahead (feed.h).
+/// An iterator that is read ahead (input/feed.h).
 class ElementSource {
  public:
   virtual ~ElementSource() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "adapters/tensorflow/pipeline.h"
+#include "adapters/tensorflow/input/pipeline.h"
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,10 @@
 #include <protozero/pbf_reader.hpp>
 #include <set>
 
-#include "adapters/tensorflow/dtype.h"
-#include "adapters/tensorflow/function_def.h"
-#include "adapters/tensorflow/handle.h"
-#include "adapters/tensorflow/message.h"
+#include "adapters/tensorflow/c_api/function_def.h"
+#include "adapters/tensorflow/c_api/message.h"
+#include "adapters/tensorflow/tensor/dtype.h"
+#include "adapters/tensorflow/tensor/handle.h"
 
 namespace npu::tensorflow {
 namespace {
