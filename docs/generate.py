@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import yaml
-from anynpu import door, table
+from anynpu.library import door
+from anynpu.output import table
 
 DOCS = Path(__file__).resolve().parent
 

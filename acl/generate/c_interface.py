@@ -2,7 +2,7 @@
 """Declarations of C functions for Python, from the headers: python acl/generate/c_interface.py MODULE….
 
 A module names its headers in its first lines; the rest of it is written here, so that a function's signature or a
-structure's members stand in one place, the header. It gets the functions that the other files of its folder name.
+structure's members stand in one place, the header. It gets the functions that the other files of its package name.
 """
 
 import re
@@ -98,8 +98,9 @@ def name_of(declared):
 
 
 def named_beside(path):
-    """The functions that the other files of a module's folder name."""
-    others = [other for other in path.parent.rglob("*.py") if other != path]
+    """The functions that the other files of a module's package name."""
+    *_, package = (folder for folder in path.parents if (folder / "__init__.py").exists())
+    others = [other for other in package.rglob("*.py") if other != path]
     return set(re.findall(r"\banynpu_\w+", " ".join(other.read_text(encoding="utf-8") for other in others)))
 
 

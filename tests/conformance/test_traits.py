@@ -11,7 +11,7 @@ from case import CASES, FUNCTIONS, T, _inputs, run_variant
 
 from device import CallError, Device, DeviceTensor, call
 
-door = pytest.importorskip("anynpu.door")
+door = pytest.importorskip("anynpu.library.door")
 
 OPERATORS = {op.name: op for op in door.operators()}
 REACHED = {f.name: f.operator_name.split(":")[-1] for f in door.functions()}

@@ -7,7 +7,7 @@ import ctypes
 import pytest
 import torch
 import torch_npu  # noqa: F401
-from anynpu import place
+from anynpu.library import place
 
 pytestmark = pytest.mark.skipif(
     not hasattr(ctypes.CDLL(str(place.libraries() / "libascendcl.so")), "aclrtSetStreamAttribute"),

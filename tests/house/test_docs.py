@@ -15,7 +15,9 @@ def test_a_generated_page_is_fresh(name):
     assert page.exists() and page.read_text(encoding="utf-8") == generate.PAGES[name](), "run: make docs"
 
 
-@pytest.mark.parametrize("package", ["adapters/hccl/hccl/manage", "adapters/tensorflow/npu_device", "tools/anynpu"])
+@pytest.mark.parametrize(
+    "package", ["adapters/hccl/hccl/manage", "adapters/tensorflow/npu_device", "tools/anynpu/library"]
+)
 def test_the_declarations_for_python_are_those_of_the_headers(package):
     module = source.ROOT / package / "c_interface.py"
     assert module.read_text(encoding="utf-8") == c_interface.written(module), "run: make docs"

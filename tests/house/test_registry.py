@@ -6,7 +6,7 @@ import re
 import pytest
 import source
 
-door = pytest.importorskip("anynpu.door")
+door = pytest.importorskip("anynpu.library.door")
 
 
 def product_sources():

@@ -58,7 +58,7 @@ def test_the_migration_stands_where_the_guides_look(script, tmp_path):
     assert done.returncode == 0 and "--input" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("name", ["set_env.sh", "bin/setenv.bash", "tfplugin/set_env.sh", "unbuilt.tsv"])
+@pytest.mark.parametrize("name", ["set_env.sh", "bin/setenv.bash", "tfplugin/set_env.sh", "doctor/unbuilt.tsv"])
 def test_what_scripts_and_commands_read_is_there(name):
     assert (SITE / "anynpu" / name).stat().st_size > 0
 

@@ -40,7 +40,7 @@ def tasks():
     if not loaded:
         return None
     os.environ["ANYNPU_LIBRARY"] = loaded[0]  # the same copy of it
-    from anynpu import door
+    from anynpu.library import door
 
     return sum(usage.tasks for usage in door.usages() if usage.pid == os.getpid() and usage.device >= 0)
 

@@ -5,7 +5,9 @@ import argparse
 import importlib
 import sys
 
-from anynpu import migrate, pipe, run, version
+from anynpu.library import version
+from anynpu.output import pipe
+from anynpu.subcommand import migrate, run
 
 COMMANDS = {
     "run": "run a Python script written for a GPU on the software NPU",
@@ -39,7 +41,7 @@ def parser():
     top.add_argument("--version", action="version", version=f"anynpu {version.anynpu()}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, sentence in COMMANDS.items():
-        module = importlib.import_module(f"anynpu.{name}")
+        module = importlib.import_module(f"anynpu.subcommand.{name}")
         sub = commands.add_parser(name, help=sentence, description=module.__doc__)
         module.add_arguments(sub)
         sub.set_defaults(execute=module.execute)

@@ -90,7 +90,7 @@ def test_nor_is_it_in_the_middle_of_a_migration(tmp_path):
 
 @pytest.mark.parametrize(
     ("program", "command"),
-    [("anynpu.smi", "info"), ("anynpu.smi", "info watch"), ("anynpu.msnpureport", "-e disable")],
+    [("anynpu.subcommand.smi", "info"), ("anynpu.subcommand.smi", "info watch"), ("anynpu.msnpureport", "-e disable")],
 )
 def test_a_reader_of_the_vendors_commands_that_leaves_is_no_error(program, command):
     assert unread(*command.split(), program=program) == (141, "")

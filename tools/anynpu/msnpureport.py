@@ -6,7 +6,7 @@ this says so. Scripts of the vendor's guides call it for each device before they
 import argparse
 import sys
 
-from anynpu import pipe
+from anynpu.output import pipe
 
 LEVELS = ("error", "warning", "info", "debug", "null", "event")
 SET = (

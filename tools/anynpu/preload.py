@@ -32,7 +32,7 @@ def prefer_no_queue():
 def name_the_toolkit():
     import os
 
-    from anynpu import place
+    from anynpu.library import place
 
     if place.home().is_dir() and not {"ASCEND_HOME_PATH", "ASCEND_OPP_PATH"} & set(os.environ):
         os.environ.update(place.toolkit())
@@ -41,7 +41,7 @@ def name_the_toolkit():
 def load_where_rpath_cannot():
     import ctypes
 
-    from anynpu import place
+    from anynpu.library import place
 
     folder = place.rpath_folder()
     if folder is not None and not place.is_ours(folder / "libascendcl.so"):

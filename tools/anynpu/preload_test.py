@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
-from anynpu import place
 from anynpu.command_test import TOOLS
+from anynpu.library import place
 
 LOADED = "print('libascendcl.so' in open('/proc/self/maps').read())"
 

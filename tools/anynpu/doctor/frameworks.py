@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of `anynpu doctor` on Python packages: that the frameworks have the versions that AnyNPU is made for, and that
+what stands beside them loads."""
+
+import platform
+
+from anynpu.doctor.finding import Finding
+from anynpu.library import place, version
+
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+
+
+def install(package, pinned):
+    """The command for one package; torch without the gigabytes of CUDA libraries, which AnyNPU does not use."""
+    index = f" --index-url {CPU_INDEX}" if package in ("torch", "torchvision", "torchaudio") else ""
+    return f"pip install {package}=={pinned}{index}"
+
+
+def compared(package, pinned, extra):
+    found = version.installed(package)
+    if found is None:
+        return Finding(
+            "note", f"{package} is not installed", f"pip install 'anynpu[{extra}]' (C programs do not need it)"
+        )
+    if pinned and found != pinned:
+        return Finding("bad", f"{package} is {found}; AnyNPU is tested with {pinned}", install(package, pinned))
+    return Finding("ok", f"{package} {found}")
+
+
+def check_torch():
+    yield Finding("ok", f"Python {platform.python_version()}, {platform.platform()}")
+    for package, pinned in (version.pins("torch") or {"torch": None, "torch-npu": None}).items():
+        yield compared(package, pinned, "torch")
+    numpy = version.installed("numpy")
+    if numpy and int(numpy.split(".")[0]) >= 2:
+        yield Finding("bad", f"numpy is {numpy}; torch-npu was built for numpy 1", "pip install 'numpy<2'")
+
+
+def check_tensorflow():
+    """The build for the CPU or the usual one, whichever is there."""
+    pinned = version.pins("tensorflow").get("tensorflow-cpu")
+    there = [package for package in ("tensorflow", "tensorflow-cpu") if version.installed(package)]
+    yield compared(there[0] if there else "tensorflow-cpu", pinned, "tensorflow")
+
+
+def asks_for_cuda(folder):
+    """A library in `folder` that wants torch's CUDA libraries; None if no one does."""
+    wanting = (file for file in sorted(folder.rglob("*.so")) if b"libtorch_cuda.so" in file.read_bytes())
+    return next(wanting, None)
+
+
+def check_torch_companions():
+    """PyPI has torchvision and torchaudio for CUDA only, which do not load beside a torch for the CPU."""
+    torch = place.package_folder("torch")
+    if torch is None or (torch / "lib/libtorch_cuda.so").exists():
+        return
+    for package in ("torchvision", "torchaudio"):
+        folder = place.package_folder(package)
+        if folder and (library := asks_for_cuda(folder)):
+            text = (
+                f"{package} {version.installed(package)} is built for CUDA and does not load beside the torch for CPUs "
+            )
+            yield Finding("bad", text + f"({library.name})", install(package, version.installed(package)))
+
+
+def check_export():
+    missing = [package for package in ("onnx", "onnxscript") if version.installed(package) is None]
+    if version.installed("torch") and missing:
+        cure = "pip install 'anynpu[export]' (in an environment without TensorFlow, which wants other versions)"
+        yield Finding("note", f"torch.onnx.export needs {' and '.join(missing)}, not installed", cure)
+
+
+CHECKS = (check_torch, check_tensorflow, check_torch_companions, check_export)

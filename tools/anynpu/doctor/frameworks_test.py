@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+from anynpu.doctor import frameworks
+from anynpu.library import place, version
+
+
+def test_the_wrong_torch_has_a_cure_without_cuda():
+    install = frameworks.install
+    assert "/whl/cpu" in install("torch", "1") and "/whl" not in install("torch-npu", "1")
+
+
+def installed(monkeypatch, **packages):
+    """Makes `version` see exactly these packages."""
+    monkeypatch.setattr(version, "installed", lambda name: packages.get(name.replace("-", "_")))
+
+
+def test_tensorflow_has_its_version(monkeypatch):
+    monkeypatch.setattr(version, "pins", lambda extra: {"tensorflow-cpu": "2.15.1"} if extra == "tensorflow" else {})
+
+    def found(**packages):
+        installed(monkeypatch, **packages)
+        (finding,) = frameworks.check_tensorflow()
+        return finding.grade, finding.text, finding.cure
+
+    assert found(tensorflow_cpu="2.15.1")[:2] == ("ok", "tensorflow-cpu 2.15.1")
+    assert found(tensorflow="2.15.1")[:2] == ("ok", "tensorflow 2.15.1")
+    grade, text, cure = found(tensorflow="2.6.5")
+    assert (grade, cure) == ("bad", "pip install tensorflow==2.15.1") and "is 2.6.5; AnyNPU is tested with" in text
+    grade, _, cure = found()
+    assert grade == "note" and cure.startswith("pip install 'anynpu[tensorflow]'")
+
+
+def test_a_torchvision_for_cuda_beside_torch_for_cpus_is_found(monkeypatch, tmp_path):
+    for folder in ("torch/lib", "torchvision"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setattr(place, "package_folder", lambda name: tmp_path / name if (tmp_path / name).exists() else None)
+    installed(monkeypatch, torchvision="0.28.0")
+    library = tmp_path / "torchvision/_C.so"
+    library.write_bytes(b"\x7fELF libtorch_cpu.so")
+    assert not list(frameworks.check_torch_companions())
+    library.write_bytes(b"\x7fELF libc10_cuda.so libtorch_cuda.so")
+    (finding,) = frameworks.check_torch_companions()
+    assert finding.grade == "bad" and "torchvision 0.28.0 is built for CUDA" in finding.text and "_C.so" in finding.text
+    assert finding.cure == "pip install torchvision==0.28.0 --index-url https://download.pytorch.org/whl/cpu"
+    (tmp_path / "torch/lib/libtorch_cuda.so").touch()
+    assert not list(frameworks.check_torch_companions()), "a torch for CUDA brings what it needs"
+
+
+def test_what_the_export_of_models_needs_is_named(monkeypatch):
+    installed(monkeypatch, torch="2.13.0", onnx="1.23.2")
+    (finding,) = frameworks.check_export()
+    assert finding.grade == "note" and "needs onnxscript, not" in finding.text and "anynpu[export]" in finding.cure
+    installed(monkeypatch, torch="2.13.0", onnx="1.23.2", onnxscript="0.7.2")
+    assert not list(frameworks.check_export())
+    installed(monkeypatch)
+    assert not list(frameworks.check_export())

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door's introspection (acl/include/anynpu/*.h) as Python lists. Everything known is asked of libanynpu.so."""
+
+import ctypes as C
+from functools import cache
+from types import SimpleNamespace
+
+from anynpu.library import c_interface, place
+
+
+@cache
+def library():
+    return c_interface.declare(C.CDLL(str(place.libraries() / place.CORE), C.RTLD_LOCAL))
+
+
+def _copy(one):
+    out = SimpleNamespace()
+    for name, kind in one._fields_[1:]:
+        value = getattr(one, name)
+        setattr(out, name, (value or b"").decode() if kind is C.c_char_p else value)
+    return out
+
+
+def _each(function, *arguments):
+    """All items. A function that can refuse raises ValueError with its reason."""
+    found, call = [], getattr(library(), function)
+    visit = call.argtypes[-2](lambda item, _: found.append(_copy(item.contents)))
+    if call(*arguments, visit, None):
+        raise ValueError(library().anynpu_recent_reason().decode())
+    return found
+
+
+def operators():
+    return _each("anynpu_each_operator")
+
+
+def functions():
+    return _each("anynpu_each_function")
+
+
+def settings():
+    return _each("anynpu_each_setting")
+
+
+def client_variables():
+    return _each("anynpu_each_client_variable")
+
+
+def usages():
+    return _each("anynpu_each_usage")
+
+
+def unfinished():
+    return _each("anynpu_each_unfinished")
+
+
+def version():
+    return library().anynpu_version().decode()
+
+
+def configured():
+    """What a program started now would see: SoC, number of NPUs, memory."""
+    return _each("anynpu_configured")[0]
+
+
+def table_ranks(path):
+    """The ranks of a rank table, in order. ValueError says what is wrong with it."""
+    return _each("anynpu_each_table_rank", str(path).encode())
+
+
+def who_am_i():
+    """Which rank a program started now would be."""
+    return _each("anynpu_who_am_i")[0]
+
+
+def collective_plans(ranks):
+    """How collectives on so many ranks will be done. Raises ValueError for a number or an HCCL_ALGO without sense."""
+    return _each("anynpu_each_collective_plan", ranks)
+
+
+def operator_precisions():
+    """The published table of precision."""
+    return _each("anynpu_each_operator_precision")
+
+
+def precision_effects(mode):
+    """{operator: what a precision mode makes of it}. Raises ValueError for a mode that there is not."""
+    found = _each("anynpu_each_precision_effect", mode.encode())
+    return {one.op: one.effect for one in found}

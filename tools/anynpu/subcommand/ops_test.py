@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+import re
+
+import pytest
+
+from anynpu.command_test import anynpu
+from anynpu.library import door, place
+
+
+def test_every_operator_stands_with_the_functions_that_reach_it():
+    code, out, _ = anynpu("ops")
+    assert code == 0
+    assert re.search(r"^\w+ +add +.*\baclnnAdd\b", out, re.MULTILINE)
+    assert out.endswith(f"{len(door.operators())} operators, {len(door.functions())} aclnn functions in all\n")
+
+
+def test_one_family():
+    out = anynpu("ops", "--family", "reduce")[1]
+    assert all(line.startswith(("family", "reduce")) for line in out.splitlines()[:-1])
+
+
+def test_an_unknown_family_names_the_known_ones():
+    code, _, err = anynpu("ops", "--family", "nothing")
+    assert code == 1 and "there is no family nothing; there are " in err and "reduce" in err
+
+
+@pytest.mark.skipif(place.package_folder("torch_npu") is None, reason="needs torch-npu")
+def test_missing_lists_what_torch_npu_may_ask_for():
+    out = anynpu("ops", "--missing")[1].splitlines()
+    missing, asked = map(int, re.findall(r"\d+", out[-1]))
+    assert missing == len(out) - 1 and asked > 800
+    assert not {f.name for f in door.functions()} & set(out)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a Python script on the software NPU. Calls to CUDA (`.cuda()`, `device="cuda"`) are sent to the NPU by
+torch-npu's transfer_to_npu, so that a script written for a GPU needs no change; --no-transfer leaves them alone, for
+scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script.
+Everything after the script's name belongs to the script."""
+
+import os
+import sys
+from argparse import REMAINDER
+from pathlib import Path
+
+from anynpu.library import place, version
+
+
+def add_arguments(parser):
+    parser.add_argument("--no-transfer", action="store_true", help="do not send CUDA calls to the NPU")
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="tell at the end what became of each function: text on stderr, or with =FILE a file, as JSON when it is "
+        "called *.json",
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
+    parser.add_argument("script", metavar="SCRIPT", help="the Python script to run")
+    parser.add_argument("arguments", metavar="…", nargs=REMAINDER, help="its arguments")
+
+
+def spelled_out(arguments):
+    """--report alone says where: without a value argparse would take the script's name for one."""
+    script = next((i for i, one in enumerate(arguments) if not one.startswith("-")), len(arguments))
+    return ["--report=1" if one == "--report" else one for one in arguments[:script]] + arguments[script:]
+
+
+def environment(transfer, report=None):
+    """What the script's process needs on top of ours."""
+    out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
+    if transfer:
+        out["TORCH_TRANSFER_TO_NPU"] = os.environ.get("TORCH_TRANSFER_TO_NPU", "1")
+    if report:
+        out["ANYNPU_REPORT"] = report if report == "1" else str(Path(report).absolute())
+    return out
+
+
+def check_frameworks():
+    """A script for TensorFlow needs no torch; what it is written for shows only when it runs."""
+    if version.installed("tensorflow") or version.installed("tensorflow-cpu"):
+        return
+    for package in ("torch", "torch_npu"):
+        if place.package_folder(package) is None:
+            raise ValueError(f"{package} is not installed here; install it with: pip install 'anynpu[torch]'")
+    if version.installed("torch") is None:
+        raise ValueError("torch is not installed here; install it with: pip install 'anynpu[torch]'")
+
+
+def execute(options):
+    if not options.module and not Path(options.script).is_file():
+        raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
+    check_frameworks()
+    os.environ.update(environment(not options.no_transfer, options.report))
+    target = ["-m", options.script] if options.module else [options.script]
+    sys.stdout.flush()
+    # The script gets a process that looks as if it had been started by hand: its own argv, no frame of ours.
+    os.execv(sys.executable, [sys.executable, *target, *options.arguments])
