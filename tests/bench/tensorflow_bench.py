@@ -17,7 +17,7 @@ import time
 import npu_device as npu
 import numpy as np
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tensorflow"))
 import models  # noqa: E402

@@ -16,7 +16,7 @@ def test_a_generated_page_is_fresh(name):
 
 
 @pytest.mark.parametrize(
-    "package", ["adapters/hccl/hccl/manage", "adapters/tensorflow/npu_device", "tools/anynpu/library"]
+    "package", ["adapters/hccl/hccl/manage", "adapters/tensorflow/npu_device/adapter", "tools/anynpu/library"]
 )
 def test_the_declarations_for_python_are_those_of_the_headers(package):
     module = source.ROOT / package / "c_interface.py"

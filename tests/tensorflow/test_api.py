@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARAMETER_NAME = re.compile(r"(?<=[*&\w])\s+\w+$|(?<=\*)\w+$")

@@ -8,7 +8,7 @@ import npu_device as npu
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 NAME = "/job:localhost/replica:0/task:0/device:NPU:0"
 

@@ -16,7 +16,8 @@ import npu_device as npu
 import pytest
 import tensorflow as tf
 from google.protobuf import text_format
-from npu_device import environment, library
+from npu_device.adapter import library
+from npu_device.setting import environment
 
 SCRIPT = """
 import npu_device as npu

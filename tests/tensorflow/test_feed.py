@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 OTHERS = set()  # of tests before that left an iterator alive
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import rounding
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 OPTIMIZERS = {

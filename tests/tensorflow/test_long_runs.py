@@ -10,7 +10,7 @@ import models
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 LONG = int(os.environ.get("LONG_RUN", "0"))
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -12,7 +12,7 @@ import npu_device as npu
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device import library
+from npu_device.adapter import library
 
 layers = tf.keras.layers
 NPU = "/device:NPU:0"

@@ -17,7 +17,8 @@ import pytest
 import tensorflow as tf
 from both import on_cpu
 from loss_scaled import LARGE, STEPS
-from npu_device import gen_npu_ops, overflow
+from npu_device import gen_npu_ops
+from npu_device.setting import overflow
 
 Keras = tf.keras.mixed_precision.LossScaleOptimizer
 Npu = npu.train.optimizer.NpuLossScaleOptimizer

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from npu_device import cluster, options
+from npu_device.setting import cluster, options
 
 
 @pytest.fixture

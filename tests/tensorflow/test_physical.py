@@ -10,7 +10,8 @@ from pathlib import Path
 import npu_device
 import pytest
 import tensorflow as tf
-from npu_device import c_interface, library, physical
+from npu_device.adapter import c_interface, library
+from npu_device.patch import physical
 
 BEFORE_OPENING = """
 import tensorflow as tf

@@ -14,6 +14,7 @@ import movement
 import npu_device as npu
 import numpy as np
 import pytest
+from npu_device.adapter import library
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
@@ -216,8 +217,8 @@ def test_the_table_fits_the_operators_of_tensorflow(op):
 
 def test_the_vendors_operators_are_in_the_table():
     visited = {}
-    visit = npu.library.C.CFUNCTYPE(None, npu.library.C.POINTER(Line), npu.library.C.c_void_p)
-    npu.library.load().anynpu_each_operator_precision(visit(lambda line, _: visited.update(line[0].read())), None)
+    visit = library.C.CFUNCTYPE(None, library.C.POINTER(Line), library.C.c_void_p)
+    library.load().anynpu_each_operator_precision(visit(lambda line, _: visited.update(line[0].read())), None)
     assert set(visited) == set(TABLE)
     names = {alias: op for op, (aliases, *_) in visited.items() for alias in aliases.split()}
     for name in ("Conv2D", "MatMulV2", "BatchMatMulV2", "BNTrainingReduce", "SoftmaxV2", "ReduceSumD", "ApplyMomentum",
@@ -226,9 +227,9 @@ def test_the_vendors_operators_are_in_the_table():
     assert visited["ResourceApplyMomentum"] == ("ApplyMomentum ApplyMomentumD", "variable", "black", "")
 
 
-class Line(npu.library.C.Structure):
-    _fields_ = [("struct_size", npu.library.C.c_size_t)]
-    _fields_ += [(name, npu.library.C.c_char_p) for name in ("op", "aliases", "unit", "list", "dtypes")]
+class Line(library.C.Structure):
+    _fields_ = [("struct_size", library.C.c_size_t)]
+    _fields_ += [(name, library.C.c_char_p) for name in ("op", "aliases", "unit", "list", "dtypes")]
 
     def read(self):
         return {self.op.decode(): tuple(getattr(self, n).decode() for n in ("aliases", "unit", "list", "dtypes"))}

@@ -11,7 +11,7 @@ import pytest
 import rounding
 import tensorflow as tf
 from both import on_cpu
-from npu_device import library
+from npu_device.adapter import library
 from test_fusion import effective, in_process
 from test_training import copy_weights, distance, gradients
 

@@ -8,7 +8,7 @@ import npu_device as npu
 import pytest
 import test_fusion
 import test_precision
-from npu_device import library
+from npu_device.adapter import library
 
 HERE = str(pathlib.Path(__file__).parent)
 MODES = ["force_fp16", "allow_fp32_to_bf16", "force_fp32", "allow_mix_precision"]  # one of each rule

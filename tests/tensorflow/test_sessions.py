@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device import session
+from npu_device.patch import session
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from both import on_cpu
-from npu_device import strategy
+from npu_device.patch import strategy
 
 ON_NPU = {
     "MirroredStrategy()": lambda: tf.distribute.MirroredStrategy(),

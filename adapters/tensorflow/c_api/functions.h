@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The adapter's functions for the Python package npu_device, whose own declarations (npu_device/c_interface.py) are
- * made from this file. A `device` is what anynpu_tensorflow_device gave. */
+/* The adapter's functions for the Python package npu_device, whose own declarations (npu_device/adapter/c_interface.py)
+ * are made from this file. A `device` is what anynpu_tensorflow_device gave. */
 #ifndef ANYNPU_ADAPTERS_TENSORFLOW_C_API_FUNCTIONS_H_
 #define ANYNPU_ADAPTERS_TENSORFLOW_C_API_FUNCTIONS_H_
 

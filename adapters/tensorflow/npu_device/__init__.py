@@ -9,10 +9,10 @@ import importlib
 
 from npu_device import npu_device
 from npu_device.device import NpuDeviceHandle, close, npu_compat_function, open
-from npu_device.loop import set_npu_loop_size
-from npu_device.options import global_options
-from npu_device.overflow import is_inf_nan_enabled, set_device_sat_mode
 from npu_device.scope import keep_dtype_scope, npu_recompute_scope, npu_run_context
+from npu_device.setting.loop import set_npu_loop_size
+from npu_device.setting.options import global_options
+from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
 LATER = ("distribute", "gen_npu_ops", "ops", "train")  # load more of TensorFlow, or our library: at their first use
 __all__ = ["NpuDeviceHandle", "close", "distribute", "gen_npu_ops", "global_options", "is_inf_nan_enabled",

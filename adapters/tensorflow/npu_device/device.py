@@ -11,23 +11,12 @@ from tensorflow.python.data.ops import dataset_ops, iterator_ops
 from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
-from npu_device import (
-    cluster,
-    dlpack,
-    environment,
-    fusion,
-    library,
-    loop,
-    overflow,
-    physical,
-    precision,
-    seed,
-    session,
-    strategy,
-)
-from npu_device.feed import feed_keras_loops
-from npu_device.optimizer import warn_about_lr, warn_about_scaling
-from npu_device.options import global_options
+from npu_device.adapter import library
+from npu_device.patch import dlpack, physical, seed, session, strategy
+from npu_device.patch.feed import feed_keras_loops
+from npu_device.patch.optimizer import warn_about_lr, warn_about_scaling
+from npu_device.setting import cluster, environment, fusion, loop, overflow, precision
+from npu_device.setting.options import global_options
 
 TENSORFLOW = "2.15.1"
 _lock = threading.Lock()

@@ -5,7 +5,7 @@ library. adapters/tensorflow/operators.cpp declares them."""
 from tensorflow.core.framework import op_def_pb2
 from tensorflow.python.framework import _pywrap_python_op_gen, op_def_registry, ops
 
-from npu_device import library
+from npu_device.adapter import library
 
 library.load()
 exec(  # noqa: S102 - what tf.load_op_library does

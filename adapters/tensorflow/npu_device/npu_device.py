@@ -4,10 +4,10 @@
 import importlib
 
 from npu_device.device import NpuDeviceHandle, close, global_npu_ctx, npu_compat_function, open
-from npu_device.loop import set_npu_loop_size
-from npu_device.options import global_options
-from npu_device.overflow import is_inf_nan_enabled, set_device_sat_mode
 from npu_device.scope import keep_dtype_scope, npu_recompute_scope, npu_run_context
+from npu_device.setting.loop import set_npu_loop_size
+from npu_device.setting.options import global_options
+from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
 __all__ = ["NpuDeviceHandle", "close", "global_npu_ctx", "global_options", "is_inf_nan_enabled",
            "keep_dtype_scope", "npu_compat_function", "npu_recompute_scope", "npu_run_context", "open",

@@ -48,13 +48,14 @@ def is_missing(probe):
     if kind == "variable":
         return [v.acts for v in door.client_variables() if v.variable == name] == [0]
     assert kind == "option", probe
-    return f'"{name.split(".")[-1]}": idle(' in (ROOT / "adapters/tensorflow/npu_device/options.py").read_text()
+    return f'"{name.split(".")[-1]}": idle(' in (ROOT / "adapters/tensorflow/npu_device/setting/options.py").read_text()
 
 
 @pytest.mark.parametrize(
     "probe",
-    ["module:npu_device.physical", "module:hccl.manage.api", "command:npu-smi", "symbol:aclInit", "header:acl/acl.h",
-     "variable:NPU_DEBUG", "option:dump_config.dump_layers", "option:precision_mode", "call:aclrtSynchronizeDevice"],
+    ["module:npu_device.patch.physical", "module:hccl.manage.api", "command:npu-smi", "symbol:aclInit",
+     "header:acl/acl.h", "variable:NPU_DEBUG", "option:dump_config.dump_layers", "option:precision_mode",
+     "call:aclrtSynchronizeDevice"],
 )  # fmt: skip
 def test_a_probe_sees_what_is_there(probe):
     assert not is_missing(probe)

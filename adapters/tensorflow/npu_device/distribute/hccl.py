@@ -4,7 +4,7 @@
 import tensorflow as tf
 from absl import logging
 
-from npu_device import cluster
+from npu_device.setting import cluster
 
 WORLD = "hccl_world_group"
 REDUCTIONS = ("mean", "max", "min", "prod", "sum")

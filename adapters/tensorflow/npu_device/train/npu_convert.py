@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts for the vendor's adapter exchange functions of TensorFlow 2.6 for the NPU's by a call from here."""
 
-from npu_device import library
+from npu_device.adapter import library
 
 
 def npu_convert_api():

@@ -9,7 +9,8 @@ import tensorflow as tf
 from keras.src.mixed_precision import loss_scale_optimizer as keras_scaling
 from keras.src.optimizers.legacy import optimizer_v2
 
-from npu_device import device, overflow
+from npu_device import device
+from npu_device.setting import overflow
 
 LARGEST_SCALE = 3.4e38  # a scale that would pass it stays as it is
 MARK = "_npu_loss_scale"  # the attribute by which the vendor's tools know the nodes that read the word

@@ -3,7 +3,7 @@
 
 import ctypes as C
 
-from npu_device import library
+from npu_device.adapter import library
 
 SATURATION, INF_NAN = 0, 1
 NAMES = {0: "float32", 1: "float16", 27: "bfloat16"}  # aclDataType; no other type saturates

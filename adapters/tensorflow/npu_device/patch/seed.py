@@ -5,7 +5,7 @@ import functools
 
 from tensorflow.python.eager import context
 
-from npu_device import library
+from npu_device.adapter import library
 
 
 def follow(info):

@@ -11,7 +11,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 from tensorflow.python.util import tf_export
 
-from npu_device import library
+from npu_device.adapter import library
 
 _said = set()
 

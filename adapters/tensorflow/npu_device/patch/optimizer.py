@@ -8,7 +8,7 @@ import warnings
 
 from tensorflow.python.eager import context
 
-from npu_device import overflow
+from npu_device.setting import overflow
 
 
 def _effective(rate):

@@ -5,7 +5,7 @@ import builtins
 
 from tensorflow.python.eager import context
 
-from npu_device import library
+from npu_device.adapter import library
 
 
 def _serves_one_loop(data):

@@ -4,7 +4,7 @@
 import os
 import warnings
 
-from npu_device import library
+from npu_device.adapter import library
 
 BY_TABLE = ("RANK_TABLE_FILE", "RANK_ID", "RANK_SIZE")
 BY_CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT", "CM_CHIEF_DEVICE", "CM_WORKER_SIZE", "CM_WORKER_IP")

@@ -4,7 +4,8 @@ without effect are named once."""
 
 import os
 
-from npu_device import cluster, library
+from npu_device.adapter import library
+from npu_device.setting import cluster
 
 SWITCHES = ("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF")
 QUIET = ("", "0", "false")  # values that ask for what is done anyway

@@ -4,7 +4,7 @@
 import warnings
 from pathlib import Path
 
-from npu_device import library
+from npu_device.adapter import library
 
 MODES = ("precision_mode", "precision_mode_v2")
 FILES = ("modify_mixlist", "customize_dtypes", "op_precision_mode")

@@ -5,7 +5,7 @@ own end; a loop with another number of steps is told in the log, for on a card i
 import operator
 import os
 
-from npu_device import library
+from npu_device.adapter import library
 
 
 def checked(size, source):

@@ -6,9 +6,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from npu_device import c_interface
+from npu_device.adapter import c_interface
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]  # the package
 NAME = "libanynpu_tensorflow.so"
 INFO, WARNING, ERROR = 1, 2, 3
 

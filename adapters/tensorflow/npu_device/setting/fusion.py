@@ -7,7 +7,7 @@ import os
 import warnings
 from pathlib import Path
 
-from npu_device import library
+from npu_device.adapter import library
 
 AT_THE_END, WITH_EACH_FUNCTION = 1, 2  # values of export_compile_stat
 
