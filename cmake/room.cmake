@@ -33,6 +33,6 @@ function(room name)
   endif()
 endfunction()
 
-# inside(folder PARTS a b): the order of the folders inside an adapter or a tool, for the same test.
+# inside(folder PARTS a b): the order of the folders inside a part, an adapter or a tool, for the same test.
 function(inside folder)
 endfunction()

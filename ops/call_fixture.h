@@ -11,7 +11,7 @@
 
 #include "ops/operator.h"
 #include "ops/runner/call.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 

@@ -36,7 +36,7 @@ struct Operand {
   DType dtype() const { return is_scalar() ? scalar.dtype() : tensor.dtype; }
 };
 
-class ChainProgram;  // vector/chain.h
+class ChainProgram;  // vector/chain/chain.h
 
 /// Where a field of an operator is, by the type of what it holds. Numbers (int64_t, double, bool) accept any C number
 /// of the door, and a host scalar.

@@ -9,7 +9,7 @@
 #include "acl/error_state.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::acl {
 namespace {

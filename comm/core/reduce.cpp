@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE

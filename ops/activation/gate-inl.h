@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What GELU and the gated units share. Included once per instruction set, before the list of a family.
-#include "ops/vector/math-inl.h"
+#include "ops/vector/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

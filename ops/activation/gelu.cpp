@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GELU in its exact, tanh and sigmoid forms, and their gradients.
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -8,7 +8,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include "ops/activation/gate-inl.h"
-#include "ops/vector/pointwise-inl.h"
+#include "ops/vector/elementwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gates of glu.cpp: `self` is the gated value. Lines ending in _gate are gradients with respect to the gate; those
 // with respect to the value are the gates themselves, applied to the gradient.
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include "ops/activation/gate-inl.h"
-#include "ops/vector/pointwise-inl.h"
+#include "ops/vector/elementwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

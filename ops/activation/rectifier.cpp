@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations made of comparisons and slopes. NaN inputs stay NaN, as in torch.
 #include "base/wrap.h"
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/activation/rectifier.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/pointwise-inl.h"
+#include "ops/vector/elementwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

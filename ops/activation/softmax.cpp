@@ -3,15 +3,15 @@
 // The largest element is taken off first: no exponential overflows, and the largest one is 1. Sums meet in double, in
 // an order that no number of threads changes. A NaN, or a line of -inf only, makes its line NaN, as in torch.
 #include "ops/operator.h"
-#include "ops/vector/along.h"
+#include "ops/vector/loop/along.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/activation/softmax.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/math-inl.h"
-#include "ops/vector/row-inl.h"
+#include "ops/vector/math/math-inl.h"
+#include "ops/vector/reduction/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

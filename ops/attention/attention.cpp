@@ -8,7 +8,7 @@
 
 #include "ops/attention/layout.h"
 #include "ops/cube/gemm.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

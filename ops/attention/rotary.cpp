@@ -6,7 +6,7 @@
 #include "base/dims.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "ops/attention/tile_kernel.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/math-inl.h"
+#include "ops/vector/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

@@ -7,7 +7,7 @@
 #include "ops/cube/channels_last.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/chain_after.h"
+#include "ops/vector/chain/chain_after.h"
 
 namespace npu::ops {
 namespace {

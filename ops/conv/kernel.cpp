@@ -4,7 +4,7 @@
 #include "base/thread_pool.h"
 #include "ops/cube/channels_last.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/tensor.h"
 #include "ops/cube/conv_shape.h"
 #include "ops/cube/onednn.h"
-#include "ops/vector/chain.h"
+#include "ops/vector/chain/chain.h"
 
 namespace npu::ops {
 

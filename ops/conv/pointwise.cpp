@@ -7,7 +7,7 @@
 #include "ops/conv/kernel.h"
 #include "ops/matmul/product.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

@@ -10,7 +10,7 @@
 #include "ops/conv/kernel.h"
 #include "ops/cube/channels_last.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

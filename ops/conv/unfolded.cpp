@@ -8,7 +8,7 @@
 #include "ops/cube/channels_last.h"
 #include "ops/cube/gemm.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

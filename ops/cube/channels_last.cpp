@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE

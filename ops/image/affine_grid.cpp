@@ -4,7 +4,7 @@
 // every dtype of the client's.
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

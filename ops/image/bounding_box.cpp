@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ops/operator.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

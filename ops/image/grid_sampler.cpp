@@ -5,7 +5,7 @@
 #include "ops/image/grid_tap.h"
 #include "ops/operator.h"
 #include "ops/pooling/planes.h"
-#include "ops/vector/rows.h"
+#include "ops/vector/loop/rows.h"
 
 namespace npu::ops {
 namespace {

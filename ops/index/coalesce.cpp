@@ -2,7 +2,7 @@
 // coalesce_sparse: entries of a sparse tensor that name one place become one entry with the sum of their values. The
 // client has sorted the places out: entry i goes to row places[i] of the results.
 #include "ops/runner/delegate.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

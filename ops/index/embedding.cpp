@@ -2,8 +2,8 @@
 // embedding_dense_backward: out[index[i]] += grad[i], in the order of i. embedding_renorm: rows of self that index
 // names are scaled down to max_norm. one_hot: on where the class is, off elsewhere.
 #include "ops/index/writing.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/p_norm.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/reduction/p_norm.h"
 
 namespace npu::ops {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "ops/index/indexed.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

@@ -8,7 +8,7 @@
 #include "ops/index/index_list.h"
 #include "ops/index/indexed.h"
 #include "ops/index/nd_index.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/thread_pool.h"
 #include "base/wrap.h"
-#include "ops/vector/stored.h"
+#include "ops/vector/conversion/stored.h"
 
 namespace npu::ops {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ops/operator.h"
-#include "ops/vector/loop.h"
+#include "ops/vector/loop/loop.h"
 
 namespace npu::ops {
 

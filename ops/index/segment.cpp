@@ -6,8 +6,8 @@
 
 #include "base/wrap.h"
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/thread_pool.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

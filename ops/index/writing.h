@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ops/index/indexed.h"
-#include "ops/vector/move.h"
+#include "ops/vector/elementwise/move.h"
 
 namespace npu::ops {
 

@@ -11,7 +11,7 @@
 #include "base/thread_pool.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/rows.h"
+#include "ops/vector/loop/rows.h"
 
 namespace npu::ops {
 

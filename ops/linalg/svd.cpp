@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "ops/linalg/matrices.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/dims.h"
 #include "ops/linalg/elimination.h"
 #include "ops/linalg/matrices.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

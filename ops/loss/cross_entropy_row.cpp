@@ -11,8 +11,8 @@
 #define HWY_TARGET_INCLUDE "ops/loss/cross_entropy_row.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/math-inl.h"
-#include "ops/vector/row-inl.h"
+#include "ops/vector/math/math-inl.h"
+#include "ops/vector/reduction/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

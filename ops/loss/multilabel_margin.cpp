@@ -5,8 +5,8 @@
 #include "ops/loss/reduction_mode.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/thread_pool.h"
 #include "ops/loss/reduction_mode.h"
 #include "ops/operator.h"
-#include "ops/vector/element.h"
-#include "ops/vector/loop.h"
-#include "ops/vector/move.h"
+#include "ops/vector/conversion/element.h"
+#include "ops/vector/elementwise/move.h"
+#include "ops/vector/loop/loop.h"
 
 namespace npu::ops {
 namespace {

@@ -15,15 +15,15 @@
 
 #include "ops/loss/reduction_mode.h"
 #include "ops/operator.h"
-#include "ops/vector/element.h"
-#include "ops/vector/elementwise.h"
+#include "ops/vector/conversion/element.h"
+#include "ops/vector/elementwise/elementwise.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/loss/pointwise.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/math-inl.h"
+#include "ops/vector/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/vector/elementwise.h"
+#include "ops/vector/elementwise/elementwise.h"
 
 namespace npu::ops {
 

@@ -6,8 +6,8 @@
 #include "ops/loss/cross_entropy_row.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

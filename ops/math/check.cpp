@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "ops/operator.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

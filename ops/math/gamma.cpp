@@ -2,14 +2,14 @@
 // The logarithm of the gamma function and its derivative, in double.
 #include <cmath>
 
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/math/gamma.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/pointwise-inl.h"
+#include "ops/vector/elementwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "ops/runner/delegate.h"
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
 
 namespace npu::ops {
 namespace {

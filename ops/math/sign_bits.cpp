@@ -3,7 +3,7 @@
 // i / 8 is 1 where element i is not negative. The last byte is filled up with 0. Unpacking gives 1 and -1.
 #include "base/thread_pool.h"
 #include "ops/operator.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Circular and hyperbolic functions and their inverses.
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/math/trigonometric.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/pointwise-inl.h"
+#include "ops/vector/elementwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

@@ -4,7 +4,7 @@
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

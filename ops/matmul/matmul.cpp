@@ -4,7 +4,7 @@
 #include "ops/matmul/blocked.h"
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
-#include "ops/vector/chain_after.h"
+#include "ops/vector/chain/chain_after.h"
 
 namespace npu::ops {
 namespace {

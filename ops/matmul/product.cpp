@@ -11,7 +11,7 @@
 #include "base/thread_pool.h"
 #include "base/wrap.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

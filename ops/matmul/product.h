@@ -10,7 +10,7 @@
 #include "base/tensor.h"
 #include "ops/cube/gemm.h"
 #include "ops/cube/onednn.h"
-#include "ops/vector/chain.h"
+#include "ops/vector/chain/chain.h"
 
 namespace npu::ops {
 

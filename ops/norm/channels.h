@@ -10,8 +10,8 @@
 
 #include "ops/norm/channel_kernel.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
-#include "ops/vector/loop.h"
+#include "ops/vector/conversion/convert.h"
+#include "ops/vector/loop/loop.h"
 
 namespace npu::ops {
 

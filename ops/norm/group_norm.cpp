@@ -6,8 +6,8 @@
 #include "base/thread_pool.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/ordered_tensor.h"
-#include "ops/vector/rows.h"
+#include "ops/vector/loop/ordered_tensor.h"
+#include "ops/vector/loop/rows.h"
 
 namespace npu::ops {
 namespace {

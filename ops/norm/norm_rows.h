@@ -8,7 +8,7 @@
 #include "ops/norm/parameter.h"
 #include "ops/norm/row_kernel.h"
 #include "ops/operator.h"
-#include "ops/vector/rows.h"
+#include "ops/vector/loop/rows.h"
 
 namespace npu::ops {
 

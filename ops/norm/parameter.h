@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/tensor.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
 
 namespace npu::ops {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMS norm, alone and behind the sum of two tensors, and its gradient.
 #include "ops/norm/norm_rows.h"
-#include "ops/vector/move.h"
+#include "ops/vector/elementwise/move.h"
 
 namespace npu::ops {
 namespace {

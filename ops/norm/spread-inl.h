@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mean and spread of a row, as layer norm and batch norm take them. No include guard: foreach_target re-includes this
 // file once per instruction set.
-#include "ops/vector/row-inl.h"
+#include "ops/vector/reduction/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

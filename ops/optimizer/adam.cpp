@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ops/optimizer/kernel.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
 
 namespace npu::ops {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/thread_pool.h"
 #include "ops/optimizer/rule.h"
 #include "ops/scratch.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
 
 namespace npu::ops {
 namespace {

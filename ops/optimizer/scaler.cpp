@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ops/optimizer/kernel.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
 
 namespace npu::ops {
 namespace {

@@ -2,7 +2,7 @@
 // SGD with momentum over lists of tensors. With a gradient scale the gradients are left unscaled in place, as torch
 // does.
 #include "ops/optimizer/kernel.h"
-#include "ops/vector/element.h"
+#include "ops/vector/conversion/element.h"
 
 namespace npu::ops {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ops/operator.h"
-#include "ops/vector/convert.h"
-#include "ops/vector/loop.h"
+#include "ops/vector/conversion/convert.h"
+#include "ops/vector/loop/loop.h"
 
 namespace npu::ops {
 

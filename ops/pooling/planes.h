@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "ops/pooling/window.h"
 #include "ops/scratch.h"
-#include "ops/vector/convert.h"
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 

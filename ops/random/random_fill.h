@@ -9,7 +9,7 @@
 #include "base/wrap.h"
 #include "ops/operator.h"
 #include "ops/random/philox.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 

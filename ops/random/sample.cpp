@@ -6,7 +6,7 @@
 
 #include "ops/random/distribution.h"
 #include "ops/random/random_fill.h"
-#include "ops/vector/rows.h"
+#include "ops/vector/loop/rows.h"
 
 namespace npu::ops {
 namespace {

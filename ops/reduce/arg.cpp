@@ -2,7 +2,7 @@
 // Where the largest or smallest element along a dimension stands, and which it is: max_dim, min_dim, argmax, argmin,
 // cummax, cummin. The first NaN wins, then the first of equal elements (cummax, cummin: the last of equal ones).
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

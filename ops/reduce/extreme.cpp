@@ -3,15 +3,15 @@
 #include <limits>
 
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/reduction.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/reduction/reduction.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/reduce/extreme.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/reduction-inl.h"
+#include "ops/vector/reduction/reduction-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

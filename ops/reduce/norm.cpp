@@ -5,14 +5,14 @@
 #include <limits>
 
 #include "ops/operator.h"
-#include "ops/vector/reduction.h"
+#include "ops/vector/reduction/reduction.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/reduce/norm.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/reduction-inl.h"
+#include "ops/vector/reduction/reduction-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

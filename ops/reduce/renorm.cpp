@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // renorm: slices along dim whose p-norm is above maxnorm are scaled down to it.
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/p_norm.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/reduction/p_norm.h"
 
 namespace npu::ops {
 namespace {

@@ -2,9 +2,9 @@
 // search_sorted: where values belong in ascending rows. is_in: whether elements are among others. equal: whether two
 // tensors hold the same. trace: the sum of a matrix's diagonal.
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/ordered_tensor.h"
-#include "ops/vector/pointwise.h"
+#include "ops/vector/elementwise/pointwise.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -2,14 +2,14 @@
 // sum, mean, prod and nansum over dimensions.
 #include "base/wrap.h"
 #include "ops/operator.h"
-#include "ops/vector/reduction.h"
+#include "ops/vector/reduction/reduction.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/reduce/sum.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
-#include "ops/vector/reduction-inl.h"
+#include "ops/vector/reduction/reduction-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {

@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/reduction.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/reduction/reduction.h"
 
 namespace npu::ops {
 namespace {

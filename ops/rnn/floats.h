@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ops/cube/gemm.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 

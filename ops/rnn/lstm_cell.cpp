@@ -8,7 +8,7 @@
 #include "ops/operator.h"
 #include "ops/rnn/cell_kernel.h"
 #include "ops/scratch.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

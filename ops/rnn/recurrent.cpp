@@ -5,7 +5,7 @@
 
 #include "ops/cube/gemm.h"
 #include "ops/scratch.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 

@@ -6,8 +6,8 @@
 #include <atomic>
 
 #include "base/thread_pool.h"
-#include "ops/vector/extreme.h"
-#include "ops/vector/loop.h"
+#include "ops/vector/conversion/extreme.h"
+#include "ops/vector/loop/loop.h"
 
 namespace npu::ops {
 namespace {

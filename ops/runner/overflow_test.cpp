@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "ops/call_fixture.h"
-#include "ops/vector/extreme.h"
+#include "ops/vector/conversion/extreme.h"
 
 namespace npu::ops {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cat: tensors side by side along dim. stack: along a new dimension. split: the reverse of cat.
 #include "ops/operator.h"
-#include "ops/vector/move.h"
+#include "ops/vector/elementwise/move.h"
 
 namespace npu::ops {
 namespace {

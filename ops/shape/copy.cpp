@@ -2,7 +2,7 @@
 // copy: `self`, a tensor or a host number, broadcast and converted into `out`. Copies between dtypes, strides and
 // layouts, casts and fills are all this operator.
 #include "ops/operator.h"
-#include "ops/vector/move.h"
+#include "ops/vector/elementwise/move.h"
 
 namespace npu::ops {
 namespace {

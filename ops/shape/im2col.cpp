@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // im2col: the windows of images as columns, [N, C·kh·kw, L] with one column per window. col2im adds columns up again.
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

@@ -2,7 +2,7 @@
 // constant_pad: self inside, a number around it (negative padding cuts). reflection_pad and replication_pad fill the
 // border of the last 1 to 3 dimensions from self; their gradients add up what came from the same element.
 #include "ops/index/writing.h"
-#include "ops/vector/along_dim.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "base/wrap.h"
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/move.h"
+#include "ops/vector/elementwise/move.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/wrap.h"
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/move.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/elementwise/move.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

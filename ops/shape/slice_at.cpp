@@ -2,9 +2,9 @@
 // slice_at, slice_put: a block of fixed size read from, or written to, where a tensor of positions says when the work
 // runs.
 #include "ops/operator.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/move.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/elementwise/move.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

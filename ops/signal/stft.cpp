@@ -7,8 +7,8 @@
 #include "ops/operator.h"
 #include "ops/scratch.h"
 #include "ops/signal/fourier.h"
-#include "ops/vector/along_dim.h"
-#include "ops/vector/ordered_tensor.h"
+#include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {

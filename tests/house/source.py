@@ -57,5 +57,5 @@ def rooms():
 
 
 def parts():
-    """{room, adapter or tool: its folders, each of which sees only those before it}, where the map orders them."""
+    """{place: its folders, each of which sees only those before it}, where the map orders them."""
     return {name: words["PARTS"] for name, (_, words) in map_lines().items() if words["PARTS"]}

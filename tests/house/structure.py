@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who includes whom inside a room, an adapter or a tool: parts that climb, and circles."""
+"""Who includes whom inside a room, a part of one, an adapter or a tool: parts that climb, and circles."""
 
 import ast
 from collections import Counter

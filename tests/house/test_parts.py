@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inside a room, an adapter or a tool: parts in the order of the map, and no circle of files."""
+"""Inside a room, a part of one, an adapter or a tool: parts in the order of the map, and no circle of files."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes, and updates of variables, as chains (ops/vector/chain.h). Shapes decide: parts of one shape that
-// are connected make a group of a chain; a smaller result that is broadcast in a larger part goes through memory.
+// Element-wise nodes, and updates of variables, as chains (ops/vector/chain/chain.h). Shapes decide: parts of one shape
+// that are connected make a group of a chain; a smaller result that is broadcast in a larger part goes through memory.
 #include "graph/node/fused/fused.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "graph/node/layout.h"
 #include "graph/node/resource.h"
 #include "graph/plan/refusal.h"
-#include "ops/vector/chain.h"
+#include "ops/vector/chain/chain.h"
 
 namespace npu::graph {
 namespace {

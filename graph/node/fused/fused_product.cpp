@@ -9,7 +9,7 @@
 #include "graph/plan/binding.h"
 #include "graph/plan/lowering.h"
 #include "ops/cube/channels_last.h"
-#include "ops/vector/chain.h"
+#include "ops/vector/chain/chain.h"
 
 namespace npu::graph {
 namespace {

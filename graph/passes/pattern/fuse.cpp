@@ -5,7 +5,7 @@
 #include <map>
 
 #include "graph/ir/point.h"
-#include "ops/vector/chain.h"
+#include "ops/vector/chain/chain.h"
 
 namespace npu::graph {
 namespace {

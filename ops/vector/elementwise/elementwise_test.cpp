@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/vector/elementwise/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "ops/vector/elementwise/pointwise.h"
+
+namespace npu::ops {
+namespace {
+
+template <class T>
+Operand operand(std::vector<T>& data, const Dims& shape) {
+  return {make_tensor(data.data(), dtype_of<T>, shape), {}};
+}
+
+// Runs a registered operator with named operands.
+void run(std::string_view name, std::initializer_list<std::pair<std::string_view, Operand>> fields, const Tensor& out) {
+  auto op = create(*find_operator(name));
+  for (const auto& [field, value] : fields) op->def->field(field)->of<Operand>(*op) = value;
+  op->def->field("out")->of<Tensor>(*op) = out;
+  op->prepare();
+  op->run();
+}
+
+TEST(Elementwise, AddsWithBroadcastTransposeAndAlpha) {
+  std::vector<float> a(12), b{10, 20, 30}, c(12);
+  std::iota(a.begin(), a.end(), 0.0f);
+  Tensor at = make_tensor(a.data(), DType::kFloat, {3, 4}).transposed(0, 1);
+  run("add", {{"self", {at, {}}}, {"other", operand(b, {3})}, {"alpha", {{}, Scalar(2)}}},
+      make_tensor(c.data(), DType::kFloat, {4, 3}));
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 3; ++j)
+      EXPECT_EQ(c[static_cast<size_t>(i * 3 + j)], static_cast<float>(j * 4 + i) + 20.0f * static_cast<float>(j + 1));
+  }
+}
+
+TEST(Elementwise, IntegerResultsWrapLikeTheirType) {
+  std::vector<int8_t> a{127, -128}, c(2);
+  run("add", {{"self", operand(a, {2})}, {"other", {{}, Scalar(1)}}}, make_tensor(c.data(), DType::kInt8, {2}));
+  EXPECT_EQ(c[0], -128);
+  EXPECT_EQ(c[1], -127);
+}
+
+TEST(Elementwise, InputsThatOverlapTheOutputAreReadBeforeTheyChange) {
+  std::vector<float> a(100000);
+  std::iota(a.begin(), a.end(), 0.0f);
+  Tensor from = make_tensor(a.data(), DType::kFloat, {99999});
+  Tensor to = from;
+  to.offset = 1;
+  run("add", {{"self", {from, {}}}, {"other", {{}, Scalar(1)}}}, to);
+  EXPECT_EQ(a[0], 0);
+  for (size_t i = 1; i < a.size(); ++i) ASSERT_EQ(a[i], static_cast<float>(i));
+}
+
+TEST(Elementwise, EmptyAndZeroDim) {
+  std::vector<float> a{3}, c{0};
+  run("add", {{"self", operand(a, {})}, {"other", operand(a, {})}}, make_tensor(c.data(), DType::kFloat, {}));
+  EXPECT_EQ(c[0], 6);
+  run("add", {{"self", operand(a, {0, 4})}, {"other", operand(a, {})}}, make_tensor(c.data(), DType::kFloat, {0, 4}));
+  EXPECT_EQ(c[0], 6);
+}
+
+TEST(Elementwise, RefusesShapesThatDoNotBroadcast) {
+  std::vector<float> a(6), c(6);
+  EXPECT_THROW(run("add", {{"self", operand(a, {2, 3})}, {"other", operand(a, {2})}},
+                   make_tensor(c.data(), DType::kFloat, {2, 3})),
+               Error);
+}
+
+TEST(Promote, FollowsTorch) {
+  std::vector<Half> h(1);
+  std::vector<int64_t> i(1);
+  std::vector<double> d(1);
+  const Operand half = operand(h, {1}), integer = operand(i, {1}), zero_dim = operand(d, {}), number{{}, Scalar(1.5)};
+  const auto of = [](std::initializer_list<const Operand*> list) { return promote(std::vector<const Operand*>(list)); };
+  EXPECT_EQ(of({&half, &number}), DType::kHalf);
+  EXPECT_EQ(of({&half, &zero_dim}), DType::kHalf);
+  EXPECT_EQ(of({&integer, &number}), DType::kFloat);
+  EXPECT_EQ(of({&integer, &half}), DType::kHalf);
+  EXPECT_EQ(of({&integer, &zero_dim}), DType::kDouble);
+}
+
+}  // namespace
+}  // namespace npu::ops

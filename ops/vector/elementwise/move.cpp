@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/vector/elementwise/move.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/thread_pool.h"
+
+namespace npu::ops {
+namespace {
+
+constexpr int64_t kBlock = 512;      // elements of one block
+constexpr int64_t kGrain = 1 << 15;  // elements per parallel part
+constexpr int64_t kMostRowBytes = 1 << 17;
+constexpr int64_t kLeastRow = 32;  // bytes; shorter ones are put together
+
+template <int64_t kSize>
+void move_block(const void* const* in, void* out, int64_t count) {
+  // A copy onto itself is a client's right; memcpy asks for different memory.
+  if (in[0] != out) std::memcpy(out, in[0], static_cast<size_t>(count * kSize));
+}
+
+BlockKernel move_kernel(size_t size) {
+  switch (size) {
+    case 1: return &move_block<1>;
+    case 2: return &move_block<2>;
+    case 4: return &move_block<4>;
+    case 8: return &move_block<8>;
+    default: return &move_block<16>;
+  }
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  const auto end = [](const Tensor& t) { return t.bytes() + t.span() * static_cast<int64_t>(size_of(t.dtype)); };
+  return a.bytes() < end(b) && b.bytes() < end(a);
+}
+
+}  // namespace
+
+// The common dtype, else whichever side is a compute dtype, else the input's.
+DType slot_between(DType from, DType to) {
+  if (from == to) return from;
+  if (slot_of(to) == to && converter(from, to) != nullptr) return to;
+  return slot_of(from);
+}
+
+/// False for more than some hundred kilobytes, which threads share, and for what is no list of rows. Whether the two
+/// overlap is another question.
+bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
+  // A bool is not copied as it is: any byte but 0 is true, and 1 is stored.
+  if (from.dtype != to.dtype || from.dtype == DType::kBool || !(from.shape == to.shape)) return false;
+  const auto size = static_cast<int64_t>(size_of(to.dtype));
+  rows = {1, size, 0, 0};
+  if (to.count() == 0 || to.count() * size > kMostRowBytes) return false;
+  for (size_t axis = to.rank(); axis-- > 0;) {
+    const int64_t n = to.shape[axis], from_step = from.strides[axis] * size, to_step = to.strides[axis] * size;
+    if (n == 1) continue;
+    if (rows.count == 1 && from_step == rows.bytes && to_step == rows.bytes)
+      rows.bytes *= n;
+    else if (rows.count == 1)
+      rows = {n, rows.bytes, from_step, to_step};
+    else if (from_step == rows.count * rows.from_step && to_step == rows.count * rows.to_step)
+      rows.count *= n;
+    else
+      return false;
+  }
+  return rows.bytes >= kLeastRow || rows.count == 1;
+}
+
+void Move::moved(const Operand& from, const Tensor& to) {
+  // Rows are copied without looking, so memory that overlaps at its new place is planned again.
+  if (!by_rows_ || overlap(from.tensor, to)) return plan(from, to);
+  from_ = from.tensor.bytes(), to_ = to.bytes();
+}
+
+void Move::run() const {
+  if (!by_rows_) return loop_.run();
+  for (int64_t i = 0; i < rows_.count; ++i)
+    std::memcpy(to_ + i * rows_.to_step, from_ + i * rows_.from_step, static_cast<size_t>(rows_.bytes));
+}
+
+void Move::plan(const Operand& from, const Tensor& to) {
+  by_rows_ = !from.is_scalar() && find_rows(from.tensor, to, rows_) && !overlap(from.tensor, to);
+  if (by_rows_) {
+    from_ = from.tensor.bytes(), to_ = to.bytes();
+    return;
+  }
+  DType slot = from.is_scalar() ? slot_of(to.dtype) : slot_between(from.tensor.dtype, to.dtype);
+  if (from.is_scalar() && is_complex(from.dtype())) slot = DType::kComplex128;
+  require(slot != DType::kUndefined, "no kernel copies {} to {}", from.dtype(), to.dtype);
+  loop_.set_output(to, slot);
+  loop_.add_input(from, slot);
+  loop_.plan(move_kernel(size_of(slot)));
+}
+
+void Reshape::plan(const Tensor& from, const Tensor& to) {
+  require(from.count() == to.count(), "{} has {} elements, {} has {}; a reshape keeps their number", from, from.count(),
+          to, to.count());
+  const DType slot = slot_between(from.dtype, to.dtype);
+  load_ = converter(from.dtype, slot);
+  store_ = converter(slot, to.dtype);
+  require(load_ != nullptr && store_ != nullptr, "no kernel copies {} to {}", from.dtype, to.dtype);
+  source_ = from;
+  target_ = to;
+  from_ = make_ordered_loop(from.shape, {&from.strides, 1});
+  to_ = make_ordered_loop(to.shape, {&to.strides, 1});
+  slot_size_ = static_cast<int64_t>(size_of(slot));
+}
+
+void Reshape::run() const {
+  const auto from_size = static_cast<int64_t>(size_of(source_.dtype));
+  const auto to_size = static_cast<int64_t>(size_of(target_.dtype));
+  parallel_for(from_.count(), kGrain, [&](int64_t begin, int64_t end) {
+    alignas(64) std::byte block[kBlock * 16];  // NOLINT: filled by gather
+    for (int64_t at = begin; at < end; at += kBlock) {
+      const int64_t n = std::min(kBlock, end - at);
+      gather(from_, 0, source_.bytes(), from_size, at, n, load_, block, slot_size_);
+      scatter(to_, 0, target_.bytes(), to_size, at, n, store_, block, slot_size_);
+    }
+  });
+}
+
+}  // namespace npu::ops
