@@ -44,6 +44,9 @@ struct Tensor {
   Tensor expanded(const Dims& target) const;
 };
 
+/// What its elements take side by side; an optional argument that was left out takes nothing.
+inline int64_t bytes_of(const Tensor& tensor) { return tensor.count() * static_cast<int64_t>(size_of(tensor.dtype)); }
+
 /// A row-major tensor over memory the caller owns.
 Tensor make_tensor(void* data, DType dtype, const Dims& shape);
 

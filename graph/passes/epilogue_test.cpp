@@ -144,8 +144,7 @@ void expect_same(const std::function<TestFunction()>& build, const std::function
     const Tensor &mine = got[0][i].tensor, &theirs = got[1][i].tensor;
     ASSERT_EQ(mine.shape, theirs.shape);
     ASSERT_EQ(mine.dtype, theirs.dtype);
-    EXPECT_EQ(std::memcmp(mine.bytes(), theirs.bytes(), static_cast<size_t>(mine.count()) * size_of(mine.dtype)), 0)
-        << "result " << i;
+    EXPECT_EQ(std::memcmp(mine.bytes(), theirs.bytes(), static_cast<size_t>(bytes_of(mine))), 0) << "result " << i;
   }
 }
 

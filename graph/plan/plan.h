@@ -37,7 +37,6 @@ struct Planned {
 
 /// Whether its elements lie row-major and dense; what only the run brings does.
 inline bool contiguous(const Planned& planned) { return planned.dynamic || planned.view.contiguous(); }
-inline int64_t bytes_of(const Tensor& view) { return view.count() * static_cast<int64_t>(size_of(view.dtype)); }
 
 enum class SlotKind : uint8_t {
   kArena,     ///< memory of the frame, shared by slots that do not live at the same time

@@ -3,7 +3,7 @@
 // needs afterwards. Chains then stay in one piece of memory, and so in the caches.
 #include <algorithm>
 
-#include "graph/plan/plan.h"
+#include "graph/plan/builder.h"
 
 namespace npu::graph {
 namespace {
@@ -12,13 +12,6 @@ namespace {
 SlotId root_of(const Plan& plan, SlotId id) {
   while (plan.slots[static_cast<size_t>(id)].shares >= 0) id = plan.slots[static_cast<size_t>(id)].shares;
   return id;
-}
-
-/// All of an arena slot, row by row.
-bool is_whole(const Plan& plan, const Planned& planned) {
-  const Slot& slot = plan.slots[static_cast<size_t>(planned.slot)];
-  return slot.kind == SlotKind::kArena && planned.view.contiguous() &&
-         planned.view.count() * static_cast<int64_t>(size_of(planned.dtype())) == slot.bytes;
 }
 
 bool is_output(const TensorField& field) {
@@ -30,7 +23,7 @@ const Planned* dying_input(const Plan& plan, const Step& step, const Planned& ou
   const auto now = plan.slots[static_cast<size_t>(out.slot)].first;
   for (const TensorField& field : step.tensors) {
     const Planned& in = field.values.front();
-    if (is_output(field) || !is_whole(plan, in) || in.slot == out.slot) continue;
+    if (is_output(field) || !fills_slot(in, plan.slots[static_cast<size_t>(in.slot)]) || in.slot == out.slot) continue;
     if (in.dtype() != out.dtype() || !(in.shape() == out.shape()) || in.view.strides != out.view.strides) continue;
     if (plan.slots[static_cast<size_t>(root_of(plan, in.slot))].last != now) continue;
     // Another view of the same memory, say a transposed one, would be overwritten before it is read.
@@ -50,9 +43,9 @@ void share_slots(Plan& plan) {
     if (step.def == nullptr || !step.def->is(ops::kPointwise)) continue;
     for (const TensorField& field : step.tensors) {
       const Planned& out = field.values.front();
-      if (!is_output(field) || !is_whole(plan, out)) continue;
+      if (!is_output(field)) continue;
       Slot& slot = plan.slots[static_cast<size_t>(out.slot)];
-      if (slot.first != static_cast<int32_t>(i) || slot.shares >= 0) continue;
+      if (!fills_slot(out, slot) || slot.first != static_cast<int32_t>(i) || slot.shares >= 0) continue;
       const Planned* in = dying_input(plan, step, out);
       if (in == nullptr) continue;
       slot.shares = root_of(plan, in->slot);

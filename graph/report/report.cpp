@@ -28,7 +28,7 @@ bool is_unknown(const Node& node) {
 int64_t bytes_of(std::span<const Value> values) {
   int64_t sum = 0;
   for (const auto& [tensor, owner, object] : values)
-    if (!object) sum += tensor.count() * static_cast<int64_t>(size_of(tensor.dtype));
+    if (!object) sum += bytes_of(tensor);
   return sum;
 }
 

@@ -63,7 +63,7 @@ void append(std::string& key, const Value& value, bool by_value) {
   const uint8_t rank = static_cast<uint8_t>(tensor.shape.size());
   append(key, &rank, 1);
   append(key, tensor.shape.data(), rank * sizeof(int64_t));
-  if (by_value) append(key, tensor.bytes(), static_cast<size_t>(tensor.count()) * size_of(tensor.dtype));
+  if (by_value) append(key, tensor.bytes(), static_cast<size_t>(bytes_of(tensor)));
   if (!value.object) return;
   key += variable != nullptr ? 'v' : 'o';
   value.object->add_traits(key);

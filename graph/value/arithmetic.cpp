@@ -13,7 +13,7 @@ Value as_value(std::shared_ptr<Object> object) { return {{}, nullptr, std::move(
 
 Value zeros_like(int device, const Tensor& tensor) {
   Value value = make_value(device, tensor.dtype, tensor.shape);
-  std::memset(value.tensor.bytes(), 0, static_cast<size_t>(tensor.count()) * size_of(tensor.dtype));
+  std::memset(value.tensor.bytes(), 0, static_cast<size_t>(bytes_of(tensor)));
   return value;
 }
 

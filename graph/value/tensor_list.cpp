@@ -9,8 +9,6 @@
 namespace npu::graph {
 namespace {
 
-int64_t bytes_of(const Tensor& tensor) { return tensor.count() * static_cast<int64_t>(size_of(tensor.dtype)); }
-
 Value zeros(int device, DType dtype, const Dims& shape) {
   Value value = make_value(device, dtype, shape);
   std::memset(value.tensor.bytes(), 0, static_cast<size_t>(bytes_of(value.tensor)));

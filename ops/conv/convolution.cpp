@@ -111,7 +111,7 @@ void Convolution::run() {
   if (add_bias_ == nullptr) return kernel_->run(arrange(transposed, input, weight, bias, out), after());
   const bool wider = sums_.dtype != out.dtype;
   // Taken with each run: a plan that only waits holds no memory.
-  const Scratch<std::byte> room(wider ? sums_.count() * static_cast<int64_t>(size_of(sums_.dtype)) : 0);
+  const Scratch<std::byte> room(wider ? bytes_of(sums_) : 0);
   if (wider) {
     field<Operand>(*add_bias_, "self").tensor.data = sums_.data = room.data();
     add_bias_->moved();

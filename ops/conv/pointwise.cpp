@@ -83,7 +83,7 @@ class Side {
                         : make_tensor(nullptr, flat.dtype, {flat.shape[1], pixels});
   }
   const Tensor& matrix() const { return matrix_; }
-  int64_t room() const { return in_place_ ? 0 : flat_.count() * static_cast<int64_t>(size_of(flat_.dtype)); }
+  int64_t room() const { return in_place_ ? 0 : bytes_of(flat_); }
 
   Tensor lay_out(const Tensor& images, std::byte* to) const {
     Tensor out = matrix_;

@@ -70,7 +70,7 @@ struct RepeatInterleave final : Operator {
   void run() override {
     const std::vector<int64_t> table = table_of(counts_of(repeats, slices, total), stride);
     if (flat.data != nullptr || self.count() == 0) return move.run(table, flat.bytes());
-    std::vector<std::byte> memory(static_cast<size_t>(self.count()) * size_of(self.dtype));
+    std::vector<std::byte> memory(static_cast<size_t>(bytes_of(self)));
     Reshape copy;
     copy.plan(self, make_tensor(memory.data(), self.dtype, {self.count()}));
     copy.run();

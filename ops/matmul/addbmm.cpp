@@ -54,8 +54,8 @@ void Addbmm::prepare() {
 
 // With each run, as the operands may have moved or changed since the last.
 void Addbmm::run() {
-  const Scratch<std::byte> left(left_.count() * static_cast<int64_t>(size_of(left_.dtype)));
-  const Scratch<std::byte> right(right_.count() * static_cast<int64_t>(size_of(right_.dtype)));
+  const Scratch<std::byte> left(bytes_of(left_));
+  const Scratch<std::byte> right(bytes_of(right_));
   lay_down(batch1, 1, 0, 2, left);
   lay_down(batch2, 0, 1, 2, right);
   Tensor a = left_, b = right_;

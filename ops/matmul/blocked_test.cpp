@@ -11,7 +11,7 @@ namespace {
 Tensor blocked_copy(const Tensor& plain, std::vector<std::byte>& memory) {
   memory.assign(static_cast<size_t>(blocked_elements(plain.shape, plain.dtype)) * size_of(plain.dtype),
                 std::byte{0x55});
-  std::memcpy(memory.data(), plain.bytes(), static_cast<size_t>(plain.count()) * size_of(plain.dtype));
+  std::memcpy(memory.data(), plain.bytes(), static_cast<size_t>(bytes_of(plain)));
   Tensor out = plain;
   out.data = memory.data();
   Call("block_weight").set("self", out).run();

@@ -41,10 +41,9 @@ Planes mask_planes(const Tensor& mask, const Tensor& out, size_t spatial, DType 
   // it is memory that the client hands back.
   const bool bytes = window[0].kernel * window[1].kernel * window[2].kernel <= 256;
   Tensor places = make_tensor(mask.bytes(), bytes ? DType::kUInt8 : DType::kInt32, out.shape);
-  const int64_t needed = places.count() * static_cast<int64_t>(size_of(places.dtype));
+  const int64_t needed = bytes_of(places);
   require(mask.contiguous(), "the mask is {} with gaps; pass a contiguous tensor", mask);
-  require(mask.count() * static_cast<int64_t>(size_of(mask.dtype)) >= needed,
-          "the mask is {}: {} bytes are needed for {} outputs", mask, needed, out.count());
+  require(bytes_of(mask) >= needed, "the mask is {}: {} bytes are needed for {} outputs", mask, needed, out.count());
   return bytes ? planes_of<uint8_t>(places, spatial, slot, lanes) : planes_of<int32_t>(places, spatial, slot, lanes);
 }
 

@@ -293,7 +293,7 @@ struct Roll final : Operator {
     for (const Move& move : moves) move.run();
     if (!dims.empty() || self.count() == 0) return;
     // Without dims the flattened tensor rolls: through a copy that lies flat.
-    std::vector<std::byte> memory(static_cast<size_t>(self.count()) * size_of(self.dtype));
+    std::vector<std::byte> memory(static_cast<size_t>(bytes_of(self)));
     const Tensor flat = make_tensor(memory.data(), self.dtype, {self.count()});
     Reshape reshape;
     reshape.plan(self, flat);

@@ -85,7 +85,7 @@ TEST_P(Recorded, TrainsTheSameEachTime) {
     const Tensor &a = one[i].tensor, &b = two[i].tensor;
     ASSERT_EQ(a.shape, b.shape);
     EXPECT_TRUE(finite(one[i])) << i;
-    EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), static_cast<size_t>(a.count()) * size_of(a.dtype)), 0) << i;
+    EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), static_cast<size_t>(bytes_of(a))), 0) << i;
   }
 }
 

@@ -39,10 +39,6 @@ class LoopSum final : public Object {
   }
 
  private:
-  static int64_t bytes_of(const Tensor& t) {
-    return t.defined() ? t.count() * static_cast<int64_t>(size_of(t.dtype)) : 0;
-  }
-
   static bool alike(const Tensor& a, const Tensor& b) {
     return a.defined() == b.defined() && a.shape == b.shape && a.strides == b.strides;
   }

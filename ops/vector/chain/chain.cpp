@@ -27,7 +27,7 @@ constexpr size_t kMostRegisters = 512;
 // Parts begin at multiples of 64 elements, so that threads share no cache line of an aligned output.
 int64_t rounded(int64_t count) { return (count + 63) / 64 * 64; }
 
-int64_t bytes_of(const Tensor& t) { return t.span() * static_cast<int64_t>(size_of(t.dtype)); }
+int64_t span_bytes(const Tensor& t) { return t.span() * static_cast<int64_t>(size_of(t.dtype)); }
 
 /// Merges neighbouring axes along which every one of `strides` goes on evenly.
 Dims merge(const Dims& shape, std::vector<Dims>& strides) {
@@ -149,7 +149,7 @@ void Chain::meet(Group& g) {
     for (size_t i = 0; i < g.inputs.size(); ++i) {
       Side& s = g.inputs[i];
       const std::byte* a = s.tensor.bytes();
-      if (a >= b + bytes_of(t.tensor) || b >= a + bytes_of(s.tensor)) continue;
+      if (a >= b + span_bytes(t.tensor) || b >= a + span_bytes(s.tensor)) continue;
       const bool in_place = a == b && s.tensor.dtype == t.tensor.dtype && s.tensor.strides == t.tensor.strides;
       if (!in_place) s.copied = true;
       // In place the step may write to memory only when no later step reads the input it overwrites.
@@ -300,7 +300,7 @@ void Chain::run() const {
     for (Side& s : g.inputs) {
       if (!s.copied) continue;
       const std::byte* first = s.tensor.bytes();
-      kept.emplace_back(first, first + bytes_of(s.tensor));
+      kept.emplace_back(first, first + span_bytes(s.tensor));
       s.tensor.data = kept.back().data();
       s.tensor.offset = 0;
     }
