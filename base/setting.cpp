@@ -117,12 +117,17 @@ std::vector<SettingInfo> settings() {
   return out;
 }
 
+const SettingInfo* find_setting(std::string_view variable) {
+  std::lock_guard lock(registry().mutex);
+  const auto at = registry().by_variable.find(variable);
+  return at == registry().by_variable.end() ? nullptr : &at->second;
+}
+
 std::string setting_text(std::string_view variable) {
   const char* text = std::getenv(std::string(variable).c_str());
   if (text != nullptr && *text != '\0') return text;
-  std::lock_guard lock(registry().mutex);
-  const auto at = registry().by_variable.find(variable);
-  return at == registry().by_variable.end() ? std::string() : at->second.default_text;
+  const SettingInfo* setting = find_setting(variable);
+  return setting == nullptr ? std::string() : setting->default_text;
 }
 
 }  // namespace npu

@@ -21,6 +21,8 @@ struct SettingInfo {
 
 /// All settings of the process, sorted by variable.
 std::vector<SettingInfo> settings();
+/// The setting of this variable, kept for ever; null when none is declared.
+const SettingInfo* find_setting(std::string_view variable);
 /// The text in force: the environment's, else the default.
 std::string setting_text(std::string_view variable);
 

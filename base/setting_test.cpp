@@ -58,6 +58,13 @@ TEST(Setting, TheRegistryListsEverySettingOnceInOrder) {
   EXPECT_EQ(at->sentence, "A number of the test.");
 }
 
+TEST(Setting, OneIsFoundByItsVariable) {
+  const SettingInfo* found = find_setting("ANYNPU_TEST_NUMBER");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->default_text, "7");
+  EXPECT_EQ(find_setting("ANYNPU_TEST_NOTHING"), nullptr);
+}
+
 TEST(SettingDeathTest, AVariableDeclaredTwiceStopsTheProcess) {
   EXPECT_DEATH(Setting<bool>("ANYNPU_TEST_SWITCH", false, "again"), "ANYNPU_TEST_SWITCH is declared twice");
 }

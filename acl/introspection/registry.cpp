@@ -76,10 +76,9 @@ void show(const SettingInfo& info, void (*visit)(const anynpu_setting*, void*), 
 }
 
 bool is_listed(std::string_view variable) {
-  const auto named = [&](const auto& one) { return one.variable == variable; };
-  const auto all = npu::settings();
-  return std::any_of(all.begin(), all.end(), named) ||
-         std::any_of(std::begin(kClientVariables), std::end(kClientVariables), named);
+  return find_setting(variable) != nullptr ||
+         std::any_of(std::begin(kClientVariables), std::end(kClientVariables),
+                     [&](const ClientVariable& one) { return one.variable == variable; });
 }
 
 }  // namespace
