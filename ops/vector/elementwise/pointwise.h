@@ -11,7 +11,7 @@
 //   max?=highest  an input the caller may leave out; takes part when given. `lowest` and `highest` stand for the ends
 //                 of the compute dtype (infinities for floats)
 //
-// NPU_POINT_FAMILY("math", list) ends the file. See ops/math/logical.cpp for the frame around such a list.
+// NPU_POINT_FAMILY("math", list) ends the file. See ops/math/logic/logical.cpp for the frame around such a list.
 #pragma once
 
 #include <cstdint>

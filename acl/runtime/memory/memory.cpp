@@ -6,7 +6,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
-#include "acl/runtime/copy.h"
+#include "acl/runtime/memory/copy.h"
 #include "device/context/context.h"
 #include "device/memory/host.h"
 #include "device/queue/stream.h"

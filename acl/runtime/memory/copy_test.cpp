@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "acl/runtime/copy.h"
+#include "acl/runtime/memory/copy.h"
 
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/math/logical.cpp"
+#define HWY_TARGET_INCLUDE "ops/math/logic/logical.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
 #include "ops/vector/elementwise/pointwise-inl.h"
