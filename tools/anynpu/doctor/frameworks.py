@@ -70,4 +70,12 @@ def check_export():
         yield Finding("note", f"torch.onnx.export needs {' and '.join(missing)}, not installed", cure)
 
 
-CHECKS = (check_torch, check_tensorflow, check_torch_companions, check_export)
+def check_compile():
+    """torch.compile's usual backend ends in an assertion; the vendor's plug-in brings others, which make no kernels."""
+    if version.installed("torch-npu") and version.installed("triton-ascend") is None:
+        text = "torch.compile(backend='inductor'), the usual one, ends in 'Device npu not supported': triton-ascend, which "
+        cure = "use torch.compile(model, backend='npugraph_ex'), or 'aot_eager': the operators are the same"
+        yield Finding("note", text + "makes its kernels, is not installed and makes them for real NPUs only", cure)
+
+
+CHECKS = (check_torch, check_tensorflow, check_torch_companions, check_export, check_compile)

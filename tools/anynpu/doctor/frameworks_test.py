@@ -53,3 +53,11 @@ def test_what_the_export_of_models_needs_is_named(monkeypatch):
     assert not list(frameworks.check_export())
     installed(monkeypatch)
     assert not list(frameworks.check_export())
+
+
+def test_the_backend_of_compile_that_works_is_named(monkeypatch):
+    installed(monkeypatch, torch_npu="2.13.0")
+    (finding,) = frameworks.check_compile()
+    assert finding.grade == "note" and "inductor" in finding.text and "npugraph_ex" in finding.cure
+    installed(monkeypatch)
+    assert not list(frameworks.check_compile())
