@@ -73,7 +73,7 @@ def check_export():
 def check_compile():
     """torch.compile's usual backend ends in an assertion; the vendor's plug-in brings others, which make no kernels."""
     if version.installed("torch-npu") and version.installed("triton-ascend") is None:
-        text = "torch.compile(backend='inductor'), the usual one, ends in 'Device npu not supported': triton-ascend, which "
+        text = "torch.compile's usual backend, inductor, ends in 'Device npu not supported': triton-ascend, which "
         cure = "use torch.compile(model, backend='npugraph_ex'), or 'aot_eager': the operators are the same"
         yield Finding("note", text + "makes its kernels, is not installed and makes them for real NPUs only", cure)
 
