@@ -28,6 +28,7 @@ struct Prepared {
   std::unique_ptr<ops::Operator> op;
   std::vector<std::vector<std::byte>> aside;
   std::vector<std::unique_ptr<Tensor>> outputs;  ///< one for each of the client's
+  bool reads_nhwc = false;                       ///< the operator is told where the channels stand
 };
 
 /// One side (inputs or outputs) of the client's call.
@@ -72,12 +73,14 @@ void* memory_of(const aclTensorDesc& desc, const aclDataBuffer& buffer, size_t b
 }
 
 // Blocked formats hold elements in another order, and padding; read as rows they would give wrong numbers silently.
-void check_format(const aclTensorDesc& desc, const std::string& argument) {
+// NHWC is a plain one, too, for operators that are told so: for others its sizes stand in another order.
+void check_format(const aclTensorDesc& desc, const std::string& argument, bool reads_nhwc) {
   // A format of storage, where one is set, is the one that elements lie in.
   const int32_t format = desc.storage_format == ACL_FORMAT_UNDEFINED ? desc.format : desc.storage_format;
   static constexpr int32_t kPlain[] = {ACL_FORMAT_UNDEFINED, ACL_FORMAT_NCHW, ACL_FORMAT_ND,
                                        ACL_FORMAT_NCDHW,     ACL_FORMAT_NC,   ACL_FORMAT_NCL};
   if (std::find(std::begin(kPlain), std::end(kPlain), format) != std::end(kPlain)) return;
+  if (reads_nhwc && format == ACL_FORMAT_NHWC) return;
   fail(Code::kInvalidParam,
        "{} has format {}; single operators take plain formats (ND, NCHW, NCDHW): say "
        "torch.npu.config.allow_internal_format = False, or convert it",
@@ -107,7 +110,7 @@ Tensor tensor_of(const Side& side, size_t i, const Slot& slot, Prepared& call, b
   const std::string argument = fmt::format("{} {}", side.word, i);
   const aclTensorDesc& desc = described(side.descs[i], argument.c_str());
   if (desc.dtype == DType::kUndefined) return {};
-  check_format(desc, argument);
+  check_format(desc, argument, call.reads_nhwc);
   if (size_of(desc.dtype) == 0)
     fail(Code::kUnsupportedDataType, "{} has dataType {}, which no operator here computes", argument,
          static_cast<int>(desc.dtype));
@@ -299,6 +302,8 @@ std::shared_ptr<Prepared> prepare(const OperatorType& type, const Side& inputs, 
   // Shared: the stream runs it, and a synchronous call reads the outputs' final sizes afterwards.
   auto prepared = std::make_shared<Prepared>();
   prepared->op = ops::create(*type.def);
+  const AttributeRule* order = find_rule(type, "data_format");
+  prepared->reads_nhwc = order != nullptr && !order->fixed;
   Values values;
   read_side(type, type.inputs, inputs, *prepared, values);
   read_attributes(type, attributes, values);

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from case import compare, magnitude
+from deformed import laid_out
 from operator_type import Host, call, types
 
 from device import CallError, Device
@@ -706,6 +707,26 @@ case("BoundingBoxDecode", [corners(9, 6), rand(6, 4, low=-9, high=9)], decoded, 
 case("DropOutDoMaskV3", [rand(3, 7), ints(2, 3, 7).to(torch.uint8), Host(0.75, torch.float32)],
      lambda x, mask, _: x * mask / 0.75)  # fmt: skip
 CASES["DropOutGenMaskV3"] = []  # random: the test below
+
+# Channels last, as the client transposes its images for these.
+DEFORM = {"ksize": [3, 2], "strides": [1, 2, 1, 1], "pads": [1, 1, 0, 1], "dilations": [1, 1, 2, 1]}
+MOVES = rand(2, 3, 5, 36)
+
+
+def deformed(x, offsets):
+    first = [t.permute(0, 3, 1, 2) for t in (x, offsets)]
+    strides, dilations = ([v[0], v[3], v[1], v[2]] for v in (DEFORM["strides"], DEFORM["dilations"]))
+    return laid_out(*first, DEFORM["ksize"], strides, DEFORM["pads"], dilations, 2).permute(0, 2, 3, 1)
+
+
+def deformed_backward(grad, x, offsets):
+    leaves = [t.clone().requires_grad_() for t in (x, offsets)]
+    return torch.autograd.grad(deformed(*leaves), leaves, grad)
+
+
+case("DeformableOffsets", [rand(2, 6, 6, 4), MOVES], deformed, deformable_groups=2, **DEFORM)
+case("DeformableOffsetsGrad", [rand(2, 9, 10, 4), rand(2, 6, 6, 4), MOVES], deformed_backward, deformable_groups=2,
+     **DEFORM)  # fmt: skip
 
 
 def test_masks_of_bytes_keep_their_share(device):
