@@ -93,3 +93,25 @@ for ends, block, stride in (([40, 52, 100], 16, 16), ([0, 33, 100], 32, 16), ([1
     case("aclnnNsaCompress", compressed, HALF, layouts=layouts, terms="absolute", **values)
     case("aclnnNsaCompressGrad", compressed_grad, HALF, layouts=layouts, terms="absolute", grad=T(count, 3, 16),
          **values)  # fmt: skip
+
+
+def into_cache(input, weight, slot_mapping, actual_seq_len, block_table, compress_block_size, compress_stride, cache):
+    begin = 0
+    for i, length in enumerate(actual_seq_len):
+        # Pages, or tokens one behind the other.
+        tokens = input[begin : begin + length] if block_table is None else input[block_table[i].long()].flatten(0, 1)
+        begin += length
+        if length >= compress_block_size and (length - compress_block_size) % compress_stride == 0:
+            last = tokens[length - compress_block_size : length]
+            cache[slot_mapping[i]] = (last * weight[..., None]).sum(0)
+    return cache
+
+
+TABLE = T(4, 2, dtype=torch.int32, values=lambda _: torch.tensor([[5, 0], [1, 2], [3, 4], [2, 5]], dtype=torch.int32))
+for ends in ([32, 48, 31, 100], [64, 33, 0, 16]):
+    for table, given in ((None, (sum(ends), 3, 16)), (TABLE, (6, 64, 3, 16))):
+        values = {"input": T(*given), "weight": T(32, 3), "block_table": table, "actual_seq_len": ends, "layout": "TND",
+                  "compress_block_size": 32, "compress_stride": 16, "actual_seq_len_type": 1,
+                  "page_block_size": 64}  # fmt: skip
+        case("aclnnNsaCompressWithCache", into_cache, HALF, slot_mapping=integers(2, 0, 1, 4), cache=T(6, 3, 16),
+             layouts=("plain", "sliced"), terms="absolute", **values)  # fmt: skip
