@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gated unit of open-weight models of OpenAI: both halves are clipped, and the value gets a bias,
+// A gated unit whose halves are clipped, and whose value gets a bias,
 //   out = a · sigmoid(alpha · a) · (b + bias)   with a at most `limit`, b within ±limit.
 // Everything from `dim` on is one row. Its halves lie one behind the other, or, interleaved, element by element.
-#include <cmath>
-
+#include "ops/activation/clipped_gate.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
 #include "ops/vector/loop/along_dim.h"
@@ -35,12 +34,13 @@ struct ClippedSwiglu final : Operator {
   }
   void run() override {
     const int64_t n = to_.length();
+    const ClippedGate gate{static_cast<float>(alpha), static_cast<float>(limit), static_cast<float>(bias)};
     parallel_for(rows(), std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
       const Scratch<float> given(2 * n), made(n);
       for (int64_t row = begin; row < end; ++row) {
         const auto* a = static_cast<const float*>(from_.load(row, given));
         auto* y = static_cast<float*>(to_.target(row, made));
-        interleaved ? gate(a, a + 1, 2, y, n) : gate(a, a + n, 1, y, n);
+        interleaved ? clipped_gate(a, a + 1, 2, n, gate, y) : clipped_gate(a, a + n, 1, n, gate, y);
         to_.store(row, y);
       }
     });
@@ -57,16 +57,6 @@ struct ClippedSwiglu final : Operator {
     require(sum >= 0, "group_index sums to {}; numbers of rows are not negative", sum);
     return std::min(sum, from_.count());
   }
-  void gate(const float* a, const float* b, int64_t stride, float* y, int64_t n) const {
-    const auto most = static_cast<float>(limit), slope = static_cast<float>(alpha), more = static_cast<float>(bias);
-    for (int64_t i = 0; i < n; ++i) {
-      // A NaN stays one: it is neither below nor above the limit.
-      const float gated = a[i * stride] > most ? most : a[i * stride];
-      const float value = b[i * stride] > most ? most : b[i * stride] < -most ? -most : b[i * stride];
-      y[i] = gated / (1 + std::exp(-slope * gated)) * (value + more);
-    }
-  }
-
   Rows from_, to_;
 };
 
