@@ -38,6 +38,7 @@ HALF = (torch.float16, torch.bfloat16)  # computed in float32 and rounded once
 SUMS = 1 / 4
 # Elementwise results near zero may be differences: they are held to a share of 1, or of the largest result.
 SMALL = 1 / 4
+RANGES = {"int4": (-8, 7), torch.int8: (-128, 127), torch.uint8: (0, 255), torch.int32: (-(2**31), 2**31 - 1)}
 
 
 @dataclasses.dataclass
@@ -97,6 +98,8 @@ class Case:
     out_dtypes: dict = dataclasses.field(default_factory=dict)
     out_shapes: dict = dataclasses.field(default_factory=dict)  # buffers larger than the result (data-dependent sizes)
     check: object = None  # check(inputs: dict, outputs: dict) instead of an oracle, for random results
+    # Outputs of whole numbers for which the oracle gives floats: their type, or "int4" for eight in each int32.
+    whole: dict = dataclasses.field(default_factory=dict)
 
 
 CASES: dict[str, list[Case]] = {}
@@ -217,6 +220,8 @@ def _make(spec, generator, dtype, layout, shape=None):
 
 
 def _out_dtype(case_, name, result, dtype):
+    if name in case_.whole:
+        return torch.int32 if case_.whole[name] == "int4" else case_.whole[name]
     if name in case_.out_dtypes:
         return case_.out_dtypes[name] or dtype
     if result.dtype in (torch.float64, torch.complex128):
@@ -268,6 +273,28 @@ def compare(label, got, want, elementwise=False, terms=None, factor=1):
         raise AssertionError(
             f"{label}: {(~good).sum()} of {good.numel()} differ; at {list(at)} {got[at].item()} instead of "
             f"{want[at].item()}, off by {abs(got[at].item() - want[at].item()):.3g}, allowed {limit[at].item():.3g}"
+        )
+
+
+def unpacked(packed):
+    """The eight 4-bit numbers of each int32, the first in its lowest bits."""
+    bits = packed.unsqueeze(-1) >> torch.arange(0, 32, 4) & 15
+    return ((bits ^ 8) - 8).flatten(-2)
+
+
+def compare_whole(label, got, want, kind):
+    """Fails where `got` is not the whole number next to `want`: in the middle of two, within what float32 loses on the
+    way there, either is right."""
+    got = (unpacked(got) if kind == "int4" else got).double()
+    assert got.shape == want.shape, f"{label}: shape {tuple(got.shape)}, expected {tuple(want.shape)}"
+    want = want.double().nan_to_num(nan=0.0).clamp(*RANGES[kind])
+    largest = want.abs().max().item() if want.numel() else 0.0
+    good = (got - want).abs() <= 0.5 + RTOL[torch.float32] * largest
+    if not good.all():
+        at = tuple((~good).nonzero()[0].tolist())
+        raise AssertionError(
+            f"{label}: {(~good).sum()} of {good.numel()} differ; at {list(at)} {got[at].item()} instead of "
+            f"{want[at].item()}, rounded"
         )
 
 
@@ -352,7 +379,11 @@ def run_variant(device, case_, dtype, layout, shape, seed):
             raise
         outputs = {a.name: _read(values[a.name]) for a in written}
         for a in written:
-            if expected.get(a.name) is not None:
+            if expected.get(a.name) is None:
+                continue
+            if a.name in case_.whole:
+                compare_whole(f"{label}: {a.name}", outputs[a.name], expected[a.name], case_.whole[a.name])
+            else:
                 _check_written(f"{label}: {a.name}", outputs[a.name], expected[a.name], case_, terms.get(a.name))
         if case_.check is not None:
             case_.check(inputs, outputs)
@@ -416,6 +447,8 @@ def _output(case_, argument, result, dtype, layout):
         return None
     made = case_.out_dtypes.get(argument.name) if result is None else _out_dtype(case_, argument.name, result, dtype)
     shape = case_.out_shapes.get(argument.name, () if result is None else tuple(result.shape))
+    if case_.whole.get(argument.name) == "int4":
+        shape = (*shape[:-1], shape[-1] // 8)
     # Poison: an element that is not written shows up.
     return _layout(torch.full(shape, 77, dtype=torch.float64).to(made or dtype), layout)
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantisation by the extremes of each row.
+#pragma once
+
+#include "ops/quant/whole_rows.h"
+
+namespace npu::ops {
+
+/// One number for each row.
+struct RowScale {
+  float scale = 0, offset = 0;
+};
+
+/// Writes `values` (which are lost) as whole numbers over the range of `out`: values = (out - offset) * scale. Without
+/// an offset the largest magnitude becomes the largest number. A row of zeros has scale 0.
+RowScale quantise_row(const WholeRows& out, int64_t row, float* values, bool symmetric = true);
+
+}  // namespace npu::ops
