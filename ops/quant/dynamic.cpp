@@ -41,13 +41,6 @@ void DynamicQuant::prepare() {
   smooth_.plan(smooth, groups_.count(), x_.length(), "smooth_scales");
 }
 
-void store_number(const Rows& rows, int64_t row, float value) {
-  float buffer = 0;
-  void* target = rows.target(row, &buffer);
-  *static_cast<float*>(target) = value;
-  rows.store(row, target);
-}
-
 void DynamicQuant::run_row(int64_t row, float* values) const {
   const auto* x = static_cast<const float*>(x_.load(row, values));
   const int64_t group = groups_.of(row);

@@ -15,4 +15,12 @@ struct RowScale {
 /// an offset the largest magnitude becomes the largest number. A row of zeros has scale 0.
 RowScale quantise_row(const WholeRows& out, int64_t row, float* values, bool symmetric = true);
 
+/// Writes the only number of a row.
+inline void store_number(const Rows& rows, int64_t row, float value) {
+  float buffer = 0;
+  void* target = rows.target(row, &buffer);
+  *static_cast<float*>(target) = value;
+  rows.store(row, target);
+}
+
 }  // namespace npu::ops

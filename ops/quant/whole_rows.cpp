@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quant/whole_rows.h"
 
+#include <algorithm>
+
 #include "ops/scratch.h"
 
 namespace npu::ops {
@@ -40,20 +42,21 @@ void unpack(const uint8_t* from, int64_t bytes, float* values) {
 
 }  // namespace
 
-void WholeRows::plan(const Tensor& t, const Dims& shape, const char* name) {
-  length_ = shape.empty() ? 1 : shape.back();
+void WholeRows::plan(const Tensor& t, const Dims& shape, const char* name, size_t axes) {
+  const int64_t last = shape.empty() ? 1 : shape.back();
   const Tensor held = t.dtype == DType::kInt4 ? as_bytes(t, name) : t;
   const int64_t packed = t.dtype == DType::kInt32 ? 8 : t.dtype == DType::kInt8 || t.dtype == DType::kInt4 ? 2 : 0;
   Dims small = shape;
   if (!small.empty() && packed != 0) small[small.size() - 1] /= packed;
-  const bool four_bits = packed != 0 && !shape.empty() && length_ % packed == 0 && held.shape == small &&
+  const bool four_bits = packed != 0 && !shape.empty() && last % packed == 0 && held.shape == small &&
                          (t.dtype == DType::kInt4 || held.shape != shape);
   require(four_bits || t.shape == shape, "{} is {}; it takes numbers of shape {}, or eight 4-bit ones in each int32",
           name, t, shape);
   require(t.dtype == DType::kInt8 || t.dtype == DType::kUInt8 || t.dtype == DType::kInt32 || four_bits,
           "{} is {}; use int8, uint8, int32, or int4", name, t);
-  const size_t last = held.rank() == 0 ? 0 : held.rank() - 1;
-  rows_ = Rows(held, last, four_bits ? held.dtype : DType::kFloat);
+  rows_ = Rows(held, last_axes(held, axes), four_bits ? held.dtype : DType::kFloat);
+  length_ = 1;
+  for (size_t i = 0; i < std::min(axes, shape.size()); ++i) length_ *= shape[shape.size() - 1 - i];
   bytes_ = four_bits ? length_ / 2 : 0;
   // The largest float below 2^31 is 128 less.
   low_ = four_bits ? -8.0f : t.dtype == DType::kInt8 ? -128.0f : t.dtype == DType::kUInt8 ? 0.0f : -0x1p31f;
