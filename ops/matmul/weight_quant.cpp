@@ -20,16 +20,21 @@ constexpr int64_t kColumns = 512;  // of the weight, made float at a time
 bool absent(const Tensor& t) { return !t.defined() || t.count() == 0; }
 
 /// int32 holds eight 4-bit numbers, the first in its lowest bits; memory is little-endian, so they lie one behind
-/// another.
+/// another: in a row, or in a column of a weight that is stored by columns.
 Tensor unpacked(const Tensor& weight) {
   if (weight.dtype != DType::kInt32) return weight;
-  require(weight.strides.back() == 1, "weight is {} with strides {}: int32 holds eight neighbours of a row", weight,
-          weight.strides);
+  const size_t last = weight.rank() - 1;
+  const bool by_columns =
+      weight.strides[last - 1] == 1 && weight.strides[last] == weight.shape[last - 1] && weight.count() > 1;
+  const size_t dense = by_columns ? last - 1 : last;
+  require(weight.strides[dense] == 1, "weight is {} with strides {}: int32 holds eight neighbours of a row or column",
+          weight, weight.strides);
   Tensor out = weight;
   out.dtype = DType::kInt4;
   out.offset *= 8;
-  out.shape[out.rank() - 1] *= 8;
-  for (size_t i = 0; i + 1 < out.rank(); ++i) out.strides[i] *= 8;
+  for (size_t i = 0; i < out.rank(); ++i) out.strides[i] *= 8;
+  out.shape[dense] *= 8;
+  out.strides[dense] = 1;
   return out;
 }
 
@@ -72,7 +77,7 @@ class Grid {
 /// out = self @ ((weight + offset) * scale) + bias with int8 or int4 weights [k, n]; scale and offset have one number,
 /// one for each column, or one for each column and group of `group_size` rows.
 struct WeightQuantMatmul final : Operator {
-  Tensor self, weight, scale, offset, quant_scale, quant_offset, bias, out;
+  Tensor self, weight, scale, offset, bias, out;
   int64_t group_size = 0;
 
   void prepare() override;
@@ -99,12 +104,11 @@ struct WeightQuantMatmul final : Operator {
 
 void WeightQuantMatmul::check_types() const {
   require(self.dtype == DType::kHalf || self.dtype == DType::kBFloat16, "x is {}; use float16 or bfloat16", self.dtype);
-  require(out.dtype == self.dtype, "the output is {}, x is {}: they must be of one type", out.dtype, self.dtype);
+  require(out.dtype == self.dtype || out.dtype == DType::kFloat,
+          "the output is {}, x is {}: they must be of one type, or the output float32", out.dtype, self.dtype);
   require(weight.dtype == DType::kInt8 || weight.dtype == DType::kInt4 || weight.dtype == DType::kInt32,
           "weight is {}; use int8, int4, or int32 with eight int4 in each", weight.dtype);
   require(weight.format != kBlockedFormat, "weight is in ACL_FORMAT_FRACTAL_NZ; give the plain weight");
-  require(absent(quant_scale) && absent(quant_offset),
-          "quantScale and quantOffset, which make an int8 result, are not built; leave them out and quantise after it");
   require(!absent(scale), "antiquantScale has no elements; one number at least is needed");
 }
 
@@ -206,8 +210,7 @@ void WeightQuantMatmul::run() {
 
 NPU_OPERATOR(WeightQuantMatmul, "weight_quant_matmul", "matmul", in<&WeightQuantMatmul::self>("self"),
              in<&WeightQuantMatmul::weight>("weight"), in<&WeightQuantMatmul::scale>("scale"),
-             optional<&WeightQuantMatmul::offset>("offset"), optional<&WeightQuantMatmul::quant_scale>("quant_scale"),
-             optional<&WeightQuantMatmul::quant_offset>("quant_offset"), optional<&WeightQuantMatmul::bias>("bias"),
+             optional<&WeightQuantMatmul::offset>("offset"), optional<&WeightQuantMatmul::bias>("bias"),
              attr<&WeightQuantMatmul::group_size>("group_size"), out<&WeightQuantMatmul::out>("out"));
 
 }  // namespace

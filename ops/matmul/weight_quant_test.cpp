@@ -117,7 +117,6 @@ TEST(WeightQuantMatmul, RefusesWhatItDoesNotCompute) {
   const Array batch(DType::kInt8, {2, kInner, kColumns});
   EXPECT_TRUE(has(refusal([&](Call& c) { c.set("self", single.tensor()); }), "x is float32"));
   EXPECT_TRUE(has(refusal([&](Call& c) { c.set("self", narrow.tensor()); }), "inner sizes differ (5 and 96)"));
-  EXPECT_TRUE(has(refusal([&](Call& c) { c.set("quant_scale", one.tensor()); }), "quantScale"));
   EXPECT_TRUE(has(refusal([&](Call& c) { c.set("group_size", int64_t{48}); }), "antiquantGroupSize is 48"));
   EXPECT_TRUE(has(refusal([&](Call& c) { c.set("bias", one.tensor()); }), "bias is"));
   EXPECT_TRUE(has(refusal([&](Call& c) { c.set("weight", batch.tensor()); }), "batches of weights"));

@@ -2,7 +2,7 @@
 """Cases of what inference calls: attention over a cache of keys, products with small weights, blocked weights."""
 
 import torch
-from case import T, case
+from case import T, case, unpacked
 
 HALF = [torch.float16, torch.bfloat16]
 B, N, KV, S, L, D = 3, 4, 2, 5, 40, 16
@@ -99,10 +99,35 @@ def product_terms(x, weight, antiquant_scale, antiquant_offset, bias, antiquant_
 for grid, group in (((COLUMNS,), 0), ((1, COLUMNS), 0), ((1,), 0), ((3, COLUMNS), 32)):
     for offset, bias in ((None, None), (T(*grid), T(COLUMNS))):
         for x in (T(4, K), T(2, 3, K)):
-            case("aclnnWeightQuantBatchMatmulV2", product, HALF, layouts=("plain", "transposed"), x=x,
-                 weight=T(K, COLUMNS, low=-128, high=128, dtype=torch.int8), antiquant_scale=T(*grid),
-                 antiquant_offset=offset, bias=bias, quant_scale=None, quant_offset=None,
-                 antiquant_group_size=group, terms=product_terms)  # fmt: skip
+            common = {"x": x, "weight": T(K, COLUMNS, low=-128, high=128, dtype=torch.int8), "quant_offset": None,
+                      "antiquant_scale": T(*grid), "antiquant_offset": offset, "bias": bias, "quant_scale": None,
+                      "antiquant_group_size": group, "terms": product_terms}  # fmt: skip
+            case("aclnnWeightQuantBatchMatmulV2", product, HALF, layouts=("plain", "transposed"), **common)
+            case("aclnnWeightQuantBatchMatmulV3", product, HALF, layouts=("plain",), inner_precise=1, **common)
+
+
+def product_of_nibbles(x, weight, antiquant_scale):
+    return x @ (unpacked(weight.mT).mT * antiquant_scale)
+
+
+def product_quantised(x, weight, antiquant_scale, quant_scale, quant_offset):
+    words = quant_scale.dtype == torch.int64
+    scale = (quant_scale & 0xFFFFE000).int().view(torch.float32).double() if words else quant_scale
+    shift = 0 if quant_offset is None else quant_offset.round() if words else quant_offset
+    return x @ (weight.double() * antiquant_scale) * scale + shift
+
+
+# int32 that holds eight neighbours of a column, and a result that is quantised again.
+PLAIN = dict.fromkeys(("antiquant_offset", "bias")) | {"antiquant_group_size": 0, "antiquant_scale": T(COLUMNS)}
+WORDS = T(values=lambda g: torch.full((COLUMNS,), 0.0625).view(torch.int32).long(), dtype=torch.int64)
+for name, more in (("aclnnWeightQuantBatchMatmulV2", {}), ("aclnnWeightQuantBatchMatmulV3", {"inner_precise": 0})):
+    case(name, product_of_nibbles, HALF, layouts=("transposed",), x=T(4, K), quant_scale=None, quant_offset=None,
+         weight=T(K // 8, COLUMNS, low=-(2**31), high=2**31 - 1, dtype=torch.int32), **PLAIN, **more)  # fmt: skip
+    for scale in (WORDS, T(COLUMNS, low=0.05, high=0.1, dtype=torch.float32)):
+        for shift in (None, T(COLUMNS, low=-30, high=30, dtype=torch.float32)):
+            case(name, product_quantised, HALF, layouts=("plain",), x=T(4, K), quant_scale=scale, quant_offset=shift,
+                 weight=T(K, COLUMNS, low=-9, high=9, dtype=torch.int8), whole={"y": torch.int8}, **PLAIN,
+                 **more)  # fmt: skip
 
 
 def blocked(self):

@@ -245,3 +245,19 @@ for kind, high, number in ((I8, 127, 2), ("int4", 7, 29)):
                  offsets=offset, group_index=group, activate_left=mode == "dynamic", quant_mode=mode,
                  group_list_type=counts, dst_type=number, layouts=("plain", "sliced"), whole={"y": kind},
                  out_dtypes={"scale": F32})  # fmt: skip
+
+
+def scattered(self, indices, updates, quant_scales, quant_zero_points):
+    zero = 0 if quant_zero_points is None else quant_zero_points
+    out, made = self.double(), (updates / quant_scales + zero).round()
+    for b, start in enumerate(indices):
+        out[b, :, start : start + made.shape[2]] = made[b]
+    return out
+
+
+for kind, zeros in ((F32, I32), (torch.bfloat16, torch.bfloat16)):
+    for zero in (None, T(1, 1, 1, 32, low=-9, high=9, dtype=zeros)):
+        case("aclnnInplaceQuantScatter", scattered, HALF, self=T(3, 2, 9, 32, low=-99, high=99, dtype=I8),
+             indices=fixed(4, 0, dtype=I32), updates=T(2, 2, 3, 32), quant_zero_points=zero, axis=-2, quant_axis=-1,
+             quant_scales=T(1, 1, 1, 32, **SMALL, dtype=kind), reduction=1, layouts=("plain",),
+             whole={"self": I8})  # fmt: skip
