@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What training sees of quantisation: the floats that a number has after it was quantised and brought back, and where
 // it was within range.
-#include <cmath>
+#include <algorithm>
+#include <limits>
 
 #include "ops/operator.h"
 #include "ops/quant/factors.h"
@@ -10,6 +11,8 @@
 
 namespace npu::ops {
 namespace {
+
+constexpr float kLargest = std::numeric_limits<float>::max();
 
 /// out = (clamp(round(self / scale) + zero_point, quant_min, quant_max) - zero_point) * scale, with numbers along
 /// `axis` or one for all. Below 1, `enabled` leaves self as it is.
@@ -24,6 +27,7 @@ struct FakeQuant final : Operator {
 
  private:
   void run_row(int64_t row, float* values, float* inside) const;
+  void keep_row(int64_t row, float* values, float* inside) const;
 
   Rows x_, out_, mask_;
   Factors scales_, zeros_;
@@ -45,24 +49,37 @@ void FakeQuant::prepare() {
   zeros_.plan_along(zero_point, self.shape, axis, "zero_point");
 }
 
+// The numbers of a row, changed one by one; `room` backs as many as there are.
+template <class F>
+Factor changed(Factor factor, int64_t n, float* room, F&& change) {
+  for (int64_t i = 0; i < (factor.each ? n : 1); ++i) room[i] = change(factor.data[i]);
+  return {room, factor.each};
+}
+
 void FakeQuant::run_row(int64_t row, float* values, float* inside) const {
+  const QuantKernel& kernel = quant_kernel();
   const int64_t n = x_.length();
   const auto low = static_cast<float>(quant_min), high = static_cast<float>(quant_max);
   const Factor scales = scales_.row(row), zeros = zeros_.row(row);
-  const auto* x = static_cast<const float*>(x_.load(row, values));
-  const bool on = enabled >= 1;
+  const Scratch<float> room(n);
+  // torch multiplies by the reciprocal, which decides what happens to numbers in the middle.
+  const Factor inverse = changed(scales, n, room, [](float s) { return 1.0f / s; });
+  kernel.scale(static_cast<const float*>(x_.load(row, values)), inverse, {}, values, n);
+  kernel.round(values, Rounding::kNearest, -kLargest, kLargest, n);
+  kernel.scale(values, {}, zeros, values, n);
   for (int64_t i = 0; i < n; ++i) {
-    const float s = scales.data[scales.each ? i : 0], zero = zeros.data[zeros.each ? i : 0];
-    // torch multiplies by the reciprocal, which decides what happens to numbers in the middle.
-    const float whole = std::nearbyint(x[i] * (1.0f / s)) + zero;
-    const float kept = whole < low ? low : whole > high ? high : whole;
-    inside[i] = !on || (whole >= low && whole <= high) ? 1.0f : 0.0f;
-    values[i] = on ? (kept - zero) * s : x[i];
+    const float whole = values[i];
+    inside[i] = whole >= low && whole <= high ? 1.0f : 0.0f;
+    values[i] = whole < low ? low : whole > high ? high : whole;
   }
-  auto* target = static_cast<float*>(out_.target(row, values));
-  if (target != values) std::copy_n(values, n, target);
-  out_.store(row, target);
-  mask_.store(row, inside);
+  kernel.scale(values, {}, changed(zeros, n, room, [](float zero) { return -zero; }), values, n);
+  kernel.scale(values, scales, {}, values, n);
+}
+
+void FakeQuant::keep_row(int64_t row, float* values, float* inside) const {
+  const auto* x = static_cast<const float*>(x_.load(row, values));
+  if (x != values) std::copy_n(x, x_.length(), values);
+  std::fill_n(inside, x_.length(), 1.0f);
 }
 
 void FakeQuant::run() {
@@ -70,7 +87,12 @@ void FakeQuant::run() {
   scales_.load(), zeros_.load();
   for_rows(x_, [this](int64_t begin, int64_t end) {
     const Scratch<float> values(x_.length()), inside(x_.length());
-    for (int64_t row = begin; row < end; ++row) run_row(row, values, inside);
+    for (int64_t row = begin; row < end; ++row) {
+      enabled >= 1 ? run_row(row, values, inside) : keep_row(row, values, inside);
+      quant_kernel().scale(values, {}, {}, static_cast<float*>(out_.target(row, values)), x_.length());
+      out_.store(row, values);
+      mask_.store(row, inside);
+    }
   });
 }
 

@@ -63,8 +63,6 @@ void QuantMatmul::check_types() const {
   require(absent(x1_offset), "x1_offset is {}; it is not built: leave it out", x1_offset);
   require(absent(y_offset), "y_offset is {}; it is not built: leave it out and add it to the result", y_offset);
   require(!absent(x2_scale), "x2_scale has no elements; one number at least is needed");
-  require(a_.four_bits() == b_.four_bits(),
-          "x1 is {}, x2 is {}: 8-bit numbers times 4-bit ones are not built; use npu_weight_quant_batchmatmul", x1, x2);
   const bool whole = out.dtype == DType::kInt8 || out.dtype == DType::kInt32;
   require(whole || out.dtype == DType::kHalf || out.dtype == DType::kBFloat16,
           "out is {}; use int8, float16, bfloat16 or int32", out);
@@ -76,6 +74,8 @@ void QuantMatmul::check_types() const {
 void QuantMatmul::plan_shapes() {
   a_.plan(x1, transpose_x1, "x1");
   b_.plan(x2, transpose_x2, "x2");
+  require(a_.four_bits() == b_.four_bits(),
+          "x1 is {}, x2 is {}: 8-bit numbers times 4-bit ones are not built; use npu_weight_quant_batchmatmul", x1, x2);
   m_ = a_.rows(), k_ = a_.columns(), n_ = b_.columns();
   require(b_.rows() == k_, "x1 is {}, x2 is {}: inner sizes differ ({} and {})", x1, x2, k_, b_.rows());
   batch_ = broadcast(a_.batch(), b_.batch());
