@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens of a mixture of experts: laid out expert by expert and back, with the gradients of both. `sorted` says where
 // slot k (the k % top_k-th expert of token k / top_k) lies; slots that lie behind the last row were dropped.
-// Everything is done by rows of the result: each is the sum of rows named by the table, in the order of its slots and
-// in one thread, in float32 and rounded once.
 #include <numeric>
 
 #include "base/thread_pool.h"
@@ -10,66 +8,16 @@
 #include "ops/scratch.h"
 #include "ops/vector/conversion/element.h"
 #include "ops/vector/loop/along_dim.h"
+#include "ops/index/token_rows.h"
 
 namespace npu::ops {
 namespace {
 
-struct Tokens : Operator {
+struct Tokens : TokenRows {
   bool padded_mode = false;
 
  protected:
   void check_mode() const { require(!padded_mode, "padded_mode is true; only false is supported"); }
-  static Rows rows_of(const Tensor& t, const char* name) {
-    require(t.rank() == 2 && is_floating(t.dtype) && t.dtype != DType::kDouble,
-            "{} is {}; it must be [rows, hidden] in float32, float16 or bfloat16", name, t);
-    return Rows(t, 1, DType::kFloat);
-  }
-  static void check_slots(const Tensor& t, const char* name) {
-    require(is_integer(t.dtype), "{} is {}; it must be integer", name, t);
-  }
-  static std::vector<int64_t> read(const Tensor& t) {
-    std::vector<int64_t> values(static_cast<size_t>(t.count()));
-    const Loop loop = make_ordered_loop(t.shape, {&t.strides, 1});
-    gather(loop, 0, t.bytes(), static_cast<int64_t>(size_of(t.dtype)), 0, t.count(), converter(t.dtype, DType::kInt64),
-           reinterpret_cast<std::byte*>(values.data()), sizeof(int64_t));
-    return values;
-  }
-  /// Calls body(row, to) for each row of `rows`; `to` is zeroed before and stored after.
-  template <class F>
-  static void fill_rows(const Rows& rows, F&& body) {
-    for_rows(rows, [&](int64_t begin, int64_t end) {
-      const Scratch<float> made(rows.length()), buffer(rows.length());
-      for (int64_t row = begin; row < end; ++row) {
-        std::fill(made.data(), made.data() + rows.length(), 0.0f);
-        body(row, made.data());
-        auto* to = static_cast<float*>(rows.target(row, buffer));
-        std::copy_n(made.data(), rows.length(), to);
-        rows.store(row, to);
-      }
-    });
-  }
-  /// The bits of row `index` of `rows`; nothing where there is no such row.
-  static void copy_row(const Rows& rows, int64_t index, float* to) {
-    if (index < 0 || index >= rows.count()) return;
-    const Scratch<float> buffer(rows.length());
-    std::copy_n(static_cast<const float*>(rows.load(index, buffer)), rows.length(), to);
-  }
-  /// to += factor * row `index` of `rows`; nothing where there is no such row.
-  static void add_row(const Rows& rows, int64_t index, float factor, float* to) {
-    if (index < 0 || index >= rows.count()) return;
-    const Scratch<float> buffer(rows.length());
-    const auto* from = static_cast<const float*>(rows.load(index, buffer));
-    for (int64_t i = 0; i < rows.length(); ++i) to[i] += factor * from[i];
-  }
-  /// The slot that lies in each of `rows` rows, -1 where none does.
-  static std::vector<int64_t> slots_by_row(const std::vector<int64_t>& sorted, int64_t rows) {
-    std::vector<int64_t> slots(static_cast<size_t>(rows), -1);
-    // The reverse of the table: a gradient by rows needs it, and no two slots lie in one row.
-    for (size_t k = 0; k < sorted.size(); ++k) {
-      if (sorted[k] >= 0 && sorted[k] < rows) slots[static_cast<size_t>(sorted[k])] = static_cast<int64_t>(k);
-    }
-    return slots;
-  }
 };
 
 struct TokenPermute final : Tokens {

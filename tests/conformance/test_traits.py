@@ -17,6 +17,7 @@ OPERATORS = {op.name: op for op in door.operators()}
 REACHED = {f.name: f.operator_name.split(":")[-1] for f in door.functions()}
 # Its cases only ever give it results that are among its inputs, yet it computes: where and how it may overflow.
 COMPUTES = {
+    "moe_init_routing": "the same operator quantises, for aclnnMoeInitRoutingQuantV2",
     "scatter_nd_update": "the same operator adds, for aclnnScatterNd",
 }
 
