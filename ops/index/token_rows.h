@@ -51,10 +51,12 @@ struct TokenRows : Operator {
       store_element(t, at, static_cast<double>(values[static_cast<size_t>(i)]));
     }
   }
-  /// Calls body(row, to) for each row of `rows`; `to` is zeroed before and stored after.
+  /// Calls body(row, to) for each row of `rows`; `to` is zeroed before and stored after. `work`: the elements that a
+  /// row costs, where they are more than it has.
   template <class F>
-  static void fill_rows(const Rows& rows, F&& body) {
-    for_rows(rows, [&](int64_t begin, int64_t end) {
+  static void fill_rows(const Rows& rows, F&& body, int64_t work = 1) {
+    const int64_t grain = (int64_t{1} << 14) / std::max(work, std::max<int64_t>(rows.length(), 1));
+    parallel_for(rows.count(), std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const Scratch<float> made(rows.length()), buffer(rows.length());
       for (int64_t row = begin; row < end; ++row) {
         std::fill(made.data(), made.data() + rows.length(), 0.0f);

@@ -89,22 +89,25 @@ struct GatingSoftmax final : Gating {
   void run() override {
     const std::vector<int64_t> done = finished.defined() ? read(finished) : std::vector<int64_t>();
     const int64_t experts = from.length();
-    fill_rows(to, [&](int64_t row, float* made) {
-      const Scratch<float> scores(experts);
-      copy_row(from, row, scores);
-      if (renorm == 0) softmax(scores, experts);
-      if (norms.length() > 0) store(norms, row, scores);
-      std::vector<int64_t> best = largest_of(scores, experts, k), places;
-      for (int64_t j = 0; j < k; ++j) {
-        made[j] = scores[best[static_cast<size_t>(j)]];
-        // Choices of one place follow each other: that of token 0, of token 1 …
-        places.push_back(j * from.count() + row);
-      }
-      if (!done.empty() && done[static_cast<size_t>(row)] != 0) std::ranges::fill(best, experts);
-      store(chosen_, row, best);
-      if (rows_.length() > 0) store(rows_, row, places);
-      if (renorm == 1) softmax(made, k);
-    });
+    fill_rows(
+        to,
+        [&](int64_t row, float* made) {
+          const Scratch<float> scores(experts);
+          copy_row(from, row, scores);
+          if (renorm == 0) softmax(scores, experts);
+          if (norms.length() > 0) store(norms, row, scores);
+          std::vector<int64_t> best = largest_of(scores, experts, k), places;
+          for (int64_t j = 0; j < k; ++j) {
+            made[j] = scores[best[static_cast<size_t>(j)]];
+            // Choices of one place follow each other: that of token 0, of token 1 …
+            places.push_back(j * from.count() + row);
+          }
+          if (!done.empty() && done[static_cast<size_t>(row)] != 0) std::ranges::fill(best, experts);
+          store(chosen_, row, best);
+          if (rows_.length() > 0) store(rows_, row, places);
+          if (renorm == 1) softmax(made, k);
+        },
+        8 * experts);
   }
   int64_t cost() const override { return 1000 + 20 * x.count(); }
 
@@ -190,19 +193,22 @@ std::vector<int64_t> GatingTopK::chosen(int64_t row, const float* norm, const st
 void GatingTopK::run() {
   const std::vector<int64_t> ids = input_ids.defined() ? read(input_ids) : std::vector<int64_t>();
   const int64_t experts = x.shape[1];
-  fill_rows(to, [&](int64_t row, float* made) {
-    const Scratch<float> norm(experts);
-    copy_row(from, row, norm);
-    if (norm_type == 0) softmax(norm, experts);
-    for (int64_t i = 0; norm_type == 1 && i < experts; ++i) norm[i] = 1 / (1 + std::exp(-norm[i]));
-    const std::vector<int64_t> best = chosen(row, norm, ids);
-    double sum = 0;
-    for (const int64_t expert : best) sum += norm[expert];
-    const double factor = routed_scaling_factor / (norm_type == 1 ? sum + eps : 1);
-    for (int64_t j = 0; j < k; ++j) made[j] = static_cast<float>(norm[best[static_cast<size_t>(j)]] * factor);
-    store(chosen_, row, best);
-    if (norms.length() > 0) store(norms, row, norm);
-  });
+  fill_rows(
+      to,
+      [&](int64_t row, float* made) {
+        const Scratch<float> norm(experts);
+        copy_row(from, row, norm);
+        if (norm_type == 0) softmax(norm, experts);
+        for (int64_t i = 0; norm_type == 1 && i < experts; ++i) norm[i] = 1 / (1 + std::exp(-norm[i]));
+        const std::vector<int64_t> best = chosen(row, norm, ids);
+        double sum = 0;
+        for (const int64_t expert : best) sum += norm[expert];
+        const double factor = routed_scaling_factor / (norm_type == 1 ? sum + eps : 1);
+        for (int64_t j = 0; j < k; ++j) made[j] = static_cast<float>(norm[best[static_cast<size_t>(j)]] * factor);
+        store(chosen_, row, best);
+        if (norms.length() > 0) store(norms, row, norm);
+      },
+      8 * experts);
 }
 
 /// Of the sigmoid form: y = factor * s / (sum of the chosen s + eps).

@@ -61,6 +61,7 @@ void GroupedMatmul::find_groups() {
   const bool by_rows = has_list() || (x.size() > 1 && out.size() == 1);
   axis_ = group_type == kByLists ? (by_rows ? kRows : kNone) : static_cast<Axis>(group_type);
   groups_ = static_cast<int64_t>(weights_.size());
+  require(groups_ > 0, "weight is {}: there is no group", weight[0]);
   if (axis_ == kDepth && weight.size() == 1 && has_list())
     groups_ = group_list.defined() ? group_list.dim(0) : static_cast<int64_t>(ends.size());
   require(split_item >= 2 ? out.size() == 1 : static_cast<int64_t>(out.size()) == groups_,
