@@ -22,66 +22,76 @@ struct FlashAttention final : AttentionOp {
 
   void prepare() override;
   void run() override;
-  int64_t cost() const override { return 1000 + batch_ * heads_ * queries_ * keys_ * (depth_ + value_depth_) / 30; }
+  int64_t cost() const override { return 1000 + heads_ * sequences_.scores() * (depth_ + value_depth_) / 30; }
 
  private:
-  void run_tile(int64_t b, int64_t n, int64_t row) const;
+  void run_tile(const Sequence& s, int64_t n, int64_t row) const;
   void accumulate(const float* scores, const float* v, int64_t ldv, int64_t rows, int64_t cols, float* out) const;
-  void store_statistics(int64_t b, int64_t n, int64_t row, int64_t rows, const float* maximum, const float* sum) const;
+  void finish(int64_t rows, float* sum, float* out) const;
+  void store_statistics(const Sequence& s, int64_t n, int64_t row, int64_t rows, const float* maximum,
+                        const float* sum) const;
   Tensor out_;
 };
 
 void FlashAttention::prepare() {
   check();
-  out_ = head_view(attention_out, input_layout, heads_, "attention_out");
-  const Dims expected{batch_, heads_, queries_, value_depth_};
+  out_ = view_of(attention_out, heads_, "attention_out");
+  const Dims expected{q_.shape[0], heads_, q_.shape[2], value_depth_};
   require(out_.shape == expected, "attention_out is {} ({}), the result is {} as BNSD", attention_out.shape,
           input_layout, expected);
-  for (const Tensor* t : {&softmax_max, &softmax_sum}) {
-    if (!t->defined() || t->count() == 0) continue;
-    require(t->dtype == DType::kFloat && t->shape == Dims({batch_, heads_, queries_, 8}),
-            "softmax_max and softmax_sum must be float32 {}, got {}", Dims({batch_, heads_, queries_, 8}), *t);
-  }
+  check_statistics();
 }
 
 void FlashAttention::run() {
-  const int64_t tiles = (queries_ + kQueryTile - 1) / kQueryTile;
-  parallel_parts(batch_ * heads_ * tiles, [&](int64_t part) {
-    run_tile(part / tiles / heads_, part / tiles % heads_, part % tiles * kQueryTile);
+  parallel_parts(sequences_.places(heads_), [&](int64_t part) {
+    const auto [sequence, head, row] = sequences_.place(part, heads_);
+    run_tile(sequence, head, row);
   });
+  // Rows behind the last sequence.
+  if (sequences_.query_rows() == out_.shape[2]) return;
+  clear_rows(out_, sequences_.query_rows());
+  for (const Tensor* t : {&softmax_max, &softmax_sum}) {
+    if (t->defined() && t->count() > 0) clear_rows(packed_view(*t, "softmax_max"), sequences_.query_rows());
+  }
 }
 
-void FlashAttention::run_tile(int64_t b, int64_t n, int64_t row) const {
-  const int64_t rows = std::min(kQueryTile, queries_ - row);
+void FlashAttention::run_tile(const Sequence& s, int64_t n, int64_t row) const {
+  const int64_t rows = std::min(kQueryTile, s.queries - row);
   const Scratch<float> q_buffer(kQueryTile * depth_), k_buffer(kKeyTile * depth_), v_buffer(kKeyTile * value_depth_);
   const Scratch<float> scores(kQueryTile * kKeyTile), out(kQueryTile * value_depth_);
   float maximum[kQueryTile], sum[kQueryTile], rescale[kQueryTile];
-  std::fill_n(maximum, rows, -std::numeric_limits<float>::infinity());
-  std::fill_n(sum, rows, 0.0f);
+  // A sink is a key that was there before all others and has no value.
+  std::fill_n(maximum, rows, has_sink() ? sink_of(n) : -std::numeric_limits<float>::infinity());
+  std::fill_n(sum, rows, has_sink() ? 1.0f : 0.0f);
   std::fill_n(out.data(), rows * value_depth_, 0.0f);
   int64_t ldq, ldk, ldv;
-  const float* q = load_rows(q_, b, n, row, rows, q_buffer, &ldq);
-  for (int64_t col = 0; col < keys_; col += kKeyTile) {
-    const int64_t cols = std::min(kKeyTile, keys_ - col);
-    const float* k = load_rows(k_, b, n / group(), col, cols, k_buffer, &ldk);
-    const float* v = load_rows(v_, b, n / group(), col, cols, v_buffer, &ldv);
-    score_tile(q, ldq, k, ldk, b, n, row, rows, col, cols, scores);
+  const float* q = load_queries(s, n, row, rows, q_buffer, &ldq);
+  for (int64_t col = 0; col < s.keys; col += kKeyTile) {
+    const int64_t cols = std::min(kKeyTile, s.keys - col);
+    const float* k = load_keys(s, n / group(), col, cols, k_buffer, &ldk);
+    const float* v = load_rows(v_, s.batch, n / group(), s.first_key + col, cols, v_buffer, &ldv);
+    score_tile(q, ldq, k, ldk, s, n, row, rows, col, cols, scores);
     softmax_step(scores, rows, cols, maximum, sum, rescale);
     // Before the tile is added: what came before refers to the old maximum.
     if (col > 0) scale_rows(out, rows, value_depth_, rescale);
     // After the sums: dropped scores still count in the softmax, as dropout follows it.
-    apply_dropout(scores, b, n, row, rows, col, cols);
+    apply_dropout(scores, s, n, row, rows, col, cols);
     accumulate(scores, v, ldv, rows, cols, out);
   }
-  // One division a row at the end, instead of one a score: the result is linear in the probabilities.
+  finish(rows, sum, out);
+  store_rows(out_, s.batch, n, s.first_query + row, rows, out, value_depth_);
+  store_statistics(s, n, row, rows, maximum, sum);
+}
+
+// One division a row at the end, instead of one a score: the result is linear in the probabilities.
+void FlashAttention::finish(int64_t rows, float* sum, float* out) const {
+  float factor[kQueryTile];
   for (int64_t r = 0; r < rows; ++r) {
     // No key is left to this query.
     if (sum[r] == 0 && hidden_rows_are_nan) sum[r] = std::numeric_limits<float>::quiet_NaN();
-    rescale[r] = sum[r] == 0 ? 0.0f : 1.0f / sum[r];
+    factor[r] = sum[r] == 0 ? 0.0f : 1.0f / sum[r];
   }
-  scale_rows(out, rows, value_depth_, rescale);
-  store_rows(out_, b, n, row, rows, out);
-  store_statistics(b, n, row, rows, maximum, sum);
+  scale_rows(out, rows, value_depth_, factor);
 }
 
 void FlashAttention::accumulate(const float* scores, const float* v, int64_t ldv, int64_t rows, int64_t cols,
@@ -100,14 +110,13 @@ void FlashAttention::accumulate(const float* scores, const float* v, int64_t ldv
   cube::gemm_serial(args);
 }
 
-void FlashAttention::store_statistics(int64_t b, int64_t n, int64_t row, int64_t rows, const float* maximum,
+void FlashAttention::store_statistics(const Sequence& s, int64_t n, int64_t row, int64_t rows, const float* maximum,
                                       const float* sum) const {
   for (const auto& [tensor, values] : {std::pair(&softmax_max, maximum), std::pair(&softmax_sum, sum)}) {
     if (!tensor->defined() || tensor->count() == 0) continue;
     for (int64_t r = 0; r < rows; ++r) {
-      float* to =
-          tensor->as<float>() + b * tensor->strides[0] + n * tensor->strides[1] + (row + r) * tensor->strides[2];
-      for (int64_t i = 0; i < 8; ++i) to[i * tensor->strides[3]] = values[r];
+      float* to = statistic(*tensor, s, n, row + r);
+      for (int64_t i = 0; i < 8; ++i) to[i * tensor->strides.back()] = values[r];
     }
   }
 }

@@ -182,7 +182,8 @@ void InferAttention::plan_part(int64_t b) {
       .set("input_layout", std::string("BNSD"))
       .set("pre_tokens", pre_tokens)
       .set("next_tokens", next_tokens)
-      .set("sparse_mode", sparse_mode);
+      .set("sparse_mode", sparse_mode)
+      .set("mode_implies_mask", true);
   if (!absent(pse_))
     part.call.set("pse", cut(narrowed(pse_, b, part.queries), 3, part.keys)).set("pse_type", int64_t{0});
   if (!absent(mask_)) part.call.set("atten_mask", cut(narrowed(mask_, b, part.queries), 3, part.keys));

@@ -2,6 +2,8 @@
 #include "ops/attention/layout.h"
 
 #include "ops/vector/conversion/convert.h"
+#include <vector>
+
 
 namespace npu::ops {
 namespace {
@@ -35,6 +37,12 @@ Tensor head_view(const Tensor& tensor, const std::string& layout, int64_t heads,
   return layout == "BSH" ? split.transposed(1, 2) : split.transposed(0, 1).transposed(1, 2);
 }
 
+Tensor packed_view(const Tensor& tensor, const char* name) {
+  require(tensor.rank() == 3, "{} is {}: layout TND has 3 dimensions", name, tensor.shape);
+  return tensor.view({1, tensor.shape[1], tensor.shape[0], tensor.shape[2]},
+                     {0, tensor.strides[1], tensor.strides[0], tensor.strides[2]});
+}
+
 const float* load_rows(const Tensor& view, int64_t batch, int64_t head, int64_t row, int64_t rows, float* buffer,
                        int64_t* ld) {
   const std::byte* from = first_element(view, batch, head, row);
@@ -44,19 +52,32 @@ const float* load_rows(const Tensor& view, int64_t batch, int64_t head, int64_t 
     *ld = view.strides[2];
     return reinterpret_cast<const float*>(from);
   }
-  const Convert convert = converter(view.dtype, DType::kFloat);
-  const int64_t step = view.strides[2] * static_cast<int64_t>(size_of(view.dtype));
-  for (int64_t r = 0; r < rows; ++r) convert(from + r * step, view.strides[3], buffer + r * depth, 1, depth);
+  copy_rows(view, batch, head, row, rows, buffer, depth);
   *ld = depth;
   return buffer;
 }
 
-void store_rows(const Tensor& view, int64_t batch, int64_t head, int64_t row, int64_t rows, const float* from) {
+void copy_rows(const Tensor& view, int64_t batch, int64_t head, int64_t row, int64_t rows, float* to, int64_t ld) {
+  const std::byte* from = first_element(view, batch, head, row);
+  const Convert convert = converter(view.dtype, DType::kFloat);
+  const int64_t step = view.strides[2] * static_cast<int64_t>(size_of(view.dtype));
+  for (int64_t r = 0; r < rows; ++r) convert(from + r * step, view.strides[3], to + r * ld, 1, view.shape[3]);
+}
+
+void store_rows(const Tensor& view, int64_t batch, int64_t head, int64_t row, int64_t rows, const float* from,
+                int64_t ld) {
   std::byte* to = first_element(view, batch, head, row);
-  const int64_t depth = view.shape[3];
   const Convert convert = converter(DType::kFloat, view.dtype);
   const int64_t step = view.strides[2] * static_cast<int64_t>(size_of(view.dtype));
-  for (int64_t r = 0; r < rows; ++r) convert(from + r * depth, 1, to + r * step, view.strides[3], depth);
+  for (int64_t r = 0; r < rows; ++r) convert(from + r * ld, 1, to + r * step, view.strides[3], view.shape[3]);
+}
+
+void clear_rows(const Tensor& view, int64_t row) {
+  const std::vector<float> nothing(static_cast<size_t>(view.shape[3]));
+  for (int64_t b = 0; b < view.shape[0]; ++b) {
+    // The distance 0 repeats the one row of zeros.
+    for (int64_t n = 0; n < view.shape[1]; ++n) store_rows(view, b, n, row, view.shape[2] - row, nothing.data(), 0);
+  }
 }
 
 }  // namespace npu::ops

@@ -6,6 +6,10 @@
 
 namespace npu::ops {
 
+/// Rows (queries) and columns (keys) of a tile of scores. Fixed, so that bits do not depend on anything else.
+inline constexpr int64_t kQueryTile = 64;
+inline constexpr int64_t kKeyTile = 256;
+
 /// One step of the running softmax of `rows` rows: scores become exp(score - new maximum); `maximum` and `sum` are
 /// brought up to date and `rescale[r]` tells what earlier results of row r must be multiplied with. Rows that are
 /// masked everywhere keep maximum -inf and sum 0.

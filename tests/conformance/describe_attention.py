@@ -25,12 +25,14 @@ def folded(t, layout):
 
 
 def hidden(mode, mask, q, k):
-    """Where scores are masked, or None."""
+    """Where scores are masked, or None: nowhere without a mask, which modes 2 and 3 want compressed and do not read."""
+    if mask is None or mask.numel() == 0:
+        return None
     if mode == 2:
         return torch.ones(q, k).triu(1).bool()
     if mode == 3:
         return torch.ones(q, k).triu(1 + k - q).bool()
-    return None if mask is None or mask.numel() == 0 else mask.bool()
+    return mask.bool()
 
 
 def scored(q, k, scale, pse=None, pse_type=1):
@@ -90,9 +92,11 @@ def flash(**options):
              q_start_idx=[], kv_start_idx=[], pse_type=pse_type, **values)  # fmt: skip
 
 
+CAUSAL = torch.ones(2048, 2048).triu(1).bool()
 flash()
 flash(sparse_mode=2)
-flash(sparse_mode=3)
+for mode in (2, 3):
+    flash(sparse_mode=mode, atten_mask=T(values=lambda _: CAUSAL, dtype=torch.bool))
 flash(atten_mask=T(S, L, dtype=torch.bool))
 flash(atten_mask=T(B, 1, S, L, dtype=torch.bool), pse=T(B, N, S, L))
 flash(drop_mask=T(B * N * S * L // 8, dtype=torch.uint8, low=0, high=255), keep_prob=0.5)
@@ -109,7 +113,7 @@ def consistent(mode, pse_type):
         q, k, v, dy, pse = (torch.rand(s, generator=g, dtype=torch.float64) * 2 - 1 for s in SHAPES)
         q, k, v, dy, pse = (t.bfloat16().double() for t in (q, k, v, dy, pse))  # exact in every dtype under test
         bias = {} if pse_type is None else {"pse": pse, "pse_type": pse_type}
-        out, top, total = attention(q, k, v, 0.3, mode, **bias)
+        out, top, total = attention(q, k, v, 0.3, mode, CAUSAL if mode else None, **bias)
         named = {"query": q, "key": k, "value": v, "dy": dy, "attention": out, "softmax_max": top}
         return named | {"softmax_sum": total} | ({} if pse_type is None else {"pse": pse})
 
@@ -124,7 +128,7 @@ def gradients(query, key, value, dy, attention, softmax_max, softmax_sum, mode, 
     group = query.shape[1] // key.shape[1]
     k, v = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
     scores = scored(query, k, 0.3, pse, pse_type)
-    if (off := hidden(mode, None, *scores.shape[2:])) is not None:
+    if (off := hidden(mode, CAUSAL if mode else None, *scores.shape[2:])) is not None:
         scores = scores.masked_fill(off, float("-inf"))
     p = (scores - softmax_max[..., :1]).exp() / softmax_sum[..., :1]
     raw = p * (dy @ v.mT - (dy * attention).sum(-1, keepdim=True))
@@ -139,7 +143,7 @@ def grad(mode, pse_type=None):
     names = ["query", "key", "value"] + ["pse"] * (pse_type is not None)
     leaves = {n: made[n].requires_grad_() for n in names}
     q, k, v = (leaves[n] for n in names[:3])
-    result = attention(q, k, v, 0.3, mode, pse=leaves.get("pse"), **bias)[0]
+    result = attention(q, k, v, 0.3, mode, CAUSAL if mode else None, pse=leaves.get("pse"), **bias)[0]
     by_autograd = torch.autograd.grad(result, list(leaves.values()), made["dy"])
     made = {n: t.detach() for n, t in made.items()}
     for formula, derived in zip(gradients(**made, mode=mode, **bias), by_autograd, strict=False):
@@ -157,6 +161,7 @@ def grad(mode, pse_type=None):
     values = {n: fixed(n) for n in ("query", "key", "value", "dy", "attention", *names[3:])}
     values |= {n: T(values=lambda _, n=n: made[n].float().contiguous(), dtype=torch.float32) for n in STATISTICS}
     values = {"softmax": None, **COMMON, "sparse_mode": mode} | values
+    values |= {"atten_mask": T(values=lambda _: CAUSAL, dtype=torch.bool)} if mode else {}
     told = oracle if pse_type is None else oracle_with_bias
     if pse_type != 0:
         case("aclnnFlashAttentionScoreGrad", told, HALF, layouts=("plain", "transposed"), **values)
