@@ -32,6 +32,7 @@ def main():
     named = table.read_headers(options.tables / "headers.tsv")
     rows_by_family = table.read_rows(options.tables / "aclnn" / "functions", named)
     families = table.read_types(options.tables / "types.tsv", rows_by_family)
+    families = table.mark_largest(options.tables / "max_workspace.tsv", families)
     symbols = table.read_symbols(options.tables / "symbols.tsv")
     rows = [row for family in families.values() for row in family]
 

@@ -37,11 +37,15 @@ def signature(row):
 
 def entry_pair(row, index):
     names = ", ".join(f"real_argument({p.name})" if p.word == "real" else p.name for p in row.parameters)
-    return f"""
-aclnnStatus {row.name}GetWorkspaceSize({signature(row)}, uint64_t* workspaceSize, aclOpExecutor** executor) {{
+    first = "".join(
+        f"""
+aclnnStatus {name}({signature(row)}, uint64_t* workspaceSize, aclOpExecutor** executor) {{
   const Argument arguments[] = {{{names}}};
   return phase1(kRows[{index}], arguments, workspaceSize, executor);
-}}
+}}"""
+        for name in row.sizes
+    )
+    return f"""{first}
 aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {{
   return phase2(kRows[{index}], workspace, workspaceSize, executor, stream);
 }}

@@ -66,6 +66,14 @@ def types_sentence(row, family):
     return f"Element types as documented in {row.page}: another one is refused;"
 
 
+def largest(row, arguments):
+    if not row.asks_most:
+        return ""
+    return f"""/** Phase 1 of the largest call, which clients ask for before they capture a graph: the same. */
+aclnnStatus {row.name}GetMaxWorkspaceSize({arguments}uint64_t* workspaceSize, aclOpExecutor** executor);
+"""
+
+
 def declaration(row, family):
     arguments = "".join(f"{p.c_type} {p.name}, " for p in row.parameters)
     behaviour = textwrap.fill(
@@ -81,7 +89,7 @@ def declaration(row, family):
  * @return 0; 161001 a required argument is NULL; 161002 an argument is wrong; 561xxx inner error. The reason is in
  *         aclGetRecentErrMsg(). Objects may be destroyed once phase 2 has returned. */
 aclnnStatus {row.name}GetWorkspaceSize({arguments}uint64_t* workspaceSize, aclOpExecutor** executor);
-/** Phase 2: queues the work on `stream` (NULL: the default stream) and consumes the executor.
+{largest(row, arguments)}/** Phase 2: queues the work on `stream` (NULL: the default stream) and consumes the executor.
  * @return 0; 561103 the executor is NULL or was used already. */
 aclnnStatus {row.name}(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream);
 """

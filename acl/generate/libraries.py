@@ -12,7 +12,7 @@ ALSO_AS = {"libascendcl": "libacl_rt"}
 
 
 def entry_names(rows):
-    return [name for row in rows for name in (row.name + "GetWorkspaceSize", row.name)]
+    return [name for row in rows for name in (*row.sizes, row.name)]
 
 
 def version_script(rows, symbols):

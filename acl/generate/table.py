@@ -99,6 +99,12 @@ class Row:
     header: str
     rules: dict = field(default_factory=dict, compare=False)  # argument -> Rule
     page: str = ""  # where the types are documented
+    asks_most: bool = False  # clients that capture a graph ask for the workspace of its largest call
+
+    @property
+    def sizes(self):
+        """The names of phase 1."""
+        return [self.name + f"Get{word}WorkspaceSize" for word in ["", *(["Max"] if self.asks_most else [])]]
 
 
 @dataclass(frozen=True)
@@ -278,6 +284,14 @@ def read_rows(folder, headers):
     if filled := sorted(empty & {row.header for rows in families.values() for row in rows}):
         raise TableError(f"headers.tsv: {', '.join(filled)} has functions now; take the line out")
     return families
+
+
+def mark_largest(path, families):
+    """The families' rows, of which those in the table have a function GetMaxWorkspaceSize, too."""
+    names = {name for _, (name,) in read_lines(path, ["function"])}
+    if unknown := sorted(names - {row.name for rows in families.values() for row in rows}):
+        raise TableError(f"{path.name}: {', '.join(unknown)} stands in no table of functions; take the name out")
+    return {f: [replace(row, asks_most=row.name in names) for row in rows] for f, rows in families.items()}
 
 
 def read_families(path, names):

@@ -24,7 +24,8 @@ def table(path):
 SYMBOLS = {row["name"]: row for row in table(ROOT / "acl" / "symbols.tsv")}
 UNSUPPORTED = table(ROOT / "acl" / "unsupported.tsv")
 ROWS = [row["name"] for path in sorted((ROOT / "acl/aclnn/functions").glob("*.tsv")) for row in table(path)]
-ENTRIES = {name for row in ROWS for name in (row, row + "GetWorkspaceSize")}
+LARGEST = {row["function"] + "GetMaxWorkspaceSize" for row in table(ROOT / "acl" / "max_workspace.tsv")}
+ENTRIES = {name for row in ROWS for name in (row, row + "GetWorkspaceSize")} | LARGEST
 
 
 @pytest.fixture(scope="module")
