@@ -166,7 +166,7 @@ def _argument(word, value, keep):
             value = DTYPES[value] if isinstance(value, torch.dtype) else value
         return NUMBER_TYPES[word](value)
     if word == "str":
-        return C.c_char_p(value.encode())
+        return C.c_char_p(None if value is None else value.encode())
     if value is None:
         return C.c_void_p(None)
     if word in ("tensor", "packed", "blocked"):
