@@ -60,6 +60,9 @@ Assign assign_tensor(FieldKind kind) {
     };
   if (kind == FieldKind::kOperand)
     return [](const Argument& a, const Member& m) { member_as<Operand>(m) = {tensor_of(a), Scalar()}; };
+  // One where an operator takes several.
+  if (kind == FieldKind::kTensorList)
+    return [](const Argument& a, const Member& m) { member_as<std::vector<Tensor>>(m) = {tensor_of(a)}; };
   return nullptr;
 }
 

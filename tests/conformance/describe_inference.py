@@ -50,6 +50,18 @@ def attention(query, key, value, pse_shift, atten_mask, actual_seq_lengths, actu
     return folded(out, input_layout), lse if softmax_lse_flag else None
 
 
+def prompt(query, key, value, pse_shift, atten_mask, actual_seq_lengths, actual_seq_lengths_kv, num_heads, scale,
+           input_layout, num_key_value_heads, sparse_mode):  # fmt: skip
+    return attention(query, [key], [value], pse_shift, atten_mask, actual_seq_lengths, actual_seq_lengths_kv, num_heads,
+                     scale, input_layout, num_key_value_heads, sparse_mode, False)[0]  # fmt: skip
+
+
+def increment(query, key, value, pse_shift, atten_mask, actual_seq_lengths_kv, num_heads, scale, input_layout,
+              num_key_value_heads):  # fmt: skip
+    return attention(query, key, value, pse_shift, atten_mask, None, actual_seq_lengths_kv, num_heads, scale,
+                     input_layout, num_key_value_heads, 0, False)[0]  # fmt: skip
+
+
 def infer(q=(B, S, N, D), k=(B, L, KV, D), keys=1, **options):
     values = {
         "query": T(*q), "key": [T(*k)] * keys, "value": [T(*k)] * keys, "pse_shift": None, "atten_mask": None,
@@ -61,6 +73,12 @@ def infer(q=(B, S, N, D), k=(B, L, KV, D), keys=1, **options):
     settings = {"out_dtypes": {"softmax_lse": torch.float32}}
     layouts = ("plain", "transposed", "sliced")
     case("aclnnFusedInferAttentionScoreV2", attention, HALF, layouts=layouts, **settings, **values)
+    one = {n: v for n, v in values.items() if n not in ("key", "value")}
+    if keys == 1 and not values["softmax_lse_flag"]:
+        whole = {"key": T(*k), "value": T(*k)}
+        case("aclnnPromptFlashAttentionV3", prompt, HALF, layouts=("plain",), **whole, **one)
+    if values["query"].shape[1 if values["input_layout"].startswith("BS") else 2] == 1:
+        case("aclnnIncreFlashAttentionV4", increment, HALF, layouts=("plain",), **values)
     split = dict.fromkeys(("query_rope", "key_rope", "key_rope_antiquant_scale"))
     case("aclnnFusedInferAttentionScoreV3", attention, HALF, layouts=("plain",), **settings, **values, **split)
 
@@ -76,6 +94,9 @@ infer(atten_mask=T(B, S, L, dtype=torch.bool))
 infer(atten_mask=T(B, 1, S, L, dtype=torch.int8, low=0, high=2))
 infer(sparse_mode=3)
 infer(actual_seq_lengths_kv=[40, 17, 1], softmax_lse_flag=True)
+infer(q=(B, 1, N, D), actual_seq_lengths_kv=[40, 17, 1])
+infer(q=(B, 1, N * D), k=(B, L, KV * D), input_layout="BSH", actual_seq_lengths_kv=[12])
+infer(q=(B, N, 1, D), k=(1, KV, L, D), keys=B, input_layout="BNSD", actual_seq_lengths_kv=[40, 1, 5])
 infer(actual_seq_lengths=[5, 2, 0], actual_seq_lengths_kv=[9], pse_shift=T(B, N, S, L))
 infer(k=(1, L, KV, D), keys=B, actual_seq_lengths_kv=[40, 17, 5])
 
