@@ -77,7 +77,8 @@ def seen(device, name):
 
     for case in CASES[name]:
         dtype = next((d for d in case.dtypes if d.is_floating_point), case.dtypes[0])
-        run_variant(device, dataclasses.replace(case, check=look), dtype, "plain", None, 0)
+        layout = "plain" if "plain" in case.layouts else case.layouts[0]
+        run_variant(device, dataclasses.replace(case, check=look), dtype, layout, None, 0)
     return strange, len(values), narrowed
 
 
