@@ -10,9 +10,9 @@
 #include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
 #include "acl/singleop/description.h"
+#include "acl/singleop/function.h"
 #include "acl/singleop/operator_type.h"
 #include "acl/singleop/value.h"
-#include "acl/singleop/view.h"
 #include "base/tensor.h"
 #include "device/context/context.h"
 #include "device/memory/memory.h"
@@ -110,7 +110,8 @@ Tensor tensor_of(const Side& side, size_t i, const Slot& slot, Prepared& call, b
   const std::string argument = fmt::format("{} {}", side.word, i);
   const aclTensorDesc& desc = described(side.descs[i], argument.c_str());
   if (desc.dtype == DType::kUndefined) return {};
-  check_format(desc, argument, call.reads_nhwc);
+  // Of what nobody reads or writes the order of elements does not matter: a mask that only goes back to us.
+  if (slot.use != Slot::Use::kIgnored) check_format(desc, argument, call.reads_nhwc);
   if (size_of(desc.dtype) == 0)
     fail(Code::kUnsupportedDataType, "{} has dataType {}, which no operator here computes", argument,
          static_cast<int>(desc.dtype));
@@ -235,7 +236,7 @@ Value evaluate(const FieldSource& source, const Values& values, device::Stream& 
   for (const std::string_view name : source.names) {
     arguments.push_back({name, value_of(values, name)});
     // Views are planned from shapes alone, so their tensors may be written until the work runs.
-    const bool viewed = of_tensors && (arguments.size() == 1 || source.function == "shaped");
+    const bool viewed = (of_tensors && arguments.size() == 1) || asks_sizes(source.function);
     if (!viewed) await_number(arguments.back().value, stream);
   }
   // A function without its first argument gives nothing: the field keeps its default.
@@ -276,8 +277,20 @@ void assign_device(const ops::OperatorDef& def, int device, Prepared& call) {
   if (const ops::Field* field = def.field("device")) field->of<int64_t>(*call.op) = device;
 }
 
-const OperatorType& operator_type(const char* name) {
-  if (const OperatorType* type = find_operator_type(given(name, "opType"))) return *type;
+/// Whether every attribute that the client gave is one of `type`, and has the value that is built.
+bool agrees(const OperatorType& type, const aclopAttr& attributes) {
+  return std::all_of(attributes.values.begin(), attributes.values.end(), [&](const auto& given) {
+    const AttributeRule* rule = find_rule(type, given.first);
+    return rule == nullptr ? given.first.starts_with('_') : !rule->fixed || equals_text(given.second, rule->value);
+  });
+}
+
+const OperatorType& operator_type(const char* name, const aclopAttr* attributes) {
+  const std::vector<const OperatorType*> rows = find_operator_type(given(name, "opType"));
+  for (const OperatorType* type : rows)
+    if (attributes == nullptr || agrees(*type, *attributes)) return *type;
+  // None does what is asked: the text about the first says what is built.
+  if (!rows.empty()) return *rows.front();
   fail(Code::kOpNotFound,
        "opType {} is not known as a single operator; use the aclnn function of the same purpose (in PyTorch: "
        "torch.npu.set_compile_mode(jit_compile=False)); {}",
@@ -343,9 +356,9 @@ void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared>
 
 std::shared_ptr<Prepared> execute(const char* name, const Side& inputs, const Side& outputs, const aclopAttr* attr,
                                   device::Stream& stream) {
-  const OperatorType& type = operator_type(name);
   // Alive, before anything of it is read.
   if (attr != nullptr) described(attr, "attr");
+  const OperatorType& type = operator_type(name, attr);
   std::shared_ptr<Prepared> prepared = prepare(type, inputs, outputs, attr, stream);
   const bool shows = leaves_device(outputs, stream.device());
   enqueue(type, shows ? device::kTaskShows : device::kTaskKernel, prepared, stream);

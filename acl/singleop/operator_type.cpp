@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "acl/singleop/view.h"
+#include "acl/singleop/function.h"
 #include "base/error.h"
 #include "base/split.h"
 
@@ -156,7 +156,7 @@ void check_fields(const OperatorType& type) {
   }
 }
 
-using Table = std::unordered_map<std::string_view, OperatorType>;
+using Table = std::unordered_map<std::string_view, std::vector<OperatorType>>;
 const Table& table() {
   // Never destroyed: operators may be called while the process ends.
   static const Table& types = *[] {
@@ -165,7 +165,7 @@ const Table& table() {
     std::string problems;
     for (const TypeRow& row : kRows) {
       try {
-        made->emplace(row.type, parse_type(row.type, row.inputs, row.outputs, row.attributes, row.name, row.bind));
+        (*made)[row.type].push_back(parse_type(row.type, row.inputs, row.outputs, row.attributes, row.name, row.bind));
       } catch (const Error& error) {
         problems += fmt::format("{}: {}\n", row.type, error.message());
       }
@@ -194,14 +194,16 @@ OperatorType parse_type(std::string_view type, std::string_view inputs, std::str
   return made;
 }
 
-const OperatorType* find_operator_type(std::string_view type) {
-  const auto found = table().find(type);
-  return found == table().end() ? nullptr : &found->second;
+std::vector<const OperatorType*> find_operator_type(std::string_view type) {
+  std::vector<const OperatorType*> rows;
+  if (const auto found = table().find(type); found != table().end())
+    for (const OperatorType& row : found->second) rows.push_back(&row);
+  return rows;
 }
 
 std::vector<const OperatorType*> operator_types() {
   std::vector<const OperatorType*> types;
-  for (const auto& entry : table()) types.push_back(&entry.second);
+  for (const auto& entry : table()) types.push_back(&entry.second.front());
   // By name, as a hash table has no order of its own.
   std::sort(types.begin(), types.end(), [](auto* a, auto* b) { return a->type < b->type; });
   return types;

@@ -49,10 +49,10 @@ struct OperatorType {
   std::vector<FieldSource> fields;
 };
 
-/// Null for an unknown type.
-const OperatorType* find_operator_type(std::string_view type);
+/// The rows of a type, in the order of the table; none for an unknown type. Several differ in their fixed attributes.
+std::vector<const OperatorType*> find_operator_type(std::string_view type);
 
-/// Every known type, in the order of the alphabet.
+/// Every known type by its first row, in the order of the alphabet.
 std::vector<const OperatorType*> operator_types();
 
 /// The known types whose spelling is near `type`, for error texts; or how many there are.

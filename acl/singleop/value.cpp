@@ -39,6 +39,8 @@ Scalar scalar_of(const aclopAttr::Value& value, std::string_view what) {
   // A list of one number is a number too.
   if (const auto* list = std::get_if<std::vector<int64_t>>(&value); list != nullptr && list->size() == 1)
     return Scalar(list->front());
+  if (const auto* list = std::get_if<std::vector<float>>(&value); list != nullptr && list->size() == 1)
+    return Scalar(static_cast<double>(list->front()));
   refuse(what, "a number");
 }
 

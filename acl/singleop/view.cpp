@@ -1,44 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "acl/singleop/view.h"
-
+// Views of the client's tensors.
 #include <algorithm>
 
 #include "acl/aclnn/object.h"
+#include "acl/singleop/function.h"
 #include "base/error.h"
 
 namespace npu::acl {
 namespace {
-
-using Arguments = std::vector<NamedValue>;
-
-struct Function {
-  std::string_view name;
-  size_t arguments;
-  Value (*apply)(const Arguments&);
-};
-
-const Tensor& tensor_of(const NamedValue& argument) {
-  if (argument.value.tensor() == nullptr) fail(Code::kInvalidParam, "{} must be a tensor", argument.name);
-  return *argument.value.tensor();
-}
-
-std::vector<int64_t> list_of(const NamedValue& argument) { return integers_of(argument.value, argument.name); }
-
-int64_t number_of(const NamedValue& argument) {
-  const std::vector<int64_t> list = list_of(argument);
-  if (list.size() != 1) fail(Code::kInvalidParam, "{} must be one number, it has {}", argument.name, list.size());
-  return list.front();
-}
-
-Value of(Tensor tensor, const NamedValue& from) { return {.content = std::move(tensor), .host = from.value.host}; }
-Value of(std::vector<int64_t> list) { return {.content = aclopAttr::Value(std::move(list))}; }
 
 // Without a flag the tensor stays as it is: attributes that are left out mean no.
 Value transposed(const Arguments& a) {
   const Tensor& x = tensor_of(a[0]);
   if (!a[1].value.given() || !truth_of(a[1].value, a[1].name)) return a[0].value;
   if (x.rank() < 2) fail(Code::kInvalidParam, "{} is {}; it needs two axes to be transposed", a[0].name, x);
-  return of(x.transposed(x.rank() - 2, x.rank() - 1), a[0]);
+  return tensor_value(x.transposed(x.rank() - 2, x.rank() - 1), a[0]);
 }
 
 Value strided(const Arguments& a) {
@@ -60,7 +36,7 @@ Value strided(const Arguments& a) {
   if (view.count() > 0 && view.offset + view.span() > x.storage_elements)
     fail(Code::kInvalidParam, "sizes [{}] with strides [{}] from element {} reach behind the {} elements of {}",
          fmt::join(sizes, ", "), fmt::join(strides, ", "), offset, x.storage_elements, a[0].name);
-  return of(std::move(view), a[0]);
+  return tensor_value(std::move(view), a[0]);
 }
 
 Dims row_major(const Dims& shape) {
@@ -75,7 +51,7 @@ Value shaped(const Arguments& a) {
   const Tensor &x = tensor_of(a[0]), &y = tensor_of(a[1]);
   if (x.count() != y.count())
     fail(Code::kInvalidParam, "{} is {}, {} is {}; they must have as many elements", a[0].name, x, a[1].name, y);
-  return of(x.view(y.shape, row_major(y.shape)), a[0]);
+  return tensor_value(x.view(y.shape, row_major(y.shape)), a[0]);
 }
 
 Value sliced(const Arguments& a) {
@@ -93,107 +69,96 @@ Value sliced(const Arguments& a) {
     block.shape[i] = size;
     block.offset += begin[i] * x.strides[i];
   }
-  return of(std::move(block), a[0]);
+  return tensor_value(std::move(block), a[0]);
 }
 
-Value part(const Arguments& a) {
-  const std::vector<int64_t> list = list_of(a[0]);
-  const int64_t begin = number_of(a[1]), end = number_of(a[2]);
-  if (static_cast<int64_t>(list.size()) < end)
-    fail(Code::kInvalidParam, "{} is [{}]; it needs {} members", a[0].name, fmt::join(list, ", "), end);
-  return of(std::vector<int64_t>(list.begin() + begin, list.begin() + end));
+Value swapped(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  return tensor_value(x.transposed(axis_of(a[1], x), axis_of(a[2], x)), a[0]);
 }
 
-Value starts(const Arguments& a) {
-  const std::vector<int64_t> list = list_of(a[0]);
-  std::vector<int64_t> first;
-  for (size_t i = 0; i < list.size(); i += 2) first.push_back(list[i]);
-  return of(std::move(first));
+Value squeezed(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  const size_t axis = axis_of(a[1], x);
+  if (x.shape[axis] != 1) fail(Code::kInvalidParam, "{} is {}; axis {} must have one element", a[0].name, x, axis);
+  Tensor flat = x;
+  flat.shape.erase(axis);
+  flat.strides.erase(axis);
+  return tensor_value(std::move(flat), a[0]);
 }
 
-Value ends(const Arguments& a) {
-  const std::vector<int64_t> list = list_of(a[0]);
-  for (size_t i = 0; i + 1 < list.size(); i += 2)
-    if (list[i] != list[i + 1])
-      fail(Code::kInvalidParam, "{} is [{}]; other paddings before an axis than after it are not built", a[0].name,
-           fmt::join(list, ", "));
-  return starts(a);
+Value unsqueezed(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  Tensor deep = x.view(x.shape, x.strides);
+  deep.shape.push_back(1);
+  deep.strides.push_back(1);
+  // Where the new axis goes counts the new one too, as in torch.
+  const size_t axis = axis_of(a[1], deep);
+  std::rotate(deep.shape.begin() + axis, deep.shape.end() - 1, deep.shape.end());
+  std::rotate(deep.strides.begin() + axis, deep.strides.end() - 1, deep.strides.end());
+  return tensor_value(std::move(deep), a[0]);
 }
 
-Value outermost_last(const Arguments& a) {
-  const std::vector<int64_t> list = list_of(a[0]);
-  if (list.size() % 2 != 0)
-    fail(Code::kInvalidParam, "{} is [{}]; it needs two numbers for each axis", a[0].name, fmt::join(list, ", "));
-  std::vector<int64_t> turned;
-  for (size_t i = list.size(); i >= 2; i -= 2) turned.insert(turned.end(), {list[i - 2], list[i - 1]});
-  return of(std::move(turned));
+Value joined(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  const size_t first = axis_of(a[1], x), last = axis_of(a[2], x);
+  Dims sizes(x.shape);
+  for (size_t i = first; i < last; ++i) {
+    sizes[first + 1] *= sizes[first];
+    sizes.erase(first);
+  }
+  return tensor_value(x.view(sizes, row_major(sizes)), a[0]);
 }
 
-Value item(const Arguments& a) {
-  const std::vector<int64_t> list = list_of(a[0]);
-  const auto at = static_cast<size_t>(number_of(a[1]));
-  if (at >= list.size())
-    fail(Code::kInvalidParam, "{} is [{}]; it needs {} members", a[0].name, fmt::join(list, ", "), at + 1);
-  return of(std::vector<int64_t>{list[at]});
+Value gridded(const Arguments& a) {
+  const Tensor& y = tensor_of(a[0]);
+  const std::vector<int64_t> size = list_of(a[1]);
+  Dims sizes;
+  for (size_t i = 0; i < size.size(); ++i)
+    if (i != 1) sizes.push_back(size[i]);
+  sizes.push_back(static_cast<int64_t>(size.size()) - 2);
+  if (count_of(sizes) != y.count())
+    fail(Code::kInvalidParam, "{} is {}; a grid over {} is {}", a[0].name, y, a[1].name, to_string(sizes));
+  return tensor_value(y.view(sizes, row_major(sizes)), a[0]);
 }
 
-Value switched(const Arguments& a) { return {.content = aclopAttr::Value(!truth_of(a[0].value, a[0].name))}; }
-
-Value complement(const Arguments& a) {
-  return {.content = aclopAttr::Value(static_cast<float>(1 - real_of(a[0].value, a[0].name)))};
+Value diagonal(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  const int64_t above = number_of(a[1]);
+  if (x.rank() != 2) fail(Code::kInvalidParam, "{} is {}; a diagonal needs a matrix", a[0].name, x);
+  const int64_t row = std::max<int64_t>(-above, 0), column = std::max<int64_t>(above, 0);
+  const int64_t length = std::max<int64_t>(std::min(x.shape[0] - row, x.shape[1] - column), 0);
+  Tensor line = x.view(Dims{length}, Dims{x.strides[0] + x.strides[1]});
+  if (length > 0) line.offset += row * x.strides[0] + column * x.strides[1];
+  return tensor_value(std::move(line), a[0]);
 }
 
-Value inverse(const Arguments& a) {
-  const double value = real_of(a[0].value, a[0].name);
-  return {.content = aclopAttr::Value(static_cast<float>(value == 0 ? 0 : 1 / value))};
+Value placed(const Arguments& a) {
+  const auto* given = std::get_if<std::vector<Tensor>>(&a[0].value.content);
+  const std::vector<int64_t> mask = list_of(a[1]);
+  const auto ones = std::count(mask.begin(), mask.end(), 1);
+  if (given == nullptr || static_cast<size_t>(ones) != given->size())
+    fail(Code::kInvalidParam, "{} are {} tensors, {} is [{}]; there is one tensor for each 1", a[0].name,
+         given == nullptr ? 0 : given->size(), a[1].name, fmt::join(mask, ", "));
+  std::vector<Tensor> all;
+  size_t next = 0;
+  for (const int64_t there : mask) all.push_back(there == 1 ? (*given)[next++] : Tensor());
+  return {.content = std::move(all)};
 }
 
-/// The number of a word among `words`.
-Value numbered(const NamedValue& argument, std::initializer_list<std::string_view> words) {
-  const std::string word = word_of(argument.value, argument.name);
-  const auto* const found = std::find(words.begin(), words.end(), word);
-  if (found == words.end())
-    fail(Code::kInvalidParam, "{} is '{}'; it is one of {}", argument.name, word, fmt::join(words, ", "));
-  return {.content = aclopAttr::Value(int64_t{found - words.begin()})};
+Value wanted(const Arguments& a) {
+  if (!a[1].value.given() || truth_of(a[1].value, a[1].name)) return a[0].value;
+  return {};
 }
 
-Value mode(const Arguments& a) { return numbered(a[0], {"none", "mean", "sum"}); }
-Value writing(const Arguments& a) { return numbered(a[0], {"none", "add", "mul"}); }
-
-constexpr Function kFunctions[] = {
-    {"transposed", 2, transposed},
-    {"strided", 4, strided},
-    {"shaped", 2, shaped},
-    {"sliced", 3, sliced},
-    {"part", 3, part},
-    {"item", 2, item},
-    {"starts", 1, starts},
-    {"ends", 1, ends},
-    {"outermost_last", 1, outermost_last},
-    {"switched", 1, switched},
-    {"complement", 1, complement},
-    {"inverse", 1, inverse},
-    {"mode", 1, mode},
-    {"writing", 1, writing},
+constexpr Function kViews[] = {
+    {"transposed", 2, transposed}, {"strided", 4, strided},   {"shaped", 2, shaped, true},   {"sliced", 3, sliced},
+    {"swapped", 3, swapped},       {"squeezed", 2, squeezed}, {"unsqueezed", 2, unsqueezed}, {"joined", 3, joined},
+    {"gridded", 2, gridded},       {"diagonal", 2, diagonal}, {"placed", 2, placed},         {"wanted", 2, wanted},
 };
-
-const Function* find_function(std::string_view name) {
-  for (const Function& function : kFunctions)
-    if (function.name == name) return &function;
-  return nullptr;
-}
 
 }  // namespace
 
-// When the table is read, so that a call cannot meet a function that is not there.
-void check_function(std::string_view function, size_t arguments) {
-  const Function* found = find_function(function);
-  require(found != nullptr, "there is no function {}", function);
-  require(found->arguments == arguments, "{} takes {} arguments, got {}", function, found->arguments, arguments);
-}
-
-Value apply_function(std::string_view function, const std::vector<NamedValue>& arguments) {
-  return find_function(function)->apply(arguments);
-}
+std::span<const Function> view_functions() { return kViews; }
 
 }  // namespace npu::acl

@@ -8,7 +8,8 @@
 namespace npu::ops {
 namespace {
 
-// a x = self for x, where only one triangle of a is read; matrices of both broadcast. m receives a, as torch wants it.
+// a x = self for x, where only one triangle of a is read; matrices of both broadcast. m, where it is given, receives
+// a, as torch wants it.
 struct TriangularSolve final : Operator {
   Tensor self, a, x, m;
   bool upper = true, transpose = false, unit = false;
@@ -24,11 +25,11 @@ struct TriangularSolve final : Operator {
     const Dims right_shape = matrix_shape(batch, right.height(), right.width());
     const Dims left_shape = matrix_shape(batch, left.height(), left.width());
     check_shape(x, "X", right_shape);
-    check_shape(m, "M", left_shape);
+    if (m.defined()) check_shape(m, "M", left_shape);
     right = Matrices(self.expanded(right_shape), "self");
     left = Matrices(a.expanded(left_shape), "A");
     result = Matrices(x, "X");
-    copy = Matrices(m, "M");
+    if (m.defined()) copy = Matrices(m, "M");
   }
   void run() override {
     const int64_t n = left.height(), k = right.width();
@@ -36,7 +37,7 @@ struct TriangularSolve final : Operator {
       const Scratch<double> t(n * n), b(n * k);
       left.load(index, t);
       right.load(index, b);
-      copy.store(index, t);
+      if (m.defined()) copy.store(index, t);
       // A transposed lower triangle is an upper one: the solver knows only these two.
       if (transpose) flip(t, n);
       solve_triangle(t, n, upper != transpose, unit, b, k);
@@ -56,7 +57,7 @@ struct TriangularSolve final : Operator {
 NPU_OPERATOR(TriangularSolve, "triangular_solve", "linalg", in<&TriangularSolve::self>("self"),
              in<&TriangularSolve::a>("A"), attr<&TriangularSolve::upper>("upper"),
              attr<&TriangularSolve::transpose>("transpose"), attr<&TriangularSolve::unit>("unitriangular"),
-             out<&TriangularSolve::x>("X"), out<&TriangularSolve::m>("M"));
+             out<&TriangularSolve::x>("X"), optional_out<&TriangularSolve::m>("M"));
 
 }  // namespace
 }  // namespace npu::ops

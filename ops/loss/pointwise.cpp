@@ -140,6 +140,7 @@ struct LossBase : Operator {
   double beta = 1;
   bool log_target = false;
   int64_t reduction = 1;
+  bool batch_mean = false;  ///< a mean divides by the samples, the first axis, and not by the elements
   Elementwise loop;
   ReductionMode mode = ReductionMode::kMean;
 
@@ -152,6 +153,9 @@ struct LossBase : Operator {
   Operand parameter() const {
     if (pos_weight.defined()) return {pos_weight, {}};
     return {{}, Scalar(kernel().takes_log_target ? static_cast<double>(log_target) : beta)};
+  }
+  double divisor(const Dims& shape) const {
+    return static_cast<double>(batch_mean && !shape.empty() ? shape[0] : count_of(shape));
   }
   void add_operands() {
     loop.add_input({self, {}}, slot());
@@ -170,11 +174,13 @@ struct LossBase : Operator {
 struct Loss final : LossBase {
   Tensor out;
   int64_t count = 0;
+  double divided_by = 1;
 
   void prepare() override {
     check(out);
     const Dims shape = broadcast(self.shape, target.shape);
     count = count_of(shape);
+    divided_by = divisor(shape);
     const bool none = mode == ReductionMode::kNone;
     require(none ? out.shape == shape : out.count() == 1, "out is {}, the loss is {}", out,
             none ? to_string(shape) : "one number");
@@ -187,7 +193,7 @@ struct Loss final : LossBase {
     if (mode == ReductionMode::kNone) return loop.run();
     const double sum = count == 0 ? 0 : loop.sum();
     // The mean of nothing is 0 / 0, NaN, as in torch.
-    store_element(out, 0, mode == ReductionMode::kMean ? sum / static_cast<double>(count) : sum);
+    store_element(out, 0, mode == ReductionMode::kMean ? sum / divided_by : sum);
   }
 };
 
@@ -199,7 +205,7 @@ struct LossGradient final : LossBase {
     const Dims shape = broadcast(self.shape, target.shape);
     require(grad_input.shape == shape, "grad_input is {}, the gradient of {} and {} is {}", grad_input, self, target,
             shape);
-    const double share = mode == ReductionMode::kMean ? 1 / static_cast<double>(count_of(shape)) : 1;
+    const double share = mode == ReductionMode::kMean ? 1 / divisor(shape) : 1;
     loop.set_output(grad_input, slot());
     add_operands();
     loop.add_input({grad_output, {}}, slot());
@@ -217,7 +223,8 @@ std::vector<Field> shared_fields() {
           optional<&T::pos_weight>("pos_weight"),
           attr<&T::beta>("beta"),
           attr<&T::log_target>("log_target"),
-          attr<&T::reduction>("reduction")};
+          attr<&T::reduction>("reduction"),
+          attr<&T::batch_mean>("batch_mean")};
 }
 
 // The names live as long as the registry.

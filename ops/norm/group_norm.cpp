@@ -74,14 +74,15 @@ struct GroupNorm final : GroupShape {
   double eps = 1e-5;
   bool silu = false;  ///< the result passes through x * sigmoid(swish_scale * x)
   double swish_scale = 1;
-  Tensor out, mean, rstd;
+  Tensor out, mean, rstd, variance;
 
   void prepare() override {
     check_shape();
     check_channels(bias, "bias");
     require(out.shape == self.shape, "out is {}, self {}", out.shape, self.shape);
     check_statistics(mean, "mean");
-    check_statistics(rstd, "rstd");
+    if (rstd.defined()) check_statistics(rstd, "rstd");
+    if (variance.defined()) check_statistics(variance, "variance");
   }
   void run() override;
   int64_t cost() const override { return 1000 + 4 * self.count(); }
@@ -91,7 +92,7 @@ void GroupNorm::run() {
   if (self.count() == 0) return;
   const Rows from = group_rows(self, group), to = group_rows(out, group);
   const auto w = values_of(weight, channels_, 1), b = values_of(bias, channels_, 0);
-  std::vector<double> means(static_cast<size_t>(samples_ * group)), rstds(means.size());
+  std::vector<double> means(static_cast<size_t>(samples_ * group)), rstds(means.size()), variances(means.size());
   // A row is one thread's: its sums are taken in order.
   parallel_parts(from.count(), [&](int64_t row) {
     const Scratch<float> in_row(from.length()), out_row(from.length());
@@ -102,7 +103,7 @@ void GroupNorm::run() {
     const double average = sum / static_cast<double>(from.length());
     // A second pass over the row, which is in cache: the difference of sums of squares would cancel.
     for (int64_t i = 0; i < from.length(); ++i) square += (x[i] - average) * (x[i] - average);
-    const double r = 1 / std::sqrt(square / static_cast<double>(from.length()) + eps);
+    const double v = square / static_cast<double>(from.length()), r = 1 / std::sqrt(v + eps);
     for (int64_t c = 0; c < per_group(); ++c) {
       const auto channel = static_cast<size_t>(row % group * per_group() + c);
       // Mean, deviation, weight and bias become one factor and one offset a channel: one multiply-add an element.
@@ -116,9 +117,11 @@ void GroupNorm::run() {
     to.store(row, y);
     means[static_cast<size_t>(row)] = average;
     rstds[static_cast<size_t>(row)] = r;
+    variances[static_cast<size_t>(row)] = v;
   });
   write_values(mean, means);
   write_values(rstd, rstds);
+  write_values(variance, variances);
 }
 
 struct GroupNormGrad final : GroupShape {
@@ -234,7 +237,8 @@ void GroupNormGrad::run() {
 NPU_OPERATOR(GroupNorm, "group_norm", "norm", in<&GroupNorm::self>("self"), optional<&GroupNorm::weight>("weight"),
              optional<&GroupNorm::bias>("bias"), attr<&GroupNorm::group>("group"), attr<&GroupNorm::eps>("eps"),
              attr<&GroupNorm::silu>("silu"), attr<&GroupNorm::swish_scale>("swish_scale"), out<&GroupNorm::out>("out"),
-             out<&GroupNorm::mean>("mean"), out<&GroupNorm::rstd>("rstd"));
+             out<&GroupNorm::mean>("mean"), optional_out<&GroupNorm::rstd>("rstd"),
+             optional_out<&GroupNorm::variance>("variance"));
 NPU_OPERATOR(GroupNormGrad, "group_norm_grad", "norm", in<&GroupNormGrad::grad_output>("grad_output"),
              in<&GroupNormGrad::self>("self"), in<&GroupNormGrad::mean>("mean"), in<&GroupNormGrad::rstd>("rstd"),
              optional<&GroupNormGrad::weight>("weight"), optional<&GroupNormGrad::bias>("bias"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vector norms over dimensions: ord 0 counts non-zeros, inf and -inf are the largest and smallest magnitude, any other
-// p is (sum |x|^p)^(1/p). Complex elements count with their magnitude.
+// p is (sum |x|^p)^(1/p), or without `root` the sum alone. Complex elements count with their magnitude.
 #include <cmath>
 #include <limits>
 
@@ -53,7 +53,7 @@ struct Magnitudes : Sums {
   }
 };
 
-struct Squares : Sums {
+struct SquareSums : Sums {
   template <class T>
   static double map(T x, double) {
     // Without the root of the magnitude, which the square would take back.
@@ -64,6 +64,9 @@ struct Squares : Sums {
       return static_cast<double>(x) * static_cast<double>(x);
     }
   }
+};
+
+struct Squares : SquareSums {
   template <class T, class A>
   static A finish(A a, int64_t, double) {
     return std::sqrt(a);
@@ -71,11 +74,14 @@ struct Squares : Sums {
 };
 
 // A 0 makes a norm of negative order 0: its power is infinite, the root of infinity then 0.
-struct Powers : Sums {
+struct PowerSums : Sums {
   template <class T>
   static double map(T x, double p) {
     return std::pow(static_cast<double>(abs_of(x)), p);
   }
+};
+
+struct Powers : PowerSums {
   template <class T, class A>
   static A finish(A a, int64_t, double p) {
     return std::pow(a, 1 / p);
@@ -105,12 +111,12 @@ struct Smallest : Magnitudes {
 
 // The usual orders have kernels of their own: pow costs more than the sum, and p = 0, inf and -inf are limits that it
 // does not reach.
-ReductionKernel norm_kernel(double p, DType slot) {
+ReductionKernel norm_kernel(double p, bool root, DType slot) {
   if (p == 0) return floating_reduction<Nonzeros>(slot);
   if (p == 1) return floating_reduction<Magnitudes>(slot);
-  if (p == 2) return floating_reduction<Squares>(slot);
+  if (p == 2) return root ? floating_reduction<Squares>(slot) : floating_reduction<SquareSums>(slot);
   if (std::isinf(p)) return p > 0 ? floating_reduction<Largest>(slot) : floating_reduction<Smallest>(slot);
-  return floating_reduction<Powers>(slot);
+  return root ? floating_reduction<Powers>(slot) : floating_reduction<PowerSums>(slot);
 }
 
 }  // namespace npu::ops::HWY_NAMESPACE
@@ -125,6 +131,7 @@ HWY_EXPORT(norm_kernel);
 struct VectorNorm final : Operator {
   Tensor self, out;
   double ord = 2;
+  bool root = true;
   std::vector<int64_t> dim;
   // keepdim and dtype are not read: out's shape and type say both, and sums are double in any case.
   bool keepdim = false;
@@ -132,7 +139,7 @@ struct VectorNorm final : Operator {
   Reduction reduction;
 
   void prepare() override {
-    const ReductionKernel kernel = HWY_DYNAMIC_DISPATCH(norm_kernel)(ord, slot_of(self.dtype));
+    const ReductionKernel kernel = HWY_DYNAMIC_DISPATCH(norm_kernel)(ord, root, slot_of(self.dtype));
     require(kernel.row != nullptr, "self is {}; a norm needs a floating or complex dtype", self);
     // Of a negative order the norm of nothing would be infinite; torch refuses it too.
     require(ord >= 0 || self.count() > 0 || out.count() == 0,
@@ -144,8 +151,8 @@ struct VectorNorm final : Operator {
 };
 
 NPU_OPERATOR(VectorNorm, "vector_norm", "reduce", in<&VectorNorm::self>("self"), attr<&VectorNorm::ord>("ord"),
-             attr<&VectorNorm::dim>("dim"), attr<&VectorNorm::keepdim>("keepdim"), attr<&VectorNorm::dtype>("dtype"),
-             out<&VectorNorm::out>("out"));
+             attr<&VectorNorm::root>("root"), attr<&VectorNorm::dim>("dim"), attr<&VectorNorm::keepdim>("keepdim"),
+             attr<&VectorNorm::dtype>("dtype"), out<&VectorNorm::out>("out"));
 
 }  // namespace
 }  // namespace npu::ops

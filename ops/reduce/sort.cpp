@@ -82,11 +82,10 @@ struct Sort final : Ordered<Sort> {
 
   void prepare() override {
     plan_input();
-    check_shape(indices, "indices", self.shape);
-    index_rows = Rows(indices, axis, DType::kInt64);
-    if (!values.defined()) return;
-    check_shape(values, "values", self.shape);
-    value_rows = Rows(values, axis, slot);
+    if (indices.defined()) check_shape(indices, "indices", self.shape);
+    if (indices.defined()) index_rows = Rows(indices, axis, DType::kInt64);
+    if (values.defined()) check_shape(values, "values", self.shape);
+    if (values.defined()) value_rows = Rows(values, axis, slot);
   }
   template <class T>
   int64_t pick(const T* x, std::vector<int64_t>& at) const {
@@ -222,7 +221,7 @@ using NanMedianAll = MedianOfAll<true>;
   in<&type::self>("self"), attr<&type::dim>("dim"), out<&type::values>("values"), out<&type::indices>("indices")
 NPU_OPERATOR(Sort, "sort", "reduce", in<&Sort::self>("self"), attr<&Sort::dim>("dim"),
              attr<&Sort::descending>("descending"), attr<&Sort::stable>("stable"),
-             optional_out<&Sort::values>("values"), out<&Sort::indices>("indices"))
+             optional_out<&Sort::values>("values"), optional_out<&Sort::indices>("indices"))
     .is(kMovesBits);
 NPU_OPERATOR(Topk, "topk", "reduce", NPU_ORDER_FIELDS(Topk), attr<&Topk::k>("k"), attr<&Topk::largest>("largest"),
              attr<&Topk::sorted>("sorted"))

@@ -39,6 +39,8 @@ struct Variance final : Operator {
   std::vector<int64_t> dim;
   int64_t correction = 1;
   bool keepdim = false;
+  bool invert = false;  ///< 1 / sqrt(variance + eps), the factor of a normalisation
+  double eps = 0;
   DType slot = DType::kFloat;
   Rows rows;
   Rows outs, means;  ///< single elements, numbered as the rows
@@ -76,10 +78,14 @@ struct Variance final : Operator {
       std::vector<T> buffer(rows.direct() ? 0 : static_cast<size_t>(rows.length()));
       for (int64_t row = begin; row < end; ++row) {
         const Moments m = moments_of(static_cast<const T*>(rows.load(row, buffer.data())), rows.length(), correction);
-        write(outs, row, kRoot ? std::sqrt(m.variance) : m.variance);
+        write(outs, row, result_of(m.variance));
         if (mean.defined()) write(means, row, m.mean);
       }
     });
+  }
+  double result_of(double variance) const {
+    if (invert) return 1 / std::sqrt(variance + eps);
+    return kRoot ? std::sqrt(variance) : variance;
   }
   static void write(const Rows& to, int64_t row, double value) {
     double place;
@@ -96,7 +102,7 @@ using Std = Variance<true>;
   in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::correction>("correction"), \
       attr<&type::keepdim>("keepdim"), out<&type::out>("out"), optional_out<&type::mean>("mean")
 NPU_OPERATOR(Var, "var", "reduce", NPU_VARIANCE_FIELDS(Var));
-NPU_OPERATOR(Std, "std", "reduce", NPU_VARIANCE_FIELDS(Std));
+NPU_OPERATOR(Std, "std", "reduce", NPU_VARIANCE_FIELDS(Std), attr<&Std::invert>("invert"), attr<&Std::eps>("eps"));
 
 }  // namespace
 }  // namespace npu::ops

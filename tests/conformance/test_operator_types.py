@@ -1,46 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every type of acl/singleop/operator_types.tsv runs against torch on the CPU in float64."""
 
-import dataclasses
-
+import operator_types_rest  # noqa: F401  # its descriptions
 import pytest
 import torch
 import torch.nn.functional as F
 from case import compare, magnitude
 from deformed import laid_out
+from operator_case import CASES, GENERATOR, case, flags, gradient, ints, numbers, rand
 from operator_type import Host, call, types
 
 from device import CallError, Device
-
-CASES = {}
-GENERATOR = torch.Generator().manual_seed(7)
-
-
-@dataclasses.dataclass
-class Case:
-    inputs: list
-    oracle: object
-    attributes: dict
-    continued: dict
-    wait: bool
-    summed: bool  # long sums that cancel: the oracle of the inputs without their signs gives the terms
-
-
-def case(names, inputs, oracle, continued=(), wait=False, summed=False, **attributes):
-    for name in names.split():
-        CASES.setdefault(name, []).append(Case(list(inputs), oracle, attributes, dict(continued), wait, summed))
-
-
-def rand(*shape, low=-2.0, high=2.0):
-    return torch.rand(*shape, generator=GENERATOR) * (high - low) + low
-
-
-def ints(high, *shape):
-    return torch.randint(high, shape, generator=GENERATOR)
-
-
-def flags(*shape):
-    return ints(2, *shape).bool()
 
 
 def wide(value):
@@ -174,16 +144,6 @@ case("Lerp", [rand(9), rand(9), rand(9, low=0, high=1)], torch.lerp)
 case("Select SelectV2", [flags(9), rand(9), rand(9)], torch.where)
 case("MaskedFill", [rand(9), flags(9), torch.tensor(0.5)], lambda x, mask, v: x.masked_fill(mask, 0.5))
 CASES["MaskedSelect"] = CASES["NonZero"] = []  # their sizes depend on values: a test of their own below
-
-
-def gradient(function):
-    """(incoming gradient, input) -> the gradient of the input."""
-
-    def oracle(grad, x, *_):
-        x.requires_grad_()
-        return torch.autograd.grad(function(x), x, grad)[0]
-
-    return oracle
 
 
 for types_, function in [
@@ -497,10 +457,6 @@ def adam(var, m, v, power1, power2, lr, beta1, beta2, eps, grad):
     return var - lr * (1 - power2).sqrt() / (1 - power1) * m / (v.sqrt() + eps), m, v
 
 
-def numbers(*values):
-    return [Host([v], torch.float32) for v in values]
-
-
 ADAM = [rand(9), rand(9), rand(9, low=0), *numbers(0.81, 0.998, 0.01, 0.9, 0.99, 1e-3), rand(9)]
 case("ApplyAdam", ADAM, lambda *a: adam(*a)[0], continued={0: 0}, use_nesterov=False)
 case("ApplyAdamD", ADAM, adam, continued={0: 0, 1: 1, 2: 2}, use_locking=False)
@@ -640,6 +596,77 @@ def test_the_form_that_waits_tells_sizes(device):
     assert torch.equal(columns, mask.reshape(3, 3).nonzero().t())
 
 
+def test_different_elements_are_found(device):
+    x, rows = ints(4, 20), ints(2, 9, 2).float()
+    room = [torch.zeros(20).long()] * 3
+    told = {"sorted": True, "return_inverse": True, "return_counts": True}
+    got = call(device, "UniqueWithCountsAndSorting", [x], room, told, {}, True)
+    for g, w in zip(got, torch.unique(x, return_inverse=True, return_counts=True), strict=True):
+        assert torch.equal(g, w)
+    got = call(device, "UniqueConsecutive", [x], room, {"return_idx": True, "return_counts": True}, {}, True)
+    for g, w in zip(got, torch.unique_consecutive(x, return_inverse=True, return_counts=True), strict=True):
+        assert torch.equal(g, w)
+    # Where counts and places are not wanted, their tensors are too small for them.
+    one = torch.zeros(1).long()
+    told = {"sorted": True, "return_inverse": False, "return_counts": False}
+    got = call(device, "UniqueWithCountsAndSorting", [x], [room[0], one, one], told, {}, True)
+    assert torch.equal(got[0], torch.unique(x))
+    made = [torch.zeros(9, 2), *[torch.zeros(9).long()] * 3]
+    told = {"sorted": True, "return_inverse": True}
+    y, _, counts, places = call(device, "UniqueWithCountsExt2", [rows, Host(0)], made, told, {}, True)
+    device.release()
+    for g, w in zip((y, places, counts), torch.unique(rows, dim=0, return_inverse=True, return_counts=True),
+                    strict=True):  # fmt: skip
+        assert torch.equal(g, w)
+
+
+def test_factors_of_matrices_give_them_back(device):
+    x = rand(2, 5, 3)
+    q, r = call(device, "Qr", [x], [torch.zeros(2, 5, 3), torch.zeros(2, 3, 3)], {"full_matrices": False})
+    sizes = [torch.zeros(2, 3), torch.zeros(2, 5, 3), torch.zeros(2, 3, 3)]
+    s, u, v = call(device, "Svd", [x], sizes, {"compute_uv": True, "full_matrices": False})
+    device.release()
+    assert torch.allclose(q @ r, x, atol=1e-5)
+    assert torch.allclose(q.mT @ q, torch.eye(3).expand(2, 3, 3), atol=1e-5)
+    assert torch.allclose(s, torch.linalg.svdvals(x), atol=1e-5)
+    assert torch.allclose(u @ s.diag_embed() @ v.mT, x, atol=1e-5)
+
+
+WHERE = [Host([7]), Host([0, 20]), Host(1, torch.int32)]
+CHANCE = [
+    ("StatelessRandomUniformV2", [Host([100, 80]), *WHERE], torch.zeros(100, 80), {"dtype": 0}, 0.5, 1 / 12),
+    ("StatelessRandomNormalV2", [Host([100, 80]), *WHERE], torch.zeros(100, 80), {"dtype": 0}, 0, 1),
+    ("StatelessBernoulli", [Host([100, 80]), Host(0.3, torch.float32), Host(7), Host(20)], torch.zeros(100, 80),
+     {"dtype": 0}, 0.3, 0.21),
+    ("StatelessBernoulli", [Host([100, 80]), torch.full((100, 80), 0.3), Host(7), Host(20)], torch.zeros(100, 80),
+     {"dtype": 0}, 0.3, 0.21),
+    ("MultinomialWithReplacement", [torch.tensor([1.0, 3.0]), Host(7), Host(20)], torch.zeros(8000).long(),
+     {"numsamples": 8000, "replacement": True}, 0.75, 0.1875),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "inputs", "like", "attributes", "mean", "variance"), CHANCE)
+def test_chance_has_its_moments_and_follows_the_seed(device, name, inputs, like, attributes, mean, variance):
+    """Of 8000 draws the mean lies within 5 standard deviations."""
+    draw, again = (call(device, name, inputs, [like], attributes)[0] for _ in range(2))
+    others = [Host([8]) if i is inputs[1] and len(inputs) == 4 and name.endswith("V2") else i for i in inputs]
+    others = [Host(8) if isinstance(i, Host) and i.tensor.shape == () and i.tensor == 7 else i for i in others]
+    (other,) = call(device, name, others, [like], attributes)
+    device.release()
+    assert torch.equal(draw, again)
+    assert not torch.equal(draw, other)
+    assert abs(draw.double().mean().item() - mean) < 5 * (variance / 8000) ** 0.5
+    assert abs(draw.double().var().item() - variance) < 0.1 * variance
+
+
+def test_permutations(device):
+    (order,) = call(device, "StatelessRandperm", [Host(99), Host(7), Host(20)], [torch.zeros(99).long()],
+                    {"layout": 1, "dtype": 4})  # fmt: skip
+    device.release()
+    assert torch.equal(order.sort().values, torch.arange(99))
+    assert not torch.equal(order, torch.arange(99))
+
+
 @pytest.mark.parametrize(
     ("name", "inputs", "attributes", "words"),
     [
@@ -654,7 +681,11 @@ def test_the_form_that_waits_tells_sizes(device):
         ("AsStrided", [rand(3), Host([2]), Host([3]), Host([0])], {}, ["3 elements"]),
         ("NLLLoss", [rand(3, 3), ints(3, 3).int(), rand(3)], {"reduction": "most"}, ["most", "none, mean, sum"]),
         ("Softmax", [rand(3, 3)], {"axes": [0, 1]}, ["axes", "a number"]),
-        ("Conv2DTranspose", [rand(3)], {}, ["Conv2DTranspose", "Conv2DBackpropInput"]),
+        ("Conv2DForward", [rand(3)], {}, ["Conv2DForward", "Conv2DBackpropInput"]),
+        ("PadV3", [rand(3), Host([1, 1])], {"mode": "symmetric"}, ["PadV3", "mode", "constant"]),
+        ("ResizeBilinearV2", [rand(1, 1, 2, 2), Host([3, 3])], {"align_corners": True, "half_pixel_centers": True},
+         ["ResizeBilinearV2", "align_corners", "not built"]),
+        ("Index", [rand(3), Host([1, 1]), Host([1, 1]), ints(3, 2)], {}, ["indices", "1 tensors", "[1, 1]"]),
     ],
 )  # fmt: skip
 def test_what_is_not_followed_is_refused_by_name(device, name, inputs, attributes, words):

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of lists, sizes of tensors, and the numbers that words and numbers stand for.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "acl/singleop/function.h"
+#include "base/error.h"
+
+namespace npu::acl {
+namespace {
+
+Value part(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  const int64_t begin = number_of(a[1]), end = number_of(a[2]);
+  if (static_cast<int64_t>(list.size()) < end)
+    fail(Code::kInvalidParam, "{} is [{}]; it needs {} members", a[0].name, fmt::join(list, ", "), end);
+  return list_value(std::vector<int64_t>(list.begin() + begin, list.begin() + end));
+}
+
+Value starts(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  std::vector<int64_t> first;
+  for (size_t i = 0; i < list.size(); i += 2) first.push_back(list[i]);
+  return list_value(std::move(first));
+}
+
+Value ends(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  for (size_t i = 0; i + 1 < list.size(); i += 2)
+    if (list[i] != list[i + 1])
+      fail(Code::kInvalidParam, "{} is [{}]; other paddings before an axis than after it are not built", a[0].name,
+           fmt::join(list, ", "));
+  return starts(a);
+}
+
+Value outermost_last(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  if (list.size() % 2 != 0)
+    fail(Code::kInvalidParam, "{} is [{}]; it needs two numbers for each axis", a[0].name, fmt::join(list, ", "));
+  std::vector<int64_t> turned;
+  for (size_t i = list.size(); i >= 2; i -= 2) turned.insert(turned.end(), {list[i - 2], list[i - 1]});
+  return list_value(std::move(turned));
+}
+
+Value item(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  const auto at = static_cast<size_t>(number_of(a[1]));
+  if (at >= list.size())
+    fail(Code::kInvalidParam, "{} is [{}]; it needs {} members", a[0].name, fmt::join(list, ", "), at + 1);
+  return list_value(std::vector<int64_t>{list[at]});
+}
+
+Value switched(const Arguments& a) { return {.content = aclopAttr::Value(!truth_of(a[0].value, a[0].name))}; }
+
+Value complement(const Arguments& a) { return real_value(static_cast<float>(1 - real_of(a[0].value, a[0].name))); }
+
+Value inverse(const Arguments& a) {
+  const double value = real_of(a[0].value, a[0].name);
+  return real_value(static_cast<float>(value == 0 ? 0 : 1 / value));
+}
+
+/// The number of a word among `words`.
+Value numbered(const NamedValue& argument, std::initializer_list<std::string_view> words) {
+  const std::string word = word_of(argument.value, argument.name);
+  const auto* const found = std::find(words.begin(), words.end(), word);
+  if (found == words.end())
+    fail(Code::kInvalidParam, "{} is '{}'; it is one of {}", argument.name, word, fmt::join(words, ", "));
+  return {.content = aclopAttr::Value(int64_t{found - words.begin()})};
+}
+
+Value mode(const Arguments& a) { return numbered(a[0], {"none", "mean", "sum"}); }
+Value writing(const Arguments& a) { return numbered(a[0], {"none", "add", "mul"}); }
+
+Value interpolation(const Arguments& a) { return numbered(a[0], {"bilinear", "nearest", "bicubic"}); }
+Value border(const Arguments& a) { return numbered(a[0], {"zeros", "border", "reflection"}); }
+Value bag(const Arguments& a) { return numbered(a[0], {"sum", "mean", "max"}); }
+
+Value last(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  const int64_t wanted = number_of(a[1]), size = static_cast<int64_t>(list.size());
+  if (size < wanted)
+    fail(Code::kInvalidParam, "{} is [{}]; it needs {} members", a[0].name, fmt::join(list, ", "), wanted);
+  return list_value({list.end() - wanted, list.end()});
+}
+
+Value sizes(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  const int64_t rank = static_cast<int64_t>(x.rank());
+  const int64_t begin = std::min(number_of(a[1]), rank), end = std::min(number_of(a[2]), rank);
+  return list_value({x.shape.begin() + begin, x.shape.begin() + end});
+}
+
+Value axes_but(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < x.rank(); ++i)
+    if (i != axis_of(a[1], x)) axes.push_back(static_cast<int64_t>(i));
+  return list_value(std::move(axes));
+}
+
+Value within(const Arguments& a) {
+  const Tensor& x = tensor_of(a[1]);
+  return list_value({number_of(a[0]) % std::max<int64_t>(x.shape[axis_of(a[2], x)], 1)});
+}
+
+// What the client's sizes say, whatever it calls the padding: one description of it leaves it 0 and gives larger sizes.
+Value left_over(const Arguments& a) {
+  const Tensor &y = tensor_of(a[0]), &x = tensor_of(a[1]), &filter = tensor_of(a[2]);
+  const std::vector<int64_t> strides = list_of(a[3]), pads = list_of(a[4]), dilations = list_of(a[5]);
+  const size_t spatial = pads.size() / 2;
+  if (y.rank() != spatial + 2 || x.rank() != y.rank() || filter.rank() != y.rank() || strides.size() != y.rank() ||
+      dilations.size() != y.rank())
+    fail(Code::kInvalidParam, "{} is {}, {} is {}, {} is {}; with {} of {} numbers all have {} axes", a[0].name, y,
+         a[1].name, x, a[2].name, filter, a[4].name, pads.size(), spatial + 2);
+  std::vector<int64_t> rest;
+  for (size_t i = 0; i < spatial; ++i) {
+    const size_t axis = i + 2;
+    const int64_t reach = (x.shape[axis] - 1) * strides[axis] + dilations[axis] * (filter.shape[axis] - 1) + 1;
+    rest.push_back(y.shape[axis] - reach + pads[2 * i] + pads[2 * i + 1]);
+  }
+  return list_value(std::move(rest));
+}
+
+Value freedom(const Arguments& a) {
+  const bool biased = a[0].value.given() && !truth_of(a[0].value, a[0].name);
+  return list_value({biased ? 0 : number_of(a[1])});
+}
+
+// Infinity comes as the largest whole number of 32 bits, and minus infinity as the smallest.
+Value order(const Arguments& a) {
+  const double p = real_of(a[0].value, a[0].name), limit = 2147483647.0;
+  const float infinity = std::numeric_limits<float>::infinity();
+  return real_value(std::abs(p) < limit ? static_cast<float>(p) : (p > 0 ? infinity : -infinity));
+}
+
+Value root(const Arguments& a) {
+  const double p = real_of(a[0].value, a[0].name);
+  return real_value(p == 0 || std::abs(p) >= 2147483647.0 ? 1.0F : static_cast<float>(1 / p));
+}
+
+constexpr Function kParts[] = {
+    {"part", 3, part},           {"item", 2, item},
+    {"starts", 1, starts},       {"ends", 1, ends},
+    {"last", 2, last},           {"outermost_last", 1, outermost_last},
+    {"switched", 1, switched},   {"complement", 1, complement},
+    {"inverse", 1, inverse},     {"mode", 1, mode},
+    {"writing", 1, writing},     {"interpolation", 1, interpolation},
+    {"border", 1, border},       {"bag", 1, bag},
+    {"sizes", 3, sizes, true},   {"axes_but", 2, axes_but, true},
+    {"within", 3, within, true}, {"left_over", 6, left_over, true},
+    {"freedom", 2, freedom},     {"order", 1, order},
+    {"root", 1, root},
+};
+
+}  // namespace
+
+std::span<const Function> part_functions() { return kParts; }
+
+}  // namespace npu::acl
