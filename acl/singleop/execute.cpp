@@ -9,6 +9,7 @@
 #include "acl/aclnn/launch.h"
 #include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
+#include "acl/singleop/blocked.h"
 #include "acl/singleop/description.h"
 #include "acl/singleop/function.h"
 #include "acl/singleop/operator_type.h"
@@ -22,9 +23,10 @@ namespace npu::acl {
 namespace {
 
 /// A prepared operator, and what must live as long: copies of the inputs that came as host memory, and the outputs,
-/// whose final sizes the operator may write. Where an output continues an input but stands elsewhere, `before` copies.
+/// whose final sizes the operator may write. Where an output continues an input but stands elsewhere, `before` copies;
+/// blocked tensors are computed on in a plain form that lies aside, copied before and after.
 struct Prepared {
-  std::vector<std::unique_ptr<ops::Operator>> before;
+  std::vector<std::unique_ptr<ops::Operator>> before, after;
   std::unique_ptr<ops::Operator> op;
   std::vector<std::vector<std::byte>> aside;
   std::vector<std::unique_ptr<Tensor>> outputs;  ///< one for each of the client's
@@ -34,6 +36,7 @@ struct Prepared {
 /// One side (inputs or outputs) of the client's call.
 struct Side {
   const char* word;  ///< "input" or "output"
+  bool output;
   std::span<const aclTensorDesc* const> descs;
   std::span<const aclDataBuffer* const> buffers;
 };
@@ -72,19 +75,52 @@ void* memory_of(const aclTensorDesc& desc, const aclDataBuffer& buffer, size_t b
   return device::resolve(buffer.data, bytes);
 }
 
-// Blocked formats hold elements in another order, and padding; read as rows they would give wrong numbers silently.
+// A format of storage, where one is set, is the one that elements lie in.
+int32_t format_of(const aclTensorDesc& desc) {
+  return desc.storage_format == ACL_FORMAT_UNDEFINED ? desc.format : desc.storage_format;
+}
+
+// Other formats hold elements in another order, and padding; read as rows they would give wrong numbers silently.
 // NHWC is a plain one, too, for operators that are told so: for others its sizes stand in another order.
-void check_format(const aclTensorDesc& desc, const std::string& argument, bool reads_nhwc) {
-  // A format of storage, where one is set, is the one that elements lie in.
-  const int32_t format = desc.storage_format == ACL_FORMAT_UNDEFINED ? desc.format : desc.storage_format;
+void check_format(const aclTensorDesc& desc, const Slot& slot, const std::string& argument, bool reads_nhwc) {
+  const int32_t format = format_of(desc);
   static constexpr int32_t kPlain[] = {ACL_FORMAT_UNDEFINED, ACL_FORMAT_NCHW, ACL_FORMAT_ND,
                                        ACL_FORMAT_NCDHW,     ACL_FORMAT_NC,   ACL_FORMAT_NCL};
   if (std::find(std::begin(kPlain), std::end(kPlain), format) != std::end(kPlain)) return;
   if (reads_nhwc && format == ACL_FORMAT_NHWC) return;
+  // A view of memory counts the elements as they lie there.
+  if (is_blocked(format) && !slot.memory) return;
   fail(Code::kInvalidParam,
-       "{} has format {}; single operators take plain formats (ND, NCHW, NCDHW): say "
-       "torch.npu.config.allow_internal_format = False, or convert it",
+       "{} has format {}; single operators take ND, NCHW, NCDHW, NC1HWC0, NDC1HWC0, FRACTAL_Z, FRACTAL_Z_3D and "
+       "FRACTAL_NZ, and views of memory the first three: say torch.npu.config.allow_internal_format = False, or "
+       "convert it",
        argument, format);
+}
+
+void add_copy(const Value& from, const Tensor& to, std::string_view what,
+              std::vector<std::unique_ptr<ops::Operator>>& list) {
+  // Looked up once: the table of operators does not change.
+  static const ops::OperatorDef& copy = *ops::find_operator("copy");
+  list.push_back(ops::create(copy));
+  store(from, *copy.field("self"), *list.back(), what);
+  store({.content = to}, *copy.field("out"), *list.back(), what);
+  list.back()->prepare();
+}
+
+/// A plain tensor aside for the blocked one at `data`, and the copies between them.
+void plan_copies(const Tensor& plain, void* data, const aclTensorDesc& desc, bool output, const std::string& argument,
+                 Prepared& call) {
+  const auto views = blocked_views(plain, data, format_of(desc), desc.storage_dims, argument);
+  const Dims storage{std::span<const int64_t>(desc.storage_dims)};
+  // What pads the blocks is zero, as others who read them expect.
+  if (output && plain.count() < count_of(storage))
+    add_copy({.content = TableText{"0"}}, make_tensor(data, plain.dtype, storage), argument, call.after);
+  for (const BlockedView& view : views) {
+    if (output)
+      add_copy({.content = view.plain}, view.blocked, argument, call.after);
+    else
+      add_copy({.content = view.blocked}, view.plain, argument, call.before);
+  }
 }
 
 /// Bytes that can be read or written from the start of a buffer: its own, as far as the memory block goes.
@@ -111,18 +147,24 @@ Tensor tensor_of(const Side& side, size_t i, const Slot& slot, Prepared& call, b
   const aclTensorDesc& desc = described(side.descs[i], argument.c_str());
   if (desc.dtype == DType::kUndefined) return {};
   // Of what nobody reads or writes the order of elements does not matter: a mask that only goes back to us.
-  if (slot.use != Slot::Use::kIgnored) check_format(desc, argument, call.reads_nhwc);
+  if (slot.use != Slot::Use::kIgnored) check_format(desc, slot, argument, call.reads_nhwc);
   if (size_of(desc.dtype) == 0)
     fail(Code::kUnsupportedDataType, "{} has dataType {}, which no operator here computes", argument,
          static_cast<int>(desc.dtype));
   const aclDataBuffer& buffer = described(side.buffers[i], argument.c_str());
   const Dims sizes = sizes_of(desc, buffer, slot, argument);
-  const size_t bytes = static_cast<size_t>(count_of(sizes)) * size_of(desc.dtype);
+  const bool blocked = slot.use != Slot::Use::kIgnored && is_blocked(format_of(desc));
+  const Dims stored = blocked ? Dims(std::span<const int64_t>(desc.storage_dims)) : sizes;
+  const size_t bytes = static_cast<size_t>(count_of(stored)) * size_of(desc.dtype);
   // An empty tensor has no elements to wait for.
   *host = !host_values(desc, buffer).empty() || bytes == 0;
   void* data = bytes == 0 ? buffer.data : memory_of(desc, buffer, bytes, argument, call);
   Tensor tensor = make_tensor(data, desc.dtype, sizes);
   tensor.format = desc.format;
+  if (!blocked) return tensor;
+  call.aside.emplace_back(static_cast<size_t>(tensor.count()) * size_of(desc.dtype));
+  tensor.data = call.aside.back().data();
+  plan_copies(tensor, data, desc, side.output, argument, call);
   return tensor;
 }
 
@@ -153,6 +195,8 @@ Value read_slot(const OperatorType& type, const Slot& slot, const Side& side, si
   if (slot.use == Slot::Use::kRefused)
     fail(Code::kInvalidParam, "{} with {} {} is not built; leave it out", type.type, side.word, slot.name);
   value.content = std::move(tensor);
+  value.blocked = is_blocked(format_of(*side.descs[i]));
+  if (value.blocked) value.host = false;
   return value;
 }
 
@@ -224,7 +268,7 @@ bool takes_tensors(const ops::Field& field) {
 // A number that planning needs may be in device memory, written by work that is still queued.
 // Awaited only where it must be: most inputs are read by kernels, in stream order.
 void await_number(Value& value, device::Stream& stream) {
-  if (value.tensor() == nullptr || value.host) return;
+  if (value.tensor() == nullptr || value.host || value.blocked) return;
   stream.synchronize();
   value.host = true;
 }
@@ -255,8 +299,6 @@ void fill(const OperatorType& type, const Values& values, device::Stream& stream
 
 // An output named like an input is that input, changed. Where a client gives it another memory, it begins as a copy.
 void continue_inputs(const OperatorType& type, const Values& values, Prepared& call) {
-  // Looked up once: the table of operators does not change.
-  static const ops::OperatorDef& copy = *ops::find_operator("copy");
   for (size_t i = 0; i < type.outputs.size(); ++i) {
     const auto input = std::find_if(values.begin(), values.begin() + static_cast<ptrdiff_t>(type.inputs.size()),
                                     [&](const NamedValue& value) { return value.name == type.outputs[i].name; });
@@ -265,10 +307,7 @@ void continue_inputs(const OperatorType& type, const Values& values, Prepared& c
     if (output.tensor() == nullptr || input->value.tensor() == nullptr) continue;
     // The same memory: the operator changes it in place, and there is nothing to copy.
     if (output.tensor()->data == input->value.tensor()->data) continue;
-    call.before.push_back(ops::create(copy));
-    store(input->value, *copy.field("self"), *call.before.back(), input->name);
-    store(output, *copy.field("out"), *call.before.back(), input->name);
-    call.before.back()->prepare();
+    add_copy(input->value, *output.tensor(), input->name, call.before);
   }
 }
 
@@ -345,11 +384,13 @@ void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared>
   task.name = type.type.data();  // a literal
   task.flags = flags;
   task.cost_ns = call->op->cost();
-  for (const auto& copy : call->before) task.cost_ns += copy->cost();
+  for (const auto* copies : {&call->before, &call->after})
+    for (const auto& copy : *copies) task.cost_ns += copy->cost();
   task.body = [call = std::move(call), name = task.name, device = stream.device()] {
     // Copies run in the same task: nothing may come between them and the operator that goes on from there.
     for (const auto& copy : call->before) run_on_device(device, name, *copy);
     run_on_device(device, name, *call->op);
+    for (const auto& copy : call->after) run_on_device(device, name, *copy);
   };
   launch_kernel(stream, std::move(task));
 }
@@ -365,9 +406,10 @@ std::shared_ptr<Prepared> execute(const char* name, const Side& inputs, const Si
   return prepared;
 }
 
-Side side_of(const char* word, int count, const aclTensorDesc* const* descs, const char* descs_name,
+Side side_of(bool output, int count, const aclTensorDesc* const* descs, const char* descs_name,
              const aclDataBuffer* const* buffers, const char* buffers_name) {
-  return {word, span_of(count, descs, descs_name), span_of(count, buffers, buffers_name)};
+  return {output ? "output" : "input", output, span_of(count, descs, descs_name),
+          span_of(count, buffers, buffers_name)};
 }
 
 }  // namespace
@@ -382,8 +424,8 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
                                 const aclopAttr* attr, aclopEngineType, aclopCompileType, const char*,
                                 aclrtStream stream) {
   return call("aclopCompileAndExecute", [&] {
-    execute(opType, side_of("input", numInputs, inputDesc, "inputDesc", inputs, "inputs"),
-            side_of("output", numOutputs, outputDesc, "outputDesc", outputs, "outputs"), attr,
+    execute(opType, side_of(false, numInputs, inputDesc, "inputDesc", inputs, "inputs"),
+            side_of(true, numOutputs, outputDesc, "outputDesc", outputs, "outputs"), attr,
             device::stream_from_handle(stream));
   });
 }
@@ -395,8 +437,8 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
   return call("aclopCompileAndExecuteV2", [&] {
     device::Stream& queue = device::stream_from_handle(stream);
     const std::shared_ptr<Prepared> done =
-        execute(opType, side_of("input", numInputs, inputDesc, "inputDesc", inputs, "inputs"),
-                side_of("output", numOutputs, outputDesc, "outputDesc", outputs, "outputs"), attr, queue);
+        execute(opType, side_of(false, numInputs, inputDesc, "inputDesc", inputs, "inputs"),
+                side_of(true, numOutputs, outputDesc, "outputDesc", outputs, "outputs"), attr, queue);
     // The final sizes are known once the work has run, and this call promises them.
     queue.synchronize();
     for (size_t i = 0; i < done->outputs.size() && i < static_cast<size_t>(numOutputs); ++i)

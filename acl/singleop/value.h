@@ -21,7 +21,8 @@ struct TableText {
 struct Value {
   /// Nothing where the client left it out.
   std::variant<std::monostate, Tensor, std::vector<Tensor>, TableText, aclopAttr::Value> content;
-  bool host = false;  ///< the elements of the tensor can be read now
+  bool host = false;     ///< the elements of the tensor can be read now
+  bool blocked = false;  ///< its elements are copied from blocks when the work runs, and known no sooner
 
   bool given() const { return !std::holds_alternative<std::monostate>(content); }
   const Tensor* tensor() const { return std::get_if<Tensor>(&content); }

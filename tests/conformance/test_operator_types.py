@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every type of acl/singleop/operator_types.tsv runs against torch on the CPU in float64."""
 
+import ctypes as C
+
 import operator_types_rest  # noqa: F401  # its descriptions
 import pytest
 import torch
@@ -8,9 +10,9 @@ import torch.nn.functional as F
 from case import compare, magnitude
 from deformed import laid_out
 from operator_case import CASES, GENERATOR, case, flags, gradient, ints, numbers, rand
-from operator_type import Host, call, types
+from operator_type import Host, Side, call, types
 
-from device import CallError, Device
+from device import LIB, CallError, Device, check
 
 
 def wide(value):
@@ -563,6 +565,96 @@ case("NPUAllocFloatStatus", [], lambda: WORD)
 case("NPUClearFloatStatus NPUGetFloatStatus", [WORD], lambda word: word)
 case("NPUClearFloatStatusV2", [], lambda: ())
 case("NPUGetFloatStatusV2", [], lambda: torch.zeros(8, dtype=torch.int32))
+
+
+def padded(x, **sizes):
+    """x with axes made multiples of 16."""
+    pads = [p for axis in reversed(range(x.dim())) for p in (0, -x.shape[axis] % 16 if axis in sizes.values() else 0)]
+    return F.pad(x, pads)
+
+
+def by_channels(x):
+    n, c, *space = padded(x, c=1).shape
+    return padded(x, c=1).reshape(n, c // 16, 16, *space).movedim(2, -1)
+
+
+def by_filters(x):
+    x = by_channels(padded(x, n=0))  # N, C1, …, C0
+    x = x.movedim(0, -2) if x.dim() == 5 else x.movedim(0, -2).movedim(0, 1)  # depth stands before C1
+    return x.reshape(-1, x.shape[-2] // 16, 16, 16)
+
+
+def by_columns(x):
+    x = padded(x, m=x.dim() - 2, n=x.dim() - 1)
+    *batch, m, n = x.shape
+    return x.reshape(*batch, m, n // 16, 16).transpose(-2, -3).reshape(*batch, n // 16, m // 16, 16, 16)
+
+
+BLOCKED = [
+    (3, (2, 21, 3, 5), by_channels),
+    (3, (2, 32, 3, 5), by_channels),
+    (3, (2, 3, 3, 5), by_channels),
+    (4, (7, 21, 3, 5), by_filters),
+    (4, (32, 16, 1, 1), by_filters),
+    (29, (20, 37), by_columns),
+    (29, (2, 16, 32), by_columns),
+    (32, (2, 21, 2, 3, 5), lambda x: by_channels(x).movedim(1, 2)),
+    (33, (7, 21, 2, 3, 5), by_filters),
+]
+
+
+def typed(device, name, inputs, outputs):
+    """Runs a type on tensors that are (memory, None), or (memory, format, sizes)."""
+    given, made, attr = Side(device), Side(device), C.c_void_p(LIB.aclopCreateAttr())
+    for side, tensors in ((given, inputs), (made, outputs)):
+        for memory, number, sizes in tensors:
+            side.add(memory.contiguous())
+            if number is not None:
+                LIB.aclDestroyTensorDesc(side.descs[-1])
+                desc = C.c_void_p(LIB.aclCreateTensorDesc(0, len(sizes), (C.c_int64 * len(sizes))(*sizes), 2))
+                check(LIB.aclSetTensorFormat(desc, number))
+                check(LIB.aclSetTensorShape(desc, memory.dim(), (C.c_int64 * memory.dim())(*memory.shape)))
+                side.descs[-1] = desc
+    try:
+        check(LIB.aclopCompileAndExecute(name.encode(), *given.arguments(), *made.arguments(), attr, 0, 0, None,
+                                         device.stream))  # fmt: skip
+        check(LIB.aclrtSynchronizeStream(device.stream))
+        return [memory.read() for memory in made.tensors]
+    finally:
+        given.destroy()
+        made.destroy()
+        LIB.aclopDestroyAttr(attr)
+        device.release()
+
+
+@pytest.mark.promise("single operators on NC1HWC0, NDC1HWC0, FRACTAL_Z, FRACTAL_Z_3D and FRACTAL_NZ, and casts to them")
+@pytest.mark.parametrize(("number", "sizes", "arranged"), BLOCKED)
+def test_blocked_formats(device, number, sizes, arranged):
+    x, y = rand(*sizes), rand(*sizes)
+    dirty = torch.full_like(arranged(x), 7.0)
+    (got,) = typed(device, "Identity", [(x, None, sizes)], [(dirty, number, sizes)])
+    assert torch.equal(got, arranged(x))
+    (got,) = typed(device, "Identity", [(arranged(x), number, sizes)], [(torch.zeros(sizes), None, sizes)])
+    assert torch.equal(got, x)
+    terms = [(arranged(x), number, sizes), (y, None, sizes)]
+    (got,) = typed(device, "Add", terms, [(dirty, number, sizes)])
+    assert torch.equal(got, arranged(x + y))
+
+
+@pytest.mark.parametrize(
+    ("number", "sizes", "storage", "words"),
+    [
+        (3, (2, 21, 3, 5), (2, 1, 3, 5, 16), ["does not fit"]),
+        (4, (20, 16, 3, 5), (15, 1, 16, 16), ["does not fit"]),
+        (3, (2, 21, 3), (2, 2, 3, 16), ["do not suit"]),
+        (29, (20,), (1, 2, 16, 16), ["do not suit"]),
+        (12, (2, 21, 3, 5), (2, 6, 3, 5, 4), ["format 12", "allow_internal_format"]),
+    ],
+)
+def test_blocks_that_do_not_fit_are_refused(device, number, sizes, storage, words):
+    with pytest.raises(CallError) as refusal:
+        typed(device, "Identity", [(torch.zeros(storage), number, sizes)], [(torch.zeros(sizes), None, sizes)])
+    assert not [w for w in words if w not in refusal.value.text], refusal.value.text
 
 
 def mask_of(device, seed, keep, elements=8000):
