@@ -90,23 +90,35 @@ BlockedView piece(const Tensor& plain, const Tensor& memory, const Layout& layou
   return view;
 }
 
+// Fewer axes stand for an image: those of a vector are its channels. A vector's matrix has one column.
+Tensor with_rank(Tensor plain, size_t rank) {
+  if (rank == 4 && plain.rank() < 4) {
+    plain.shape.insert(0, 1);
+    plain.strides.insert(0, 1);
+  }
+  plain.shape.resize(std::max(plain.rank(), rank), 1);
+  plain.strides.resize(plain.rank(), 1);
+  return plain;
+}
+
 }  // namespace
 
 bool is_blocked(int32_t format) { return find_format(format) != nullptr; }
 
-std::vector<BlockedView> blocked_views(const Tensor& plain, void* memory, int32_t number,
+std::vector<BlockedView> blocked_views(const Tensor& given, void* memory, int32_t number,
                                        std::span<const int64_t> storage, const std::string& argument) {
   const Format& format = *find_format(number);
+  const Tensor plain = with_rank(given, format.rank == 5 ? 0 : std::max<size_t>(format.rank, 2));
   const size_t rank = plain.rank();
-  if (rank < 2 || (format.rank != 0 && rank != format.rank) || storage.size() != rank + format.added ||
+  if ((format.rank != 0 && rank != format.rank) || storage.size() != rank + format.added ||
       std::any_of(storage.begin(), storage.end(), [](int64_t size) { return size <= 0; }))
     fail(Code::kInvalidParam, "{} is {} and has format {} with storage sizes [{}]; they do not suit one another",
-         argument, plain, number, fmt::join(storage, ", "));
+         argument, given, number, fmt::join(storage, ", "));
   Layout layout = format.layout(plain.shape, row_major(storage));
   layout.block = storage.back();
   if (plain.count() == 0) return {};
   if (!fits(plain.shape, layout, count_of(Dims(storage))))
-    fail(Code::kInvalidParam, "{} is {}; it does not fit storage sizes [{}] of format {}", argument, plain,
+    fail(Code::kInvalidParam, "{} is {}; it does not fit storage sizes [{}] of format {}", argument, given,
          fmt::join(storage, ", "), number);
   const Tensor whole = make_tensor(memory, plain.dtype, Dims{count_of(Dims(storage))});
   const int64_t length = plain.shape[layout.split], full = length / layout.block, rest = length % layout.block;

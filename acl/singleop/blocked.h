@@ -18,9 +18,9 @@ struct BlockedView {
   Tensor plain, blocked;
 };
 
-/// All elements of `plain` where they lie in `memory`, whose sizes as the client gave them are `storage`. Raises 100000
+/// All elements of `given` where they lie in `memory`, whose sizes as the client gave them are `storage`. Raises 100000
 /// where these do not suit the format; `argument` names the tensor.
-std::vector<BlockedView> blocked_views(const Tensor& plain, void* memory, int32_t format,
+std::vector<BlockedView> blocked_views(const Tensor& given, void* memory, int32_t format,
                                        std::span<const int64_t> storage, const std::string& argument);
 
 }  // namespace npu::acl
