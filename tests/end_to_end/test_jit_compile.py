@@ -60,10 +60,29 @@ class Encoder(nn.Module):
         return self.head(self.layer(self.words(x)).mean(1))
 
 
-KINDS = {kind.__name__: kind for kind in (ResidualBlock, Recurrent, Encoder)}
+class Pooled(nn.Module):
+    """Windows of each kind, there and back."""
+
+    @staticmethod
+    def batch(generator):
+        return torch.randn(4, 3, 16, 16, generator=generator)
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.GroupNorm(2, 8), nn.Hardswish(), nn.MaxPool2d(2))
+        self.each, self.up = nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.ConvTranspose2d(8, 4, 3, 2, 1, 1)
+        self.head = nn.Linear(4, 5)
+
+    def forward(self, x):
+        y = nn.functional.interpolate(self.up(self.each(self.down(x))), scale_factor=0.5, mode="bilinear")
+        return self.head(nn.functional.softplus(y).mean((2, 3)))
+
+
+KINDS = {kind.__name__: kind for kind in (ResidualBlock, Recurrent, Encoder, Pooled)}
+# Lists of parameters at once are nothing that torch-npu does in internal formats.
 OPTIMIZERS = {
-    "sgd": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-3),
-    "adam": lambda p: torch.optim.Adam(p, lr=1e-3),
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-3, foreach=False),
+    "adam": lambda p: torch.optim.Adam(p, lr=1e-3, foreach=False),
 }
 
 
@@ -88,8 +107,17 @@ def drop():
 
 def refuse():
     """The mode is on: the type is asked for by name, and its refusal says what to do."""
-    with pytest.raises(RuntimeError, match=r"MaxPoolWithArgmaxV1 is not known.*jit_compile=False"):
-        nn.functional.max_pool2d(torch.ones(1, 1, 4, 4, device="npu"), 2)
+    with pytest.raises(RuntimeError, match=r"Iou is not known.*jit_compile=False"):
+        torch_npu.npu_iou(torch.ones(2, 4, device="npu"), torch.ones(2, 4, device="npu"))
+
+
+def cast():
+    """Blocks of NC1HWC0 and FRACTAL_NZ, there and back."""
+    for x, number in ((torch.randn(2, 21, 3, 5), 3), (torch.randn(20, 37).half(), 29)):
+        y = torch_npu.npu_format_cast(x.npu(), number)
+        assert torch_npu.get_npu_format(y) == number
+        assert torch.equal(y.cpu(), x)
+        torch.testing.assert_close((y + y).cpu(), x + x)
 
 
 def alone(name, *arguments):
@@ -105,14 +133,25 @@ def test_trains_like_the_cpu(kind):
     alone("train", kind)
 
 
+@pytest.mark.promise(
+    "a residual block, an LSTM and a net of pooling train in internal formats (`allow_internal_format=True`)"
+)
+@pytest.mark.parametrize("kind", ("ResidualBlock", "Recurrent", "Pooled"))
+def test_trains_in_internal_formats(kind):
+    alone("train", kind, "internal")
+
+
 def test_dropout_and_what_is_not_known():
     alone("beside")
 
 
 if __name__ == "__main__":
     torch.npu.set_compile_mode(jit_compile=True)
+    torch.npu.config.allow_internal_format = "internal" in sys.argv
     if sys.argv[1] == "train":
         train(KINDS[sys.argv[2]])
     else:
         drop()
         refuse()
+        torch.npu.config.allow_internal_format = True
+        cast()
