@@ -5,8 +5,8 @@
 #include "ops/activation/clipped_gate.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/loop/along_dim.h"
 #include "ops/vector/conversion/element.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

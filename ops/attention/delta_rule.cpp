@@ -11,8 +11,8 @@
 #include "ops/attention/delta_step.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/loop/along_dim.h"
 #include "ops/vector/conversion/element.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/attention/layout.h"
 
-#include "ops/vector/conversion/convert.h"
 #include <vector>
 
+#include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
 namespace {

@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "base/thread_pool.h"
+#include "ops/index/token_rows.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/element.h"
 #include "ops/vector/loop/along_dim.h"
-#include "ops/index/token_rows.h"
 
 namespace npu::ops {
 namespace {

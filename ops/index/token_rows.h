@@ -7,8 +7,8 @@
 
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/loop/along_dim.h"
 #include "ops/vector/conversion/element.h"
+#include "ops/vector/loop/along_dim.h"
 
 namespace npu::ops {
 

@@ -8,8 +8,8 @@
 #include "ops/matmul/linear_cross_entropy.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
-#include "ops/vector/loop/along_dim.h"
 #include "ops/vector/elementwise/move.h"
+#include "ops/vector/loop/along_dim.h"
 #include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
