@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench corpus lint format docs sanitize mutation conformance wheel
+.PHONY: help demo test bench corpus lint format docs sanitize mutation conformance clients wheel
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
@@ -13,6 +13,7 @@ help:
 	@echo "make sanitize  tests under ASan+UBSan and TSan"
 	@echo "make mutation  plant faults in copies of the sources, one by one, and see that a test catches each"
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
+	@echo "make clients   20,000 random calls of PyTorch, and tiny models of transformers, on the NPU against the CPU"
 	@echo "make wheel     build dist/anynpu-*.whl"
 
 demo:
@@ -45,6 +46,9 @@ mutation:
 
 conformance:
 	@tests/run core install conformance
+
+clients:
+	@tests/run core install clients
 
 wheel:
 	@tests/run core wheel

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """transformers with attn_implementation="flash_attention_2" on the NPU, against eager attention on the CPU.
 
-    pip install --target /tmp/clients transformers einops
-    PYTHONPATH=/tmp/clients python tests/clients/flash_attention.py
+    make clients   # all of them; it puts transformers into build/clients
+    PYTHONPATH=build/clients python tests/clients/flash_attention.py
 
 Tiny models of random weights, samples of several lengths in one padded batch. Each model takes three AdamW steps on
 both sides from the same weights; the losses, the logits of real tokens and the gradients must agree. Decoders then read
 the samples one behind the other without padding, and write on from prompts padded at the left; the tokens must be
 equal. transformers hands the NPU packed sequences (layout TND).
-Run by hand; versions it was run with: transformers 5.23.0, torch 2.13.0, torch-npu 2.13.0.
+Versions it was run with: transformers 5.23.0, torch 2.13.0, torch-npu 2.13.0.
 """
 
 import copy

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny mixtures of experts of transformers train and generate on the NPU as they do on the CPU, their experts through
-torch_npu.npu_grouped_matmul. Run by hand: transformers is no dependency of ours.
+torch_npu.npu_grouped_matmul. transformers is no dependency of ours.
 
-    pip install --no-deps --target FOLDER transformers   # and huggingface_hub, tokenizers, safetensors, regex, pyyaml …
-    PYTHONPATH=FOLDER python tests/clients/mixture_of_experts.py
+    make clients   # all of them; it puts transformers into build/clients
+    PYTHONPATH=build/clients python tests/clients/mixture_of_experts.py
 """
 
 import torch
