@@ -12,6 +12,9 @@ UNBUILT = [
     "key_antiquant_offset", "value_antiquant_scale", "value_antiquant_offset", "key_shared_prefix",
     "value_shared_prefix", "actual_shared_prefix_len",
 ]  # fmt: skip
+LATER = {"V3": dict.fromkeys(("query_rope", "key_rope", "key_rope_antiquant_scale"))}
+LATER["V4"] = LATER["V3"] | {"dequant_scale_query": None, "learnable_sink": None, "query_quant_mode": 0}
+LATER["V5"] = LATER["V4"] | {"q_start_idx": None, "kv_start_idx": None, "pse_type": 0}
 
 
 def heads(t, layout, n):
@@ -38,6 +41,7 @@ def attention(query, key, value, pse_shift, atten_mask, actual_seq_lengths, actu
         )
     elif atten_mask is not None:
         mask = atten_mask.bool()
+        mask = mask.unsqueeze(1) if mask.dim() == 2 and q.shape[2] == 1 else mask
         scores = scores.masked_fill(mask.unsqueeze(1) if mask.dim() == 3 else mask, -torch.inf)
     for b in range(len(q)):
         if actual_seq_lengths_kv is not None:
@@ -79,8 +83,10 @@ def infer(q=(B, S, N, D), k=(B, L, KV, D), keys=1, **options):
         case("aclnnPromptFlashAttentionV3", prompt, HALF, layouts=("plain",), **whole, **one)
     if values["query"].shape[1 if values["input_layout"].startswith("BS") else 2] == 1:
         case("aclnnIncreFlashAttentionV4", increment, HALF, layouts=("plain",), **values)
-    split = dict.fromkeys(("query_rope", "key_rope", "key_rope_antiquant_scale"))
-    case("aclnnFusedInferAttentionScoreV3", attention, HALF, layouts=("plain",), **settings, **values, **split)
+    for version, more in LATER.items():
+        case(
+            f"aclnnFusedInferAttentionScore{version}", attention, HALF, layouts=("plain",), **settings, **values, **more
+        )
 
 
 infer()
@@ -99,6 +105,7 @@ infer(q=(B, 1, N * D), k=(B, L, KV * D), input_layout="BSH", actual_seq_lengths_
 infer(q=(B, N, 1, D), k=(1, KV, L, D), keys=B, input_layout="BNSD", actual_seq_lengths_kv=[40, 1, 5])
 infer(actual_seq_lengths=[5, 2, 0], actual_seq_lengths_kv=[9], pse_shift=T(B, N, S, L))
 infer(k=(1, L, KV, D), keys=B, actual_seq_lengths_kv=[40, 17, 5])
+infer(q=(B, 1, N, D), atten_mask=T(B, L, dtype=torch.bool))
 
 
 K, COLUMNS = 96, 600
