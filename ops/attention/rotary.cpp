@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "base/dims.h"
+#include "ops/cube/gemm.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
 #include "ops/vector/loop/along_dim.h"
+#include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
 namespace {
@@ -87,18 +89,27 @@ struct Groups {
 };
 
 struct Rotary final : Operator {
-  Tensor x, cos, sin, out;
+  Tensor x, cos, sin, rotate, out;
   int64_t mode = kHalf;
   Groups groups;
   Rows from, to;
+  std::vector<float> matrix;  ///< of a client that gives second(x) as x times a matrix
 
   void prepare() override {
     groups = Groups(x, cos, sin, mode);
+    matrix.clear();
+    if (rotate.defined()) {
+      require(is_floating(rotate.dtype) && rotate.shape == Dims({groups.size, groups.size}),
+              "rotate is {}; it must be floating point [{}, {}]: what x is multiplied with to turn it", rotate,
+              groups.size, groups.size);
+      matrix.resize(static_cast<size_t>(rotate.count()));
+    }
     check_shape(out, "out", x.shape);
     from = groups.of(x);
     to = groups.of(out);
   }
   void run() override {
+    if (!matrix.empty()) OrderedTensor(rotate, DType::kFloat).load(0, rotate.count(), matrix.data());
     for_rows(from, [this](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) run_group(group);
     });
@@ -113,7 +124,8 @@ struct Rotary final : Operator {
     const auto* c = static_cast<const float*>(groups.cos.load(group, c_buffer));
     const auto* s = static_cast<const float*>(groups.sin.load(group, s_buffer));
     const Rotation& r = groups.rotation;
-    for (int64_t row = 0; row < length; row += size) {
+    if (!matrix.empty()) turn(values, c, s, length / size, made.data());
+    for (int64_t row = 0; matrix.empty() && row < length; row += size) {
       for (int64_t i = 0; i < size; ++i) {
         const auto k = static_cast<size_t>(i);
         made[row + i] = values[row + r.first[k]] * c[i] + r.sign[k] * values[row + r.second[k]] * s[i];
@@ -122,6 +134,22 @@ struct Rotary final : Operator {
     auto* target = static_cast<float*>(to.target(group, out_buffer));  // may be where x lies
     std::copy_n(made.data(), length, target);
     to.store(group, target);
+  }
+  void turn(const float* values, const float* c, const float* s, int64_t rows, float* made) const {
+    const int64_t size = groups.size;
+    cube::GemmArgs<float> product;
+    product.m = rows;
+    product.n = product.k = size;
+    product.a = values;
+    product.lda = size;
+    product.b = matrix.data();
+    product.ldb = size;
+    product.c = made;
+    product.ldc = size;
+    cube::gemm_serial(product);
+    for (int64_t row = 0; row < rows * size; row += size) {
+      for (int64_t i = 0; i < size; ++i) made[row + i] = values[row + i] * c[i] + made[row + i] * s[i];
+    }
   }
 };
 
@@ -237,7 +265,7 @@ struct RotaryGrad final : Operator {
 };
 
 NPU_OPERATOR(Rotary, "rotary", "attention", in<&Rotary::x>("x"), in<&Rotary::cos>("cos"), in<&Rotary::sin>("sin"),
-             attr<&Rotary::mode>("mode"), out<&Rotary::out>("out"));
+             optional<&Rotary::rotate>("rotate"), attr<&Rotary::mode>("mode"), out<&Rotary::out>("out"));
 NPU_OPERATOR(RotaryPair, "rotary_pair", "attention", inout<&RotaryPair::query>("query"), inout<&RotaryPair::key>("key"),
              in<&RotaryPair::cos>("cos"), in<&RotaryPair::sin>("sin"), attr<&RotaryPair::rotary_mode>("rotary_mode"));
 NPU_OPERATOR(RotaryGrad, "rotary_grad", "attention", in<&RotaryGrad::grad>("grad"), in<&RotaryGrad::cos>("cos"),

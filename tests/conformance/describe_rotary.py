@@ -26,6 +26,10 @@ def rotary(x, cos, sin, mode):
     return first * cos + second * sin
 
 
+def by_matrix(x, cos, sin, rotate):
+    return x * cos + (x @ rotate) * sin
+
+
 def gradient(grad, cos, sin, x, mode):
     leaves = [t.clone().requires_grad_() for t in (x, cos, sin)]
     with torch.enable_grad():
@@ -51,7 +55,11 @@ for shape, angle in ANGLES:
     angles = {"cos": T(*angle, low=-1, high=1), "sin": T(*angle, low=-1, high=1)}
     for mode in range(4):
         case("aclnnRotaryPositionEmbedding", rotary, KINDS, x=T(*shape), mode=mode, **angles)
+        case("aclnnRotaryPositionEmbeddingV2", rotary, KINDS, x=T(*shape), mode=mode, rotate=None, **angles)
         case("aclnnRotaryPositionEmbeddingGrad", gradient, KINDS, grad=T(*shape), x=T(*shape), mode=mode, **angles)
+    turn = T(shape[-1], shape[-1], low=-1, high=1)
+    case("aclnnRotaryPositionEmbeddingV2", by_matrix, KINDS, x=T(*shape), mode=HALF, rotate=turn, **angles,
+         terms="absolute")  # fmt: skip
     case("aclnnRotaryPositionEmbeddingGrad", values_only, KINDS, grad=T(*shape), x=None, mode=HALF, **angles)
     case("aclnnInterleaveRope", lambda x, cos, sin: rotary(x, cos, sin, INTERLEAVE_HALF), KINDS, x=T(*shape), **angles)
     both = {"query": T(*shape), "key": T(*shape), "layout": 1}
