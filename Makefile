@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench corpus lint format docs sanitize mutation conformance clients wheel
+.PHONY: help demo test bench corpus lint format docs sanitize mutation conformance clients wheel wheels
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
@@ -15,6 +15,7 @@ help:
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
 	@echo "make clients   20,000 random calls of PyTorch, and tiny models of transformers, on the NPU against the CPU"
 	@echo "make wheel     build dist/anynpu-*.whl"
+	@echo "make wheels    look at every torch-npu wheel, and use some of them (10 GB of downloads); writes docs/wheels.md"
 
 demo:
 	@tests/run announce core install
@@ -52,3 +53,6 @@ clients:
 
 wheel:
 	@tests/run core wheel
+
+wheels:
+	@tests/run build wheel wheels

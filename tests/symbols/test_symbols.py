@@ -88,7 +88,8 @@ def test_headers_declare_exactly_the_hand_written_names():
     folder = ROOT / "acl" / "include"
     found = set().union(*(declared(header) for header in folder.rglob("*.h")))
     assert found - set(SYMBOLS) == set(), "declared, but not in symbols.tsv"
-    assert set(SYMBOLS) - found <= {row["name"] for row in UNSUPPORTED}, "in symbols.tsv, but in no header"
+    of_classes = {name for name in SYMBOLS if name.startswith("_Z")}  # which no C header can declare
+    assert set(SYMBOLS) - found - of_classes <= {row["name"] for row in UNSUPPORTED}, "in symbols.tsv, but in no header"
 
 
 @pytest.mark.parametrize("row", UNSUPPORTED, ids=lambda row: row["name"])

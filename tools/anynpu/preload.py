@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Started by anynpu-preload.pth in every Python process, so it must stay small. When torch_npu is first looked for:
 
-- where our libraries are not in the folder its RPATH names (editable install, another site folder) it opens them
-  beforehand; the loader then meets the names it wants as already loaded;
+- where our libraries are not in the folder its RPATH names (editable install, another site folder, wheels before 2.7.1,
+  which name none) it opens them beforehand; the loader then meets the names it wants as already loaded;
 - ASCEND_HOME_PATH and ASCEND_OPP_PATH name our toolkit folder unless one of them is set; torch-npu prints a line on
   stdout where it is told of no toolkit;
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
@@ -44,7 +44,7 @@ def load_where_rpath_cannot():
     from anynpu.library import place
 
     folder = place.rpath_folder()
-    if folder is not None and not place.is_ours(folder / "libascendcl.so"):
+    if folder is None or not place.is_ours(folder / "libascendcl.so"):
         for path in place.vendor_libraries(place.libraries()):
             ctypes.CDLL(str(path), ctypes.RTLD_LOCAL)
 

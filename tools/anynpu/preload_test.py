@@ -17,10 +17,11 @@ def python(code, folder):
     return subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout.strip()
 
 
-def stand_in(tmp_path):
+def stand_in(tmp_path, rpath="$ORIGIN/../torch_npu.libs"):
     """A package torch_npu whose neighbour folder has none of our libraries."""
     (tmp_path / "torch_npu").mkdir()
     (tmp_path / "torch_npu/__init__.py").touch()
+    (tmp_path / "torch_npu/_C.cpython-311-x86_64-linux-gnu.so").write_text(rpath)
     return tmp_path
 
 
@@ -62,3 +63,9 @@ def test_nothing_is_opened_where_rpath_leads_to_us(tmp_path):
 def test_the_hook_imports_nothing_heavy():
     code = "import sys; before = set(sys.modules); import anynpu.preload; print(sorted(set(sys.modules) - before))"
     assert python(code, TOOLS) == "['anynpu', 'anynpu.preload']"
+
+
+def test_wheels_that_look_for_no_libraries_find_them_open(tmp_path):
+    folder = stand_in(tmp_path, rpath="$ORIGIN/lib")
+    (folder / "torch_npu.libs").symlink_to(place.libraries())
+    assert python(f"import anynpu.preload; import torch_npu; {LOADED}", folder) == "True"

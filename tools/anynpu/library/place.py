@@ -64,6 +64,9 @@ def package_folder(name):
 
 
 def rpath_folder():
-    """The folder where the installed torch-npu looks for its libraries first; None without torch-npu."""
+    """The folder where the installed torch-npu looks for its libraries first; None without torch-npu, and for wheels
+    that look nowhere near them (2.5 and 2.6)."""
     package = package_folder("torch_npu")
-    return package.parent / "torch_npu.libs" if package else None
+    if package is None or not any(b"torch_npu.libs" in path.read_bytes() for path in package.glob("_C*.so")):
+        return None
+    return package.parent / "torch_npu.libs"
