@@ -7,7 +7,8 @@
   stdout where it is told of no toolkit;
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
-  it, and nothing after a failed operator is lost."""
+  it, and nothing after a failed operator is lost;
+- ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host."""
 
 import sys
 
@@ -20,6 +21,7 @@ class Finder:
             prefer_no_queue()
             name_the_toolkit()
             load_where_rpath_cannot()
+            return observed(path)
         return None
 
 
@@ -36,6 +38,18 @@ def name_the_toolkit():
 
     if place.home().is_dir() and not {"ASCEND_HOME_PATH", "ASCEND_OPP_PATH"} & set(os.environ):
         os.environ.update(place.toolkit())
+
+
+def observed(path):
+    """torch_npu with an observer where one is asked for; None leaves the import alone."""
+    import os
+
+    off = ("", "0", "false", "off")
+    if os.environ.get("ANYNPU_REPORT", "") in off and os.environ.get("ANYNPU_STRICT", "") in off:
+        return None
+    from anynpu.fallback import start
+
+    return start.spec(path)
 
 
 def load_where_rpath_cannot():

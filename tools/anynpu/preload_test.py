@@ -60,6 +60,16 @@ def test_nothing_is_opened_where_rpath_leads_to_us(tmp_path):
     assert python(f"import anynpu.preload; import torch_npu; {LOADED}", folder) == "False"
 
 
+def test_without_report_and_strict_nothing_observes(tmp_path, monkeypatch):
+    for value in (None, "0", "off"):
+        monkeypatch.delenv("ANYNPU_REPORT", raising=False)
+        if value is not None:
+            monkeypatch.setenv("ANYNPU_REPORT", value)
+        code = "import anynpu.preload, torch_npu, sys; print('anynpu.fallback.start' in sys.modules)"
+        (tmp_path / "torch_npu").exists() or stand_in(tmp_path)
+        assert python(code, tmp_path) == "False"
+
+
 def test_the_hook_imports_nothing_heavy():
     code = "import sys; before = set(sys.modules); import anynpu.preload; print(sorted(set(sys.modules) - before))"
     assert python(code, TOOLS) == "['anynpu', 'anynpu.preload']"

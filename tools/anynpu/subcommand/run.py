@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a Python script on the software NPU. Calls to CUDA (`.cuda()`, `device="cuda"`) are sent to the NPU by
 torch-npu's transfer_to_npu, so that a script written for a GPU needs no change; --no-transfer leaves them alone, for
-scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script.
-Everything after the script's name belongs to the script."""
+scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script,
+and which operators of a PyTorch script torch-npu ran on the host: how often, bytes in and out, and the line. --strict
+makes such an operator an error at its line. Everything after the script's name belongs to the script."""
 
 import os
 import sys
@@ -17,8 +18,11 @@ def add_arguments(parser):
     parser.add_argument(
         "--report",
         metavar="FILE",
-        help="tell at the end what became of each function: text on stderr, or with =FILE a file, as JSON when it is "
-        "called *.json",
+        help="tell at the end what became of each function (TensorFlow) and which operators ran on the host (PyTorch): "
+        "text on stderr, or with =FILE a file, as JSON when it is called *.json",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="PyTorch: an operator that torch-npu would run on the host is an error"
     )
     parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     parser.add_argument("script", metavar="SCRIPT", help="the Python script to run")
@@ -31,13 +35,15 @@ def spelled_out(arguments):
     return ["--report=1" if one == "--report" else one for one in arguments[:script]] + arguments[script:]
 
 
-def environment(transfer, report=None):
+def environment(transfer, report=None, strict=False):
     """What the script's process needs on top of ours."""
     out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
     if transfer:
         out["TORCH_TRANSFER_TO_NPU"] = os.environ.get("TORCH_TRANSFER_TO_NPU", "1")
     if report:
         out["ANYNPU_REPORT"] = report if report == "1" else str(Path(report).absolute())
+    if strict:
+        out["ANYNPU_STRICT"] = "1"
     return out
 
 
@@ -56,7 +62,7 @@ def execute(options):
     if not options.module and not Path(options.script).is_file():
         raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
     check_frameworks()
-    os.environ.update(environment(not options.no_transfer, options.report))
+    os.environ.update(environment(not options.no_transfer, options.report, options.strict))
     target = ["-m", options.script] if options.module else [options.script]
     sys.stdout.flush()
     # The script gets a process that looks as if it had been started by hand: its own argv, no frame of ours.

@@ -40,6 +40,12 @@ def test_a_report_is_asked_for_by_a_variable(tmp_path, monkeypatch):
     assert run(tmp_path, "--report=out.json")[2]["ANYNPU_REPORT"] == str(tmp_path / "out.json")
 
 
+def test_strict_is_asked_for_by_a_variable(tmp_path):
+    assert "ANYNPU_STRICT" not in run(tmp_path)[2]
+    arguments, _, env = run(tmp_path, "--strict", "--report")
+    assert (env["ANYNPU_STRICT"], env["ANYNPU_REPORT"], arguments) == ("1", "1", ["--epochs", "3"])
+
+
 def test_a_module_runs_by_its_name():
     code, out, _ = anynpu("run", "-m", "json.tool", "--help")
     assert code == 0 and "json" in out
