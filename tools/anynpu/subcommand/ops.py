@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists the operators of this build, by family, with the aclnn functions through which clients reach them. --missing
-lists instead the aclnn functions that the installed torch-npu may ask for and this build does not have."""
+lists instead the aclnn functions that the installed torch-npu may ask for and this build does not have; --why tells
+what becomes of an operator of PyTorch: a kernel of torch-npu, other operators, or the CPU."""
 
 import re
 from collections import defaultdict
@@ -12,6 +13,7 @@ from anynpu.output import table
 def add_arguments(parser):
     parser.add_argument("--family", help="only operators of this family")
     parser.add_argument("--missing", action="store_true", help="what torch-npu may ask for and is not there")
+    parser.add_argument("--why", metavar="NAME", help="what becomes of PyTorch's operator NAME, as aten::add.Tensor")
 
 
 def asked_for():
@@ -42,7 +44,20 @@ def show_missing():
     return 0
 
 
+def show_fate(name):
+    try:
+        import torch_npu  # noqa: F401, it registers its kernels
+    except ImportError as error:
+        raise ValueError(f"torch-npu cannot be imported ({error}): pip install 'anynpu[torch]'") from None
+    from anynpu.fallback import fate
+
+    print(table.columns(["operator", "on the NPU"], fate.fates(name, {f.name for f in door.functions()})))
+    return 0
+
+
 def execute(options):
+    if options.why:
+        return show_fate(options.why)
     if options.missing:
         return show_missing()
     operators, reached = door.operators(), reached_by()

@@ -30,3 +30,25 @@ def test_missing_lists_what_torch_npu_may_ask_for():
     missing, asked = map(int, re.findall(r"\d+", out[-1]))
     assert missing == len(out) - 1 and asked > 800
     assert not {f.name for f in door.functions()} & set(out)
+
+
+@pytest.mark.skipif(place.package_folder("torch_npu") is None, reason="needs torch-npu")
+@pytest.mark.parametrize(
+    "name, operator, fate",
+    [
+        ("aten::add.Tensor", "aten::add.Tensor", "kernel of torch-npu; functions of that name are here: aclnnAdd, "),
+        ("aten.geqrf", "aten::geqrf.a", "falls back to the CPU: torch-npu has no kernel for it"),
+        ("linalg_eigh", "aten::linalg_eigh", "composite: PyTorch decomposes it"),
+        ("special_airy_ai", "aten::special_airy_ai", "PyTorch makes it of aten::special_airy_ai.out, which is: falls"),
+    ],
+)
+def test_why(name, operator, fate):
+    code, out, err = anynpu("ops", "--why", name)
+    assert code == 0, err
+    assert re.search(rf"^{re.escape(operator)} +{re.escape(fate)}", out, re.MULTILINE), out
+
+
+@pytest.mark.skipif(place.package_folder("torch_npu") is None, reason="needs torch-npu")
+def test_why_names_what_is_near_to_an_unknown_operator():
+    code, _, err = anynpu("ops", "--why", "aten::linalg_eih")
+    assert code == 1 and "PyTorch has no operator aten::linalg_eih; near to it are aten::linalg_eigh" in err
