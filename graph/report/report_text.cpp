@@ -17,8 +17,8 @@ namespace npu::graph {
 namespace {
 
 NPU_SETTING(std::string, report_to, "ANYNPU_REPORT", "",
-            "What became of each function, told when the process ends: 1 as text on stderr, a name ending in .json as "
-            "JSON, another name as text in that file.");
+            "What became of each function of TensorFlow, and which operators of PyTorch ran on the host, told when the "
+            "process ends: 1 as text on stderr, a name ending in .json as JSON, another name as text in that file.");
 
 constexpr const char* kHead = "{:<52} {:>6} {:>6} {:>5} {:>10} {:>11} {:>11} {:>6}\n";
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,12 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(4)]
 for one in threads: one.start()
 for one in threads: one.join()
+"""
+MANY = """import torch
+x = torch.randn(4, 4).npu()
+torch.linalg.eigh(x), torch.special.airy_ai(x), x.to_sparse_bsr((2, 2)), x.to_sparse_csr(), torch.linalg.inv(x)
+torch.unique(x), x[x > 0], torch.histc(x), torch.median(x), torch.cdist(x, x), torch.linalg.qr(x), torch.fft.fft(x)
+str(x), torch.stack([x, x]), torch.cumprod(x, 0), torch.logcumsumexp(x, 0), torch.igamma(x.abs(), x.abs())
 """
 TRAINING = """import torch
 torch.manual_seed(0)
@@ -182,6 +189,13 @@ def test_processes_without_a_rank_are_told_apart_by_their_number(tmp_path):
 def test_threads_count_together(tmp_path):
     (one,) = reported(tmp_path, THREADS)["out.json"]
     assert (one["runs"], one["bytes"]) == (20, 20 * EIGH_BYTES)
+
+
+def test_the_operators_are_those_that_torch_npu_warns_of(tmp_path):
+    done = run(tmp_path, MANY, f"--report={tmp_path}/out.json")
+    warned = re.findall(r"The operator '([\w:.]+)' is not currently supported on the NPU backend and", done.stderr)
+    assert {one["op"] for one in json.loads((tmp_path / "out.json").read_text())["operators"]} == set(warned)
+    assert len(warned) >= 5, done.stderr
 
 
 def test_a_report_changes_no_bit(tmp_path):

@@ -24,7 +24,7 @@ COMMANDS = {
 EXAMPLES = """examples:
   anynpu run train.py --epochs 3     a script that says .cuda() trains on the NPU, unchanged
   eval "$(anynpu env)"               then: g++ main.cpp -lascendcl && ./a.out
-  anynpu run --report step.py        what became of the functions of a TensorFlow script
+  anynpu run --report step.py        what became of its functions (TensorFlow), what ran on the host (PyTorch)
   anynpu launch -n 4 train.py        four ranks, as torchrun would start them
   anynpu migrate project/            a copy for the NPU; --diff only shows what would change
   anynpu doctor                      first thing to try when something does not work
