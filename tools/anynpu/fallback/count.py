@@ -18,6 +18,12 @@ class Operator:
     bytes: int = 0
 
 
+def place(row):
+    """Where it was called first, for people."""
+    where = row["line"] or "a line that is not known"
+    return f"{where}, in backward ({row['backward']})" if row["backward"] else where
+
+
 class Counts:
     """One row for an operator in forward and one in backward. Threads count together; a forked child begins anew."""
 

@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from anynpu.fallback import kernel, line
-from anynpu.fallback.count import Operator
+from anynpu.fallback.count import Operator, place
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 TENSOR = torch._C.TensorType.get()
@@ -173,12 +173,6 @@ class Observer(TorchDispatchMode):
                 return func.redispatch(BELOW, *args, **kwargs)
         finally:
             calls.pop()
-
-
-def place(operator):
-    """Where it was called, for people."""
-    where = operator["line"] or "a line that is not known"
-    return f"{where}, in backward ({operator['backward']})" if operator["backward"] else where
 
 
 def refusal(operator):

@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from anynpu.fallback.count import place
+
 OFF = ("", "0", "false", "off")
 ON = ("1", "true", "on")
 UNSEEN = "not seen: threads started before torch_npu was imported and those of C++, code that torch.compile compiled"
@@ -22,12 +24,10 @@ def plural(count, noun):
 
 def lines_of(one):
     through = f", called for {one['called_for']}" if one["called_for"] else ""
-    where = one["line"] or "a line that is not known"
-    backward = f", in backward ({one['backward']})" if one["backward"] else ""
     count = f"{plural(one['runs'], 'run')}, {sized(one['bytes'])} in and out"
     return [
         f"    on the host: {one['op']}, {count}: {one['reason']}",
-        f"      first called at {where}{backward}{through}",
+        f"      first called at {place(one)}{through}",
     ]
 
 
