@@ -6,6 +6,7 @@
 #include "acl/aclnn/memory_check.h"
 #include "device/queue/capture.h"
 #include "ops/runner/runner.h"
+#include "ops/runner/turn.h"
 
 namespace npu::acl {
 namespace detail {
@@ -74,6 +75,14 @@ class RecordedCall {
   std::unique_ptr<Tensor> shape_;  // where outputs write their final shapes
 };
 
+/// Its failure is that of a collective, with the code of one: it has ended the communicator, not only the task.
+void launch_turn(device::Stream& stream, const char* name, std::unique_ptr<ops::Operator> op) {
+  ops::TakesTurns& turns = *ops::turns_of(*op);
+  turns.queue(stream, name, [op = std::shared_ptr(std::move(op)), name, device = stream.device()] {
+    ops::run_on(device, *op, {describe, name});
+  });
+}
+
 }  // namespace
 
 void run_on_device(int device, const char* name, ops::Operator& op) {
@@ -97,6 +106,8 @@ void launch_kernel(device::Stream& stream, device::Task&& task) {
 }
 
 void launch(device::Stream& stream, const char* name, std::unique_ptr<ops::Operator> op) {
+  if (ops::turns_of(*op) != nullptr) [[unlikely]]
+    return launch_turn(stream, name, std::move(op));
   device::Task task;
   task.name = name;
   task.cost_ns = op->cost();

@@ -77,7 +77,8 @@ bool past_cache(const Meeting& meeting) {
 }
 
 Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp op, uint32_t root) {
-  return {row.id, element.dtype, element.bytes, op, root, Algorithm::kNone, count};
+  return {
+      static_cast<uint16_t>(row.id), Algorithm::kNone, element.dtype, element.bytes, op, root, element.columns, count};
 }
 
 void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, Parts parts) {

@@ -18,6 +18,7 @@ namespace npu::comm {
 struct Element {
   DType dtype = DType::kUndefined;
   uint32_t bytes = 0;
+  uint32_t columns = 0;  ///< of the matrix that they are; ranks must agree on it
 };
 
 /// recv = send of rank 0 op send of rank 1 op …, on every rank.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <set>
+#include <ranges>
 #include <thread>
 
 #include "base/log.h"
@@ -30,8 +30,8 @@ constexpr auto kLeavePatience = std::chrono::seconds(5);
 
 /// All communicators of the process, for its end.
 struct CommunicatorRegistry {
-  std::mutex mutex;
-  std::set<Communicator*> all;
+  mutable std::mutex mutex;
+  std::vector<Communicator*> all;  // in the order in which they were made
 
   static CommunicatorRegistry& get() {
     static CommunicatorRegistry& instance = []() -> CommunicatorRegistry& {
@@ -43,11 +43,11 @@ struct CommunicatorRegistry {
   }
   void add(Communicator* one) {
     const std::lock_guard lock(mutex);
-    all.insert(one);
+    all.push_back(one);
   }
   void remove(Communicator* one) {
     const std::lock_guard lock(mutex);
-    all.erase(one);
+    std::erase(all, one);
   }
   static void process_exits() {
     if ((device::detail::process_flags & device::detail::kForked) != 0) return;
@@ -56,6 +56,26 @@ struct CommunicatorRegistry {
     for (Communicator* each : get().all) each->process_exits(limit);
   }
 };
+
+// Locked while it looks: nothing that it finds can go meanwhile, and one that is being made or unmade is nobody's yet.
+std::shared_ptr<Communicator> communicator_named(std::string_view name, int device) {
+  const auto& registry = CommunicatorRegistry::get();
+  const std::lock_guard lock(registry.mutex);
+  for (Communicator* each : registry.all | std::views::reverse) {
+    if (each->group().name != name || each->closed_ || (device >= 0 && each->device() != device)) continue;
+    if (auto found = each->weak_from_this().lock()) return found;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> communicator_names() {
+  const auto& registry = CommunicatorRegistry::get();
+  const std::lock_guard lock(registry.mutex);
+  std::vector<std::string> out;
+  for (const Communicator* each : registry.all)
+    if (std::ranges::find(out, each->group().name) == out.end()) out.push_back(each->group().name);
+  return out;
+}
 
 Communicator::Communicator(Group group, std::unique_ptr<Transport> transport, const Options& options)
     : group_(std::move(group)),

@@ -29,21 +29,30 @@ struct Options {
   AlgorithmChoice algorithms = AlgorithmChoice::of_environment();
 };
 
-/// Where a call runs: as a task of a stream of the communicator's device, or in the calling thread.
+/// Where a call runs: as a task of a stream of the communicator's device, in the calling thread, or in the turn that
+/// the calling thread has already.
 class Lane {
  public:
   Lane(device::Stream& stream) : stream_(&stream) {}  // NOLINT: a stream is a lane
   /// The thread waits for its peers there; the call has been done when it returns, or raises what went wrong.
   static Lane calling_thread() { return {}; }
+  /// Within the body of launch_in_order, which may meet the ranks once.
+  static Lane own_turn() {
+    Lane lane;
+    lane.in_turn_ = true;
+    return lane;
+  }
   /// Null: the calling thread.
   device::Stream* stream() const { return stream_; }
+  bool in_turn() const { return in_turn_; }
 
  private:
   Lane() = default;
   device::Stream* stream_ = nullptr;
+  bool in_turn_ = false;
 };
 
-class Communicator {
+class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
   /// `transport` leads this rank to the others of `group`.
   Communicator(Group group, std::unique_ptr<Transport> transport, const Options& options = {});
@@ -91,6 +100,7 @@ class Communicator {
 
  private:
   friend struct CommunicatorRegistry;
+  friend std::shared_ptr<Communicator> communicator_named(std::string_view, int);
   friend struct Ticket;
   void admit(const Lane& lane) const;
   /// What goes wrong in one rank's call, such as memory that runs out, must not leave the others waiting.
@@ -120,6 +130,12 @@ class Communicator {
   std::vector<uint32_t> sent_, received_;
   std::atomic<bool> closed_{false}, left_{false}, warned_{false};
 };
+
+/// Of this process, the communicator of that name that was made last and is not left; of `device`, or of any (-1). Null
+/// for none.
+std::shared_ptr<Communicator> communicator_named(std::string_view name, int device = -1);
+/// Their names, each once, for texts.
+std::vector<std::string> communicator_names();
 
 // leave() waits for it, as for those that are queued.
 class Communicator::Entered {
@@ -154,6 +170,7 @@ void Communicator::guarded(const char* name, F&& body) {
 
 template <class F>
 void Communicator::launch_in_order(Lane lane, const char* name, F&& body) {
+  if (lane.in_turn()) return body();
   admit(lane);
   if (lane.stream() == nullptr) {
     const Entered entered(*this, name);

@@ -46,7 +46,7 @@ std::string describe(const Call& call) {
 bool fits(const Call& a, const Call& b) {
   const CollectiveDef& row = a.row();
   return a.collective == b.collective && a.element_bytes == b.element_bytes && a.dtype == b.dtype && a.root == b.root &&
-         a.algorithm == b.algorithm && (!row.reduces || a.reduce == b.reduce) &&
+         a.columns == b.columns && a.algorithm == b.algorithm && (!row.reduces || a.reduce == b.reduce) &&
          (!row.counts_agree || a.count == b.count);
 }
 
@@ -57,6 +57,8 @@ std::string difference(const Call& a, const Call& b) {
   if (a.row().reduces && a.reduce != b.reduce)
     return fmt::format("op is {} and {}", name_of(a.reduce), name_of(b.reduce));
   if (a.root != b.root) return fmt::format("root is {} and {}", a.root, b.root);
+  if (a.count == b.count && a.columns != b.columns)
+    return fmt::format("their matrix has {} and {} columns (0: no matrix)", a.columns, b.columns);
   if (a.count == b.count)
     return fmt::format("HCCL_ALGO (or hcclAlgo) makes it {} and {}", name_of(a.algorithm), name_of(b.algorithm));
   return fmt::format("count is {} and {}", a.count, b.count);

@@ -13,7 +13,7 @@
 namespace npu::comm {
 
 /// How the ranks of a reduction share the work (communicator/algorithm.h chooses).
-enum class Algorithm : uint32_t {
+enum class Algorithm : uint8_t {
   kNone,      ///< calls that have one way only
   kFullMesh,  ///< each shows all of its data, and takes what it needs of everybody's
   kMesh,      ///< each reduces a slice of everybody's data and writes it to those who get it
@@ -29,13 +29,14 @@ struct Extent {
 
 /// Plain data: it lies in memory that ranks share.
 struct Call {
-  uint32_t collective = 0;  ///< the number of its row
+  uint16_t collective = 0;  ///< the number of its row
+  Algorithm algorithm = Algorithm::kNone;
   DType dtype = DType::kUndefined;
   uint32_t element_bytes = 0;  ///< decides for calls that only move data
   ReduceOp reduce = ReduceOp::kSum;
   uint32_t root = 0;
-  Algorithm algorithm = Algorithm::kNone;
-  uint64_t count = 0;  ///< elements, as the function of that collective counts them
+  uint32_t columns = 0;  ///< of the matrix whose elements they are; 0 where they are no matrix
+  uint64_t count = 0;    ///< elements, as the function of that collective counts them
   uint64_t bytes() const { return count * element_bytes; }
   const CollectiveDef& row() const { return comm::collective(collective); }
   bool operator==(const Call&) const = default;

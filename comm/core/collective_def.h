@@ -12,7 +12,7 @@
 namespace npu::comm {
 
 class Meeting;
-enum class Algorithm : uint32_t;
+enum class Algorithm : uint8_t;
 
 /// Bytes that the busiest rank reads and writes: in the posts, where buffers are; and how often all wait for all.
 struct Work {

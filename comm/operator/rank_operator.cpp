@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/operator/rank_operator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace npu::comm {
+
+void refuse_given(bool given, const char* argument, const char* instead) {
+  require(!given, "{} is given: quantised products are not built into this function; leave it out and {}", argument,
+          instead);
+}
+
+void RankOperator::find_ranks() {
+  require(reduce_op == "sum", "reduce_op is '{}'; it is 'sum', the only reduction of this function", reduce_op);
+  require(comm_turn == 0, "comm_turn is {}; it is 0, the device divides the work as it sees fit", comm_turn);
+  require(stream_mode == 1, "stream_mode is {}; it is 1, stop on failure (ACL_STOP_ON_FAILURE)", stream_mode);
+  require(comm_mode.empty() || comm_mode == "ai_cpu" || comm_mode == "aiv",
+          "comm_mode is '{}'; it is 'ai_cpu' or 'aiv'", comm_mode);
+  // Of any device of the process: all ranks see the same number of them, and the stream tells the device.
+  const auto found = communicator_named(hcom);
+  require(
+      found != nullptr,
+      "hcom is '{}': no communicator of this process has that name; pass what HcclGetCommName gives (there are: {})",
+      hcom, fmt::join(communicator_names(), ", "));
+  ranks_ = found->size();
+}
+
+void RankOperator::queue(device::Stream& stream, const char* name, std::function<void()> run) {
+  const auto found = communicator_named(hcom, stream.device());
+  if (found == nullptr)
+    fault(Result::kParameter, "EI0003: hcom is '{}': device {}, the stream's, is in no communicator of that name", hcom,
+          stream.device());
+  require(found->size() == ranks_, "communicator '{}' has {} ranks, and had {} when the call was prepared", hcom,
+          found->size(), ranks_);
+  communicator_ = found.get();
+  found->launch_in_order(stream, name, std::move(run));
+}
+
+Communicator& RankOperator::communicator() const {
+  if (communicator_ == nullptr) fail(Code::kInternal, "{} runs in a turn of a communicator only", def->name);
+  return *communicator_;
+}
+
+}  // namespace npu::comm
