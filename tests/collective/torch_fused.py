@@ -4,7 +4,6 @@
 import itertools
 import os
 import sys
-import time
 
 import numpy
 import torch
@@ -199,8 +198,7 @@ def misfit(what):
         torch.npu.synchronize()
     except RuntimeError as error:
         print("HEARD", " ".join(str(error).split()), flush=True)
-    time.sleep(1 if RANK else 3)  # rank 0 has the store by which the others meet
-    os._exit(0)
+    os._exit(0)  # the plug-in's watchdog would end the process, with another code
 
 
 torch.npu.set_device(int(os.environ["LOCAL_RANK"]))
