@@ -8,7 +8,7 @@ from pathlib import Path
 
 import source
 
-PLACES = ("base", "device", "ops", "comm", "graph", "acl", "adapters/hccl", "adapters/tensorflow")
+PLACES = ("base", "device", "ops", "comm", "graph", "acl", "adapters/hccl", "adapters/tensorflow", "adapters/apex/apex")
 PLACES += ("tools/anynpu", "tools/migrate", "docs")
 
 

@@ -22,7 +22,7 @@ def test_features_that_are_not_built_are_shown_with_their_text():
 ASKED_FOR = """npu.distribute hccl.split gradient several_servers npu_bridge npu_device.compat NPUEstimator dump_config
     aclmdlInitDump enable_exception_dump torch.npu.init_dump precision_tool msaccucmp.py tfdbg_ascend PROFILING_MODE
     torch_npu.profiler msprof AOE_MODE aoe_config Auto_Tune kernel_meta op_debug_config op_compiler_cache_dir atc .om
-    aclmdlLoadFromFile import_acl DVPP AIPP apex amp.initialize device_logs MirroredStrategy"""
+    aclmdlLoadFromFile import_acl DVPP AIPP device_logs MirroredStrategy"""
 
 
 def test_every_feature_that_a_guide_asks_for_and_does_not_get_is_listed():
