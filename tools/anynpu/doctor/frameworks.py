@@ -78,4 +78,16 @@ def check_compile():
         yield Finding("note", text + "makes its kernels, is not installed and makes them for real NPUs only", cure)
 
 
-CHECKS = (check_torch, check_tensorflow, check_torch_companions, check_export, check_compile)
+def check_apex():
+    """`import apex` is AnyNPU's own package, unless another of that name is there: pip puts both into one folder."""
+    cure = "pip uninstall apex, then pip install --force-reinstall --no-deps anynpu"
+    if (foreign := version.installed("apex")) is not None:
+        text = f"another package apex {foreign} is installed, over or below the files of AnyNPU's apex for the NPU"
+        yield Finding("bad", text, cure)
+    elif (folder := place.package_folder("apex")) and not (folder / "unbuilt.py").exists():
+        yield Finding(
+            "bad", f"import apex finds {folder}, which hides AnyNPU's apex for the NPU", f"remove it; or {cure}"
+        )
+
+
+CHECKS = (check_torch, check_tensorflow, check_torch_companions, check_export, check_compile, check_apex)

@@ -61,3 +61,15 @@ def test_the_backend_of_compile_that_works_is_named(monkeypatch):
     assert finding.grade == "note" and "inductor" in finding.text and "npugraph_ex" in finding.cure
     installed(monkeypatch)
     assert not list(frameworks.check_compile())
+
+
+def test_an_apex_that_is_not_ours_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(place, "package_folder", lambda name: tmp_path if name == "apex" else None)
+    installed(monkeypatch, apex="0.9")
+    (finding,) = frameworks.check_apex()
+    assert finding.grade == "bad" and "apex 0.9" in finding.text and "pip uninstall apex" in finding.cure
+    installed(monkeypatch)
+    (finding,) = frameworks.check_apex()
+    assert finding.grade == "bad" and str(tmp_path) in finding.text
+    (tmp_path / "unbuilt.py").touch()
+    assert not list(frameworks.check_apex())

@@ -6,7 +6,7 @@ import torch
 from . import cast, cast_list
 
 _registered = []  # (place, name, wrap), before they are put in place
-_replaced = {}  # (place, name): the function that stood there
+_replaced = {}  # (id of the place, name): (place, the function that stood there)
 
 
 def _register(place, name, wrap):
@@ -35,7 +35,7 @@ promote_function = cast.promoting
 
 def _put(place, name, wrap):
     function = getattr(place, name)
-    _replaced.setdefault((place, name), function)
+    _replaced.setdefault((id(place), name), (place, function))
     setattr(place, name, wrap(function))
 
 
@@ -63,22 +63,21 @@ def _lists(allow_banned):
 
 def apply(user_cast_preferred=False, allow_banned=False):
     """Once a process; what is registered later is put in place by the next call."""
-    chosen = {(place, name) for place, name, _ in _registered} if user_cast_preferred else set()
-    first = not _replaced
+    chosen = {(id(place), name) for place, name, _ in _registered} if user_cast_preferred else set()
     for place, name, wrap in _registered:
         _put(place, name, wrap)
     _registered.clear()
-    if not first and (torch.nn.RNNBase, "check_input") in _replaced:
+    if (id(torch.nn.RNNBase), "check_input") in _replaced:
         return
     for listed, wrapping in _lists(allow_banned):
         for place, name in cast_list.there(listed):
-            if (place, name) not in chosen:
+            if (id(place), name) not in chosen:
                 _put(place, name, wrapping(name))
     _put(torch.nn.RNNBase, "check_input", _check_input)
 
 
 def undo():
     """Puts torch's own functions back."""
-    for (place, name), function in _replaced.items():
+    for (_, name), (place, function) in _replaced.items():
         setattr(place, name, function)
     _replaced.clear()
