@@ -45,22 +45,24 @@ def unlike():
         scaled.backward()
 
 
+def leave(way, level):
+    weights = trained(way, level)
+    others = [torch.empty_like(weights) for _ in range(dist.get_world_size())]
+    dist.all_gather(others, weights)
+    assert all(torch.equal(weights, other) for other in others)
+    if dist.get_rank() == 0:
+        torch.save(weights.cpu(), f"{way}-{level}.pt")
+
+
 def main():
-    way, level = sys.argv[1:]
     dist.init_process_group("hccl")
     torch.npu.set_device(dist.get_rank())
-    if way == "unlike":
-        try:
-            unlike()
-        except RuntimeError as error:
-            print("refused:", error, flush=True)
-    else:
-        weights = trained(way, level)
-        others = [torch.empty_like(weights) for _ in range(dist.get_world_size())]
-        dist.all_gather(others, weights)
-        assert all(torch.equal(weights, other) for other in others)
-        if dist.get_rank() == 0:
-            torch.save(weights.cpu(), "weights.pt")
+    for way_and_level in sys.argv[1:]:
+        leave(*way_and_level.split("-"))
+    try:
+        unlike()
+    except RuntimeError as error:
+        print("refused:", error, flush=True)
     dist.destroy_process_group()
 
 

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Levels, scales, overflows and checkpoints of amp."""
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import network
 import pytest
@@ -98,6 +102,32 @@ def test_an_overflow_skips_the_step(level, combine, capfd):
     network.step(model, optimizer, inputs, labels)
     assert amp.state_dict()["loss_scaler0"]["unskipped"] == 1
     assert not torch.equal(before[0], model.first.weight)
+
+
+_SATURATING = """
+import network, torch
+from apex import amp
+for level in ("O1", "O2"):
+    model = torch.nn.Linear(4, 4).npu()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level=level, verbosity=0, dynamic_init_scale=256.0)
+    for factor in (1.0, 1e6, 1.0):
+        before = model.weight.detach().clone()
+        with amp.scale_loss((model(torch.ones(3, 4).npu()).float() * factor).mean(), optimizer) as scaled:
+            scaled.backward()
+        assert model.weight.grad.isfinite().all()
+        optimizer.step()
+        optimizer.zero_grad()
+        assert torch.equal(before, model.weight) == (factor > 1)
+    assert amp.state_dict()["loss_scaler0"] == {"loss_scale": 128.0, "unskipped": 1}
+"""
+
+
+def test_an_npu_that_saturates_tells_overflows_by_its_flag():
+    places = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "adapters/apex")]
+    env = {**os.environ, "ANYNPU_SOC": "Ascend910A", "PYTHONPATH": os.pathsep.join(places)}
+    done = subprocess.run([sys.executable, "-c", _SATURATING], env=env, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_scale_follows_its_keywords():

@@ -141,6 +141,10 @@ def test_a_weight_is_cast_once_an_iteration(casts):
         casts(x)
         casts.bias.add_(1)
     assert not STATE.cached, "without gradients nothing is kept"
+    before = casts(x)
+    with torch.no_grad():
+        casts.bias.add_(1)
+    assert (casts(x) - before).min() > 0.5, "a weight that was written is cast anew"
 
 
 def test_decorated_and_registered_functions():

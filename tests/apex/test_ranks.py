@@ -53,25 +53,25 @@ def alone(level, training):
     return torch.cat([p.detach().float().flatten() for p in amp.master_params(optimizer)]).cpu()
 
 
-@pytest.mark.parametrize(
-    ("way", "level"),
-    [
-        ("combine_ddp", "O1"),
-        ("combine_ddp", "O2"),
-        ("ddp", "O2"),
-        ("options", "O1"),
-        ("reducer", "O1"),
-        ("syncbn", "O1"),
-    ],
-)
+WAYS = ["combine_ddp-O1", "combine_ddp-O2", "ddp-O2", "options-O1", "reducer-O1", "syncbn-O1"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """(folder of the weights, outputs of the ranks) after all ways in one start."""
+    folder = tmp_path_factory.mktemp("ranks")
+    return folder, started(folder, *WAYS)
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.promise("apex trains on several ranks: combine_ddp, DistributedDataParallel, SyncBatchNorm, Reducer")
-def test_two_ranks_are_one(way, level, tmp_path):
-    started(tmp_path, way, level)
-    found, right = torch.load(tmp_path / "weights.pt"), alone(level, way == "syncbn")
+def test_two_ranks_are_one(way, trained):
+    name, level = way.split("-")
+    found, right = torch.load(trained[0] / f"{way}.pt"), alone(level, name == "syncbn")
     # Ranks sum half gradients in another order than one process.
     assert (found - right).abs().max() <= 4 * 2**-11 * right.abs().max()
 
 
-def test_ranks_that_learn_different_weights_are_refused(tmp_path):
-    for output in started(tmp_path, "unlike", "O1"):
+def test_ranks_that_learn_different_weights_are_refused(trained):
+    for output in trained[1]:
         assert "refused: combine_ddp: the ranks have gradients of different parameters" in output
