@@ -299,6 +299,27 @@ def test_combined_gradients_stay_in_their_buffer():
         network.step(model, optimizer, inputs, labels)
 
 
+@pytest.mark.parametrize("combine", [False, True])
+@pytest.mark.parametrize("level", ["O1", "O2"])
+def test_a_model_clears_its_own_gradients_alone(level, combine):
+    models = [network.made(network.Residual, seed) for seed in (0, 1)]
+    optimizer = torch.optim.SGD([p for model in models for p in model.parameters()], lr=1e-2)
+    models, optimizer = amp.initialize(models, optimizer, opt_level=level, combine_grad=combine, verbosity=0)
+    inputs, labels = network.batch(network.Residual)
+    masters = list(amp.master_params(optimizer))
+    found = []
+    for _ in range(2):
+        loss = F.cross_entropy(models[0](inputs) + models[1](inputs), labels)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        found.append([master.grad.clone() for master in masters])
+        models[0].zero_grad()
+    half = len(masters) // 2
+    for index, (once, twice) in enumerate(zip(*found, strict=True)):
+        times = 1 if index < half else 2
+        assert (twice - times * once).abs().max() <= 0.01 * once.abs().max() + 1e-4, index
+
+
 def test_a_weight_that_learns_later_is_not_lost():
     one, two = (torch.nn.Parameter(torch.ones(3).npu()) for _ in range(2))
     model = torch.nn.ParameterList([one, two])

@@ -84,12 +84,12 @@ def process_zero_grad(model, optimizers):
 
     def zero_grad(self, set_to_none=False):
         _no_none(set_to_none)
-        owned = set()
+        own, owned = set(model.parameters()), set()
         for optimizer in optimizers:
-            optimizer._amp_stash.zero_grad(False)
+            optimizer._amp_stash.zero_grad(False, own)
             owned.update(optimizer._amp_stash.weights())
-        for parameter in model.parameters():
-            if parameter not in owned and parameter.grad is not None:
+        for parameter in own - owned:
+            if parameter.grad is not None:
                 parameter.grad.detach().zero_()
 
     model.zero_grad = types.MethodType(zero_grad, model)

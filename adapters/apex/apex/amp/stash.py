@@ -17,6 +17,7 @@ class Stash:
         self.flats = None  # combined gradients, after the first backward
         self.is_scaled = False  # gradients of a delayed unscaling are there
         self.scale = None  # theirs
+        self.live = set()  # half weights that have given their gradient to a master and still hold it
         self.skip = False  # the next step
 
     def add(self, parameter):
@@ -51,7 +52,9 @@ class Stash:
                 self.held_flat[flat] = flat.flat.clone()
             flat.zero()
             flat.is_zero = False
-        for weight, _ in self.pairs:
+        for weight, master in self.pairs:
+            if weight in self.live and weight.grad is None:
+                master.grad = None  # model.zero_grad() knows of no masters
             if weight not in combined:
                 weight.grad = None
         for weight in self.plain:
@@ -90,6 +93,7 @@ class Stash:
         in_flats = {parameter for flat in kept for parameter in flat.parameters}
         loose = [weight.grad for weight in self.plain if weight.grad is not None and weight not in in_flats]
         scaler.unscale([grad for _, grad in new] + loose + [flat.flat for flat in kept])
+        self.live = {weight for weight, _ in self.pairs if weight.grad is not None}
         for master, grad in new:
             master.grad = grad if master.grad is None else master.grad.add_(grad)
         self._add_held()
@@ -116,16 +120,22 @@ class Stash:
         for weight, master in self.pairs:
             weight.copy_(master)
 
-    def zero_grad(self, set_to_none):
-        combined = self._combined()
+    def _zero_combined(self, within):
         for flat in self.flats or ():
             flat.attach(self.options.check_combined_tensors)
-            flat.zero()
-        for weight in [*self.weights(), *(master for _, master in self.pairs)]:
-            if weight in combined or weight.grad is None:
-                continue
-            if set_to_none:
-                weight.grad = None
+            if within is None or within.issuperset(flat.parameters):
+                flat.zero()
             else:
-                weight.grad = weight.grad.detach().zero_()
-        self.is_scaled = False
+                flat.zero_of(within)
+
+    def zero_grad(self, set_to_none, within=None):
+        """All gradients, or those of the model's weights `within`."""
+        combined = self._combined()
+        self._zero_combined(within)
+        for weight, own in [*self.pairs, *((weight, weight) for weight in self.plain)]:
+            if within is not None and weight not in within:
+                continue
+            for tensor in {weight, own} - combined:
+                if tensor.grad is not None:
+                    tensor.grad = None if set_to_none else tensor.grad.detach().zero_()
+        self.is_scaled = self.is_scaled and within is not None

@@ -96,3 +96,8 @@ class FlatGrads:
         if not self.is_zero:
             self.flat.zero_()
         self.is_zero = True
+
+    def zero_of(self, parameters):
+        for parameter, view in zip(self.parameters, self.views, strict=True):
+            if parameter in parameters:
+                view.zero_()
