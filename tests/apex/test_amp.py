@@ -332,6 +332,8 @@ def test_a_weight_that_learns_later_is_not_lost():
     assert one.tolist() == [0.0] * 3 and two.tolist() == [0.5] * 3
 
 
+@pytest.mark.filterwarnings("error:.*lr_scheduler")
+@pytest.mark.filterwarnings("error:.*optimizer.step")
 def test_a_scheduler_and_later_groups():
     model, extra = network.made(network.Residual), torch.nn.Linear(2, 2).npu()
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)

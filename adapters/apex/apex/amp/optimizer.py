@@ -24,6 +24,7 @@ def _stepping(optimizer):
         stash = optimizer._amp_stash
         if stash.skip:
             stash.skip = False
+            optimizer._opt_called = True  # a scheduler that follows has no reason to warn
             for _, master in stash.pairs:
                 master.grad = None
             say("amp: optimizer.step is skipped")
@@ -33,6 +34,8 @@ def _stepping(optimizer):
         stash.masters_to_model()
         return result
 
+    if hasattr(original, "_wrapped_by_lr_sched"):
+        step._wrapped_by_lr_sched = True
     return step
 
 

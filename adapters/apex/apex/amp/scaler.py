@@ -13,11 +13,11 @@ def _has_infinities():
     return torch_npu.npu.utils.is_support_inf_nan()
 
 
-def _flagged():
-    """Whether any rank's NPU has saturated since the flag was cleared."""
+def _flagged(found):
+    """Whether any rank has `found` an overflow, or its NPU has saturated since the flag was cleared."""
     import torch_npu
 
-    flag = bool(torch_npu.npu.get_npu_overflow_flag())
+    flag = found or bool(torch_npu.npu.get_npu_overflow_flag())
     dist = torch.distributed
     if dist.is_available() and dist.is_initialized():
         shared = torch.tensor([float(flag)], device="npu")
@@ -68,7 +68,7 @@ class LossScaler:
     def _overflowed(self):
         found = self._found is not None and self._found.item() > 0
         self._found = None
-        return found or (not _has_infinities() and _flagged())
+        return found if _has_infinities() else _flagged(found)
 
     def update_scale(self):
         """After a backward: moves the scale; True if the step must be skipped."""
