@@ -103,7 +103,7 @@ comes with `-c`, `tf1` with `--tf1`, `horovod` and `tf_strategy` with `-d`, `dis
 
 # Folders of tests, by what their promises are about.
 SUBJECTS = {
-    "PyTorch": ["tests/end_to_end", "tests/apex"],
+    "PyTorch": ["tests/end_to_end", "tests/random_call", "tests/apex"],
     "TensorFlow": ["tests/tensorflow"],
     "Several NPUs": ["tests/collective"],
     "Migration": ["tests/migrate"],

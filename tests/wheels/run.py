@@ -132,7 +132,7 @@ def page(seen, ours, types):
         if one := seen.get(version):
             cells = [version]
             cells += [share(one[kind], one[lacks], known) for kind, lacks, known in columns]
-            cells += [one["finds"], "; ".join(one["used"]) or "looked at"]
+            cells += [one["finds"], "every test" if version == DEFAULT else "; ".join(one["used"]) or "looked at"]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
