@@ -12,14 +12,14 @@ using namespace ops;  // NOLINT: what registers operators
 
 /// gathered = the rows of x1 of all ranks, in their order; out = gathered @ x2 + bias. `gathered` is not written where
 /// it has no element.
-struct AllGatherMatmul final : RankOperator {
-  Tensor x1, x2, bias, x1_scale, x2_scale, quant_scale, out, gathered, amax_out;
-  int64_t block_size = 0, group_size = 0, gather_index = 0;
+struct AllGatherMatmul final : QuantisableRankOperator {
+  Tensor x1, x2, bias, out, gathered;
+  int64_t gather_index = 0;
   LocalProduct product;
 
   void prepare() override {
     find_ranks();
-    refuse_quantised();
+    refuse_quantised("call HcclAllGather and aclnnQuantMatmulV4, one after the other");
     require(gather_index == 0, "gather_index is {}; it is 0, x1 is gathered (ranks have x2 of their own)",
             gather_index);
     require(x1.rank() == 2, "x1 is {}; it has 2 dimensions", x1.shape);
@@ -44,15 +44,6 @@ struct AllGatherMatmul final : RankOperator {
  private:
   Tensor whole(void* data) const { return make_tensor(data, x1.dtype, {x1.shape[0] * ranks(), x1.shape[1]}); }
   bool gives_gathered() const { return gathered.defined() && gathered.count() > 0; }
-  void refuse_quantised() const {
-    constexpr char kInstead[] = "call HcclAllGather and aclnnQuantMatmulV4, one after the other";
-    refuse_given(x1_scale.defined(), "x1_scale", kInstead);
-    refuse_given(x2_scale.defined(), "x2_scale", kInstead);
-    refuse_given(quant_scale.defined(), "quant_scale", kInstead);
-    refuse_given(amax_out.defined(), "amax_out", kInstead);
-    refuse_given(block_size != 0, "block_size", kInstead);
-    refuse_given(group_size != 0, "group_size", kInstead);
-  }
 };
 
 using Self = AllGatherMatmul;

@@ -11,14 +11,13 @@ namespace {
 using namespace ops;  // NOLINT: what registers operators
 
 /// out = this rank's rows of the sum over ranks of x1 @ x2 + bias.
-struct MatmulReduceScatter final : RankOperator {
-  Tensor x1, x2, bias, x1_scale, x2_scale, quant_scale, out, amax_out;
-  int64_t block_size = 0, group_size = 0;
+struct MatmulReduceScatter final : QuantisableRankOperator {
+  Tensor x1, x2, bias, out;
   LocalProduct product;
 
   void prepare() override {
     find_ranks();
-    refuse_quantised();
+    refuse_quantised("call aclnnQuantMatmulV4 and HcclReduceScatter, one after the other");
     require(x1.rank() == 2, "x1 is {}; it has 2 dimensions", x1.shape);
     require(x1.shape[0] % ranks() == 0, "x1 is {}: its rows do not divide among {} ranks; pad them", x1.shape, ranks());
     require(x2.rank() == 2, "x2 is {}; it has 2 dimensions", x2.shape);
@@ -38,15 +37,6 @@ struct MatmulReduceScatter final : RankOperator {
 
  private:
   Tensor whole() const { return make_tensor(nullptr, out.dtype, {x1.shape[0], x2.shape[1]}); }
-  void refuse_quantised() const {
-    constexpr char kInstead[] = "call aclnnQuantMatmulV4 and HcclReduceScatter, one after the other";
-    refuse_given(x1_scale.defined(), "x1_scale", kInstead);
-    refuse_given(x2_scale.defined(), "x2_scale", kInstead);
-    refuse_given(quant_scale.defined(), "quant_scale", kInstead);
-    refuse_given(amax_out.defined(), "amax_out", kInstead);
-    refuse_given(block_size != 0, "block_size", kInstead);
-    refuse_given(group_size != 0, "group_size", kInstead);
-  }
 };
 
 using Self = MatmulReduceScatter;

@@ -4,12 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace npu::comm {
+#include <utility>
 
-void refuse_given(bool given, const char* argument, const char* instead) {
-  require(!given, "{} is given: quantised products are not built into this function; leave it out and {}", argument,
-          instead);
-}
+namespace npu::comm {
 
 void RankOperator::find_ranks() {
   require(reduce_op == "sum", "reduce_op is '{}'; it is 'sum', the only reduction of this function", reduce_op);
@@ -35,6 +32,16 @@ void RankOperator::queue(device::Stream& stream, const char* name, std::function
           found->size(), ranks_);
   communicator_ = found.get();
   found->launch_in_order(stream, name, std::move(run));
+}
+
+void QuantisableRankOperator::refuse_quantised(const char* instead) const {
+  const std::pair<bool, const char*> given[] = {
+      {x1_scale.defined(), "x1_scale"}, {x2_scale.defined(), "x2_scale"}, {quant_scale.defined(), "quant_scale"},
+      {amax_out.defined(), "amax_out"}, {block_size != 0, "block_size"},  {group_size != 0, "group_size"},
+  };
+  for (const auto& [is, argument] : given)
+    require(!is, "{} is given: quantised products are not built into this function; leave it out and {}", argument,
+            instead);
 }
 
 Communicator& RankOperator::communicator() const {

@@ -33,7 +33,14 @@ class RankOperator : public ops::Operator, public ops::TakesTurns {
   Communicator* communicator_ = nullptr;  // which waits at its end for what is queued
 };
 
-/// Refuses an argument of the vendor's quantised form.
-void refuse_given(bool given, const char* argument, const char* instead);
+/// With the arguments of the vendor's quantised form, which is not built.
+struct QuantisableRankOperator : RankOperator {
+  Tensor x1_scale, x2_scale, quant_scale, amax_out;
+  int64_t block_size = 0, group_size = 0;
+
+ protected:
+  /// For prepare: 161002 where one is given; `instead` says what to call.
+  void refuse_quantised(const char* instead) const;
+};
 
 }  // namespace npu::comm

@@ -38,7 +38,7 @@ struct TokenPermute final : Tokens {
             "permuted_tokens is {}; there are {} rows of {}", out, indices.count(), from.length());
   }
   void run() override {
-    const std::vector<int64_t> experts = read(indices);
+    const std::vector<int64_t> experts = read_whole(indices);
     std::vector<int64_t> order(experts.size());
     std::iota(order.begin(), order.end(), 0);
     // Stable: tokens of one expert stay in their order.
@@ -68,7 +68,7 @@ struct TokenPermuteGrad final : Tokens {
             "grad_tokens is {}, sorted_indices is {}, topK is {}: they do not belong together", out, sorted, top_k);
   }
   void run() override {
-    const std::vector<int64_t> rows = read(sorted);
+    const std::vector<int64_t> rows = read_whole(sorted);
     fill_rows(to, [&](int64_t token, float* made) {
       for (int64_t j = 0; j < top_k; ++j) add_row(from, rows[static_cast<size_t>(token * top_k + j)], 1, made);
     });
@@ -109,7 +109,7 @@ struct TokenUnpermute final : Unpermute {
     require(from.length() == to.length(), "permuted_tokens is {}, unpermuted_tokens is {}", tokens, out);
   }
   void run() override {
-    const std::vector<int64_t> rows = read(sorted);
+    const std::vector<int64_t> rows = read_whole(sorted);
     fill_rows(to, [&](int64_t token, float* made) {
       for (int64_t k = token * top_k; k < (token + 1) * top_k; ++k)
         add_row(from, rows[static_cast<size_t>(k)], share(k), made);
@@ -137,7 +137,7 @@ struct TokenUnpermuteGrad final : Unpermute {
     to_probs = rows_of(grad_probs, "grad_probs");
   }
   void run() override {
-    const std::vector<int64_t> rows = read(sorted), slots = slots_by_row(rows, to.count());
+    const std::vector<int64_t> rows = read_whole(sorted), slots = slots_by_row(rows, to.count());
     fill_rows(to, [&](int64_t row, float* made) {
       const int64_t slot = slots[static_cast<size_t>(row)];
       if (slot >= 0) add_row(upper, slot / top_k, share(slot), made);
@@ -151,15 +151,7 @@ struct TokenUnpermuteGrad final : Unpermute {
 
  private:
   bool wants_probs() const { return probs.defined() && grad_probs.defined() && grad_probs.count() > 0; }
-  float dot(int64_t token, int64_t row) const {
-    if (row < 0 || row >= from.count()) return 0;
-    const Scratch<float> a(from.length()), b(from.length());
-    const auto* x = static_cast<const float*>(from.load(row, a));
-    const auto* g = static_cast<const float*>(upper.load(token, b));
-    double sum = 0;
-    for (int64_t i = 0; i < from.length(); ++i) sum += static_cast<double>(x[i]) * g[i];
-    return static_cast<float>(sum);
-  }
+  float dot(int64_t token, int64_t row) const { return dot_rows(from, row, upper, token); }
 };
 
 NPU_OPERATOR(TokenPermute, "token_permute", "index", in<&TokenPermute::tokens>("tokens"),

@@ -12,6 +12,16 @@
 
 namespace npu::ops {
 
+/// The whole numbers of `t`, of any integer type and strides, in row-major order.
+inline std::vector<int64_t> read_whole(const Tensor& t) {
+  std::vector<int64_t> values(static_cast<size_t>(t.count()));
+  if (values.empty()) return values;
+  const Loop loop = make_ordered_loop(t.shape, {&t.strides, 1});
+  gather(loop, 0, t.bytes(), static_cast<int64_t>(size_of(t.dtype)), 0, t.count(), converter(t.dtype, DType::kInt64),
+         reinterpret_cast<std::byte*>(values.data()), sizeof(int64_t));
+  return values;
+}
+
 struct TokenRows : Operator {
  protected:
   /// The last axis is a row; `lead` axes before it number them.
@@ -32,14 +42,6 @@ struct TokenRows : Operator {
   }
   static void check_slots(const Tensor& t, const char* name) {
     require(is_integer(t.dtype), "{} is {}; it must be integer", name, t);
-  }
-  static std::vector<int64_t> read(const Tensor& t) {
-    std::vector<int64_t> values(static_cast<size_t>(t.count()));
-    if (values.empty()) return values;
-    const Loop loop = make_ordered_loop(t.shape, {&t.strides, 1});
-    gather(loop, 0, t.bytes(), static_cast<int64_t>(size_of(t.dtype)), 0, t.count(), converter(t.dtype, DType::kInt64),
-           reinterpret_cast<std::byte*>(values.data()), sizeof(int64_t));
-    return values;
   }
   /// Writes whole numbers, in row-major order, into a tensor of one or two axes.
   template <class T>
@@ -79,6 +81,16 @@ struct TokenRows : Operator {
     const Scratch<float> buffer(rows.length());
     const auto* from = static_cast<const float*>(rows.load(index, buffer));
     for (int64_t i = 0; i < rows.length(); ++i) to[i] += factor * from[i];
+  }
+  /// Row `a` of `x` times row `b` of `y`, added up in double; 0 where `x` has no such row.
+  static float dot_rows(const Rows& x, int64_t a, const Rows& y, int64_t b) {
+    if (a < 0 || a >= x.count()) return 0;
+    const Scratch<float> one(x.length()), other(x.length());
+    const auto* left = static_cast<const float*>(x.load(a, one));
+    const auto* right = static_cast<const float*>(y.load(b, other));
+    double sum = 0;
+    for (int64_t i = 0; i < x.length(); ++i) sum += static_cast<double>(left[i]) * right[i];
+    return static_cast<float>(sum);
   }
   /// The slot that lies in each of `rows` rows, -1 where none does.
   static std::vector<int64_t> slots_by_row(const std::vector<int64_t>& sorted, int64_t rows) {

@@ -63,7 +63,7 @@ void FinalizeRouting::prepare() {
 }
 
 void FinalizeRouting::run() {
-  const std::vector<int64_t> where = read(row_idx);
+  const std::vector<int64_t> where = read_whole(row_idx);
   const int64_t tokens = out.shape[0];
   fill_rows(to_, [&](int64_t token, float* made) {
     if (skip1.defined()) add_row(skip1_, token, 1, made);

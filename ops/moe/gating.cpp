@@ -87,7 +87,7 @@ struct GatingSoftmax final : Gating {
     norms = rows_of(softmax_result, "softmaxResult", x.rank() - 1);
   }
   void run() override {
-    const std::vector<int64_t> done = finished.defined() ? read(finished) : std::vector<int64_t>();
+    const std::vector<int64_t> done = finished.defined() ? read_whole(finished) : std::vector<int64_t>();
     const int64_t experts = from.length();
     fill_rows(
         to,
@@ -191,7 +191,7 @@ std::vector<int64_t> GatingTopK::chosen(int64_t row, const float* norm, const st
 }
 
 void GatingTopK::run() {
-  const std::vector<int64_t> ids = input_ids.defined() ? read(input_ids) : std::vector<int64_t>();
+  const std::vector<int64_t> ids = input_ids.defined() ? read_whole(input_ids) : std::vector<int64_t>();
   const int64_t experts = x.shape[1];
   fill_rows(
       to,

@@ -24,7 +24,7 @@ struct GatingTopKBackward final : TokenRows {
     check_shape(out, "gradX", x_norm.shape);
   }
   void run() override {
-    const std::vector<int64_t> picks = read(expert_idx);
+    const std::vector<int64_t> picks = read_whole(expert_idx);
     const int64_t k = upper.length(), experts = norms.length();
     fill_rows(to, [&](int64_t row, float* made) {
       const Scratch<float> s(experts), g(k);

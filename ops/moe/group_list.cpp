@@ -3,18 +3,9 @@
 
 #include <algorithm>
 
-#include "ops/vector/loop/loop.h"
+#include "ops/index/token_rows.h"
 
 namespace npu::ops {
-
-std::vector<int64_t> read_whole(const Tensor& t) {
-  std::vector<int64_t> values(static_cast<size_t>(t.count()));
-  if (values.empty()) return values;
-  const Loop loop = make_ordered_loop(t.shape, {&t.strides, 1});
-  gather(loop, 0, t.bytes(), static_cast<int64_t>(size_of(t.dtype)), 0, t.count(), converter(t.dtype, DType::kInt64),
-         reinterpret_cast<std::byte*>(values.data()), sizeof(int64_t));
-  return values;
-}
 
 void GroupList::plan(const Tensor& list, int64_t form, int64_t groups) {
   require(form >= 0 && form <= 2,

@@ -29,7 +29,4 @@ class GroupList {
   std::vector<int64_t> ends_;
 };
 
-/// The whole numbers of a small tensor, in row-major order.
-std::vector<int64_t> read_whole(const Tensor& t);
-
 }  // namespace npu::ops

@@ -237,7 +237,7 @@ void InitRouting::write_rows(const std::vector<Placed>& placed) const {
 }
 
 void InitRouting::run() {
-  const std::vector<Placed> placed = ordered(read(expert_idx));
+  const std::vector<Placed> placed = ordered(read_whole(expert_idx));
   if (tokens_form() != kNoTokens || (before_capacity_flag && pads())) {
     std::vector<int64_t> counts(static_cast<size_t>(experts()), 0);
     for (const Placed& place : placed) {

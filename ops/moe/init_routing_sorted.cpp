@@ -28,7 +28,7 @@ struct SortedRouting final : TokenRows {
     check_shape(expanded_expert_idx, "expandedExpertIdx", {slots});
   }
   void run() override {
-    const std::vector<int64_t> experts = read(expert_idx), rows = read(row_idx);
+    const std::vector<int64_t> experts = read_whole(expert_idx), rows = read_whole(row_idx);
     std::vector<size_t> order(experts.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, {}, [&](size_t slot) { return experts[slot]; });

@@ -34,7 +34,7 @@ struct ReRouting final : TokenRows {
     check_shape(out_scales, "permutePerTokenScales", scales.shape);
   }
   void run() override {
-    const std::vector<int64_t> sizes = read(counts);
+    const std::vector<int64_t> sizes = read_whole(counts);
     const auto ranks = static_cast<size_t>(counts.shape[0]), experts = static_cast<size_t>(counts.shape[1]);
     std::vector<int64_t> begin(sizes.size(), 0), source, totals(experts, 0);
     for (size_t i = 1; i < sizes.size(); ++i) begin[i] = begin[i - 1] + std::max<int64_t>(sizes[i - 1], 0);
@@ -71,7 +71,7 @@ struct ComputeExpertTokens final : TokenRows {
     check_shape(out, "out", {num_expert});
   }
   void run() override {
-    const std::vector<int64_t> experts = read(sorted);
+    const std::vector<int64_t> experts = read_whole(sorted);
     std::vector<int64_t> ends;
     for (int64_t e = 0; e < num_expert; ++e) ends.push_back(std::ranges::upper_bound(experts, e) - experts.begin());
     write(ends, out);
@@ -105,7 +105,7 @@ struct UpdateExpert final : TokenRows {
     if (active.defined()) check_shape(active, "activeMask", {expert_ids.shape[0]});
   }
   void run() override {
-    const std::vector<int64_t> ids = read(expert_ids), table = read(eplb_table);
+    const std::vector<int64_t> ids = read_whole(expert_ids), table = read_whole(eplb_table);
     const int64_t tokens = expert_ids.shape[0], k = expert_ids.shape[1], width = eplb_table.shape[1];
     std::vector<int64_t> placed(ids.size());
     for (int64_t i = 0; i < tokens * k; ++i) {
@@ -122,7 +122,7 @@ struct UpdateExpert final : TokenRows {
 
  private:
   void prune(int64_t tokens, int64_t k) const {
-    const std::vector<int64_t> on = active.defined() ? read(active) : std::vector<int64_t>();
+    const std::vector<int64_t> on = active.defined() ? read_whole(active) : std::vector<int64_t>();
     std::vector<int64_t> kept;
     for (int64_t t = 0; t < tokens; ++t) {
       const auto share = [&](int64_t j) {

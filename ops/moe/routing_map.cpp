@@ -26,7 +26,8 @@ struct Mapped : TokenRows {
   }
   /// The slots in the order of `sorted`.
   std::vector<Slot> slots(int64_t tokens, int64_t experts) const {
-    const std::vector<int64_t> table = read(sorted), on = map.defined() ? read(map) : std::vector<int64_t>();
+    const std::vector<int64_t> table = read_whole(sorted),
+                               on = map.defined() ? read_whole(map) : std::vector<int64_t>();
     const auto count = static_cast<int64_t>(table.size());
     std::vector<Slot> made(table.size());
     const int64_t capacity = std::max<int64_t>(experts > 0 ? count / experts : 0, 1);
@@ -89,7 +90,7 @@ struct PermuteMap final : Mapped {
     check_shape(out_probs, "permuteProbs", {rows});
   }
   void run() override {
-    const std::vector<int64_t> on = read(map);
+    const std::vector<int64_t> on = read_whole(map);
     const int64_t count = map.shape[0], experts = map.shape[1], rows = to.count();
     // Expert by expert: who is on the map, and with padding those who are not, up to the capacity.
     std::vector<Slot> made;
@@ -247,8 +248,8 @@ struct UnpermuteMapGrad final : Mapped {
 
  private:
   std::vector<Slot> terms() const {
-    const std::vector<int64_t> rows = read(out_index), ids = read(token_id);
-    const std::vector<int64_t> on = map.defined() ? read(map) : std::vector<int64_t>();
+    const std::vector<int64_t> rows = read_whole(out_index), ids = read_whole(token_id);
+    const std::vector<int64_t> on = map.defined() ? read_whole(map) : std::vector<int64_t>();
     const int64_t experts = map.defined() ? map.shape[1] : 0;
     const int64_t capacity = std::max<int64_t>(experts > 0 ? to.count() / experts : 0, 1);
     std::vector<Slot> made;
@@ -262,15 +263,7 @@ struct UnpermuteMapGrad final : Mapped {
     }
     return made;
   }
-  float dot(int64_t token, int64_t row) const {
-    if (row < 0 || row >= from.count()) return 0;
-    const Scratch<float> a(from.length()), b(from.length());
-    const auto* x = static_cast<const float*>(from.load(row, a));
-    const auto* g = static_cast<const float*>(upper.load(token, b));
-    double sum = 0;
-    for (int64_t i = 0; i < from.length(); ++i) sum += static_cast<double>(x[i]) * g[i];
-    return static_cast<float>(sum);
-  }
+  float dot(int64_t token, int64_t row) const { return dot_rows(from, row, upper, token); }
 };
 
 NPU_OPERATOR(PermuteMap, "moe_permute_map", "moe", in<&PermuteMap::tokens>("tokens"), in<&PermuteMap::map>("map"),
