@@ -159,6 +159,15 @@ def test_what_is_not_there_names_itself(name):
         apex.nothing  # noqa: B018
 
 
+@pytest.mark.parametrize("name", ["mlp", "normalization.FusedRMSNorm", "optimizers.FusedAdam", "parallel.multiproc"])
+def test_libraries_find_out_what_is_not_there(name):
+    """As DeepSpeed does, with hasattr, and transformers, with `except ImportError`; a person still reads our text."""
+    place, _, last = ("apex." + name).rpartition(".")
+    assert not hasattr(importlib.import_module(place), last)
+    with pytest.raises(ImportError, match=f"{name} is not built in AnyNPU's apex: "):
+        exec(f"from {place} import {last}")
+
+
 @pytest.mark.parametrize(
     ("keywords", "kind"),
     [({"shared_param": True}, ValueError), ({"retain_allreduce_buffers": True}, NotImplementedError)],
