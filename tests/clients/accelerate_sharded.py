@@ -148,10 +148,10 @@ def main():
     expected = on_the_cpu()
     off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
     good = off < float(close) and again == losses[STEPS // 2 :]
-    accelerator.print(f"accelerate {accelerate.__version__}, torch {torch.__version__}, torch_npu {torch_npu.__version__}: "
-                      f"{name}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} from the CPU's; "
-                      f"resumed {'with the same bits' if again == losses[STEPS // 2:] else f'as {again}'}"
-                      f"{'' if good else '  DIFFERS'}")  # fmt: skip
+    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
+    versions = f"{accelerate.__version__}, torch {torch.__version__}, torch_npu {torch_npu.__version__}"
+    accelerator.print(f"accelerate {versions}: {name}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, "
+                      f"at most {off:.1e} from the CPU's; resumed {how}{'' if good else '  DIFFERS'}")  # fmt: skip
     torch.distributed.destroy_process_group()
     sys.exit(0 if good else 1)
 

@@ -7,8 +7,8 @@
 Each stage trains a tiny transformer in float32, bfloat16 and float16 with DeepSpeed's own AdamW (on an NPU
 torch_npu.npu_apply_adam_w). The ranks share the batch, so the mean of their losses is that of the whole batch.
 Stage 0 in half precision takes a step with zero gradients when it is made (runtime/fp16/fused_optimizer.py:130), so
-that Adam's bias correction is a step ahead, on any device: the CPU here does the same. In float16 it divides gradients by
-a scale that the loss was never multiplied by (runtime/engine.py:3417), so it clips none: 1e-2 of its losses are that.
+that Adam's bias correction is a step ahead, on any device: the CPU here does the same. In float16 it divides gradients
+by a scale that the loss was never multiplied by (runtime/engine.py:3417), so it clips none: 1e-2 of its losses are that.
 Half way a checkpoint is written; an engine with other weights loads it and goes on to the same bits.
 """
 
@@ -114,10 +114,10 @@ def check(stage, dtype, expected, folder):
     resumed.destroy()
     off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
     good = off < CLOSE[dtype] and again == losses[STEPS // 2 :]
+    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
     if dist.get_rank() == 0:
-        print(f"ZeRO {stage} {dtype}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} from "
-              f"the CPU's; resumed {'with the same bits' if again == losses[STEPS // 2:] else f'DIFFERS: {again}'}"
-              f"{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
+        print(f"ZeRO {stage} {dtype}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} "
+              f"from the CPU's; resumed {how}{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
     return good
 
 
@@ -127,7 +127,11 @@ def main():
     if dist.get_rank() == 0:
         print("deepspeed", deepspeed.__version__, "torch", torch.__version__, "torch_npu", torch_npu.__version__)
     expected = {ahead: on_the_cpu(ahead) for ahead in (False, True)}
-    results = [check(stage, dtype, expected[stage == 0 and dtype != "fp32"], sys.argv[-1]) for stage in range(4) for dtype in CLOSE]
+    results = [
+        check(stage, dtype, expected[stage == 0 and dtype != "fp32"], sys.argv[-1])
+        for stage in range(4)
+        for dtype in CLOSE
+    ]
     sys.exit(0 if all(results) else 1)
 
 

@@ -126,10 +126,10 @@ def check(precision, expected, folder):
     again = train(precision, f"{folder}-resumed", 7, f"{folder}/iter_{STEPS // 2}.pth")
     off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
     good = off < CLOSE[precision] and again == losses[STEPS // 2 :]
+    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
     if os.environ["RANK"] == "0":
-        print(f"{RANKS} NPU, {precision}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} from "
-              f"the CPU's; resumed {'with the same bits' if again == losses[STEPS // 2:] else f'as {again}'}"
-              f"{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
+        print(f"{RANKS} NPU, {precision}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} "
+              f"from the CPU's; resumed {how}{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
     return good
 
 
@@ -137,8 +137,8 @@ def main():
     if os.environ["RANK"] == "0" and RANKS == 1:
         print("mmengine", mmengine.__version__, "torch", torch.__version__, "torch_npu", torch_npu.__version__)
     expected = on_the_cpu()
-    good = all([check(precision, expected, sys.argv[1]) for precision in CLOSE])
-    sys.exit(0 if good else 1)
+    results = [check(precision, expected, sys.argv[1]) for precision in CLOSE]
+    sys.exit(0 if all(results) else 1)
 
 
 if __name__ == "__main__":
