@@ -13,7 +13,7 @@ help:
 	@echo "make sanitize  tests under ASan+UBSan and TSan"
 	@echo "make mutation  plant faults in copies of the sources, one by one, and see that a test catches each"
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
-	@echo "make clients   20,000 random calls of PyTorch, and tiny models of transformers, on the NPU against the CPU"
+	@echo "make clients   20,000 random calls of PyTorch, and the frameworks of docs/clients.md, on the NPU against the CPU"
 	@echo "make wheel     build dist/anynpu-*.whl"
 	@echo "make wheels    look at every torch-npu wheel, and use some of them (10 GB of downloads); writes docs/wheels.md"
 

@@ -8,7 +8,7 @@ Each stage trains a tiny transformer in float32, bfloat16 and float16 with DeepS
 torch_npu.npu_apply_adam_w). The ranks share the batch, so the mean of their losses is that of the whole batch.
 Stage 0 in half precision takes a step with zero gradients when it is made (runtime/fp16/fused_optimizer.py:130), so
 that Adam's bias correction is a step ahead, on any device: the CPU here does the same. In float16 it divides gradients
-by a scale that the loss was never multiplied by (runtime/engine.py:3417), so it clips none: 1e-2 of its losses are that.
+by a scale that the loss was not multiplied by (runtime/engine.py:3417), so it clips none: 1e-2 of its losses is that.
 Half way a checkpoint is written; an engine with other weights loads it and goes on to the same bits.
 """
 

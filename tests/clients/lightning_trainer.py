@@ -23,7 +23,7 @@ from lightning.pytorch.accelerators import Accelerator, AcceleratorRegistry
 from lightning.pytorch.plugins import MixedPrecision
 from lightning.pytorch.strategies import DDPStrategy, SingleDeviceStrategy
 from torch import nn
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, DistributedSampler
 
 STEPS, BATCH = 8, 8
 # float32 differs by the order of sums, which grows step by step; bfloat16 and float16 round activations.
@@ -97,7 +97,10 @@ class Tiny(lightning.LightningModule):
         """Rows that count upwards, which a model learns within a few steps; an epoch is half of the training."""
         g = torch.Generator().manual_seed(1)
         rows = (torch.randint(0, 64, (STEPS * BATCH // 2, 1), generator=g) + torch.arange(12)) % 64
-        return DataLoader(rows, batch_size=BATCH // self.trainer.world_size)
+        ranks = self.trainer.world_size
+        # Left to itself Lightning shuffles what ranks share.
+        sampler = DistributedSampler(rows, ranks, self.trainer.global_rank, shuffle=False)
+        return DataLoader(rows, batch_size=BATCH // ranks, sampler=sampler)
 
 
 def trainer(device, ranks, precision, epochs):
@@ -111,7 +114,7 @@ def trainer(device, ranks, precision, epochs):
             arguments |= {"precision": None, "plugins": MixedPrecision(precision, "npu", scaler)}
         arguments |= {"accelerator": NPU(), "strategy": strategy}
     quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
-    return lightning.Trainer(max_epochs=epochs, gradient_clip_val=1.0, use_distributed_sampler=True,
+    return lightning.Trainer(max_epochs=epochs, gradient_clip_val=1.0, use_distributed_sampler=False,
                              enable_checkpointing=False, **quiet, **arguments)  # fmt: skip
 
 

@@ -29,6 +29,15 @@ def test_every_page_is_in_the_index():
     assert [name for name in pages if f"({name})" not in index] == []
 
 
+def test_the_page_of_clients_names_what_make_clients_runs():
+    page = source.text(source.Path("docs/clients.md"))
+    part = re.search(r"^part_clients\(\) \{.*?^\}", source.text(source.Path("tests/run")), re.MULTILINE | re.DOTALL)[0]
+    pin = r"[\w-]+==[\d.]+"
+    assert set(re.findall(pin, part)) == set(re.findall(pin, page))
+    scripts = {p.name for p in source.with_suffix(".py") if p.parts[:2] == ("tests", "clients")}
+    assert scripts == set(re.findall(r"\b\w+\.py\b", page.split("**Installing.**")[0]))
+
+
 def links(path):
     return re.findall(r"\]\((?!https?:|#)([^)#\s]+)", source.text(path))
 
