@@ -133,8 +133,8 @@ class Symbol:
 
 
 def snake_case(name):
-    """FastGeluV2 -> fast_gelu_v2, AdaptiveAvgPool2d -> adaptive_avg_pool2d, GRU -> gru."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    """FastGeluV2 -> fast_gelu_v2, AdaptiveAvgPool2d -> adaptive_avg_pool2d, GRU -> gru, TopKV2 -> top_k_v2."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]|V\d)", "_", name).lower()
 
 
 def default_header(function):
