@@ -16,6 +16,9 @@ typedef enum ANYNPU_ANY_INT { ACL_COMPILE_SYS = 0, ACL_COMPILE_UNREGISTERED = 1 
 /** For one shape, or for any. */
 typedef enum ANYNPU_ANY_INT { ACL_OP_COMPILE_DEFAULT = 0, ACL_OP_COMPILE_FUZZ = 1 } aclOpCompileFlag;
 
+/** Of functions that write down an operator's graph; none is built, the headers of torch-npu name it. */
+typedef struct aclGraphDumpOption aclGraphDumpOption;
+
 /** Options of the vendor's operator compiler. Their values are texts whose spelling the vendor's guides give; none is
  * checked, since none has an effect here. In particular results are deterministic and half precision is computed in
  * float32 whatever ACL_OP_DETERMINISTIC and the precision modes say. */

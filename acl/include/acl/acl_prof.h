@@ -11,6 +11,23 @@
 extern "C" {
 #endif
 
+/** What a collection of facts would be told; only pointers cross the border. */
+typedef struct aclprofConfig aclprofConfig;
+typedef struct aclprofAicoreEvents aclprofAicoreEvents;
+typedef struct aclprofStepInfo aclprofStepInfo;
+
+typedef enum {
+  ACL_AICORE_ARITHMETIC_UTILIZATION = 0,
+  ACL_AICORE_PIPE_UTILIZATION = 1,
+  ACL_AICORE_MEMORY_BANDWIDTH = 2,
+  ACL_AICORE_L0B_AND_WIDTH = 3,
+  ACL_AICORE_RESOURCE_CONFLICT_RATIO = 4,
+  ACL_AICORE_MEMORY_UB = 5,
+  ACL_AICORE_NONE = 255
+} aclprofAicoreMetrics;
+
+typedef enum { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
+
 /** Told about the start and stop of profiling: (kind, data, bytes) -> 0. */
 typedef int32_t (*MsprofCommandHandle)(uint32_t type, void* data, uint32_t length);
 

@@ -37,6 +37,21 @@ extern "C" {
 
 /** Memory of a device that is not mapped to any address yet. */
 typedef void* aclrtDrvMemHandle;
+/** Tasks of a recorded stream that would be changed together, and what functions that are not built would be told: the
+ * headers of torch-npu name them. */
+typedef void* aclrtTaskGrp;
+typedef struct aclrtMallocConfig aclrtMallocConfig;
+typedef struct aclrtMemcpyBatchAttr aclrtMemcpyBatchAttr;
+
+/** A range of memory that a card could not repair; the memory of a host has none to tell of. */
+#define MAX_MEM_UCE_INFO_ARRAY_SIZE 128
+#define UCE_INFO_RESERVED_SIZE 14
+typedef struct aclrtMemUceInfo {
+  void* addr;
+  size_t len; /**< bytes */
+  size_t reserved[UCE_INFO_RESERVED_SIZE];
+} aclrtMemUceInfo;
+
 /** Runs in the thread that calls aclrtProcessReport. */
 typedef void (*aclrtCallback)(void* userData);
 /** Runs in a thread of the library, in its place on the stream; later work waits for it. */

@@ -24,6 +24,9 @@ extern "C" {
 /** 0 means success; every other value is one of the ACL_ERROR_ numbers. */
 typedef int aclError;
 
+/* What programs that define functions of the C interface put before them, as the headers of torch-npu do. */
+#define ACL_FUNC_VISIBILITY __attribute__((visibility("default")))
+
 /** Opaque handles: only the pointer crosses the interface. A null stream is the default stream of the thread's context.
  * Handles that are unknown or were destroyed are recognised and refused, mostly with 107017. */
 typedef void* aclrtStream;
