@@ -5,6 +5,7 @@ import ast
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import npu_functions
 import yaml
 from anynpu.library import door
 from anynpu.output import table
@@ -103,7 +104,7 @@ comes with `-c`, `tf1` with `--tf1`, `horovod` and `tf_strategy` with `-d`, `dis
 
 # Folders of tests, by what their promises are about.
 SUBJECTS = {
-    "PyTorch": ["tests/end_to_end", "tests/random_call", "tests/apex"],
+    "PyTorch": ["tests/end_to_end", "tests/ways_out", "tests/npu_functions", "tests/random_call", "tests/apex"],
     "TensorFlow": ["tests/tensorflow"],
     "Several NPUs": ["tests/collective"],
     "Migration": ["tests/migrate"],
@@ -137,6 +138,7 @@ with what to do instead. Operator by operator: [operators.md](operators.md), and
 
 
 PAGES = {
+    "npu_functions.md": npu_functions.page,
     "settings.md": settings_page,
     "operators.md": operators_page,
     "migration_rules.md": migration_rules_page,

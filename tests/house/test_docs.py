@@ -8,7 +8,7 @@ import pytest
 import source
 
 
-@pytest.mark.parametrize("name", ["settings.md", "operators.md", "migration_rules.md", "works.md"])
+@pytest.mark.parametrize("name", ["settings.md", "operators.md", "migration_rules.md", "works.md", "npu_functions.md"])
 def test_a_generated_page_is_fresh(name):
     generate = pytest.importorskip("generate")
     page = source.ROOT / "docs" / name
