@@ -85,9 +85,7 @@ struct ScaledAdd : torch::autograd::Function<ScaledAdd> {
   }
 };
 
-at::Tensor scaled_add(const at::Tensor& x, const at::Tensor& y, double alpha) {
-  return ScaledAdd::apply(x, y, alpha);
-}
+at::Tensor scaled_add(const at::Tensor& x, const at::Tensor& y, double alpha) { return ScaledAdd::apply(x, y, alpha); }
 
 }  // namespace
 
