@@ -18,29 +18,40 @@ Tensor sum_of(const Tensor& bias, const Tensor& x3, const Dims& shape, void* roo
   return bias.defined() ? make_tensor(room, DType::kFloat, shape) : x3;
 }
 
-void check(const Tensor& x1, const Tensor& x2, const Tensor& bias, const Tensor& x3) {
-  require(x1.rank() == 2 || x1.rank() == 3, "x1 is {}; it has 2 or 3 dimensions", x1.shape);
-  require(x2.rank() == 2, "x2 is {}; it has 2 dimensions", x2.shape);
-  require(x1.shape.back() == x2.shape[0], "x1 is {}, x2 is {}: inner sizes differ ({} and {})", x1.shape, x2.shape,
-          x1.shape.back(), x2.shape[0]);
+void check_types(const Tensor& x1, const Tensor& x2, const Tensor& bias, const Tensor& x3, bool float_bias) {
   require(x1.dtype == x2.dtype, "x1 is {}, x2 is {}: they must have one type; cast one of them", x1.dtype, x2.dtype);
+  const bool as_float = float_bias && bias.defined() && bias.dtype == DType::kFloat;
   for (const auto& [tensor, name] : {std::pair(&bias, "bias"), std::pair(&x3, "x3")})
-    require(!tensor->defined() || tensor->dtype == x1.dtype, "{} is {}, x1 is {}: they must have one type; cast {}",
-            name, tensor->dtype, x1.dtype, name);
-  require(!bias.defined() || bias.shape == Dims{x2.shape[1]}, "bias is {}; it has one number for each of {} columns",
-          bias.shape, x2.shape[1]);
+    require(!tensor->defined() || tensor->dtype == x1.dtype || (as_float && tensor == &bias),
+            "{} is {}, x1 is {}: they must have one type; cast {}", name, tensor->dtype, x1.dtype, name);
 }
 
 }  // namespace
 
-void LocalProduct::plan(const Tensor& x1, const Tensor& x2, const Tensor& bias, const Tensor& x3, const Tensor& out) {
-  check(x1, x2, bias, x3);
-  weight_.plan(x2, "x2");
+Dims product_shape(const Tensor& x1, const Tensor& x2) {
+  require(x1.rank() == 2 || x1.rank() == 3, "x1 is {}; it has 2 or 3 dimensions", x1.shape);
+  require(x2.rank() == 2, "x2 is {}; it has 2 dimensions", x2.shape);
+  require(x1.shape.back() == x2.shape[0], "x1 is {}, x2 is {}: inner sizes differ ({} and {})", x1.shape, x2.shape,
+          x1.shape.back(), x2.shape[0]);
   Dims shape = x1.shape;
   shape.back() = x2.shape[1];
+  return shape;
+}
+
+void check_terms(const Tensor& bias, const Tensor& x3, const Dims& shape) {
+  require(!bias.defined() || bias.shape == Dims{shape.back()}, "bias is {}; it has one number for each of {} columns",
+          bias.shape, shape.back());
+  require(!x3.defined() || x3.shape == shape, "x3 is {}, the result is {}: they must be of one shape", x3.shape, shape);
+}
+
+void LocalProduct::plan(const Tensor& x1, const Tensor& x2, const Tensor& bias, const Tensor& x3, const Tensor& out,
+                        bool float_bias) {
+  const Dims shape = product_shape(x1, x2);
+  check_types(x1, x2, bias, x3, float_bias);
+  check_terms(bias, x3, shape);
+  weight_.plan(x2, "x2");
   ops::require_shape(out, shape);
   require(out.dtype == x1.dtype, "out is {}, x1 is {}: they must have one type", out.dtype, x1.dtype);
-  require(!x3.defined() || x3.shape == shape, "x3 is {}, the result is {}: they must be of one shape", x3.shape, shape);
   product_.plan(x1, with_batch(x2, x1), sum_of(bias, x3, shape, nullptr), out);
 }
 

@@ -18,11 +18,12 @@ namespace {
 
 constexpr int64_t kDepth = 1024, kRows = 256, kColumns = 256;
 
-/// out = (x1 @ x2 + bias) * x2_scale * x1_scale with an int32 bias; one in floats is added behind the scales. An int8
+/// out = (x1 @ x2 + bias) * x2_scale * x1_scale + addend with an int32 bias; one in floats is added behind the scales,
+/// as is the addend, a matrix. An int8
 /// result is shifted by x2_offset and rounded; an int32 one is the sum itself. With groups along k,
 /// out = x1_scale * sum over groups of x2_scale[g] * (x1[g] @ (x2[g] - x2_offset[g])).
 struct QuantMatmul final : Operator {
-  Tensor x1, x2, x1_scale, x2_scale, y_scale, x1_offset, x2_offset, y_offset, bias, out;
+  Tensor x1, x2, x1_scale, x2_scale, y_scale, x1_offset, x2_offset, y_offset, bias, addend, out;
   bool transpose_x1 = false, transpose_x2 = false;
   int64_t group_size = 0;
 
@@ -38,12 +39,15 @@ struct QuantMatmul final : Operator {
   void plan_shapes();
   void plan_groups();
   void plan_bias();
+  void plan_addend();
   void run_part(const Part& part) const;
   void sum_whole(const Part& part, int32_t* sums) const;
   void sum_groups(const Part& part, float* sums) const;
   void multiply(const Part& part, int64_t begin, int64_t depth, int64_t group, float* product) const;
   void add_whole_bias(const Part& part, int32_t* sums) const;
   void finish_row(const Part& part, int64_t row, const int32_t* sums) const;
+  void add_matrix(const Part& part, int64_t row, float* values) const;
+  int64_t position(const Tensor& t, const Part& part, int64_t row) const;
   void store(const Part& part, int64_t row, const void* values) const;
 
   WholeMatrix a_, b_;
@@ -55,7 +59,7 @@ struct QuantMatmul final : Operator {
   Factors row_scales_, offsets_, bias_;
   Rows whole_bias_;  ///< of an int32 bias
   bool has_whole_bias_ = false;
-  Convert convert_ = nullptr;
+  Convert convert_ = nullptr, convert_addend_ = nullptr;
 };
 
 void QuantMatmul::check_types() const {
@@ -112,6 +116,15 @@ void QuantMatmul::plan_bias() {
   }
 }
 
+void QuantMatmul::plan_addend() {
+  convert_addend_ = nullptr;
+  if (absent(addend)) return;
+  require(group_ == 0 && is_floating(out.dtype) && addend.dtype == out.dtype,
+          "addend is {}, out is {}: they must be of one floating type, without groups", addend, out);
+  check_shape(addend, "addend", out.shape);
+  convert_addend_ = converter(addend.dtype, DType::kFloat);
+}
+
 void QuantMatmul::prepare() {
   plan_shapes();
   plan_groups();
@@ -123,6 +136,7 @@ void QuantMatmul::prepare() {
   row_scales_.plan(x1_scale, m_, 1, "x1_scale", true);
   offsets_.plan(x2_offset, groups_, n_, "x2_offset");
   plan_bias();
+  plan_addend();
   out_ = out;
   convert_ = converter(out.dtype == DType::kInt32 ? DType::kInt32 : DType::kFloat, out.dtype);
 }
@@ -195,19 +209,30 @@ void QuantMatmul::finish_row(const Part& part, int64_t row, const int32_t* sums)
   const Scratch<float> values(n);
   for (int64_t i = 0; i < n; ++i) values[i] = static_cast<float>(sums[i]);
   kernel.scale(values, scales_.scale(0, part.column), {}, values, n);
-  Factor addend = out.dtype == DType::kInt8 ? scales_.shift(part.column) : bias_.row(part.item);
-  if (addend.each && out.dtype != DType::kInt8) addend.data += part.column;
-  kernel.scale(values, row_scales_.row(row), addend, values, n);
+  Factor shift = out.dtype == DType::kInt8 ? scales_.shift(part.column) : bias_.row(part.item);
+  if (shift.each && out.dtype != DType::kInt8) shift.data += part.column;
+  kernel.scale(values, row_scales_.row(row), shift, values, n);
+  if (convert_addend_ != nullptr) add_matrix(part, row, values);
   if (out.dtype == DType::kInt8) kernel.round(values, Rounding::kNearest, -128, 127, n);
   store(part, row, values);
 }
 
+void QuantMatmul::add_matrix(const Part& part, int64_t row, float* values) const {
+  const Scratch<float> terms(part.columns);
+  convert_addend_(addend.bytes() + position(addend, part, row), addend.strides.back(), terms, 1, part.columns);
+  quant_kernel().scale(values, {}, {terms, true}, values, part.columns);
+}
+
+// In bytes, of the first column.
+int64_t QuantMatmul::position(const Tensor& t, const Part& part, int64_t row) const {
+  const size_t axes = t.rank() - 2;
+  int64_t at = row * t.strides[axes] + part.column * t.strides[axes + 1], item = part.item;
+  for (size_t i = axes; i-- > 0; item /= t.shape[i]) at += item % t.shape[i] * t.strides[i];
+  return at * static_cast<int64_t>(size_of(t.dtype));
+}
+
 void QuantMatmul::store(const Part& part, int64_t row, const void* values) const {
-  const size_t axes = out_.rank() - 2;
-  int64_t at = row * out_.strides[axes] + part.column * out_.strides[axes + 1], item = part.item;
-  for (size_t i = axes; i-- > 0; item /= out_.shape[i]) at += item % out_.shape[i] * out_.strides[i];
-  std::byte* to = out_.bytes() + at * static_cast<int64_t>(size_of(out_.dtype));
-  convert_(values, 1, to, out_.strides[axes + 1], part.columns);
+  convert_(values, 1, out_.bytes() + position(out_, part, row), out_.strides.back(), part.columns);
 }
 
 void QuantMatmul::run_part(const Part& part) const {
@@ -243,9 +268,9 @@ NPU_OPERATOR(QuantMatmul, "quant_matmul", "quant", in<&QuantMatmul::x1>("x1"), i
              optional<&QuantMatmul::x1_scale>("x1_scale"), in<&QuantMatmul::x2_scale>("x2_scale"),
              optional<&QuantMatmul::y_scale>("y_scale"), optional<&QuantMatmul::x1_offset>("x1_offset"),
              optional<&QuantMatmul::x2_offset>("x2_offset"), optional<&QuantMatmul::y_offset>("y_offset"),
-             optional<&QuantMatmul::bias>("bias"), attr<&QuantMatmul::transpose_x1>("transpose_x1"),
-             attr<&QuantMatmul::transpose_x2>("transpose_x2"), attr<&QuantMatmul::group_size>("group_size"),
-             out<&QuantMatmul::out>("out"));
+             optional<&QuantMatmul::bias>("bias"), optional<&QuantMatmul::addend>("addend"),
+             attr<&QuantMatmul::transpose_x1>("transpose_x1"), attr<&QuantMatmul::transpose_x2>("transpose_x2"),
+             attr<&QuantMatmul::group_size>("group_size"), out<&QuantMatmul::out>("out"));
 
 }  // namespace
 }  // namespace npu::ops
