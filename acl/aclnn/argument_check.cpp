@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "ops/matmul/blocked.h"
+
 namespace npu::acl {
 namespace {
 
@@ -21,6 +23,7 @@ std::string names_of(uint64_t types) {
 
 /// The name of a format whose elements lie in blocks; empty for formats that only name the axes.
 std::string_view blocked_name(int32_t format) {
+  if (ops::is_blocked(format)) return "FRACTAL_NZ";
   switch (format) {
     case ACL_FORMAT_UNDEFINED:
     case ACL_FORMAT_NCHW:
@@ -34,7 +37,6 @@ std::string_view blocked_name(int32_t format) {
     case ACL_FORMAT_NC1HWC0: return "NC1HWC0";
     case ACL_FORMAT_FRACTAL_Z: return "FRACTAL_Z";
     case ACL_FORMAT_NC1HWC0_C04: return "NC1HWC0_C04";
-    case ACL_FORMAT_FRACTAL_NZ: return "FRACTAL_NZ";
     case ACL_FORMAT_NDC1HWC0: return "NDC1HWC0";
     case ACL_FRACTAL_Z_3D: return "FRACTAL_Z_3D";
     default: return "unknown";
@@ -63,7 +65,7 @@ void check_same(const Parameter& p, const Argument& argument, const Parameter& o
 
 bool detail::is_plain(int32_t format, const Parameter& p) {
   // `blocked` is the tables' word for the few weights that operators read in that format.
-  if (format == ACL_FORMAT_FRACTAL_NZ && std::string_view(p.word) == "blocked") return true;
+  if (ops::is_blocked(format) && std::string_view(p.word).starts_with("blocked")) return true;
   return blocked_name(format).empty();
 }
 
@@ -71,7 +73,7 @@ void detail::refuse_kind(const Tensor& tensor, const Parameter& p) {
   if (!p.rule.takes(tensor.dtype))
     fail(Code::kNnInvalidParam, "{} is {}; it may be {}: cast it first", p.name, tensor, names_of(p.rule.types));
   fail(Code::kNnInvalidParam, "{} has format {} ({}), whose elements lie in blocks; pass a plain one, as ACL_FORMAT_ND",
-       p.name, tensor.format, blocked_name(tensor.format));
+       p.name, tensor.format & 0xFFFF, blocked_name(tensor.format));
 }
 
 void check_values(const Row& row, std::span<const Argument> arguments) {

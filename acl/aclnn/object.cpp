@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "acl/error_state.h"
+#include "ops/matmul/blocked.h"
 
 namespace npu::acl {
 
@@ -49,6 +50,8 @@ Dims strides_of(const Dims& shape, const int64_t* stride) {
   return Dims(given);
 }
 
+bool is_half_word(int64_t n) { return n > 0 && n < (1 << 15); }
+
 /// In place: a tensor is large, and made for every call.
 void describe(aclTensor& out, std::span<const int64_t> dims, aclDataType dtype, const int64_t* stride, int64_t offset,
               aclFormat format, std::span<const int64_t> storage, void* data) {
@@ -70,6 +73,9 @@ void describe(aclTensor& out, std::span<const int64_t> dims, aclDataType dtype, 
   // Without storageDims the view itself is all there is.
   t.storage_elements = storage.empty() ? offset + t.span() : product(storage, "storageDims");
   t.data = data;
+  // Blocks of another width than 32 bytes: the storage's last size says it, and operators see no storage.
+  if (format == ACL_FORMAT_FRACTAL_NZ && storage.size() == dims.size() + 2 && is_half_word(storage.back()))
+    t.format = ops::blocked_format(storage.back(), t.dtype);
   out.storage = storage.empty() ? Dims{t.storage_elements} : Dims(storage);
 }
 
@@ -243,7 +249,7 @@ aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
 }
 aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
   return get("aclGetFormat", tensor, "aclTensor", "tensor", "format", format,
-             [](const aclTensor& t) { return t.tensor.format; });
+             [](const aclTensor& t) { return t.tensor.format & 0xFFFF; });
 }
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
   return get("aclGetDataType", tensor, "aclTensor", "tensor", "dataType", dataType,

@@ -10,6 +10,7 @@ WORDS = {
     "packed": "device tensor, also of 4-bit elements",
     "blocked": "device tensor, also in ACL_FORMAT_FRACTAL_NZ",
     "tensor[]": "list of device tensors",
+    "blocked[]": "list of device tensors, also in ACL_FORMAT_FRACTAL_NZ",
     "scalar": "one host number of any type",
     "scalar[]": "list of host numbers",
     "int[]": "list of integers",

@@ -12,6 +12,7 @@ WORDS = {
     "packed": ("const aclTensor*", "kTensor"),  # whose elements may be smaller than a byte
     "blocked": ("const aclTensor*", "kTensor"),  # that may lie in ACL_FORMAT_FRACTAL_NZ
     "tensor[]": ("const aclTensorList*", "kTensorList"),
+    "blocked[]": ("const aclTensorList*", "kTensorList"),
     "scalar": ("const aclScalar*", "kScalar"),
     "scalar[]": ("const aclScalarList*", "kScalarList"),
     "int[]": ("const aclIntArray*", "kIntArray"),
@@ -230,7 +231,7 @@ def parse_rules(text, where):
 def expand_rules(rules, row, where):
     """`*` means every tensor that is not named."""
     known = {p.name for p in row.parameters}
-    tensors = [p.name for p in row.parameters if p.word in ("tensor", "packed", "blocked", "tensor[]")]
+    tensors = [p.name for p in row.parameters if WORDS[p.word][1].startswith("kTensor")]
     if unknown := sorted(set(rules) - known - {"*"}):
         raise TableError(f"{where}: {row.name} has no argument {', '.join(unknown)}")
     rest = {name: rules["*"] for name in tensors if "*" in rules and name not in rules}

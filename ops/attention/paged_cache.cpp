@@ -47,9 +47,9 @@ Paged::Paged(const Tensor& tokens_, const Tensor& cache_, const std::string& mod
       name, tokens, cache);
   require(tokens.dtype == cache.dtype, "{} is {}, its cache {}: use one dtype", name, tokens.dtype, cache.dtype);
   // A matrix [block size, last] in ACL_FORMAT_FRACTAL_NZ that is one block wide lies as a plain one does.
-  constexpr int32_t kBlockedFormat = 29;
+  constexpr int32_t kBlockedFormat = 29, kNumber = 0xFFFF;
   require(
-      cache.format != kBlockedFormat ||
+      (cache.format & kNumber) != kBlockedFormat ||
           (blocked && cache.shape[3] * static_cast<int64_t>(size_of(cache.dtype)) == 32 && cache.shape[2] % 16 == 0),
       "the cache of {} is {} in FRACTAL_NZ: that needs cacheMode PA_NZ, 32 bytes last, and a block size that 16 "
       "divides",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul/blocked.h"
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
 
@@ -15,17 +16,22 @@ void require_inner(const char* left_name, const Tensor& left, const char* right_
 struct Addmm final : Operator {
   Tensor self, mat1, mat2, out;
   Scalar beta = 1, alpha = 1;
+  PlainWeight weight;
   Product product;
 
   void prepare() override {
     require(mat1.rank() == 2 && mat2.rank() == 2, "mat1 is {}, mat2 is {}: both must be matrices (2 dimensions)",
             mat1.shape, mat2.shape);
+    weight.plan(mat2, "mat2");
     require_inner("mat1", mat1, "mat2", mat2);
     const Dims shape{mat1.shape[0], mat2.shape[1]};
     require_shape(out, shape);
     product.plan(mat1, mat2, addend(self, shape), out, alpha, beta);
   }
-  void run() override { product.run(mat1, mat2, self, out); }
+  void run() override {
+    Scratch<std::byte> room;
+    product.run(mat1, weight.of(mat2, room), self, out);
+  }
   // Nothing of the tensors but their addresses is used after prepare, and those are taken with each run.
   void moved() override {}
   int64_t cost() const override { return product.cost(); }

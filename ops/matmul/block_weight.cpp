@@ -10,7 +10,7 @@ struct BlockWeight final : Operator {
   Tensor self;
 
   void prepare() override {
-    require(self.format != kBlockedFormat, "self is in ACL_FORMAT_FRACTAL_NZ already; give the plain weight");
+    require(!is_blocked(self.format), "self is in ACL_FORMAT_FRACTAL_NZ already; give the plain weight");
     const int64_t elements = blocked_elements(self.shape, self.dtype);
     require(self.contiguous(), "self is {} with strides {}; a weight must be row-major", self, self.strides);
     // A blocked matrix is padded, so it may need more memory than the row-major one that lies there.

@@ -10,9 +10,25 @@ namespace npu::ops {
 
 inline constexpr int32_t kBlockedFormat = 29;
 
+/// The format of blocks that are `width` elements wide. Blocks of 32 bytes have the plain number; what torch-npu casts
+/// has blocks of 16 elements also where those take 64 bytes, and the upper half of the number then says so.
+inline int32_t blocked_format(int64_t width, DType dtype) {
+  const bool usual = width * static_cast<int64_t>(size_of(dtype)) == 32;
+  return usual ? kBlockedFormat : kBlockedFormat | static_cast<int32_t>(width) << 16;
+}
+constexpr bool is_blocked(int32_t format) { return (format & 0xFFFF) == kBlockedFormat; }
+
 /// Elements that a weight of `shape` takes once it is blocked; leading axes are a batch of matrices. Raises 161002 for
 /// a rank below 2 and for a dtype that has no blocked layout.
 int64_t blocked_elements(const Dims& shape, DType dtype);
+
+/// Copies between row-major memory and blocks of the format of `blocked`, whose shape is that of the plain tensor.
+/// Blocks are filled up with zeros.
+void pack(const std::byte* plain, const Tensor& blocked);
+void unpack(const Tensor& blocked, std::byte* plain);
+
+/// What a matrix in blocks takes, by its shape and its format.
+int64_t blocked_bytes(const Tensor& blocked);
 
 /// Raises 161002 unless `bytes` from `data` on are live, where `data` is device memory.
 void check_room(const void* data, int64_t bytes, const char* name);

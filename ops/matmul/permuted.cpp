@@ -2,6 +2,7 @@
 // Batches of products whose operands and result lie in any order of axes: the permutations are views, nothing moves.
 #include <array>
 
+#include "ops/matmul/blocked.h"
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
 
@@ -43,6 +44,7 @@ struct PermutedProduct final : Operator {
     require(!bias.defined() || bias.count() == 0, "bias is {}; the function has no use for one: leave it out", bias);
     require(!scale.defined() || scale.count() == 0,
             "scale is {}: results of int8 are not built; leave it out and quantise what is computed", scale);
+    weight_.plan(x2, "x2");
     a_ = permuted("x1", x1, "perm_x1", perm_x1), b_ = permuted("x2", x2, "perm_x2", perm_x2);
     require(a_.shape[0] == b_.shape[0],
             "x1 is {}, x2 is {} in the order of the product: batch sizes differ ({} and {})", a_.shape, b_.shape,
@@ -53,7 +55,12 @@ struct PermutedProduct final : Operator {
     out_ = batch_split_factor > 1 ? grouped() : plain();
     product_.plan(a_, b_, {}, out_);
   }
-  void run() override { product_.run(a_, b_, {}, out_); }
+  void run() override {
+    Scratch<std::byte> room;
+    Tensor b = b_;
+    b.data = weight_.of(x2, room).data;
+    product_.run(a_, b, {}, out_);
+  }
   int64_t cost() const override { return product_.cost(); }
 
  private:
@@ -82,6 +89,7 @@ struct PermutedProduct final : Operator {
   }
 
   Tensor a_, b_, out_;
+  PlainWeight weight_;
   Product product_;
 };
 

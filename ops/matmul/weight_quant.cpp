@@ -108,7 +108,7 @@ void WeightQuantMatmul::check_types() const {
           "the output is {}, x is {}: they must be of one type, or the output float32", out.dtype, self.dtype);
   require(weight.dtype == DType::kInt8 || weight.dtype == DType::kInt4 || weight.dtype == DType::kInt32,
           "weight is {}; use int8, int4, or int32 with eight int4 in each", weight.dtype);
-  require(weight.format != kBlockedFormat, "weight is in ACL_FORMAT_FRACTAL_NZ; give the plain weight");
+  require(!is_blocked(weight.format), "weight is in ACL_FORMAT_FRACTAL_NZ; give the plain weight");
   require(!absent(scale), "antiquantScale has no elements; one number at least is needed");
 }
 

@@ -28,14 +28,17 @@ void GroupedMatmul::check_reserved() const {
                                                              {&dynamic_quant_scale_out, "dynQuantScaleOut"}};
   for (const auto& [list, name] : reserved)
     require(absent(*list), "{} is given; the function has a place for it and no meaning: leave it out", name);
+  require(quant_group_size == 0, "quantGroupSize is {}; the groups of a scale follow from its shape: use 0",
+          quant_group_size);
 }
 
 void GroupedMatmul::find_weights() {
   weights_.clear();
+  blocked_.assign(weight.size(), {});
   one_weight_ = weight.size() == 1 && weight[0].rank() == 3;
   for (const Tensor& t : weight) {
     require(t.rank() == 2 || one_weight_, "weight is {}; use a list of matrices, or one tensor [groups, k, n]", t);
-    require(t.format != kBlockedFormat, "weight is in ACL_FORMAT_FRACTAL_NZ; give the plain weight");
+    blocked_[static_cast<size_t>(&t - weight.data())].plan(t, "weight");
     const Tensor plain = unpacked(t);
     const size_t lead = plain.rank() - 2;
     for (int64_t g = 0; g < (lead == 0 ? 1 : plain.shape[0]); ++g) {
@@ -107,13 +110,12 @@ void GroupedMatmul::check_quantised() const {
   const DType kind = scaled ? scale[0].dtype : DType::kUndefined;
   const bool packed = kind == DType::kInt64 || kind == DType::kUInt64;
   for (const Tensor& t : scale) require(!scaled || t.dtype == kind, "scale has tensors of {} and {}", kind, t.dtype);
-  require(
-      (packed && made == DType::kInt8) || (!scaled && made == DType::kInt32) ||
-          ((kind == DType::kFloat || kind == DType::kBFloat16) && (made == DType::kHalf || made == DType::kBFloat16)),
-      "x is int8, out is {}, scale is {}; an out of int8 takes int64, bfloat16 and float16 take bfloat16 or float32, "
-      "int32 takes none",
-      made, scaled ? name_of(kind) : "null");
-  require(!tokens || (scaled && !packed), "perTokenScale goes with an out of bfloat16 or float16, out is {}", made);
+  require((packed && made == DType::kInt8) || (!scaled && made == DType::kInt32) ||
+              ((kind == DType::kFloat || kind == DType::kBFloat16) && is_short_float(made)),
+          "x is int8, out is {}, scale is {}; an out of int8 takes int64, floats take bfloat16 or float32, int32 takes "
+          "none",
+          made, scaled ? name_of(kind) : "null");
+  require(!tokens || (scaled && !packed), "perTokenScale goes with an out of floats, out is {}", made);
   for (const Tensor& t : bias) {
     require(!t.defined() || t.dtype == DType::kInt32 || (scaled && !packed && is_short_float(t.dtype)),
             "bias is {}; use int32", t.dtype);

@@ -64,6 +64,17 @@ GroupedMatmul::Tensors GroupedMatmul::apart(const Tensors& list, std::deque<Scra
   return there;
 }
 
+/// The matrices of the groups, those that lie in blocks as plain ones in memory of their own.
+GroupedMatmul::Tensors GroupedMatmul::plain_weights(std::deque<Scratch<std::byte>>& room) const {
+  Tensors there = weights_;
+  for (size_t i = 0; i < weight.size(); ++i) {
+    void* data = blocked_[i].of(weight[i], room.emplace_back()).data;
+    if (data == weight[i].data) continue;
+    for (size_t g = one_weight_ ? 0 : i; g < (one_weight_ ? there.size() : i + 1); ++g) there[g].data = data;
+  }
+  return there;
+}
+
 /// Rows [row, row + count) of the result of a group, or of the only one.
 Matrix GroupedMatmul::out_of(int64_t group, int64_t row, int64_t count) const {
   const Tensor& t = out[split_item >= 2 ? 0 : static_cast<size_t>(group)];
@@ -203,7 +214,8 @@ void GroupedMatmul::finish_whole(const Item& item, const cube::Tile& tile, const
 void GroupedMatmul::run() {
   std::deque<Scratch<std::byte>> room;
   const Tensors left = apart(x, room);
-  const Tensors kept = std::exchange(weights_, apart(weights_, room));
+  const Tensors kept = std::exchange(weights_, plain_weights(room));
+  weights_ = apart(weights_, room);
   GroupedProduct product;
   if (axis_ == kNone) add_lone(left, product.items);
   if (axis_ == kRows) add_rows(left, product.items);
@@ -234,7 +246,8 @@ NPU_OPERATOR(GroupedMatmul, "grouped_matmul", "moe", in<&GroupedMatmul::x>("x"),
              optional<&GroupedMatmul::activation_quant_offset>("activation_quant_offset"),
              attr<&GroupedMatmul::split_item>("split_item"), attr<&GroupedMatmul::group_type>("group_type"),
              attr<&GroupedMatmul::group_list_type>("group_list_type"), attr<&GroupedMatmul::act_type>("act_type"),
-             out<&GroupedMatmul::out>("out"), optional_out<&GroupedMatmul::act_out>("act_out"),
+             attr<&GroupedMatmul::quant_group_size>("quant_group_size"), out<&GroupedMatmul::out>("out"),
+             optional_out<&GroupedMatmul::act_out>("act_out"),
              optional_out<&GroupedMatmul::dynamic_quant_scale_out>("dynamic_quant_scale_out"));
 
 }  // namespace npu::ops

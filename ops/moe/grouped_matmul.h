@@ -7,6 +7,7 @@
 #include <deque>
 #include <vector>
 
+#include "ops/matmul/blocked.h"
 #include "ops/matmul/grouped_product.h"
 #include "ops/moe/group_list.h"
 #include "ops/operator.h"
@@ -22,7 +23,7 @@ struct GroupedMatmul final : Operator {
       activation_quant_scale, activation_quant_offset, out, act_out, dynamic_quant_scale_out;
   Tensor group_list;
   std::vector<int64_t> ends;
-  int64_t split_item = 0, group_type = kByLists, group_list_type = 0, act_type = 0;
+  int64_t split_item = 0, group_type = kByLists, group_list_type = 0, act_type = 0, quant_group_size = 0;
 
   void prepare() override;
   void run() override;
@@ -52,6 +53,7 @@ struct GroupedMatmul final : Operator {
     return weights_[weights_.size() == 1 ? 0 : static_cast<size_t>(group)];
   }
 
+  Tensors plain_weights(std::deque<Scratch<std::byte>>& room) const;
   Tensors apart(const Tensors& list, std::deque<Scratch<std::byte>>& room) const;
   void add_lone(const Tensors& left, std::vector<Item>& to) const;
   void add_rows(const Tensors& left, std::vector<Item>& to) const;
@@ -62,10 +64,11 @@ struct GroupedMatmul final : Operator {
 
   Axis axis_ = kNone;
   int64_t groups_ = 0;
-  Tensors weights_;          ///< a matrix for each group, or the one that all parts of the depth are cut from
-  bool one_weight_ = false;  ///< all in one tensor [groups, k, n]
-  bool whole_ = false;       ///< int8 by int8
-  bool few_bits_ = false;    ///< weights of int8 or int4 beside halves
+  std::vector<PlainWeight> blocked_;  ///< for each tensor of `weight`
+  Tensors weights_;                   ///< a matrix for each group, or the one that all parts of the depth are cut from
+  bool one_weight_ = false;           ///< all in one tensor [groups, k, n]
+  bool whole_ = false;                ///< int8 by int8
+  bool few_bits_ = false;             ///< weights of int8 or int4 beside halves
   GroupList list_;
   int64_t work_ = 0;
 };

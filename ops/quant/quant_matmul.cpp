@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "ops/cube/gemm.h"
+#include "ops/matmul/blocked.h"
 #include "ops/operator.h"
 #include "ops/quant/column_scale.h"
 #include "ops/quant/whole_matrix.h"
@@ -51,6 +52,7 @@ struct QuantMatmul final : Operator {
   void store(const Part& part, int64_t row, const void* values) const;
 
   WholeMatrix a_, b_;
+  PlainWeight weight_;
   Tensor out_;
   int64_t items_ = 1, m_ = 0, n_ = 0, k_ = 0, groups_ = 1;
   int64_t group_ = 0;  ///< rows of x2 in a group; 0 without groups
@@ -77,6 +79,7 @@ void QuantMatmul::check_types() const {
 
 void QuantMatmul::plan_shapes() {
   a_.plan(x1, transpose_x1, "x1");
+  weight_.plan(x2, "x2");
   b_.plan(x2, transpose_x2, "x2");
   require(a_.four_bits() == b_.four_bits(),
           "x1 is {}, x2 is {}: 8-bit numbers times 4-bit ones are not built; use npu_weight_quant_batchmatmul", x1, x2);
@@ -254,6 +257,8 @@ void QuantMatmul::run_part(const Part& part) const {
 
 void QuantMatmul::run() {
   if (out.count() == 0) return;
+  Scratch<std::byte> room;
+  b_.lie_at(weight_.of(x2, room).data);
   offsets_.load(), row_scales_.load(), bias_.load();
   scales_.load(offsets_.row(0));
   const int64_t row_parts = (m_ + kRows - 1) / kRows, column_parts = (n_ + kColumns - 1) / kColumns;

@@ -16,6 +16,8 @@ class WholeMatrix {
   int64_t columns() const { return t_.shape.back(); }
   bool four_bits() const { return t_.dtype == DType::kInt4; }
   Dims batch() const { return Dims(std::span(t_.shape.data(), t_.rank() - 2)); }
+  /// The same numbers at another place.
+  void lie_at(void* data) { t_.data = data; }
   /// Repeats the matrices until the batch is `batch`.
   void expand(const Dims& batch);
 

@@ -314,12 +314,18 @@ def _variants(case_):
         yield from ((dtype, "plain", None) for dtype in DTYPES if dtype not in described)
 
 
-def _on_device(device, value):
+def _on_device(device, value, blocked=False):
     if isinstance(value, torch.Tensor):
-        return DeviceTensor(device, value)
+        return DeviceTensor.of(device, value, blocked)
     if isinstance(value, list) and value and any(isinstance(v, torch.Tensor) for v in value):
-        return [None if v is None else DeviceTensor(device, v) for v in value]
+        return [None if v is None else DeviceTensor.of(device, v, blocked) for v in value]
     return value
+
+
+def _blocked(name):
+    """The weights of a function of blocked weights, and what is cast from blocks."""
+    takes = "weightnz" in name.lower() or name == "aclnnNpuFormatCast"
+    return {a.name for a in FUNCTIONS[name] if takes and a.word.startswith("blocked")}
 
 
 def run(device: Device, case_: Case, seed=0):
@@ -365,7 +371,7 @@ def run_variant(device, case_, dtype, layout, shape, seed):
             sums = _apply(absolute(case_.oracle) if case_.terms == "absolute" else case_.terms, inputs)
             terms = {a.name: s for a, s in zip(written, sums, strict=True)}
     try:
-        values = {n: _on_device(device, v) for n, v in inputs.items()}
+        values = {n: _on_device(device, v, n in _blocked(case_.name)) for n, v in inputs.items()}
         for a in written:
             if a.role == "out":
                 values[a.name] = _on_device(device, _output(case_, a, expected.get(a.name), dtype, spare))
@@ -401,7 +407,9 @@ def _cannot_hold(expected, inputs):
 def _spare_output(case_, argument, inputs):
     """An output for a call that is refused before anybody looks at shapes."""
     made = next((_tensors(value) for value in inputs.values() if _tensors(value)), [torch.zeros(())])
-    return [torch.zeros_like(t) for t in made] if argument.word == "tensor[]" else torch.zeros_like(made[0])
+    return (
+        [torch.zeros_like(t) for t in made] if argument.word in ("tensor[]", "blocked[]") else torch.zeros_like(made[0])
+    )
 
 
 def expect_refusal(device, case_, values, argument, label):
@@ -432,7 +440,7 @@ def refuse_each(device: Device, name, seed=0):
             values = _inputs(case_, good, seed)
             values |= {a.name: _spare_output(case_, a, values) for a in arguments if a.role == "out"}
             wrong = [t.to(dtype) for t in _tensors(values[argument.name])] or [torch.zeros((), dtype=dtype)]
-            values[argument.name] = wrong if argument.word == "tensor[]" else wrong[0]
+            values[argument.name] = wrong if argument.word in ("tensor[]", "blocked[]") else wrong[0]
             # A number that must name this type follows it, so that the type alone is wrong.
             values |= {n: dtype for n, rule in rules.items() if rule.same == argument.name}
             expect_refusal(device, case_, values, argument.name, f"{name} {argument.name} {type_name(dtype)}")

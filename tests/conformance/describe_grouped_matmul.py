@@ -71,6 +71,10 @@ LATER = {"per_token_scale": None, "activation_input": None, "activation_quant_sc
 def grouped(oracle, kinds, **values):
     for name in ("aclnnGroupedMatmulV4", "aclnnGroupedMatmulV5"):
         case(name, oracle, kinds, **(LEFT_OUT | LATER | {"bias": None} | values))
+    # 4-bit weights, eight in an int32, do not lie in blocks.
+    if values["weight"][0].dtype != torch.int32:
+        case("aclnnGroupedMatmulWeightNz", oracle, kinds, quant_group_size=0,
+             **(LEFT_OUT | LATER | {"bias": None} | values))  # fmt: skip
 
 
 F32 = torch.float32

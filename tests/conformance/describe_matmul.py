@@ -44,3 +44,13 @@ for m, k in ((5, 7), (300, 70), (3, 0)):
          REAL, self=T(m, k), vec1=T(m), vec2=T(k), beta=1.0, alpha=1.0)  # fmt: skip
 for k in (0, 1, 50, 30000):
     sums("aclnnDot", lambda self, other: torch.dot(self, other), REAL + INTEGER[:2], self=T(k), other=T(k))
+
+# Weights in blocks: whole ones and their transposes, with sizes that fill blocks and sizes that do not.
+NZ = [torch.float32, torch.float16, torch.bfloat16]
+whole = functools.partial(sums, layouts=("plain", "transposed"))
+for m, k, n in ((3, 4, 5), (65, 130, 33), (16, 32, 64), (4, 0, 3)):
+    whole("aclnnMatmulWeightNz", lambda self, mat2: self @ mat2, NZ, self=T(m, k), mat2=T(k, n))
+    whole("aclnnAddmmWeightNz", lambda self, mat1, mat2, beta, alpha: torch.addmm(self, mat1, mat2, beta=beta,
+          alpha=alpha), NZ, self=T(n), mat1=T(m, k), mat2=T(k, n), beta=2, alpha=3)  # fmt: skip
+    whole("aclnnBatchMatMulWeightNz", lambda self, mat2: torch.bmm(self, mat2), NZ, self=T(3, m, k), mat2=T(3, k, n))
+whole("aclnnMatmulWeightNz", lambda self, mat2: self @ mat2, NZ, self=T(2, 3, 40), mat2=T(40, 21))

@@ -31,6 +31,9 @@ for first, order1 in (((6, 5, 40), [0, 1, 2]), ((5, 6, 40), [1, 0, 2])):
             case("aclnnTransposeBatchMatMul", permuted_product, FLOATS, x1=T(*first), x2=T(*second), bias=None,
                  scale=None, perm_x1=order1, perm_x2=order2, perm_y=order, batch_split_factor=factor,
                  layouts=("plain", "transposed", "sliced"), terms="absolute")  # fmt: skip
+            case("aclnnTransposeBatchMatMulWeightNz", permuted_product, FLOATS, x1=T(*first), x2=T(*second), bias=None,
+                 scale=None, perm_x1=order1, perm_x2=order2, perm_y=order, batch_split_factor=factor,
+                 layouts=("plain", "transposed"), terms="absolute")  # fmt: skip
 
 # --- low-rank updates -----------------------------------------------------------------------------------------------
 

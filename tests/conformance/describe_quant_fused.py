@@ -257,7 +257,10 @@ def scattered(self, indices, updates, quant_scales, quant_zero_points):
 
 for kind, zeros in ((F32, I32), (torch.bfloat16, torch.bfloat16)):
     for zero in (None, T(1, 1, 1, 32, low=-9, high=9, dtype=zeros)):
-        case("aclnnInplaceQuantScatter", scattered, HALF, self=T(3, 2, 9, 32, low=-99, high=99, dtype=I8),
-             indices=fixed(4, 0, dtype=I32), updates=T(2, 2, 3, 32), quant_zero_points=zero, axis=-2, quant_axis=-1,
-             quant_scales=T(1, 1, 1, 32, **SMALL, dtype=kind), reduction=1, layouts=("plain",),
-             whole={"self": I8})  # fmt: skip
+        scatter = {
+            "self": T(3, 2, 9, 32, low=-99, high=99, dtype=I8), "indices": fixed(4, 0, dtype=I32), "axis": -2,
+            "updates": T(2, 2, 3, 32), "quant_zero_points": zero, "quant_axis": -1, "reduction": 1,
+            "quant_scales": T(1, 1, 1, 32, **SMALL, dtype=kind), "layouts": ("plain",), "whole": {"self": I8},
+        }  # fmt: skip
+        case("aclnnInplaceQuantScatter", scattered, HALF, **scatter)
+        case("aclnnInplaceQuantScatterV2", scattered, HALF, round_mode="rint", **scatter)

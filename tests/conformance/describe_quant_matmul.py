@@ -65,8 +65,10 @@ def quantised(kind, x1, x2, x2_scale, x1_scale=None, x2_offset=None, bias=None, 
         return v5(x1, x2, None, scale, offset, bias)
 
     empty = dict.fromkeys(("y_scale", "x1_offset", "y_offset"))
-    case("aclnnQuantMatmulV5", v5, x1_scale=x1_scale, x2_scale=x2_scale, x2_offset=x2_offset, group_size=0, **empty,
-         **common)  # fmt: skip
+    for name in ("aclnnQuantMatmulV5", "aclnnQuantMatmulWeightNz"):
+        if x2.dtype == I8 or name.endswith("V5"):  # 4-bit weights do not lie in blocks
+            case(name, v5, x1_scale=x1_scale, x2_scale=x2_scale, x2_offset=x2_offset, group_size=0, **empty,
+                 **common)  # fmt: skip
     case("aclnnQuantMatmulV4", v4, pertoken_scale=x1_scale, scale=x2_scale, offset=x2_offset, **common)
     if x1_scale is None:
         case("aclnnQuantMatmulV3", v3, scale=x2_scale, offset=x2_offset, **common)

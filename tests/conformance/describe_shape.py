@@ -70,3 +70,9 @@ for diagonal in (0, 2, -1, 9):
         case("aclnnInplaceTril", lambda self, diagonal: self.tril(diagonal), EVERY, **options, **INOUT)
         case("aclnnTriu", lambda self, diagonal: self.triu(diagonal), EVERY, **options, **SAME)
         case("aclnnInplaceTriu", lambda self, diagonal: self.triu(diagonal), EVERY, **options, **INOUT)
+
+# From blocks to rows; tests/end_to_end goes both ways.
+for shape in ((16, 32), (40, 33), (2, 3, 17, 16), (3, 0)):
+    case("aclnnNpuFormatCast", lambda src: src.clone(),
+         [torch.float32, torch.float16, torch.bfloat16, torch.int8], src=T(*shape), layouts=("plain",),
+         out_dtypes={"dst": None})  # fmt: skip

@@ -108,22 +108,31 @@ class DeviceTensor:
         storage = tensor.untyped_storage()
         self.size = len(storage)
         raw = torch.empty(0, dtype=torch.uint8).set_(storage) if self.size else None
+        self.storage = [self.size // tensor.element_size()]
         self.pointer = device.upload(raw.numpy().tobytes() if self.size else b"")
         self.handle = None
 
-    def create(self):
+    def create(self, form=None):
         t = self.host
         dims = (C.c_int64 * max(t.dim(), 1))(*t.shape)
         strides = (C.c_int64 * max(t.dim(), 1))(*t.stride())
-        elements = (C.c_int64 * 1)(self.size // t.element_size())
-        form = {3: 47, 4: 0, 5: 30}.get(t.dim(), 2)
+        elements = (C.c_int64 * len(self.storage))(*self.storage)
+        form = form or {3: 47, 4: 0, 5: 30}.get(t.dim(), 2)
         self.handle = LIB.aclCreateTensor(
             dims, C.c_uint64(t.dim()), DTYPES[t.dtype], strides, C.c_int64(t.storage_offset()), form, elements,
-            C.c_uint64(1), self.pointer,
+            C.c_uint64(len(self.storage)), self.pointer,
         )  # fmt: skip
         if not self.handle:
             raise CallError(-1, (LIB.aclGetRecentErrMsg() or b"").decode())
         return C.c_void_p(self.handle)
+
+    @classmethod
+    def of(cls, device, tensor, blocked=False):
+        """`tensor` on the device, in blocks where that is asked for and its type and strides let it."""
+        if not blocked or tensor.dim() < 2 or tensor.dtype not in BlockedTensor.WIDTH or tensor.storage_offset():
+            return cls(device, tensor)
+        whole = tensor.is_contiguous() or tensor.mT.is_contiguous()
+        return BlockedTensor(device, tensor) if whole else cls(device, tensor)
 
     def view_shape(self):
         """The shape after the run, for outputs whose size depends on data."""
@@ -138,6 +147,24 @@ class DeviceTensor:
         if storage is None:
             return torch.empty_strided(t.shape, t.stride(), dtype=t.dtype)
         return torch.empty(0, dtype=t.dtype).set_(storage, t.storage_offset(), t.shape, t.stride())
+
+
+class BlockedTensor(DeviceTensor):
+    """A whole tensor, or the transpose of one, as torch-npu casts it to ACL_FORMAT_FRACTAL_NZ (29)."""
+
+    WIDTH = {torch.float32: 16, torch.float16: 16, torch.bfloat16: 16, torch.int8: 32}
+
+    def __init__(self, device, tensor):
+        base = tensor if tensor.is_contiguous() else tensor.mT
+        width = self.WIDTH[base.dtype]
+        padding = (0, -base.shape[-1] % width, 0, -base.shape[-2] % 16)
+        blocks = torch.nn.functional.pad(base, padding).unflatten(-1, (-1, width)).unflatten(-3, (-1, 16))
+        blocks = blocks.movedim(-2, -4).contiguous()
+        super().__init__(device, blocks)
+        self.host, self.storage = tensor, list(blocks.shape)
+
+    def create(self):
+        return super().create(29)
 
 
 def _scalar(value):
@@ -171,7 +198,7 @@ def _argument(word, value, keep):
         return C.c_void_p(None)
     if word in ("tensor", "packed", "blocked"):
         made, kind = value.create(), "Tensor"
-    elif word == "tensor[]":
+    elif word in ("tensor[]", "blocked[]"):
         members = [C.c_void_p(None) if v is None else v.create() for v in value]
         made, kind = _list("TensorList", members), "TensorList"
     elif word == "scalar":
