@@ -147,6 +147,57 @@ for kind, low, high in ((I8, -128, 127), ("int4", -8, 7)):
              group_index=fixed(1, 1, 6), dst_type=NUMBERS[kind], layouts=("plain", "sliced"), **common)  # fmt: skip
 
 
+def by_mode(mode, asymmetric_too):
+    """Scales for the numbers of a column, or one for all."""
+    axes = -2 if mode == "perchannel" else None
+
+    def oracle(x, smooth_scales):
+        values = x if smooth_scales is None else x * smooth_scales
+        if asymmetric_too:
+            top, bottom = (values.amax(axes), values.amin(axes)) if axes else (values.max(), values.min())
+            scale = (top - bottom) / 255
+            offset = 127 - top / scale
+        else:
+            scale = (values.abs().amax(axes) if axes else values.abs().max()) / 127
+            offset = torch.zeros_like(scale)
+        given = (t.unsqueeze(-2) if axes else t for t in (scale, offset))
+        divisor, shift = given
+        made = values / divisor + shift
+        shape = scale.shape if axes else (1,)
+        return made, scale.reshape(shape), offset.reshape(shape) if asymmetric_too else None
+
+    return oracle
+
+
+def magnitudes(mode):
+    axes = -2 if mode == "perchannel" else None
+
+    def terms(x, smooth_scales):
+        values = x if smooth_scales is None else x * smooth_scales
+        top, bottom = (values.amax(axes), values.amin(axes)) if axes else (values.max(), values.min())
+        shape = top.shape if axes else (1,)
+        scale, offset = (top.abs() + bottom.abs()) / 255, 127 + (top / (top - bottom)).abs() * 255
+        return values, scale.reshape(shape), offset.reshape(shape)
+
+    return terms
+
+
+for mode in ("perchannel", "pertensor"):
+    for version, more in (("V3", {}), ("V4", {"dst_type_max": 0.0})):
+        for shape in ((5, 64), (2, 3, 48), (300, 20)):
+            for smooth in (None, T(shape[-1])):
+                for asymmetric_too in (False, True):
+                    case(f"aclnnDynamicQuant{version}", by_mode(mode, asymmetric_too), HALF, x=T(*shape),
+                         smooth_scales=smooth, group_index=None, dst_type=NUMBERS[I8], quant_mode=mode,
+                         is_symmetrical=not asymmetric_too, whole={"y": I8}, out_dtypes=STATISTICS,
+                         layouts=("plain", "transposed", "sliced"),
+                         terms=magnitudes(mode) if asymmetric_too else None, **more)  # fmt: skip
+for version, more in (("V3", {}), ("V4", {"dst_type_max": 0.0})):
+    case(f"aclnnDynamicQuant{version}", symmetric(127), HALF, x=T(2, 3, 64), smooth_scales=T(64), group_index=None,
+         dst_type=NUMBERS[I8], quant_mode="pertoken", is_symmetrical=True, whole={"y": I8}, out_dtypes=STATISTICS,
+         **more)  # fmt: skip
+
+
 def brought_back(x, scale, offset, sqrt_mode):
     numbers = unpacked(x) if x.dtype == I32 else x
     return (numbers + (0 if offset is None else offset)) * scale * (scale if sqrt_mode else 1)
