@@ -151,3 +151,37 @@ def test_edges_attend_to_pairs_of_edges():
     want.backward(grad.double())
     for a, b in [(got, want), *((x.grad, y.grad) for x, y in zip(ours, theirs, strict=True))]:
         torch.testing.assert_close(a.detach().cpu().double(), b.detach(), rtol=1e-4, atol=1e-4)
+
+
+X, W, F32 = torch.ones(4, 48, dtype=torch.int8), torch.ones(2, 48, 64, dtype=torch.int8), torch.ones(2, 64)
+ENDS, ROW = torch.tensor([2, 4]), torch.ones(4)
+HALVES = torch.ones(1, 2, 64, 128).half()
+CUBE = torch.ones(1, 1, 16, 32, 32).half()
+REFUSED = {
+    "bias is": lambda: torch_npu.npu_grouped_matmul_finalize_routing(
+        X.npu(), W.npu(), ENDS.npu(), scale=F32.npu(), pertoken_scale=ROW.npu(), bias=F32.npu(),
+        row_index=torch.arange(4).npu()),
+    "dequantMode is 1": lambda: torch_npu.npu_grouped_matmul_swiglu_quant_v2(
+        X.npu(), [W.npu()], [F32.npu()], ROW.npu(), ENDS.npu(), dequant_mode=1, quant_dtype=1),
+    "sparse_mode is 1": lambda: torch_npu.npu_lightning_indexer(
+        HALVES.npu(), HALVES[:, :, :1].npu(), HALVES[..., 0].npu(), sparse_count=2, sparse_mode=1),
+    "cache_mode is PA_BNSD": lambda: torch_npu.npu_qkv_rms_norm_rope_cache(
+        torch.ones(2, 96).half().npu(), *torch.ones(2, 32).half().npu(), *torch.ones(2, 2, 32).half().npu(),
+        torch.arange(2).npu(), torch.ones(2, 32).half().npu(), *torch.ones(2, 1, 2, 4, 16).half().npu(),
+        [1, 2, 3, 32], [1, 1, 1], cache_mode="PA_BNSD"),
+    "mask is": lambda: torch_npu.npu_masked_causal_conv1d(
+        torch.ones(9, 2, 16).npu(), torch.ones(3, 16).npu(), mask=torch.ones(9, 2).bool().npu()),
+    "quant_mode is 'perrow'": lambda: torch_npu.npu_dynamic_quant(torch.ones(4, 8).half().npu(), quant_mode="perrow"),
+    "dst_type_max is 15": lambda: torch_npu.npu_dynamic_quant(torch.ones(4, 8).half().npu(), dst_type_max=15.0),
+    "atten_mask is": lambda: torch_npu.npu_fused_floyd_attention(
+        *[CUBE.npu()] * 2, CUBE.npu(), *[CUBE.new_ones(1, 1, 32, 32, 32).npu()] * 2,
+        atten_mask=torch.zeros(1, 1, 16, 32, 32).bool().npu()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_not_built_is_refused_by_name(text):
+    with pytest.raises(RuntimeError) as refusal:
+        REFUSED[text]()
+        torch.npu.synchronize()
+    assert text in str(refusal.value)
