@@ -21,9 +21,9 @@ aclError anynpu_saturate(int32_t device, const char* type, anynpu_value* const* 
     given(type, "type");
     const auto in = npu::acl::values_of(inputs, input_count, "inputs");
     auto out = npu::acl::values_of(results, result_count, "results");
-    const auto describe = [](const void* op, npu::device::Overflow& overflow) {
-      overflow.node = static_cast<const char*>(op);
-      overflow.type = npu::graph::ir_type(overflow.node);
+    const auto describe = [](const void* op, npu::device::TaskName& name) {
+      name.node = static_cast<const char*>(op);
+      name.type = npu::graph::ir_type(name.node);
     };
     npu::ops::run_on(device, nullptr, {describe, type}, [&] { npu::graph::saturate_from_host(device, in, out); });
     for (size_t i = 0; i < result_count; ++i) {

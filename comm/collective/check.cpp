@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "comm/collective/shown.h"
 #include "comm/core/reduce.h"
 #include "device/memory/memory.h"
+#include "ops/runner/observer.h"
 
 namespace npu::comm {
 
@@ -83,10 +85,17 @@ Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp
 
 void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, Parts parts) {
   const CollectiveDef& row = call.row();
-  communicator.launch_in_order(lane, row.name, [=, &communicator, body = row.body, parts = std::move(parts)] {
-    Meeting meeting(communicator, call, buffers, parts);
-    if (body != nullptr) body(meeting);
-    meeting.leave();
+  // Within an operator that meets ranks it is that operator's own affair.
+  const bool alone = !lane.in_turn();
+  communicator.launch_in_order(lane, row.name, [=, &communicator, &row, parts = std::move(parts)] {
+    const auto run = [&] {
+      Meeting meeting(communicator, call, buffers, parts);
+      if (row.body != nullptr) row.body(meeting);
+      meeting.leave();
+    };
+    if (alone && ops::observed()) [[unlikely]]
+      return show(communicator, row.name, std::vector<Shown>{{call, buffers}}, run);
+    run();
   });
 }
 

@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "comm/collective/check.h"
+#include "comm/collective/shown.h"
+#include "ops/runner/observer.h"
 
 namespace npu::comm {
 namespace {
@@ -24,6 +26,17 @@ struct Item {
                        message.element.bytes);
   }
 };
+
+Buffers buffers_of(const Message& message) {
+  const uint64_t bytes = message.count * message.element.bytes;
+  return message.receives ? Buffers{nullptr, 0, message.buffer, bytes} : Buffers{message.buffer, bytes, nullptr, 0};
+}
+
+std::vector<Shown> shown(const std::vector<Item>& items) {
+  std::vector<Shown> all;
+  for (const Item& item : items) all.push_back({item.call(), buffers_of(item.message)});
+  return all;
+}
 
 class Exchange : Watch {
  public:
@@ -104,7 +117,12 @@ void exchange(Communicator& communicator, Lane lane, std::vector<Message> messag
       item.message = message;
       item.number = message.receives ? communicator.next_received(message.peer) : communicator.next_sent(message.peer);
     }
-    return [&communicator, items] { Exchange(communicator, *items).run(); };
+    return [&communicator, items, name] {
+      const auto run = [&] { Exchange(communicator, *items).run(); };
+      if (ops::observed()) [[unlikely]]
+        return show(communicator, name, shown(*items), run);
+      run();
+    };
   });
 }
 

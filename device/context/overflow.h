@@ -16,13 +16,17 @@ namespace npu::device {
 /// How many overflows a device remembers; the oldest goes first.
 inline constexpr size_t kMostOverflows = 64;
 
-/// A result that left its type's range, as it was before it was saturated.
-struct Overflow {
-  int device = 0;
-  int64_t step = 0;      ///< how often the word had been cleared before: with loss scaling, the training step from 0
+/// What a client calls a task.
+struct TaskName {
   std::string function;  ///< of the client, that the node is in; "" where there is none
   std::string node;      ///< the client's name for the call
   std::string type;      ///< the vendor's name of the operator
+};
+
+/// A result that left its type's range, as it was before it was saturated.
+struct Overflow : TaskName {
+  int device = 0;
+  int64_t step = 0;      ///< how often the word had been cleared before: with loss scaling, the training step from 0
   std::string output;    ///< which result of it
   DType dtype = DType::kUndefined;
   Dims shape;

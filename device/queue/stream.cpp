@@ -70,6 +70,8 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
 
 constinit std::atomic<int32_t> Stream::untold_failures_{0};
 
+const Stream* Stream::running() { return own_stream; }
+
 void set_failure_hook(void (*hook)(const TaskFailure&)) { failure_hook = hook; }
 
 // Handing a small kernel to another thread costs more than the kernel, so an idle stream runs it here. The order holds:
@@ -202,7 +204,7 @@ void Stream::keep_error(const Task& task) {
     }
     if ((task.flags & kTaskGates) != 0) condition_ = Condition::kSpoiled;
     if (condition_ == Condition::kSound) condition_ = Condition::kFailed;
-    number = progress_->completed.load(std::memory_order_relaxed);
+    number = running_number();
   }
   if (auto* hook = failure_hook.load()) {
     hook({static_cast<uint32_t>(number), static_cast<uint32_t>(id()), static_cast<uint32_t>(gettid()),

@@ -52,6 +52,11 @@ class Stream {
   /// From a task of this stream: what it depends on has failed. Later work is dropped until that is told.
   void take_over(FailurePtr failure);
 
+  /// The stream whose task this thread runs, or null.
+  static const Stream* running();
+  /// From a task of this stream: its number, counted from 0, as a failure names it.
+  uint64_t running_number() const { return progress_->completed.load(std::memory_order_relaxed); }
+
   int32_t id() const { return id_.load(std::memory_order_relaxed); }  ///< small number, unique in the process
   int device() const { return device_.load(std::memory_order_relaxed); }
   uint32_t priority() const { return priority_; }  ///< 0 (high) to 7; recorded, not used to schedule

@@ -72,10 +72,20 @@ struct Step {
   std::vector<SlotId> done;          ///< late slots nobody needs after this step
 };
 
+/// A node that computes, for observers; its steps stand side by side. Nodes that the client runs are none of them, nor
+/// are those that only bring values or run functions.
+struct PlannedNode {
+  std::shared_ptr<const Node> node;
+  std::vector<std::string> origins;  ///< the client's nodes that a fused one stands for
+  int32_t first = 0, end = 0;        ///< its steps
+  std::vector<Planned> inputs, outputs;
+};
+
 struct Plan {
   std::string function;  ///< the client's name of it
   std::vector<Slot> slots;
   std::vector<Step> steps;
+  std::vector<PlannedNode> nodes;
   std::vector<std::vector<int32_t>> users;  ///< of each late slot: the operator steps that hold its address
   std::vector<Planned> arguments;
   std::vector<Planned> results;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/context/state.h"
+#include "graph/ir/control_flow.h"
 #include "graph/ir/node_error.h"
 #include "graph/passes/pass.h"
 #include "graph/passes/pattern/unfuse.h"
@@ -100,6 +101,7 @@ bool Planner::lower(NodeId id) {
   try {
     lower_by_meaning(node);
     fold(id, first_step, first_slot);
+    show_to_observers(node, first_step);
     return true;
   } catch (const NeedsValue& need) {
     undo();
@@ -135,6 +137,20 @@ void Planner::lower_by_meaning(const Node& node) {
     if (!builder_.values.contains({builder_.current, static_cast<int32_t>(i)}))
       fail(Code::kInternal, "its kernel brings no output {}", i);
   }
+}
+
+void Planner::show_to_observers(const Node& node, size_t first_step) {
+  const size_t end = builder_.plan.steps.size();
+  if (end == first_step || node.kind == Kind::kRead || as_call(node)) return;
+  PlannedNode planned;
+  planned.node = builder_.shared_node();
+  planned.first = static_cast<int32_t>(first_step), planned.end = static_cast<int32_t>(end);
+  if (node.parts)
+    for (const Node* part : origins(node)) planned.origins.push_back(part->client_name);
+  for (const Edge& edge : node.inputs) planned.inputs.push_back(builder_.values.at(edge));
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    planned.outputs.push_back(builder_.values.at({builder_.current, static_cast<int32_t>(i)}));
+  builder_.plan.nodes.push_back(std::move(planned));
 }
 
 /// The parts of a fused node as if they stood in the function themselves.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "base/error.h"
 #include "device/context/state.h"
@@ -11,6 +12,8 @@
 #include "graph/plan/change.h"
 #include "graph/plan/planner.h"
 #include "graph/plan/refusal.h"
+#include "graph/run/run_scope.h"
+#include "ops/runner/observer.h"
 
 namespace npu::graph {
 namespace {
@@ -171,6 +174,9 @@ void Executable::compile(std::span<const Value> arguments) {
 
 std::vector<Value> Executable::run(std::vector<Value> arguments) {
   check_count(arguments.size());
+  std::optional<RunScope> scope;
+  if (ops::observed() && role_ != Role::kOperator) [[unlikely]]
+    scope.emplace(function_.name, next_step_);
   try {
     return run_frame(std::move(arguments));
   } catch (NodeError& e) {

@@ -59,6 +59,7 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   Environment& environment_;
   std::shared_ptr<PlanFamily> family_;
   size_t depth_ = 0;
+  std::atomic<int64_t> next_step_ = 0;  ///< for observers
   mutable std::mutex mutex_;
   std::string key_;                            ///< of the arguments looked for; kept for its memory
   std::list<std::shared_ptr<Entry>> entries_;  ///< the last used first

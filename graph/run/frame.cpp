@@ -116,14 +116,22 @@ void Frame::run_step(size_t i) {
   }
 }
 
+void Frame::run_allocated(size_t i) {
+  const Step& step = plan_->steps[i];
+  for (const SlotId slot : step.fresh) allocate(slot);
+  const StepPlace place{*plan_, step};
+  ops::run_on(device_, operators_[i].get(), {StepPlace::describe, &place}, [&] { run_step(i); });
+}
+
+void Frame::run_alone(size_t i) {
+  run_allocated(i);
+  for (const SlotId slot : plan_->steps[i].done) release(slot);
+}
+
 void Frame::run_steps() {
-  for (size_t i = 0; i < operators_.size(); ++i) {
-    const Step& step = plan_->steps[i];
-    for (const SlotId slot : step.fresh) allocate(slot);
-    const StepPlace place{*plan_, step};
-    ops::run_on(device_, operators_[i].get(), {StepPlace::describe, &place}, [&] { run_step(i); });
-    for (const SlotId slot : step.done) release(slot);
-  }
+  if (ops::observed()) [[unlikely]]
+    return run_steps_observed();
+  for (size_t i = 0; i < operators_.size(); ++i) run_alone(i);
 }
 
 std::vector<Value> Frame::finish() {

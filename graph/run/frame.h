@@ -10,6 +10,7 @@
 #include "graph/plan/plan.h"
 #include "graph/run/environment.h"
 #include "graph/value/value.h"
+#include "ops/runner/observer.h"
 
 namespace npu::graph {
 
@@ -40,7 +41,13 @@ class Frame {
   void start(std::vector<Value> arguments);
   std::vector<Value> finish();
   void run_steps();
+  void run_alone(size_t step);
+  void run_allocated(size_t step);
   void run_step(size_t step);
+  void run_steps_observed();
+  void run_node_observed(const PlannedNode& planned, uint64_t number);
+  void see(const Planned& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
+  void see_results(const PlannedNode& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
   void bind(size_t step);
   bool outdated(size_t step) const { return state_[step] != Bound::kNow; }
   std::byte* address(const Slot& slot, SlotId id) const;

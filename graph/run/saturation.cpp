@@ -7,14 +7,14 @@
 
 namespace npu::graph {
 
-void StepPlace::describe(const void* place, device::Overflow& overflow) {
+void StepPlace::describe(const void* place, device::TaskName& name) {
   const auto& [plan, step] = *static_cast<const StepPlace*>(place);
   const Node& node = *step.node;
   // Inlining leaves the functions around a node with it; the innermost has the node under the client's name.
-  overflow.function = node.functions.empty() ? plan.function : node.functions.back();
-  if (overflow.function.find(' ') != std::string::npos) overflow.function.clear();  // made for an operator run alone
-  overflow.node = node.client_name.empty() ? node.name : node.client_name;
-  overflow.type = ir_type(node.op);
+  name.function = node.functions.empty() ? plan.function : node.functions.back();
+  if (name.function.find(' ') != std::string::npos) name.function.clear();  // made for an operator run alone
+  name.node = node.client_name.empty() ? node.name : node.client_name;
+  name.type = ir_type(node.op);
 }
 
 void saturate_from_host(int device, std::span<const Value> inputs, std::vector<Value>& results) {

@@ -15,7 +15,7 @@ namespace npu::graph {
 struct StepPlace {
   const Plan& plan;
   const Step& step;
-  static void describe(const void* place, device::Overflow& overflow);
+  static void describe(const void* place, device::TaskName& name);
 };
 
 /// Results that the client computed from floating numbers: saturated copies take the place of those that overflow. Does

@@ -17,8 +17,8 @@ namespace npu::ops {
 /// While it lives, results of operators that this thread runs through ops::Call or hands to saturate_results saturate.
 class OverflowScope {
  public:
-  /// Fills in whose results they are: function, node, type. Asked for the first overflow only.
-  using Describe = void (*)(const void* context, device::Overflow& overflow);
+  /// Fills in whose results they are. Asked for the first overflow only, and for observers.
+  using Describe = void (*)(const void* context, device::TaskName& name);
 
   OverflowScope(int device, Describe describe, const void* context)
       : device_(device), describe_(describe), context_(context), outer_(current_) {

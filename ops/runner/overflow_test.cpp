@@ -17,7 +17,7 @@ namespace {
 constexpr int kDevice = 2;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-void name_it(const void* name, device::Overflow& overflow) { overflow.node = static_cast<const char*>(name); }
+void name_it(const void* name, device::TaskName& task) { task.node = static_cast<const char*>(name); }
 
 class Saturation : public ::testing::Test {
  protected:

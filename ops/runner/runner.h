@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running prepared operators as a device computes: who runs one knows neither saturation nor overflow, but how to say
-// whose results they are.
+// Running prepared operators as a device computes: who runs one knows neither saturation nor overflow nor observers,
+// but how to say whose results they are.
 #pragma once
 
 #include "device/context/state.h"
+#include "ops/runner/observer.h"
 #include "ops/runner/overflow.h"
 
 namespace npu::ops {
 
-/// Whose results they are, for who reads of an overflow.
+/// Whose results they are, for who reads of an overflow or looks on.
 struct Caller {
   OverflowScope::Describe describe;
   const void* context;
@@ -25,7 +26,14 @@ void run_on(int device, Operator* op, const Caller& caller, Run&& run) {
   if (op != nullptr) saturate_results(*op);
 }
 
+namespace detail {
+void run_observed(int device, Operator& op, const Caller& caller);
+}
+
+/// Runs `op`, a task of its own, and shows it to observers.
 inline void run_on(int device, Operator& op, const Caller& caller) {
+  if (observed()) [[unlikely]]
+    return detail::run_observed(device, op, caller);
   run_on(device, &op, caller, [&] { op.run(); });
 }
 

@@ -3,9 +3,12 @@
 // came.
 #include "graph/ir/control_flow.h"
 
+#include <algorithm>
+
 #include "graph/plan/lowering.h"
 #include "graph/run/executable.h"
-#include "ops/runner/call.h"
+#include "graph/run/run_scope.h"
+#include "ops/runner/observer.h"
 
 namespace npu::graph {
 namespace {
@@ -34,9 +37,28 @@ Values looked_at(const Executable& condition, const Values& values) {
   return out;
 }
 
+/// Whether it holds the step of an optimizer, itself or in a function that it runs.
+bool trains(const Function& function, const Program& program) {
+  return std::any_of(function.nodes.begin(), function.nodes.end(), [&](const Node& node) {
+    if (node.removed) return false;
+    if (node.kind == Kind::kVariableUpdate || node.op.starts_with("ResourceApply") ||
+        node.op.starts_with("ResourceSparseApply"))
+      return true;
+    const std::vector<FunctionName> called = called_functions(node);
+    return std::any_of(called.begin(), called.end(), [&](const FunctionName& name) {
+      const auto at = program.functions.find(name.name);
+      return at != program.functions.end() && trains(*at->second, program);
+    });
+  });
+}
+
 Values run_while(Environment& environment, const Call& call, Values values) {
   const auto condition = environment.body(call.condition), body = environment.body(call.bodies.front());
-  while (truth(condition->run(looked_at(*condition, values)).front())) values = body->run(std::move(values));
+  RunScope::Loop loop(ops::observed() && trains(body->function(), environment.program()));
+  while (truth(condition->run(looked_at(*condition, values)).front())) {
+    loop.turn();
+    values = body->run(std::move(values));
+  }
   return values;
 }
 

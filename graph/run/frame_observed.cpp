@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run in the eyes of observers: node by node, in the order and with the results of any other run.
+#include "graph/ir/control_flow.h"
+#include "graph/ir/ir_type.h"
+#include "graph/run/frame.h"
+#include "graph/run/run_scope.h"
+#include "graph/run/saturation.h"
+#include "ops/runner/observer.h"
+
+namespace npu::graph {
+
+/// A variable is shown as its value; strings and the client's objects are not shown.
+void Frame::see(const Planned& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const {
+  if (planned.slot < 0) return;
+  if (planned.type.is_tensor()) {
+    const Slot& slot = plan_->slots[static_cast<size_t>(planned.slot)];
+    const Value& late = late_[static_cast<size_t>(planned.slot)];
+    if (late.object || (slot.kind == SlotKind::kConstant && !slot.literal->bytes)) return;
+    const Tensor found = tensor(planned);
+    if (found.defined() && (found.data != nullptr || found.count() == 0)) seen.push_back({"", found});
+    return;
+  }
+  const auto* variable = dynamic_cast<const Variable*>(late_[static_cast<size_t>(planned.slot)].object.get());
+  if (variable == nullptr || !variable->initialized() || variable->holds_object()) return;
+  held.push_back(variable->read());
+  seen.push_back({"", held.back().tensor});
+}
+
+void Frame::see_results(const PlannedNode& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const {
+  for (const Planned& output : planned.outputs) see(output, seen, held);
+  // A node without outputs is there for what it does to its variables.
+  if (!planned.outputs.empty() && planned.node->kind != Kind::kVariableUpdate) return;
+  for (const Planned& input : planned.inputs)
+    if (!input.type.is_tensor()) see(input, seen, held);
+}
+
+void Frame::run_node_observed(const PlannedNode& planned, uint64_t number) {
+  ops::Execution execution;
+  StepPlace place{*plan_, plan_->steps[static_cast<size_t>(planned.first)]};
+  StepPlace::describe(&place, execution.name);
+  execution.origins = planned.origins;
+  execution.device = device_;
+  execution.number = number;
+  if (const RunScope* scope = RunScope::current()) execution.graph = scope->graph(), execution.step = scope->step();
+  std::vector<Value> held;
+  for (const Planned& input : planned.inputs) see(input, execution.inputs, held);
+  see_results(planned, execution.outputs, held);
+  ops::Observation observation(execution);
+  held.clear();  // a variable that is held would be copied when it is written
+  try {
+    for (int32_t i = planned.first; i < planned.end; ++i) run_allocated(static_cast<size_t>(i));
+  } catch (const Error& error) {
+    observation.failed(execution, error);
+    throw;
+  }
+  execution.outputs.clear();
+  see_results(planned, execution.outputs, held);
+  observation.finished(execution);
+  held.clear();
+  // Only now: observers have seen what nobody else asks for.
+  for (int32_t i = planned.first; i < planned.end; ++i)
+    for (const SlotId slot : plan_->steps[static_cast<size_t>(i)].done) release(slot);
+}
+
+void Frame::run_steps_observed() {
+  size_t next = 0;
+  for (size_t n = 0; n < plan_->nodes.size(); ++n) {
+    const PlannedNode& planned = plan_->nodes[n];
+    while (std::cmp_less(next, planned.first)) run_alone(next++);
+    run_node_observed(planned, n + 1);
+    next = static_cast<size_t>(planned.end);
+  }
+  while (next < plan_->steps.size()) run_alone(next++);
+}
+
+}  // namespace npu::graph

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who sees tasks run: dumps, statistics, checks of results. An observer sees each task before and after it runs, on the
+// thread that runs it; it reads and changes nothing. Without observers a task costs one load more.
+//
+// Where tasks come from they are shown: operators in streams (run_on, runner.h), nodes of graphs (graph/run), the calls
+// of collectives (comm/collective). A task that only arranges what others compute (a loop, a branch) is not shown; the
+// nodes inside are.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "device/context/overflow.h"
+#include "ops/operator.h"
+
+namespace npu::ops {
+
+/// A tensor that a task reads or writes.
+struct Seen {
+  std::string_view field;  ///< the operator's name for it; "" of a graph's node, which counts them
+  Tensor tensor;
+};
+
+/// A task that runs.
+struct Execution {
+  device::TaskName name;
+  std::vector<std::string> origins;  ///< the client's nodes that a fused one stands for
+  std::string graph;                 ///< the one that runs, as its dumped text is called; "" outside of graphs
+  int64_t step = 0;                  ///< of that graph, from 0: a run of it, or a turn of the loop in it that trains
+  int device = 0;
+  int32_t stream = 0;   ///< 0 where it runs in no stream: a graph, in the thread that asked for it
+  uint64_t number = 0;  ///< of the task in its stream; of the node in its graph, from 1
+  int64_t cost_ns = 0;  ///< the operator's own estimate, 0 without one
+  std::vector<Seen> inputs;
+  std::vector<Seen> outputs;  ///< before it runs their elements mean nothing, nor does a shape that the data decide
+};
+
+/// What an observer keeps of one task while that runs.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  virtual void finished(const Execution& /*execution*/) {}
+  virtual void failed(const Execution& /*execution*/, const Error& /*error*/) {}
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Before the task runs; null when it is of no interest. Must neither throw nor run tasks, and may be called from
+  /// several threads at once, as finished() and failed() may.
+  virtual std::unique_ptr<Watch> start(const Execution& execution) = 0;
+};
+
+/// From now on `observer` sees all tasks of the process; those that run already it does not.
+void add_observer(std::shared_ptr<Observer> observer);
+/// Ends it. Tasks that it has seen start are shown to the end, so it may be called for a moment longer.
+void remove_observer(const Observer& observer);
+
+namespace detail {
+extern std::atomic<int32_t> observers;
+}
+/// Whether anybody looks on.
+inline bool observed() { return detail::observers.load(std::memory_order_relaxed) != 0; }
+
+/// One task in the eyes of all observers. Its maker calls finished() or failed(), at most one of them.
+class Observation {
+ public:
+  explicit Observation(const Execution& execution);
+  void finished(const Execution& execution);
+  void failed(const Execution& execution, const Error& error);
+
+ private:
+  std::vector<std::shared_ptr<Observer>> observers_;  ///< kept while it runs
+  std::vector<std::unique_ptr<Watch>> watches_;
+};
+
+/// The tensors of an operator that have memory; of a list of calls, those of all members.
+void see_tensors(Operator& op, Execution& execution);
+
+}  // namespace npu::ops
