@@ -165,7 +165,56 @@ def small_calls(count):
     """Microseconds of a+b on 8x8."""
     times = pairs(lambda d: (lambda a, b: lambda: a + b)(*(torch.ones(8, 8).to(d) for _ in range(2))), count)
     cpu, npu = (statistics.median(t[i] for t in times) * 1e6 for i in (0, 1))
-    print(f"a+b on 8x8: CPU {cpu:.2f} us, NPU {npu:.2f} us, {npu - cpu:+.2f} us (target: at most +4)")
+    low, middle, high = (q * 1e6 for q in statistics.quantiles([n - c for c, n in times], n=4))
+    print(f"a+b on 8x8: CPU {cpu:.2f} us, NPU {npu:.2f} us, {middle:+.2f} us [{low:+.2f}, {high:+.2f}] "
+          "(target: at most +1.5)")  # fmt: skip
+
+
+def lstm():
+    """A training step in which launching takes longer than computing; the loss of a small LSTM."""
+    net = torch.nn.LSTM(16, 32).npu()
+    x = torch.randn(12, 4, 16).npu()
+    return net, lambda: net(x)[0].square().mean()
+
+
+def perceptron():
+    sizes = [16] * 8
+    layers = [part for a, b in zip(sizes, sizes[1:], strict=False) for part in (torch.nn.Linear(a, b), torch.nn.Tanh())]
+    net = torch.nn.Sequential(*layers).npu()
+    x = torch.randn(8, 16).npu()
+    return net, lambda: net(x).square().mean()
+
+
+def replay(name, make, count):
+    """A training step run line by line against the same step, captured in an NPUGraph and run again."""
+    torch.manual_seed(0)
+    net, loss_of = make()
+
+    def step():
+        loss_of().backward()
+        with torch.no_grad():
+            for p in net.parameters():
+                p.sub_(0.01 * p.grad)
+                p.grad.zero_()
+
+    side = torch.npu.Stream()
+    with torch.npu.stream(side):
+        for _ in range(3):
+            step()
+    torch.npu.current_stream().wait_stream(side)
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph):
+        step()
+    calls = (step, graph.replay)
+    rounds = [rounds_for(call, "npu") for call in calls]
+    times = []
+    for i in range(count):
+        taken = {k: seconds(calls[k], "npu", rounds[k]) for k in ((0, 1) if i % 2 == 0 else (1, 0))}
+        times.append((taken[0], taken[1]))
+    low, middle, high = statistics.quantiles([eager / again for eager, again in times], n=4)
+    eager, again = (statistics.median(t[i] for t in times) * 1e6 for i in (0, 1))
+    print(f"{name} step: eager {eager:.0f} us, NPUGraph.replay {again:.0f} us, {middle:.2f}x [{low:.2f}, {high:.2f}] "
+          "(target: at least 2x)")  # fmt: skip
 
 
 def load_time():
@@ -197,6 +246,8 @@ def main():
     for group, ratios in groups.items():
         print(f"{group:20s} geometric mean {statistics.geometric_mean(ratios):.2f}x, lowest {min(ratios):.2f}x")
     small_calls(args.pairs)
+    for name, make in (("LSTM", lstm), ("perceptron", perceptron)):
+        replay(name, make, args.pairs)
     load_time()
 
 
