@@ -22,11 +22,14 @@ enum class Code : int32_t {
   kRepeatInitialize = 100002,          ///< aclInit, with no aclFinalize since the last
   kInvalidFile = 100003,               ///< a file given to aclInit cannot be read
   kParseFile = 100006,                 ///< what a file or a client's message holds is damaged or no JSON
+  kInvalidDumpConfig = 100009,         ///< a dump is asked for in words that it does not know, or of no folder
   kOpNotFound = 100024,                ///< an operator's name is not known here, and nobody else runs it
   kUnsupportedDataType = 100026,       ///< an operator of that name has no form for the element type
   kRepeatSubscribe = 100033,           ///< the stream has a thread for callbacks already
   kStreamNotSubscribed = 100034,       ///< the stream has none
   kRepeatFinalize = 100037,            ///< aclFinalize a second time
+  kDumpAlreadyRun = 100044,            ///< aclmdlInitDump, with no aclmdlFinalizeDump since the last
+  kDumpNotRun = 100045,                ///< not before aclmdlInitDump
   kRtParamInvalid = 107000,            ///< kInvalidParam of the runtime: flags, sizes, ranges of memory
   kRtInvalidDevice = 107001,           ///< there is no device of that number
   kRtContextNull = 107002,             ///< the thread has no context: no device was set

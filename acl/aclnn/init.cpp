@@ -5,6 +5,8 @@
 #include "acl/call.h"
 #include "acl/include/aclnn/aclnn_base.h"
 #include "acl/runtime/config.h"
+#include "acl/runtime/dump.h"
+#include "graph/dump/tensor/tensor_dump.h"
 
 using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
@@ -15,7 +17,8 @@ std::atomic<bool> begun{false};
 
 aclnnStatus aclnnInit(const char* configPath) {
   return ask("aclnnInit", Code::kRepeatInitialize, [&] {
-    if (configPath != nullptr) read_config(configPath);
+    Config config = configPath == nullptr ? Config{} : read_config(configPath);
+    if (config.dump && !graph::dumping()) begin_dump(std::move(*config.dump));
     if (begun.exchange(true))
       fail(Code::kRepeatInitialize, "aclnnInit was called before; one call per process is enough");
   });

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "acl/notice.h"
+#include "acl/runtime/dump.h"
 #include "base/error.h"
 #include "base/json_text.h"
 
@@ -53,17 +54,6 @@ int default_device(const Json& config, const std::string& name) {
        value->dump());
 }
 
-/// Dumps after a device fault (dump_scene) never come about, there are no such faults; a dump of operators would.
-void refuse_unbuilt(const Json& config, const std::string& name) {
-  const Json* dump = member(config, "dump");
-  for (const char* key : {"dump_list", "dump_debug", "dump_op_switch"}) {
-    const Json* value = dump == nullptr ? nullptr : member(*dump, key);
-    if (value != nullptr && *value != "off" && !value->empty())
-      fail(Code::kFeatureUnsupported, "configPath {}: dumping tensors (dump.{}) is not built yet; remove the entry",
-           name, key);
-  }
-}
-
 bool switched_on(const Json& config, const char* section, const char* key) {
   const Json* object = member(config, section);
   const Json* value = object == nullptr ? nullptr : member(*object, key);
@@ -91,9 +81,10 @@ Config parse_config(const std::string& text, const std::string& name) {
   const Json config = Json::parse(strict_json(text), nullptr, false);
   if (config.is_discarded() || !config.is_object())
     fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
-  refuse_unbuilt(config, name);
   tell_unbuilt(config, name);
-  return {default_device(config, name)};
+  Config read{default_device(config, name)};
+  if (const Json* dump = member(config, "dump")) read.dump = parse_dump(*dump, name);
+  return read;
 }
 
 Config read_config(const char* path) {

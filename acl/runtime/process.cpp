@@ -4,6 +4,7 @@
 #include "acl/error_state.h"
 #include "acl/include/acl/acl.h"
 #include "acl/runtime/config.h"
+#include "acl/runtime/dump.h"
 #include "anynpu/error.h"
 #include "device/context/context.h"
 #include "device/process/init.h"
@@ -16,10 +17,11 @@ aclError aclInit(const char* configPath) {
   // Libraries that share a process call it each, and leave aclFinalize to the first.
   return ask("aclInit", Code::kRepeatInitialize, [&] {
     // The file first: a client that is refused may repair it and call again.
-    const Config config = configPath == nullptr ? Config{} : read_config(configPath);
+    Config config = configPath == nullptr ? Config{} : read_config(configPath);
     if (config.default_device >= 0) device::check_device(config.default_device);
     device::initialize();
     if (config.default_device >= 0) device::set_default_device(config.default_device);
+    if (config.dump) begin_dump(std::move(*config.dump));
   });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "acl/include/acl/acl_mdl.h"
 #include "acl/include/acl/acl_prof.h"
 #include "acl/profiling/record.h"
 #include "acl/runtime/config.h"
@@ -261,7 +262,36 @@ TEST(Config, BadFilesAreRefused) {
   EXPECT_EQ(code_of("[]"), ACL_ERROR_PARSE_FILE);
   EXPECT_EQ(code_of(std::string(100000, '[')), ACL_ERROR_PARSE_FILE);
   EXPECT_EQ(code_of(R"({"defaultDevice":{"default_device":"x"}})"), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(code_of(R"({"dump":{"dump_list":[{"model_name":"m"}]}})"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_list":[{"model_name":"m"}]}})"), ACL_ERROR_INVALID_DUMP_CONFIG);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_op_switch":"on","dump_path":"/tmp","dump_mode":"some"}})"),
+            ACL_ERROR_INVALID_DUMP_CONFIG);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_list":[{"layer":"conv"}],"dump_path":"/tmp"}})"), ACL_ERROR_INVALID_DUMP_CONFIG);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_debug":"on","dump_path":"/tmp"}})"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+}
+
+TEST(Config, ADumpIsReadWithItsGraphsAndLayers) {
+  EXPECT_FALSE(parse_config(R"({"dump":{"dump_list":[],"dump_op_switch":"off","dump_path":"/tmp"}})", "x").dump);
+  const auto all = parse_config(R"({"dump":{"dump_list":[{}],"dump_path":"/tmp","dump_mode":"all"}})", "x").dump;
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->graphs && all->inputs && all->outputs && all->models.empty() && all->layers.empty());
+  EXPECT_FALSE(all->single_operators);
+  const auto some = parse_config(R"({"dump":{"dump_list":[{"model_name":"m","layer":["a","b"]}],"dump_path":"/tmp",
+      "dump_op_switch":"on","dump_data":"stats","dump_mode":"input","dump_step":"2-4"}})",
+                                 "x")
+                        .dump;
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->models.at("m"), (graph::DumpConfig::Names{"a", "b"}));
+  EXPECT_TRUE(some->statistics && some->inputs && !some->outputs && some->single_operators);
+  EXPECT_TRUE(some->steps.contains(3) && !some->steps.contains(5));
+}
+
+TEST(Dumps, ComeBetweenInitAndFinalize) {
+  EXPECT_EQ(aclmdlSetDump("x.json"), ACL_ERROR_DUMP_NOT_RUN);
+  EXPECT_EQ(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);
+  EXPECT_EQ(aclmdlInitDump(), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlInitDump(), ACL_ERROR_DUMP_ALREADY_RUN);
+  EXPECT_EQ(aclmdlSetDump("there/is/none.json"), ACL_ERROR_INVALID_FILE);
+  EXPECT_EQ(aclmdlFinalizeDump(), ACL_SUCCESS);
 }
 
 TEST(Config, WhatIsNotBuiltButHarmlessIsToldOnce) {

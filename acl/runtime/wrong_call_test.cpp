@@ -16,6 +16,7 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_mm.h"
 #include "aclnnop/aclnn_neg.h"
+#include "anynpu/dump.h"
 #include "anynpu/error.h"
 
 namespace npu::acl {
@@ -397,8 +398,9 @@ TEST_F(WrongCalls, OptionsAndFiles) {
           {"null package", 100000, {"pkgName is null"}, [&] { return aclsysGetVersionStr(nullptr, text); }},
           {"null record", 100000, {"record is null"}, [] { return MsprofReportApi(0, nullptr); }},
           {"record without bytes", 100000, {"length is 0"}, [&] { return MsprofReportCompactInfo(0, text, 0); }},
-          {"tensor dump", 207000, {"[aclmdlInitDump]", "dump"}, [] { return aclmdlInitDump(); }},
-          {"dump file", 207000, {"[aclmdlSetDump]", "dump"}, [] { return aclmdlSetDump("x"); }},
+          {"dump too early", 100045, {"[aclmdlSetDump]", "aclmdlInitDump"}, [] { return aclmdlSetDump("x"); }},
+          {"no dump to end", 100045, {"[aclmdlFinalizeDump]", "no dump"}, [] { return aclmdlFinalizeDump(); }},
+          {"dump of nothing", 100009, {"asks for no dump"}, [] { return anynpu_dump_start("{}"); }},
       },
       o);
 }

@@ -16,6 +16,7 @@
 #include "base/setting.h"
 #include "base/split.h"
 #include "graph/dump/form.h"
+#include "graph/dump/tensor/tensor_dump.h"
 #include "graph/ir/print.h"
 
 namespace npu::graph {
@@ -123,6 +124,13 @@ void write(State& s, const fs::path& file, const std::string& text) {
   }
 }
 
+/// A dump of tensors brings the graph that its folders are named after.
+bool only_for_tensors() { return dump_ge() == 0 && dumping(); }
+Content content_wanted() { return only_for_tensors() ? Content::kNoWeights : static_cast<Content>(dump_ge()); }
+bool stage_wanted(State& s, std::string_view stage, Role role) {
+  return only_for_tensors() ? by_level('3', stage, role) : level_wants(s, stage, role);
+}
+
 void dump_function(State& s, const fs::path& folder, std::string_view stage, const Function& f) {
   const std::string name = file_name(f.name);
   const std::string stem = fmt::format("{}.{}.{}", name, s.each[name]++, stage);
@@ -132,26 +140,26 @@ void dump_function(State& s, const fs::path& folder, std::string_view stage, con
 
 void dump_model(State& s, const fs::path& folder, std::string_view stage, const Function& f, const Program& program) {
   const std::string tail = fmt::format("{:05}_{}", s.next++, file_name(stage));
-  const auto content = static_cast<Content>(dump_ge());
+  const Content content = content_wanted();
   write(s, folder / fmt::format("ge_proto_{}.txt", tail), to_ge_text(f, program, content));
   write(s, folder / fmt::format("ge_onnx_{}.pbtxt", tail), to_onnx_text(f, content));
 }
 
 bool ge_wanted(State& s) {
-  if (dump_ge() >= 1 && dump_ge() <= 3) return true;
+  if ((dump_ge() >= 1 && dump_ge() <= 3) || only_for_tensors()) return true;
   if (dump_ge() != 0)
     warn_once(s, fmt::format("DUMP_GE_GRAPH={} is none of 1, 2 and 3; no graph is dumped", dump_ge()));
   return false;
 }
 
-bool dumps_wanted() { return dump_functions() || dump_ge() != 0; }
+bool dumps_wanted() { return dump_functions() || dump_ge() != 0 || dumping(); }
 
 void dump_stage(std::string_view stage, const Function& function, const Program& program, Role role,
                 int device) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   try {
-    const bool model = ge_wanted(s) && level_wants(s, stage, role);
+    const bool model = ge_wanted(s) && stage_wanted(s, stage, role);
     const bool plain = dump_functions() && role != Role::kOperator;
     if (!model && !plain) return;
     if (stage == kLastStage && ++s.builds[function.name] > kMostBuilds) {

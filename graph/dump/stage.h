@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of graphs, one for each stage of compiling, for users who look inside. Two switches, both from the vendor's
 // guide: NPU_DUMP_GRAPH writes <function>.<n>.<stage>.pbtxt (TensorFlow's GraphDef) and .dot; DUMP_GE_GRAPH writes
-// ge_proto_<n>_<stage>.txt and ge_onnx_<n>_<stage>.pbtxt.
+// ge_proto_<n>_<stage>.txt and ge_onnx_<n>_<stage>.pbtxt. While tensors are dumped the last stage is written anyway.
 #pragma once
 
 #include <memory>

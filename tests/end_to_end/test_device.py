@@ -104,24 +104,3 @@ def test_bits_do_not_depend_on_threads_or_queues(switches):
         return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
 
     assert run(switches) == run({"ANYNPU_THREADS": "2"})
-
-
-def test_a_dump_that_is_asked_for_and_not_made_is_told_once(tmp_path):
-    """torch-npu drops the code of the calls, so its user would wait for files. stdout has the script's lines."""
-    (tmp_path / "dump.json").write_text("{}")
-    code = """
-import torch
-print(torch.ones(2, device="npu").sum().item())
-for _ in range(2):
-    torch.npu.init_dump()
-    torch.npu.set_dump("dump.json")
-    torch.npu.finalize_dump()
-"""
-    unset = ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH")
-    env = {name: value for name, value in os.environ.items() if name not in unset}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "2.0\n"
-    told = [line for line in done.stderr.splitlines() if "tensor dump" in line]
-    assert len(told) == 1 and told[0].startswith("[WARNING] anynpu: ") and "compare tensors in the program" in told[0]

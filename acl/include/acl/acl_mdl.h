@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorded work of streams, which runs again with one call. Models of files are not built: the three dump functions
- * exist because clients link them, and answer 207000 with a text that says so. */
+/* Recorded work of streams, which runs again with one call, and data dumps. Models of files are not built. */
 #ifndef ANYNPU_ACL_ACL_MDL_H_
 #define ANYNPU_ACL_ACL_MDL_H_
 
@@ -11,11 +10,13 @@
 extern "C" {
 #endif
 
-/** Start of tensor dumps: always 207000. */
+/** Before aclmdlSetDump. 100044 when it was called before. */
 aclError aclmdlInitDump(void);
-/** What to dump, as a path of a JSON file: always 207000, the file is not read. */
+/** Begins a dump of executed operators, as the JSON file `dumpCfgPath` says (see acl/runtime/dump.h); a dump that runs
+ * ends, and the new words count. 100045 without aclmdlInitDump, 100003 and 100006 for a file that cannot be read, 100009
+ * for words that it does not know, 207000 for a kind of dump that is not built. */
 aclError aclmdlSetDump(const char* dumpCfgPath);
-/** End of tensor dumps: always 207000, since none was started. */
+/** Ends the dump, and returns when all is written. 100045 without aclmdlInitDump. */
 aclError aclmdlFinalizeDump(void);
 
 /** Work that was recorded while a stream was captured. */

@@ -5,6 +5,7 @@
 #   acl/include/anynpu/error.h
 #   acl/include/anynpu/settings.h
 #   acl/include/anynpu/state.h
+#   acl/include/anynpu/dump.h
 #   acl/include/anynpu/overflow.h
 #   acl/include/anynpu/collective.h
 #   acl/include/anynpu/graph.h
@@ -81,6 +82,7 @@ class RankSource(C.Structure):
 FUNCTIONS = {
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_detect_overflows": (C.c_int, C.c_int32, C.c_int32,),
+    "anynpu_dump_start": (C.c_int, C.c_char_p,),
     "anynpu_each_client_variable": (None, C.CFUNCTYPE(None, C.POINTER(ClientVariable), C.c_void_p), C.c_void_p,),
     "anynpu_each_fusion": (None, C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_overflow": (C.c_int, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Overflow), C.c_void_p), C.c_void_p,),

@@ -42,9 +42,7 @@ def old(use, default=None, allowed=()):
 
 
 FLAG = (0, 1)
-NO_DUMP = (
-    "tensors are not dumped yet; compare them in the program, or see npu.open().overflows() for the first overflow"
-)
+NO_DUMP = "no file is written of it yet; npu.open().overflows() tells the first overflow, dump_config.enable_dump dumps"
 NO_PROFILE = "nothing is profiled yet; NPU_ENABLE_PERF=1 logs the time of each run of a function"
 NO_TUNING = "kernels of a software NPU have nothing to tune"
 NO_KERNELS = "no kernel is compiled, so there are no files of it"
@@ -86,14 +84,14 @@ DECLARED = {
     "op_debug_config": idle(NO_KERNELS + "; ANYNPU_GUARD=1 finds accesses outside of device memory"),
     "enable_exception_dump": idle(NO_DUMP, 0, (0, 1, 2)),
     "dump_config": {
-        "enable_dump": idle(NO_DUMP, False),
-        "dump_path": idle(NO_DUMP),
-        "dump_step": idle(NO_DUMP),
-        "dump_mode": idle(NO_DUMP, "output", ("input", "output", "all")),
+        "enable_dump": acts(False),
+        "dump_path": acts(),
+        "dump_step": acts(),
+        "dump_mode": acts("output", ("input", "output", "all")),
         "enable_dump_debug": idle(NO_DUMP, False),
         "dump_debug_mode": idle(NO_DUMP, "all", ("aicore_overflow", "atomic_overflow", "all")),
-        "dump_data": idle(NO_DUMP, "tensor", ("tensor", "stats")),
-        "dump_layer": idle(NO_DUMP),
+        "dump_data": acts("tensor", ("tensor", "stats")),
+        "dump_layer": acts(),
     },
     "profiling_config": {"enable_profiling": idle(NO_PROFILE, False), "profiling_options": idle(NO_PROFILE)},
     "aoe_config": {
@@ -224,7 +222,7 @@ def verify_steps(text):
         return
     items = text.split("|") if isinstance(text, str) else [""]
     ranges = [re.fullmatch(r"(\d+)(?:-(\d+))?", item.strip()) for item in items]
-    if not all(ranges) or any(one[2] and int(one[2]) < int(one[1]) for one in ranges) or len(items) > MOST_STEPS:
+    if not all(ranges) or any(one[2] and int(one[2]) <= int(one[1]) for one in ranges) or len(items) > MOST_STEPS:
         raise ValueError(f"option dump_config.dump_step is {text!r}; write steps and ranges of them, at most "
                          f"{MOST_STEPS}, with | between, as in '0|3-5|10'")  # fmt: skip
 

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data dumps as a user of PyTorch asks for them: torch_npu's three functions, or the file of aclInit."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+UNSET = ("ASCEND_HOME_PATH", "ASCEND_OPP_PATH")
+STEP = """
+import torch
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)).npu()
+x = torch.arange(12.0).reshape(3, 4).npu()
+loss = model(x).square().sum()
+loss.backward()
+"""
+
+
+def run(code, folder, **variables):
+    env = {name: value for name, value in os.environ.items() if name not in UNSET} | variables
+    done = subprocess.run([sys.executable, "-c", code], env=env, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def dumped(folder):
+    """Files of a dump by type, in the order of their times."""
+    (time,) = folder.iterdir()
+    assert len(time.name) == 14 and time.name.isdecimal()
+    files = sorted((time / "0").iterdir(), key=lambda path: path.name.rsplit(".", 1)[1])
+    return [(path.name.split(".")[0], path) for path in files]
+
+
+def payload(path):
+    """What follows the header of a dump file."""
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    return content[8 + length :]
+
+
+def write(folder, **dump):
+    (folder / "files").mkdir(exist_ok=True)
+    words = {"dump_path": str(folder / "files"), "dump_op_switch": "on", "dump_mode": "output"} | dump
+    (folder / "dump.json").write_text(json.dumps({"dump": words}))
+
+
+AROUND = """
+import torch
+torch.npu.init_dump()
+torch.npu.set_dump("dump.json")
+{step}
+torch.npu.synchronize()
+torch.npu.finalize_dump()
+after = (x + 1).sum()
+print(loss.item().hex(), flush=True)
+import os
+os._exit(0)  # torch's own threads may not end well right behind a backward (docs/pytorch.md)
+"""
+
+
+@pytest.mark.promise("torch.npu.init_dump, set_dump and finalize_dump write the operators' tensors; no bit changes")
+def test_what_runs_between_set_dump_and_finalize_dump_is_written(tmp_path):
+    write(tmp_path)
+    told = run(AROUND.format(step=STEP), tmp_path)
+    plain = run(STEP + "import os\nprint(loss.item().hex(), flush=True)\nos._exit(0)", tmp_path)
+    assert told.stdout == plain.stdout
+    files = dumped(tmp_path / "files")
+    types = [kind for kind, _ in files]
+    assert {"Addmm", "Relu"} <= set(types) and types.count("Addmm") >= 2, types
+    expected = run(
+        STEP.replace(".npu()", "")
+        + "import sys; sys.stdout.write(bytes(model[1](model[0](x)).detach().numpy()).hex())",
+        tmp_path,
+    )
+    relu = next(path for kind, path in files if kind == "Relu")
+    want = np.frombuffer(bytes.fromhex(expected.stdout), np.float32)
+    np.testing.assert_allclose(np.frombuffer(payload(relu), np.float32), want, rtol=1e-6, atol=1e-6)
+
+
+def test_statistics_in_place_of_elements(tmp_path):
+    write(tmp_path, dump_data="stats", dump_mode="all")
+    run(AROUND.format(step=STEP), tmp_path)
+    files = dumped(tmp_path / "files")
+    relu = next(path for kind, path in files if kind == "Relu").read_text().splitlines()
+    assert relu[0].startswith("Input/Output,Index,Data Size,Data Type,Format,Shape,Count,Max Value")
+    assert [line.split(",")[0] for line in relu[1:]] == ["Input", "Output"]
+    assert relu[2].split(",")[5] == "3x8"
+    assert float(relu[2].split(",")[8]) == 0.0  # the least of a rectified tensor
+
+
+@pytest.mark.promise("what stands in the way of a dump is told on stderr, as torch_npu drops the code")
+@pytest.mark.parametrize(
+    "words, text",
+    [
+        ({"dump_mode": "some"}, "dump.dump_mode is some; write one of input, output, all"),
+        ({"dump_path": "/nowhere/at/all"}, "dump_path /nowhere/at/all is no folder; make it first"),
+        ({"dump_step": "5-3|x"}, 'the range "5-3" must go from a smaller to a larger step'),
+        ({"dump_debug": "on"}, "dump.dump_debug, the dump of overflows, is not built yet"),
+        ({"dump_op_switch": "off"}, "asks for no dump"),
+    ],
+)
+def test_a_dump_that_cannot_be_made_is_told(tmp_path, words, text):
+    write(tmp_path, **words)
+    told = run(AROUND.format(step=STEP), tmp_path).stderr
+    assert text in told
+    assert list((tmp_path / "files").iterdir()) == []
+
+
+def test_a_dump_goes_to_its_end_with_a_process_that_does_not_end_it(tmp_path):
+    write(tmp_path)
+    forward = STEP.replace("loss.backward()", "")
+    run("import torch\ntorch.npu.init_dump()\ntorch.npu.set_dump('dump.json')" + forward, tmp_path)
+    files = dumped(tmp_path / "files")
+    assert "Addmm" in [kind for kind, _ in files]
+    assert not list((tmp_path / "files").rglob("*.part"))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dump_config: the tensors of a training function's nodes as files, each case in a process of its own."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+TRAIN = """
+import sys
+import numpy as np
+import tensorflow as tf
+import npu_device as npu
+options = npu.global_options().dump_config
+for name, value in {options!r}.items():
+    setattr(options, name, value)
+npu.open().as_default()
+tf.random.set_seed(1)
+w = tf.Variable(np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3), name="w")
+optimizer = tf.keras.optimizers.SGD(0.1)
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        logits = tf.matmul(x, w, name="logits")
+        loss = tf.reduce_sum(tf.nn.relu(logits, name="kept"), name="total")
+    optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+    return loss
+
+x = tf.constant(np.linspace(0, 1, 8, dtype=np.float32).reshape(2, 4))
+print(" ".join(float(step(x)).hex() for _ in range(4)))
+"""
+
+
+def run(folder, **options):
+    done = subprocess.run(
+        [sys.executable, "-c", TRAIN.format(options=options)], cwd=folder, capture_output=True, text=True,
+        env=os.environ | {"PYTHONWARNINGS": "ignore"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def graph_folder(folder):
+    """The folder of the training function: {time}/{device}/{graph}/{number}."""
+    (time,) = folder.iterdir()
+    (graph,) = (time / "0").glob("*step*")
+    (number,) = graph.iterdir()
+    return graph.name, number
+
+
+def names(folder):
+    return sorted(path.name.split(".")[1] for path in folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def dumped(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dump")
+    (folder / "files").mkdir()
+    losses = run(folder, enable_dump=True, dump_path=str(folder / "files"), dump_step="1|3", dump_mode="all")
+    return folder, losses
+
+
+@pytest.mark.promise("dump_config dumps tensors of the steps asked for, and the loss keeps every bit")
+def test_the_steps_that_are_asked_for_are_written(dumped, tmp_path):
+    folder, losses = dumped
+    assert losses == run(tmp_path)
+    _, number = graph_folder(folder / "files")
+    assert sorted(path.name for path in number.iterdir()) == ["1", "3"]
+    assert names(number / "1") == names(number / "3")
+    assert any("logits" in name for name in names(number / "1"))
+
+
+def test_folders_are_named_as_the_graphs_text_names_it(dumped):
+    folder, _ = dumped
+    graph, _ = graph_folder(folder / "files")
+    texts = [path.read_text() for path in folder.glob("ge_proto_*_Build.txt")]
+    assert graph in [re.search(r'^name: "(.*)"', text, re.MULTILINE)[1] for text in texts]
+
+
+def test_a_product_has_what_it_read_and_wrote(dumped):
+    folder, _ = dumped
+    _, number = graph_folder(folder / "files")
+    product = next(p for p in (number / "1").iterdir() if p.name.startswith("MatMulV2.logits."))
+    content = product.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    numbers = np.frombuffer(content[8 + length :], np.float32)
+    x, w, others = numbers[:8].reshape(2, 4), numbers[8:20].reshape(4, 3), numbers[20:].reshape(-1, 2, 3)
+    np.testing.assert_array_equal(x, np.linspace(0, 1, 8, dtype=np.float32).reshape(2, 4))
+    # The product has taken the rectifier and its slope in.
+    assert any(np.allclose(one, np.maximum(x @ w, 0), rtol=1e-6, atol=1e-6) for one in others)
+
+
+def test_a_layer_is_found_by_the_name_of_what_a_fused_node_holds(tmp_path):
+    (tmp_path / "files").mkdir()
+    run(tmp_path, enable_dump=True, dump_path=str(tmp_path / "files"), dump_layer="kept", dump_data="stats")
+    _, number = graph_folder(tmp_path / "files")
+    assert sorted(path.name for path in number.iterdir()) == ["0", "1", "2", "3"]
+    files = list((number / "0").iterdir())
+    assert len(files) == 1 and files[0].name.endswith(".csv")
