@@ -20,7 +20,7 @@ namespace {
 
 size_t bytes_of(const FileContent& content) {
   size_t bytes = content.head.size();
-  for (const auto& blob : content.blobs) bytes += blob.size();
+  for (const Blob& blob : content.blobs) bytes += blob.size;
   return bytes;
 }
 
@@ -133,7 +133,7 @@ void FileWriter::write(const FileContent& content) {
   {
     File file(part, O_WRONLY | O_CREAT | O_TRUNC);
     file.write(content.head.data(), content.head.size());
-    for (const auto& blob : content.blobs) file.write(blob.data(), blob.size());
+    for (const Blob& blob : content.blobs) file.write(blob.bytes.get(), blob.size);
   }
   std::filesystem::rename(part, folder / content.name);
   // One write of a line: two processes that share a folder do not mix theirs.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,12 +15,20 @@
 
 namespace npu::graph {
 
+/// Bytes that nobody has filled with zeros first.
+struct Blob {
+  Blob() = default;
+  explicit Blob(size_t count) : bytes(new std::byte[count]), size(count) {}
+  std::unique_ptr<std::byte[]> bytes;
+  size_t size = 0;
+};
+
 /// Bytes for one file, in order.
 struct FileContent {
   std::string folder, name;  ///< the folder is made where it is missing
   std::string listed = {};   ///< a line for the folder's mapping.csv; empty for none
   std::string head;
-  std::vector<std::vector<std::byte>> blobs = {};
+  std::vector<Blob> blobs = {};
 };
 
 class FileWriter {

@@ -61,16 +61,16 @@ std::string make_time_folder(const std::string& path) {
   fail(Code::kInvalidDumpConfig, "dump_path {} has a folder for every second of the next hour; choose another", path);
 }
 
-std::vector<std::byte> bytes_copied(const Tensor& tensor) {
-  std::vector<std::byte> bytes(static_cast<size_t>(bytes_of(tensor)));
-  if (bytes.empty()) return bytes;
+Blob bytes_copied(const Tensor& tensor) {
+  Blob blob(static_cast<size_t>(bytes_of(tensor)));
+  if (blob.size == 0) return blob;
   if (tensor.contiguous()) {
-    std::memcpy(bytes.data(), tensor.bytes(), bytes.size());
-    return bytes;
+    std::memcpy(blob.bytes.get(), tensor.bytes(), blob.size);
+    return blob;
   }
-  const Tensor copy = make_tensor(bytes.data(), tensor.dtype, tensor.shape);
+  const Tensor copy = make_tensor(blob.bytes.get(), tensor.dtype, tensor.shape);
   ops::Call("copy").set("self", ops::Operand{tensor, {}}).set("out", copy).run();
-  return bytes;
+  return blob;
 }
 
 record::DumpTensor described(const Tensor& tensor) {
@@ -194,7 +194,7 @@ class DumpedTask final : public ops::Watch {
 
   TensorDump& dump_;
   record::DumpData data_;
-  std::vector<std::vector<std::byte>> blobs_;
+  std::vector<Blob> blobs_;
   std::string lines_;
 };
 

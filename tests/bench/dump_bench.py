@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a data dump costs a training step: statistics as a factor of the step without a dump, tensors as a share of the
+rate at which plain files of the same size are written. Off, on and off again alternate in one process.
+
+python tests/bench/dump_bench.py [--pairs 9]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import torch
+import torch.nn.functional as F
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+import models  # noqa: E402
+
+
+def training_step():
+    torch.manual_seed(0)
+    model = models.ResNet18().npu()
+    x, y = torch.randn(8, 3, 128, 128).npu(), torch.randint(0, 10, (8,)).npu()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        torch.npu.synchronize()
+
+    return step
+
+
+def seconds(step):
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def dumped(step, folder, data):
+    """Seconds of a step with a dump, and of all until the dump is written; its bytes."""
+    path = pathlib.Path(folder, "files")
+    path.mkdir()
+    words = {"dump_path": str(path), "dump_op_switch": "on", "dump_data": data, "dump_mode": "output"}
+    file = pathlib.Path(folder, "dump.json")
+    file.write_text(json.dumps({"dump": words}))
+    torch.npu.init_dump()
+    torch.npu.set_dump(str(file))
+    start = time.perf_counter()
+    step()
+    taken = time.perf_counter() - start
+    torch.npu.finalize_dump()
+    whole = time.perf_counter() - start
+    size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+    shutil.rmtree(path)
+    return taken, whole, size
+
+
+def plain_files(folder, size, count):
+    """Bytes a second that `count` files of `size` bytes in all are written with."""
+    part = os.urandom(1 << 20) * max(1, size // count >> 20)
+    start = time.perf_counter()
+    for i in range(count):
+        pathlib.Path(folder, f"plain{i}").write_bytes(part)
+    taken = time.perf_counter() - start
+    for i in range(count):
+        pathlib.Path(folder, f"plain{i}").unlink()
+    return len(part) * count / taken
+
+
+def quartiles(values):
+    low, middle, high = statistics.quantiles(values, n=4)
+    return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, default=9)
+    args = parser.parse_args()
+    step = training_step()
+    for _ in range(3):
+        step()
+    with tempfile.TemporaryDirectory() as folder:
+        factors, shares = [], []
+        for _ in range(args.pairs):
+            off = seconds(step)
+            taken, _, _ = dumped(step, folder, "stats")
+            factors.append(taken / min(off, seconds(step)))
+            _, whole, size = dumped(step, folder, "tensor")
+            extra = whole - min(off, seconds(step))  # both cores compute, so writing takes its time from the step's
+            shares.append(size / extra / plain_files(folder, size, 100))
+    print(f"ResNet-18 step with a dump of statistics: {quartiles(factors)}x the step without (target: at most 1.10x)")
+    print(f"ResNet-18 step with a dump of tensors ({size / 1e6:.0f} MB): {quartiles(shares)} of the rate of plain "
+          "files (target: at least 0.70)")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
