@@ -8,12 +8,12 @@
 #   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
-add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow anynpu-migrate ${filter_targets})
+add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow anynpu_torch anynpu-migrate ${filter_targets})
 
 set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 set_target_properties(${filter_targets} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH
                                                                                "$ORIGIN:$ORIGIN/../anynpu/lib64")
-install(TARGETS anynpu anynpu_tensorflow ${filter_targets} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
+install(TARGETS anynpu anynpu_tensorflow anynpu_torch ${filter_targets} LIBRARY DESTINATION anynpu/lib64 COMPONENT wheel)
 install(TARGETS ${filter_targets} LIBRARY DESTINATION torch_npu.libs COMPONENT wheel)
 set(package_of_crypto libssl3)
 set(package_of_z zlib1g)

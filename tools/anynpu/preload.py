@@ -5,6 +5,7 @@
   which name none) it opens them beforehand; the loader then meets the names it wants as already loaded;
 - ASCEND_HOME_PATH and ASCEND_OPP_PATH name our toolkit folder unless one of them is set; torch-npu prints a line on
   stdout where it is told of no toolkit;
+- beside the CUDA build of torch, torch-npu gets a set of its own for the names of its allocator's options;
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
@@ -21,6 +22,7 @@ class Finder:
             prefer_no_queue()
             name_the_toolkit()
             load_where_rpath_cannot()
+            keep_names_of_options_apart()
             return observed(path)
         return None
 
@@ -61,6 +63,12 @@ def load_where_rpath_cannot():
     if folder is None or not place.is_ours(folder / "libascendcl.so"):
         for path in place.vendor_libraries(place.libraries()):
             ctypes.CDLL(str(path), ctypes.RTLD_LOCAL)
+
+
+def keep_names_of_options_apart():
+    from anynpu.library import cuda_build
+
+    cuda_build.keep_apart()
 
 
 sys.meta_path.insert(0, Finder)
