@@ -5,29 +5,30 @@
 
 Looked at: the C symbols it needs to load, the aclnn functions and the types of single operators that it asks for by
 name, and where it looks for its libraries. Used: smoke.py, in an environment of its own with PyPI's torch of that
-version (a CUDA build, several GB; removed afterwards). --write renews docs/wheels.md; what was not looked at or used
-keeps its line.
+version (a CUDA build, several GB; removed afterwards). A version is one for this Python, or VERSION-cp313 for that of
+Debian 13. --write renews docs/wheels.md; what was not looked at or used keeps its line.
 """
 
 import argparse
 import csv
 import json
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import operator_names
+from environment import ROOT, Debian13, Here
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build/wheels"
 PAGE = ROOT / "docs/wheels.md"
 KEPT = Path(__file__).with_name("seen.json")
 VERSIONS = ["2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.0", "2.10.0", "2.11.0", "2.12.0", "2.13.0", "2.14.0"]
-USED = ["2.5.1", "2.7.1", "2.10.0", "2.12.0"]
-DEFAULT = "2.13.0"  # with which everything else is tested
+VERSIONS += ["2.12.0-cp313", "2.13.0-cp313", "2.14.0-cp313"]
+DEFAULT = "2.13.0"  # with which everything else is tested; it lies in .venv
+# The first leaves weights that all others read, the last reads theirs.
+USED = [DEFAULT, "2.5.1", "2.7.1", "2.10.0", "2.12.0", "2.14.0", "2.13.0-cp313", DEFAULT]
 VENDOR = re.compile(r"^(acl|Hccl|hccl|Msprof|_ZN\w*2ge\d)")
 
 
@@ -40,13 +41,22 @@ def symbols(path, kind):
     return {line.split()[-1].split("@")[0] for line in lines if kind == "defined" or line.split()[-2] == "U"}
 
 
+def wheel(version):
+    """The file of torch-npu, fetched once."""
+    number, _, python = version.partition("-")
+    python = python or f"cp3{sys.version_info[1]}"
+    if not list(FOLDER.glob(f"torch_npu-{number}-{python}-*.whl")):
+        other = [f"--python-version={python[2:]}", "--platform=manylinux_2_28_x86_64", "--only-binary=:all:"]
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", FOLDER, f"torch-npu=={number}"]
+        subprocess.run(pip + other * ("-" in version), check=True)
+    (found,) = FOLDER.glob(f"torch_npu-{number}-{python}-*.whl")
+    return found
+
+
 def unpack(version):
     folder = FOLDER / version
     if not folder.exists():
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", FOLDER]
-        subprocess.run([*pip, f"torch-npu=={version}"], check=True)
-        (wheel,) = FOLDER.glob(f"torch_npu-{version}-*.whl")
-        with zipfile.ZipFile(wheel) as archive:
+        with zipfile.ZipFile(wheel(version)) as archive:
             archive.extractall(folder, [name for name in archive.namelist() if ".so" in name])
     return folder
 
@@ -85,23 +95,31 @@ def look(version, ours, types):
     }
 
 
-def use(version):
-    """What smoke.py prints in an environment with this wheel."""
-    folder = FOLDER / f"environment-{version}"
-    shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    pip = [folder / "bin/pip", "install", "-q", "--no-cache-dir", "--no-compile"]
-    (ours,) = (ROOT / "dist").glob("anynpu-*.whl")
-    try:
-        subprocess.run([*pip, f"torch=={version}", "numpy<2", "pyyaml", "setuptools"], check=True)
-        subprocess.run([*pip, "--no-deps", ours, f"torch-npu=={version}"], check=True)
-        (FOLDER / "weights").mkdir(exist_ok=True)
-        smoke = [folder / "bin/python", Path(__file__).with_name("smoke.py"), FOLDER / "weights"]
-        done = subprocess.run(smoke, capture_output=True, text=True, cwd=FOLDER)
-    finally:
-        shutil.rmtree(folder)
+def install(version, python):
+    """AnyNPU's wheel is one for every Python: its tag must fit."""
+    pip = ["-m", "pip", "install", "-q", "--no-cache-dir", "--no-compile"]
+    others = ["numpy<2; python_version < '3.13'", "numpy; python_version >= '3.13'", "pyyaml", "setuptools"]
+    (ours,) = (ROOT / "dist").glob("anynpu-*-py3-none-manylinux*.whl")
+    python(*pip, f"torch=={version.partition('-')[0]}", *others, check=True)
+    python(*pip, "--no-deps", ours, wheel(version), check=True)
+
+
+def smoke(python):
+    """The parts that smoke.py prints."""
+    (FOLDER / "weights").mkdir(exist_ok=True)
+    done = python(Path(__file__).with_name("smoke.py"), FOLDER / "weights", capture_output=True, text=True)
     print(done.stdout, done.stderr[-3000:] if done.returncode else "", sep="\n", flush=True)
     return re.findall(r"^(\w+: \d+ of \d+)$", done.stdout, re.M) or ["ends at import"]
+
+
+def use(version):
+    """What a script meets where this wheel, PyPI's torch of its version and AnyNPU's wheel are installed."""
+    if version == DEFAULT:
+        return smoke(lambda *arguments, **options: subprocess.run([sys.executable, *arguments], **options))
+    kind = Debian13 if version.endswith("-cp313") else Here
+    with kind(FOLDER / f"environment-{version}") as environment:
+        install(version, environment.python)
+        return smoke(environment.python)
 
 
 def page(seen, ours, types):

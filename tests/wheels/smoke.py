@@ -201,8 +201,15 @@ def ranks(folder):
     return run
 
 
+def trust_formats():
+    """2.7.1 and 2.8.0 write a tensor's format as one of these; later wheels read it where a script names it safe."""
+    if hasattr(torch_npu, "Format"):
+        torch.serialization.add_safe_globals([torch_npu.Format])
+
+
 def weights(folder):
     """Writes this version's, from the NPU; reads all that lie there, to the NPU."""
+    trust_formats()
     path = Path(folder) / f"weights-{torch_npu.__version__}.pt"
     model, _ = train("npu")
     torch.save({"model": model.state_dict(), "out": model.eval()(rand_like_first(2, 3, 12, 12).npu()).cpu()}, path)
