@@ -43,6 +43,10 @@ foreach(folder runtime compiler opp)
   file(WRITE ${CMAKE_BINARY_DIR}/toolkit/${folder}/README
        "Clients check that this folder of a toolkit exists. AnyNPU needs nothing in it: all code is in lib64.\n")
 endforeach()
+# Where torch-npu's Python reads which CANN this is: it chooses optimizers by it, and shows it as torch.version.cann.
+file(STRINGS acl/runtime/info.cpp version REGEX "kVersion = ")
+string(REGEX REPLACE ".*\"(.+)\".*" "version=\\1\n" version "${version}")
+file(WRITE ${CMAKE_BINARY_DIR}/toolkit/runtime/ascend_toolkit_install.info "package_name=Ascend-cann-toolkit\n${version}")
 # Where scripts source the environment from: below ASCEND_HOME_PATH, and below the folder that guides install into.
 foreach(script set_env.sh bin/setenv.bash ascend-toolkit/set_env.sh nnae/set_env.sh tfplugin/set_env.sh)
   configure_file(cmake/set_env.sh ${CMAKE_BINARY_DIR}/toolkit/${script} COPYONLY)

@@ -26,6 +26,11 @@ def test_loader_with_pinned_memory_and_workers():
     assert seen == 64
 
 
+def test_there_is_one_version_of_the_toolkit():
+    """torch-npu reads it from a file and asks the library for it."""
+    assert torch.version.cann == torch.npu.utils.get_cann_version("CANN") == "9.1.0"
+
+
 @pytest.mark.promise("saving, loading, `map_location`")
 def test_save_and_load(tmp_path):
     model, _ = models.make("mlp")

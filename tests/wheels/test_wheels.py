@@ -4,6 +4,7 @@
 import json
 
 import run
+from anynpu.doctor import frameworks
 
 SEEN = json.loads(run.KEPT.read_text())
 
@@ -29,3 +30,8 @@ def test_the_decoder_puts_texts_together():
     ):
         text.follow(line)
     assert text.name() == "Abs"
+
+
+def test_the_doctor_knows_which_wheels_were_looked_at():
+    numbers = [tuple(int(part) for part in version.partition("-")[0].split(".")[:2]) for version in run.VERSIONS]
+    assert (min(numbers), max(numbers)) == frameworks.WHEELS

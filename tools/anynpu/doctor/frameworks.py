@@ -3,11 +3,13 @@
 what stands beside them loads."""
 
 import platform
+import sys
 
 from anynpu.doctor.finding import Finding
 from anynpu.library import place, version
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+WHEELS = (2, 5), (2, 14)  # of torch-npu: the oldest and newest that docs/wheels.md tells of
 
 
 def install(package, pinned):
@@ -27,12 +29,35 @@ def compared(package, pinned, extra):
     return Finding("ok", f"{package} {found}")
 
 
+def release(found):
+    """(2, 7, 1) of 2.7.1.post2."""
+    return tuple(int(part) for part in found.split(".")[:3] if part.isdigit())
+
+
+def compared_with_wheels(package, pinned):
+    """torch and torch-npu may have any version that was looked at; all is tested with the pinned one."""
+    found = version.installed(package)
+    if found and found != pinned and WHEELS[0] <= release(found)[:2] <= WHEELS[1]:
+        return Finding("note", f"{package} is {found}; docs/wheels.md tells how it does, all is tested with {pinned}")
+    return compared(package, pinned, "torch")
+
+
+def check_pair():
+    torch, plugin = version.installed("torch"), version.installed("torch-npu")
+    if torch and plugin and release(torch) != release(plugin):
+        cure = install("torch", ".".join(map(str, release(plugin))))
+        yield Finding(
+            "bad", f"torch is {torch} and torch-npu {plugin}, which loads beside torch of its version only", cure
+        )
+
+
 def check_torch():
     yield Finding("ok", f"Python {platform.python_version()}, {platform.platform()}")
     for package, pinned in (version.pins("torch") or {"torch": None, "torch-npu": None}).items():
-        yield compared(package, pinned, "torch")
+        yield compared_with_wheels(package, pinned)
+    yield from check_pair()
     numpy = version.installed("numpy")
-    if numpy and int(numpy.split(".")[0]) >= 2:
+    if numpy and int(numpy.split(".")[0]) >= 2 and sys.version_info < (3, 13):  # for which there is no numpy 1
         yield Finding("bad", f"numpy is {numpy}; torch-npu was built for numpy 1", "pip install 'numpy<2'")
 
 

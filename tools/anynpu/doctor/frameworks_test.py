@@ -29,6 +29,26 @@ def test_tensorflow_has_its_version(monkeypatch):
     assert grade == "note" and cure.startswith("pip install 'anynpu[tensorflow]'")
 
 
+def torch_findings(monkeypatch, **packages):
+    monkeypatch.setattr(version, "pins", lambda extra: {"torch": "2.13.0", "torch-npu": "2.13.0"})
+    installed(monkeypatch, **packages)
+    return [(finding.grade, finding.text, finding.cure) for finding in frameworks.check_torch()][1:]
+
+
+def test_any_wheel_that_was_looked_at_will_do(monkeypatch):
+    found = torch_findings(monkeypatch, torch="2.13.0", torch_npu="2.13.0")
+    assert [grade for grade, *_ in found] == ["ok", "ok"]
+    found = torch_findings(monkeypatch, torch="2.5.1", torch_npu="2.5.1.post1")
+    assert [grade for grade, *_ in found] == ["note", "note"] and "is 2.5.1; docs/wheels.md" in found[0][1]
+    found = torch_findings(monkeypatch, torch="2.4.0", torch_npu="2.4.0")
+    assert [grade for grade, *_ in found] == ["bad", "bad"]
+
+
+def test_torch_and_its_plugin_have_one_version(monkeypatch):
+    *_, (grade, text, cure) = torch_findings(monkeypatch, torch="2.12.1", torch_npu="2.7.1")
+    assert grade == "bad" and text.startswith("torch is 2.12.1 and torch-npu 2.7.1,") and "torch==2.7.1 --index" in cure
+
+
 def test_a_torchvision_for_cuda_beside_torch_for_cpus_is_found(monkeypatch, tmp_path):
     for folder in ("torch/lib", "torchvision"):
         (tmp_path / folder).mkdir(parents=True)
