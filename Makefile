@@ -15,7 +15,7 @@ help:
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
 	@echo "make clients   20,000 random calls of PyTorch, and the frameworks of docs/clients.md, on the NPU against the CPU"
 	@echo "make wheel     build dist/anynpu-*.whl"
-	@echo "make wheels    look at every torch-npu wheel, and use some of them (10 GB of downloads); writes docs/wheels.md"
+	@echo "make wheels    look at every torch-npu wheel, and use some of them (20 GB of downloads; as root); writes docs/wheels.md"
 
 demo:
 	@tests/run announce core install
@@ -55,4 +55,4 @@ wheel:
 	@tests/run core wheel
 
 wheels:
-	@tests/run build wheel wheels
+	@tests/run core install wheel wheels

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 missing=()
 while read -r package kind _; do
   case "$package" in '' | '#'*) continue ;; esac
-  [ "$kind" = bench ] && [[ " $* " != *" bench "* ]] && continue
+  [[ " build test $* " == *" $kind "* ]] || continue
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done < cmake/debian-packages.txt
 if [ ${#missing[@]} -gt 0 ]; then
