@@ -202,9 +202,9 @@ def ranks(folder):
 
 
 def trust_formats():
-    """2.7.1 and 2.8.0 write a tensor's format as one of these; later wheels read it where a script names it safe."""
+    """2.7.1 and 2.8.0 write a tensor with its format; later wheels read it where a script names what is in it safe."""
     if hasattr(torch_npu, "Format"):
-        torch.serialization.add_safe_globals([torch_npu.Format])
+        torch.serialization.add_safe_globals([torch_npu.Format, torch_npu.utils.storage._rebuild_npu_tensor])
 
 
 def weights(folder):
