@@ -142,7 +142,7 @@ def page(seen, ours, types):
         "wheel: 60 calls with their gradients, training in float32, bfloat16 and float16, two ranks, and weights that",
         "the versions used before have written; AnyNPU's is one wheel for every Python. 2.7.1 and 2.8.0 write tensors",
         "with their formats: newer load them after `torch.serialization.add_safe_globals([torch_npu.Format])`; 2.9.0",
-        "and 2.10.0 want `torch_npu.utils.storage._rebuild_npu_tensor` in that list (2.10.0 was used without).",
+        "and 2.10.0 want `torch_npu.utils.storage._rebuild_npu_tensor` in that list, too.",
         f"{DEFAULT} with PyPI's CPU build is what all else is tested with. `cp313`: on CPython 3.13 of Debian 13,",
         "all others on 3.11.",
         "",
