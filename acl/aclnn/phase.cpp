@@ -7,6 +7,7 @@
 #include "acl/aclnn/launch.h"
 #include "acl/aclnn/memory_check.h"
 #include "acl/error_state.h"
+#include "base/log.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
 #include "ops/vector/conversion/convert.h"
@@ -168,6 +169,7 @@ void check_device(const aclOpExecutor& executor, const device::Stream& stream) {
 int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* workspace_size,
            aclOpExecutor** executor) noexcept {
   return guarded(row.name, [&] {
+    NPU_LOG(kDebug, "OP", "called {}", row.name);
     if (workspace_size == nullptr) fail(Code::kNnNullPointer, "workspaceSize is null; pass where to store the size");
     if (executor == nullptr) fail(Code::kNnNullPointer, "executor is null; pass where to store the executor");
     *workspace_size = 0;  // kernels have their own scratch memory

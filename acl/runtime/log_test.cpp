@@ -9,9 +9,11 @@
 #include <fstream>
 #include <thread>
 
+#include "acl/include/acl/acl_op_compiler.h"
 #include "acl/include/aclnn/aclnn_base.h"
 #include "acl/include/hccl/hccl.h"
 #include "acl/runtime/runtime_fixture.h"
+#include "aclnnop/aclnn_abs.h"
 
 namespace npu::acl {
 namespace {
@@ -105,6 +107,20 @@ TEST_F(CallLog, AnswersAreThereAtInfo) {
   int32_t device = 0;
   std::thread([&] { EXPECT_EQ(aclrtGetDevice(&device), 107002); }).join();
   expect_line({"[INFO] ASCENDCL(", "aclrtGetDevice: returns 107002"});
+}
+
+TEST_F(CallLog, CallsOfOperatorsAreThereAtDebugThoughTheyBeRefused) {
+  setenv("ASCEND_GLOBAL_LOG_LEVEL", "0", 1);
+  log_reset();
+  EXPECT_NE(aclnnAbsGetWorkspaceSize(nullptr, nullptr, nullptr, nullptr), 0);
+  EXPECT_NE(aclopCompileAndExecute("Sleep", 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, ACL_ENGINE_SYS,
+                                   ACL_COMPILE_SYS, nullptr, nullptr),
+            0);
+  std::vector<std::string> calls;
+  for (const std::string& line : lines())
+    if (const size_t at = line.find(": called "); line.starts_with("[DEBUG] OP(") && at != std::string::npos)
+      calls.push_back(line.substr(at + 9));
+  EXPECT_EQ(calls, (std::vector<std::string>{"aclnnAbs", "Sleep"}));
 }
 
 }  // namespace

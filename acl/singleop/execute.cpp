@@ -14,6 +14,7 @@
 #include "acl/singleop/function.h"
 #include "acl/singleop/operator_type.h"
 #include "acl/singleop/value.h"
+#include "base/log.h"
 #include "base/tensor.h"
 #include "device/context/context.h"
 #include "device/memory/memory.h"
@@ -399,6 +400,7 @@ std::shared_ptr<Prepared> execute(const char* name, const Side& inputs, const Si
                                   device::Stream& stream) {
   // Alive, before anything of it is read.
   if (attr != nullptr) described(attr, "attr");
+  NPU_LOG(kDebug, "OP", "called {}", name == nullptr ? "" : name);
   const OperatorType& type = operator_type(name, attr);
   std::shared_ptr<Prepared> prepared = prepare(type, inputs, outputs, attr, stream);
   const bool shows = leaves_device(outputs, stream.device());
