@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 namespace npu::ops {
 
@@ -33,19 +34,23 @@ int eliminate(double* a, int64_t n, int64_t* pivots) {
   return sign;
 }
 
-void solve_triangle(const double* t, int64_t n, bool upper, bool unit, double* b, int64_t k) {
+template <class E>
+void solve_triangle(const E* t, int64_t n, bool upper, bool unit, E* b, int64_t k) {
   for (int64_t step = 0; step < n; ++step) {
     // All k right sides at once: the loop over them is the inner one, and dense.
     const int64_t i = upper ? n - 1 - step : step;
     const int64_t first = upper ? i + 1 : 0, last = upper ? n : i;
-    double* row = b + i * k;
+    E* row = b + i * k;
     for (int64_t j = first; j < last; ++j) {
-      const double factor = t[i * n + j];
-      const double* other = b + j * k;
+      const E factor = t[i * n + j];
+      const E* other = b + j * k;
       for (int64_t c = 0; c < k; ++c) row[c] -= factor * other[c];
     }
     for (int64_t c = 0; c < k && !unit; ++c) row[c] /= t[i * n + i];
   }
 }
+
+template void solve_triangle(const double*, int64_t, bool, bool, double*, int64_t);
+template void solve_triangle(const std::complex<double>*, int64_t, bool, bool, std::complex<double>*, int64_t);
 
 }  // namespace npu::ops

@@ -11,7 +11,8 @@ namespace npu::ops {
 int eliminate(double* a, int64_t n, int64_t* pivots);
 
 /// Solves T X = B in place of the n x k matrix `b`. T is the upper or lower triangle of `t`; `unit`: its diagonal is
-/// taken as ones. A zero on the diagonal gives infinities, as division does.
-void solve_triangle(const double* t, int64_t n, bool upper, bool unit, double* b, int64_t k);
+/// taken as ones. A zero on the diagonal gives infinities, as division does. `E`: double or std::complex<double>.
+template <class E>
+void solve_triangle(const E* t, int64_t n, bool upper, bool unit, E* b, int64_t k);
 
 }  // namespace npu::ops

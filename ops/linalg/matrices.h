@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch of matrices: the last two axes of a tensor are a matrix, the others number them. Matrices are loaded into and
-// stored from dense row-major float64 memory, whatever the strides and the dtype; small ones are the use case, so every
-// algorithm here works on one matrix in one thread and batches are spread over threads.
+// stored from dense row-major float64 memory (complex128 where an algorithm takes complex ones), whatever the strides
+// and the dtype; small ones are the use case, so every algorithm here works on one matrix in one thread and batches are
+// spread over threads.
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -18,13 +21,16 @@ namespace npu::ops {
 class Matrices {
  public:
   Matrices() = default;
-  /// Raises 161002 unless `tensor` has two dimensions or more and a real floating dtype.
-  Matrices(const Tensor& tensor, const char* name) {
+  /// Raises 161002 unless `tensor` has two dimensions or more and a real floating dtype, or with `slot` kComplex128 a
+  /// complex one.
+  Matrices(const Tensor& tensor, const char* name, DType slot = DType::kDouble) {
     require(tensor.rank() >= 2, "{} is {}; it must have 2 dimensions or more, the last two being a matrix", name,
             tensor);
-    require(is_floating(tensor.dtype), "{} is {}; it must have a real floating-point dtype", name, tensor);
+    const bool complex = slot == DType::kComplex128;
+    require(complex ? is_complex(tensor.dtype) : is_floating(tensor.dtype), "{} is {}; it must have a {} dtype", name,
+            tensor, complex ? "complex" : "real floating-point");
     const size_t axes[2] = {tensor.rank() - 2, tensor.rank() - 1};
-    rows_ = Rows(tensor, axes, DType::kDouble);
+    rows_ = Rows(tensor, axes, slot);
     height_ = tensor.shape[axes[0]];
     width_ = tensor.shape[axes[1]];
   }
@@ -33,15 +39,18 @@ class Matrices {
   int64_t width() const { return width_; }
   int64_t size() const { return height_ * width_; }
 
-  void load(int64_t index, double* to) const {
+  /// `E`: double, or std::complex<double> for complex ones.
+  template <class E = double>
+  void load(int64_t index, std::type_identity_t<E>* to) const {
     const void* from = rows_.load(index, to);
-    if (from != to && size() > 0) std::memcpy(to, from, static_cast<size_t>(size()) * sizeof(double));
+    if (from != to && size() > 0) std::memcpy(to, from, static_cast<size_t>(size()) * sizeof(E));
   }
-  void store(int64_t index, const double* from) const {
+  template <class E = double>
+  void store(int64_t index, const std::type_identity_t<E>* from) const {
     if (size() == 0) return;
-    const Scratch<double> buffer(size());
+    const Scratch<E> buffer(size());
     void* to = rows_.target(index, buffer.data());
-    std::memcpy(to, from, static_cast<size_t>(size()) * sizeof(double));
+    std::memcpy(to, from, static_cast<size_t>(size()) * sizeof(E));
     rows_.store(index, to);
   }
 
@@ -49,6 +58,12 @@ class Matrices {
   Rows rows_;
   int64_t height_ = 0, width_ = 0;
 };
+
+/// What matrices of the dtype are computed in by algorithms that take complex ones.
+inline DType slot_of_matrices(DType dtype) { return is_complex(dtype) ? DType::kComplex128 : DType::kDouble; }
+
+inline double conjugate(double x) { return x; }
+inline std::complex<double> conjugate(std::complex<double> x) { return std::conj(x); }
 
 /// The batch axes of a tensor of matrices.
 inline Dims batch_of(const Tensor& t) {

@@ -16,8 +16,9 @@ struct TriangularSolve final : Operator {
   Matrices right, left, result, copy;
 
   void prepare() override {
-    right = Matrices(self, "self");
-    left = Matrices(a, "A");
+    const DType slot = slot_of_matrices(self.dtype);
+    right = Matrices(self, "self", slot);
+    left = Matrices(a, "A", slot);
     require_square(a, "A");
     require(left.height() == right.height(), "A is {}, self is {}: the sizes {} and {} of the equations differ", a,
             self, left.height(), right.height());
@@ -26,28 +27,31 @@ struct TriangularSolve final : Operator {
     const Dims left_shape = matrix_shape(batch, left.height(), left.width());
     check_shape(x, "X", right_shape);
     if (m.defined()) check_shape(m, "M", left_shape);
-    right = Matrices(self.expanded(right_shape), "self");
-    left = Matrices(a.expanded(left_shape), "A");
-    result = Matrices(x, "X");
-    if (m.defined()) copy = Matrices(m, "M");
+    right = Matrices(self.expanded(right_shape), "self", slot);
+    left = Matrices(a.expanded(left_shape), "A", slot);
+    result = Matrices(x, "X", slot);
+    if (m.defined()) copy = Matrices(m, "M", slot);
   }
-  void run() override {
-    const int64_t n = left.height(), k = right.width();
-    for_matrices(left.count(), n * n * k, [&](int64_t index) {
-      const Scratch<double> t(n * n), b(n * k);
-      left.load(index, t);
-      right.load(index, b);
-      if (m.defined()) copy.store(index, t);
-      // A transposed lower triangle is an upper one: the solver knows only these two.
-      if (transpose) flip(t, n);
-      solve_triangle(t, n, upper != transpose, unit, b, k);
-      result.store(index, b);
-    });
-  }
+  void run() override { is_complex(self.dtype) ? solve_all<std::complex<double>>() : solve_all<double>(); }
   int64_t cost() const override { return 500 + left.count() * left.size() * right.width(); }
 
  private:
-  static void flip(double* t, int64_t n) {
+  template <class E>
+  void solve_all() const {
+    const int64_t n = left.height(), k = right.width();
+    for_matrices(left.count(), n * n * k, [&](int64_t index) {
+      const Scratch<E> t(n * n), b(n * k);
+      left.load<E>(index, t);
+      right.load<E>(index, b);
+      if (m.defined()) copy.store<E>(index, t);
+      // A transposed lower triangle is an upper one: the solver knows only these two.
+      if (transpose) flip<E>(t, n);
+      solve_triangle<E>(t, n, upper != transpose, unit, b, k);
+      result.store<E>(index, b);
+    });
+  }
+  template <class E>
+  static void flip(E* t, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < i; ++j) std::swap(t[i * n + j], t[j * n + i]);
     }

@@ -18,13 +18,26 @@ def steady(*shape):
     return T(*shape, values=make)
 
 
+def steady_complex(*shape):
+    """Of complex numbers, and positive definite where one triangle stands for both."""
+
+    def make(generator):
+        parts = torch.rand((2, *shape), generator=generator, dtype=torch.float64) - 0.5
+        return torch.complex(*parts) + 6 * torch.eye(shape[-2], shape[-1], dtype=torch.float64)
+
+    return T(*shape, values=make)
+
+
+MAKERS = [(steady, DEEP), (steady_complex, COMPLEX)]
+
 for shape in [(1, 1), (5, 5), (3, 4, 4), (2, 3, 17, 17), (40, 2, 2), (0, 0), (0, 3, 3)]:
     case("aclnnInverse", lambda self: torch.linalg.inv(self), DEEP, self=steady(*shape), layouts=SEPARATE)
     for x in (steady(*shape), T(*shape)):
         case("aclnnSlogdet", lambda self: tuple(torch.linalg.slogdet(self)), DEEP, self=x, layouts=SEPARATE)
     for upper in (True, False):  # the other triangle is not read, and is not its mirror here
-        case("aclnnLinalgCholesky", lambda self, upper: torch.linalg.cholesky(self, upper=upper), DEEP,
-             self=steady(*shape), upper=upper, layouts=SEPARATE)  # fmt: skip
+        for maker, dtypes in MAKERS:
+            case("aclnnLinalgCholesky", lambda self, upper: torch.linalg.cholesky(self, upper=upper), dtypes,
+                 self=maker(*shape), upper=upper, layouts=SEPARATE)  # fmt: skip
 # Singular: the oracle's own elimination may round past the zero.
 case("aclnnSlogdet", lambda self: (torch.tensor(0.0).double(), torch.tensor(-torch.inf).double()), DEEP,
      layouts=SEPARATE, self=T(3, 3, values=lambda _: torch.tensor([[1.0, 2, 3], [2, 4, 6], [1, 0, 1]])))  # fmt: skip
@@ -47,18 +60,18 @@ for a, b in [
     for upper in (True, False):
         for transpose in (True, False):
             for unit in (True, False):
-                case("aclnnTriangularSolve", solve, DEEP, self=T(*b), A=steady(*a), upper=upper, transpose=transpose,
-                     unitriangular=unit)  # fmt: skip
+                for maker, dtypes in MAKERS:
+                    case("aclnnTriangularSolve", solve, dtypes, self=T(*b), A=maker(*a), upper=upper,
+                         transpose=transpose, unitriangular=unit)  # fmt: skip
 
 SHAPES = [(1, 1), (4, 4), (7, 3), (3, 7), (2, 3, 9, 5), (30, 2, 2), (0, 3), (2, 0, 0), (5, 1)]
 for shape in SHAPES:
-    for mode in range(3):
-        if mode < 2:
-            case("aclnnLinalgQr", lambda self, mode: tuple(torch.linalg.qr(self, ("reduced", "complete")[mode])), DEEP,
-                 self=steady(*shape), mode=mode, layouts=SEPARATE)  # fmt: skip
-        else:
-            case("aclnnLinalgQr", lambda self: (None, torch.linalg.qr(self, "r").R), DEEP, self=steady(*shape),
-                 mode=mode, layouts=SEPARATE)  # fmt: skip
+    for maker, dtypes in MAKERS:
+        for mode in range(2):
+            case("aclnnLinalgQr", lambda self, mode: tuple(torch.linalg.qr(self, ("reduced", "complete")[mode])),
+                 dtypes, self=maker(*shape), mode=mode, layouts=SEPARATE)  # fmt: skip
+        case("aclnnLinalgQr", lambda self: (None, torch.linalg.qr(self, "r").R), dtypes, self=maker(*shape),
+             mode=2, layouts=SEPARATE)  # fmt: skip
 
 
 def check_svd(inputs, outputs):
