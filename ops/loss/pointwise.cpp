@@ -117,9 +117,9 @@ constexpr LossKernel kLosses[] = {
     with_log_target(
         NPU_LOSS("kl_div", p != T(0) ? exp_of(y) * (y - x) : x_log_x(y) - y * x, p != T(0) ? -exp_of(y) : -y)),
     // The same loss with respect to the target.
-    // 0 · log 0 counts as 0, also in its slope.
+    // 0 · log 0 counts as 0, also in its slope; the logarithm of a negative target is no number.
     with_log_target(NPU_LOSS_GRADIENT(
-        "kl_div_target", p != T(0) ? exp_of(y) * (y - x + T(1)) : (y > T(0) ? log_of(y) + T(1) - x : T(0)))),
+        "kl_div_target", p != T(0) ? exp_of(y) * (y - x + T(1)) : (y == T(0) ? T(0) : log_of(y) + T(1) - x))),
 };
 
 std::span<const LossKernel> losses() { return kLosses; }

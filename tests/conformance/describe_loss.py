@@ -112,7 +112,8 @@ def kl_target_gradient(grad_output, self, target, reduction, log_target):
 for log_target in (False, True):
     for reduction in (0, 1, 2):
         grad = T(*((9, 5) if reduction == 0 else ()))
-        case("aclnnKlDivTargetBackward", kl_target_gradient, self=T(9, 5), target=T(9, 5, low=0.1, high=1),
-             reduction=reduction, log_target=log_target, grad_output=grad)  # fmt: skip
+        for low in (0.1, -1):  # of a negative one the logarithm is no number
+            case("aclnnKlDivTargetBackward", kl_target_gradient, self=T(9, 5), target=T(9, 5, low=low, high=1),
+                 reduction=reduction, log_target=log_target, grad_output=grad)  # fmt: skip
 case("aclnnMseLoss", POINTWISE["MseLoss"][0][0], self=T(300, 701), target=T(300, 701), reduction=1)
 case("aclnnSmoothL1Loss", POINTWISE["SmoothL1Loss"][0][0], self=T(9, 5), target=T(9, 5), reduction=1, beta=0.0)
