@@ -41,8 +41,8 @@ def tensors(value):
 
 
 def here(value):
-    """The place that is the CPU."""
-    return value
+    """The place that is the CPU. As elsewhere, a tensor that is two arguments becomes two."""
+    return tree(lambda t: t.detach().requires_grad_(t.requires_grad), value)
 
 
 def npu(value):

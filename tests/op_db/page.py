@@ -56,8 +56,8 @@ def shares(counts):
     reached = passed + counts["failed"] + counts["undocumented"]
     listed = passed + counts["failed"]
     return (
-        f"Of {reached} pairs that reach the NPU {passed} passed, {percent(passed, reached)}; of the {listed} in types "
-        f"that the vendor documents, {percent(passed, listed)}."
+        f"Of {reached} pairs that reach the NPU {passed} passed, {percent(passed, reached)};\n"
+        f"of the {listed} that are not refused as documented, {percent(passed, listed)}."
     )
 
 
