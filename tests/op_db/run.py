@@ -33,6 +33,8 @@ REFUSED = ["dtype", "name", "by", "why"]
 LOGGED = {"ASCEND_SLOG_PRINT_TO_STDOUT": "1", "ASCEND_GLOBAL_LOG_LEVEL": "4", "ASCEND_MODULE_LOG_LEVEL": "OP=0"}
 # What acl/types.tsv refuses, and nothing else, reads so.
 UNDOCUMENTED = re.compile(r"\[(aclnn\w+)\] (\w+) is (\w+).*; it may be ", re.DOTALL)
+# What follows of a result before it is no refusal.
+CONSEQUENCE = re.compile(r"must match the size of tensor|Expected a proper Tensor")
 NOTHING = "nothing"
 
 
@@ -143,7 +145,7 @@ def refusal(outcome):
     by_type = UNDOCUMENTED.search(outcome["error"])
     if by_type:
         return by_type[1], f"{by_type[2]} is {by_type[3]}"
-    if outcome.get("by") and not outcome["calls"]:
+    if outcome.get("by") and not outcome["calls"] and not CONSEQUENCE.search(outcome["error"]):
         return outcome["by"], first_sentence(outcome["error"])
     return None
 
@@ -173,7 +175,8 @@ def explained(outcomes):
 
 def write(outcomes):
     refused = [dict(zip(REFUSED, (*pair, *by), strict=True)) for pair, o in outcomes.items() if (by := refusal(o))]
-    lines = ["\t".join(REFUSED), *sorted("\t".join(row.values()) for row in refused)]
+    refused.sort(key=lambda row: list(row.values()))
+    lines = ["\t".join(REFUSED), *("\t".join(row.values()) for row in refused)]
     (HERE / "refused.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     passing = sorted(f"{d} {n}" for (d, n), o in outcomes.items() if fate(o) in ("passed", "fell"))
     (HERE / "passing.txt").write_text("\n".join(passing) + "\n", encoding="utf-8")
