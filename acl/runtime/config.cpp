@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "acl/notice.h"
-#include "acl/runtime/dump.h"
+#include "acl/runtime/dump_section.h"
 #include "base/error.h"
 #include "base/json_text.h"
 

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data dumps as clients ask for them: the "dump" object of a JSON file.
-//
-//   {"dump": {"dump_path": "/data", "dump_list": [{"model_name": "m", "layer": ["conv1"]}], "dump_mode": "all",
-//             "dump_op_switch": "on", "dump_data": "tensor", "dump_step": "0|3-5"}}
+// Data dumps as the functions of the C interface begin and end them.
 #pragma once
-
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
-#include <string>
 
 #include "graph/dump/tensor/dump_config.h"
 
 namespace npu::acl {
 
-/// What the object asks for; nothing where it asks for no dump of operators. Raises 100009 naming the key that is
-/// wrong, 207000 for dumps that are not built. `name` stands in error texts. dump_list asks for graphs, `{}` in it for
-/// all of them; dump_op_switch for calls outside of graphs.
-std::optional<graph::DumpConfig> parse_dump(const nlohmann::json& dump, const std::string& name);
-
-/// Begins it; what goes wrong later is told once on stderr and in the process log.
+/// Begins a dump; what goes wrong later is told once on stderr and in the process log.
 void begin_dump(graph::DumpConfig config);
 
 }  // namespace npu::acl

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/runtime/dump_section.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace npu::acl {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The words of one "dump" object.
+class Reader {
+ public:
+  Reader(const Json& dump, const std::string& name) : dump_(dump), name_(name) {}
+
+  /// The text of a key, one of `allowed` where there are any; `otherwise` where it is missing.
+  std::string word(const char* key, std::string otherwise, std::initializer_list<std::string_view> allowed = {}) const {
+    const auto found = dump_.find(key);
+    if (found == dump_.end() || *found == "") return otherwise;
+    if (!found->is_string()) refuse(key, found->dump(), "write a text");
+    const auto& text = found->get_ref<const std::string&>();
+    if (allowed.size() > 0 && std::find(allowed.begin(), allowed.end(), text) == allowed.end())
+      refuse(key, text, fmt::format("write one of {}", fmt::join(allowed, ", ")));
+    return text;
+  }
+
+  void read_list(graph::DumpConfig& config) const {
+    const auto list = dump_.find("dump_list");
+    config.graphs = list != dump_.end() && !list->empty();
+    if (!config.graphs) return;
+    if (!list->is_array()) refuse("dump_list", list->dump(), "write a list of models, or [{}] for all");
+    bool all = false;
+    for (const Json& model : *list) {
+      if (!model.is_object()) refuse("dump_list", model.dump(), "write each model as {\"model_name\": …}");
+      const graph::DumpConfig::Names layers = layers_of(model);
+      const auto named = model.find("model_name");
+      if (named != model.end() && named->is_string() && *named != "")
+        config.models[named->get<std::string>()] = layers;
+      else
+        all = true, config.layers.insert(layers.begin(), layers.end());
+    }
+    if (all) config.models.clear();
+  }
+
+ private:
+  graph::DumpConfig::Names layers_of(const Json& model) const {
+    graph::DumpConfig::Names names;
+    const auto layers = model.find("layer");
+    if (layers == model.end()) return names;
+    if (!layers->is_array()) refuse("layer", layers->dump(), "write a list of operators' names");
+    for (const Json& layer : *layers) {
+      if (!layer.is_string()) refuse("layer", layer.dump(), "write a name");
+      names.insert(layer.get<std::string>());
+    }
+    return names;
+  }
+
+  [[noreturn]] void refuse(const char* key, std::string_view value, std::string_view cure) const {
+    fail(Code::kInvalidDumpConfig, "configPath {}: dump.{} is {}; {}", name_, key, value, cure);
+  }
+
+  const Json& dump_;
+  const std::string& name_;
+};
+
+}  // namespace
+
+std::optional<graph::DumpConfig> parse_dump(const Json& dump, const std::string& name) {
+  if (!dump.is_object()) fail(Code::kInvalidDumpConfig, "configPath {}: dump is no object", name);
+  const Reader reader(dump, name);
+  if (reader.word("dump_debug", "off", {"on", "off"}) == "on")
+    fail(Code::kFeatureUnsupported,
+         "configPath {}: dump.dump_debug, the dump of overflows, is not built yet; remove it, "
+         "anynpu_each_overflow tells where they are",
+         name);
+  graph::DumpConfig config;
+  const std::string mode = reader.word("dump_mode", "output", {"input", "output", "all"});
+  config.inputs = mode != "output", config.outputs = mode != "input";
+  config.statistics = reader.word("dump_data", "tensor", {"tensor", "stats"}) == "stats";
+  config.single_operators = reader.word("dump_op_switch", "off", {"on", "off"}) == "on";
+  config.steps = graph::StepSet::parse(reader.word("dump_step", ""));
+  reader.read_list(config);
+  // Dumps after a device fault (dump_scene) never come about: there are no such faults.
+  if (!config.graphs && !config.single_operators) return {};
+  config.path = reader.word("dump_path", "");
+  if (config.path.empty())
+    fail(Code::kInvalidDumpConfig, "configPath {}: dump.dump_path is missing; name the folder that receives the dump",
+         name);
+  return config;
+}
+
+}  // namespace npu::acl
