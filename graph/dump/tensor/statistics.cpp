@@ -42,15 +42,6 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::graph::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D>
-auto load(D d, const double* from) {
-  return hn::LoadU(d, from);
-}
-template <class D>
-auto load(D d, const float* from) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), from));
-}
-
 /// One by one, for parts that hold what is not finite.
 template <class T>
 void add_any(const T* values, size_t count, PartStatistics& to) {
@@ -65,30 +56,31 @@ void add_any(const T* values, size_t count, PartStatistics& to) {
   }
 }
 
-/// In vectors. An element that is not finite makes the sum of all times 0 a NaN: the part is then done again.
+/// In vectors of the elements' own type, a block at a time. An element that is not finite, or too large to be squared,
+/// leaves no finite sum of squares: the block is then done again.
 template <class T>
 void add(const T* values, size_t count, PartStatistics& to) {
-  const hn::ScalableTag<double> d;
+  const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  auto least0 = hn::Set(d, PartStatistics::kInfinity), least1 = least0;
-  auto most0 = hn::Set(d, -PartStatistics::kInfinity), most1 = most0;
-  auto sum0 = hn::Zero(d), sum1 = sum0, squares0 = sum0, squares1 = sum0, check0 = sum0, check1 = sum0;
+  auto least0 = hn::Set(d, std::numeric_limits<T>::infinity()), least1 = least0;
+  auto most0 = hn::Neg(least0), most1 = most0;
+  auto sum0 = hn::Zero(d), sum1 = sum0, squares0 = sum0, squares1 = sum0;
   size_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    const auto a = load(d, values + i), b = load(d, values + i + lanes);
+    const auto a = hn::LoadU(d, values + i), b = hn::LoadU(d, values + i + lanes);
     least0 = hn::Min(least0, a), least1 = hn::Min(least1, b);
     most0 = hn::Max(most0, a), most1 = hn::Max(most1, b);
     sum0 = hn::Add(sum0, a), sum1 = hn::Add(sum1, b);
     squares0 = hn::MulAdd(a, a, squares0), squares1 = hn::MulAdd(b, b, squares1);
-    check0 = hn::MulAdd(a, hn::Zero(d), check0), check1 = hn::MulAdd(b, hn::Zero(d), check1);
   }
-  if (std::isnan(hn::GetLane(hn::SumOfLanes(d, hn::Add(check0, check1))))) return add_any(values, count, to);
+  const double squares = hn::GetLane(hn::SumOfLanes(d, hn::Add(squares0, squares1)));
+  if (!(squares < PartStatistics::kInfinity)) return add_any(values, count, to);
   PartStatistics part;
   if (i > 0) {
-    part.least = hn::GetLane(hn::MinOfLanes(d, hn::Min(least0, least1))),
+    part.least = hn::GetLane(hn::MinOfLanes(d, hn::Min(least0, least1)));
     part.most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(most0, most1)));
-    part.sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1))),
-    part.squares = hn::GetLane(hn::SumOfLanes(d, hn::Add(squares0, squares1)));
+    part.sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
+    part.squares = squares;
     part.finite = static_cast<int64_t>(i);
   }
   to.add(part);

@@ -17,7 +17,7 @@ struct Statistics {
 
 /// False for types that are no numbers, and numbers of less than a byte.
 bool has_statistics(DType dtype);
-/// Of any strides. Sums are of float64, with a fixed order.
+/// Of any strides. Sums of 1,024 elements are of their own type (halves: float32), those of float64, in a fixed order.
 Statistics statistics_of(const Tensor& tensor);
 
 }  // namespace npu::graph
