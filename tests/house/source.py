@@ -56,6 +56,12 @@ def rooms():
     return {name: set(words["USES"]) for name, (kind, words) in map_lines().items() if kind == "room"}
 
 
+def shown_to(path):
+    """Rooms, and parts of them, that the line of an adapter or a tool lets its files see beside the door."""
+    lines = ((name, words["USES"]) for name, (kind, words) in map_lines().items() if kind == "inside")
+    return [part for name, used in lines if path.is_relative_to(name) for part in used]
+
+
 def parts():
     """{place: its folders, each of which sees only those before it}, where the map orders them."""
     return {name: words["PARTS"] for name, (_, words) in map_lines().items() if words["PARTS"]}

@@ -40,7 +40,16 @@ def libraries():
 
 def migration():
     """The program behind anynpu migrate, convert_tf2npu and ms_fmk_transplt."""
-    places = [HERE / "bin/anynpu-migrate", ROOT / "build/bin/anynpu-migrate"]
+    return program("anynpu-migrate")
+
+
+def comparison():
+    """The program behind msaccucmp."""
+    return program("anynpu-compare")
+
+
+def program(name):
+    places = [HERE / "bin" / name, ROOT / "build/bin" / name]
     for path in places:
         if path.exists():
             return path

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of msaccucmp. Each gives the exit code.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npu::compare {
+
+using Words = std::vector<std::string>;
+
+int compare_face(const Words& arguments);       ///< a network, an operator, two files
+int convert_face(const Words& arguments);       ///< dump files to arrays of NumPy
+int overflow_face(const Words& arguments);      ///< what operators overflowed
+int file_compare_face(const Words& arguments);  ///< two arrays of NumPy
+
+/// Chooses by the first argument, and turns what is raised into a line on stderr and the exit code.
+int dispatch(const Words& arguments);
+
+/// "2026-01-02 03:04:05 (pid) - [INFO] …" on stderr, as scripts that read the vendor's tool expect it.
+void say(std::string_view level, std::string_view text);
+inline void inform(std::string_view text) { say("INFO", text); }
+inline void warn(std::string_view text) { say("WARNING", text); }
+
+}  // namespace npu::compare
