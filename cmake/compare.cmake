@@ -24,8 +24,8 @@ set_target_properties(anynpu-compare PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE
 add_library(ascend_dump_parser SHARED ${compare}/parser.cpp ${seen})
 target_include_directories(ascend_dump_parser PRIVATE ${CMAKE_SOURCE_DIR})
 target_link_libraries(ascend_dump_parser PRIVATE ${libraries})
-set_target_properties(ascend_dump_parser PROPERTIES BUILD_WITH_INSTALL_RPATH ON
-                                                    INSTALL_RPATH "$ORIGIN:$ORIGIN/../../../lib64")
+set_target_properties(ascend_dump_parser PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tools/adump/lib64
+                      BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../../../lib64:$ORIGIN/../../../lib")
 
 if(ANYNPU_TESTS AND tests)
   add_executable(compare_test ${tests} ${seen})

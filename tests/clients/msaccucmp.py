@@ -260,7 +260,7 @@ def known(column, theirs, ours):
 
 def main():
     published = [sys.executable, PUBLISHED / "msprobe/msaccucmp/msaccucmp.py", "compare"]
-    environment = os.environ | {"PYTHONPATH": str(PUBLISHED), "LD_LIBRARY_PATH": str(ROOT / "build/lib")}
+    environment = os.environ | {"PYTHONPATH": str(PUBLISHED), "LD_LIBRARY_PATH": str(ROOT / "build/tools/adump/lib64")}
     bad = 0
     with tempfile.TemporaryDirectory(prefix="anynpu_") as folder:
         folder = Path(folder)

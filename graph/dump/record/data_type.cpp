@@ -8,7 +8,7 @@ namespace npu::graph::record {
 namespace {
 
 constexpr std::array kTypes{
-    DataType{0, "DT_UNDEFINED", "undefined", 8, DType::kUndefined},
+    DataType{0, "DT_UNDEFINED", "int8", 8, DType::kUndefined},
     DataType{1, "DT_FLOAT", "float32", 32, DType::kFloat},
     DataType{2, "DT_FLOAT16", "float16", 16, DType::kHalf},
     DataType{3, "DT_INT8", "int8", 8, DType::kInt8},
@@ -31,7 +31,7 @@ constexpr std::array kTypes{
     DataType{20, "DT_QINT32", "qint32", 32, DType::kUndefined},
     DataType{21, "DT_QUINT8", "quint8", 8, DType::kUndefined},
     DataType{22, "DT_QUINT16", "quint16", 16, DType::kUndefined},
-    DataType{23, "DT_RESOURCE", "resource", 64, DType::kUndefined},
+    DataType{23, "DT_RESOURCE", "int64", 64, DType::kUndefined},
     DataType{24, "DT_STRING_REF", "string_ref", 0, DType::kUndefined},
     DataType{25, "DT_DUAL", "dual", 40, DType::kUndefined},
     DataType{26, "DT_VARIANT", "variant", 0, DType::kUndefined},

@@ -16,8 +16,6 @@ namespace {
 /// Element types as NumPy calls what they are read as.
 std::string type_word(const View& view) {
   switch (view.type->number) {
-    case 0: return "int8";
-    case 23: return "int64";
     case 27: return "float32";
     case 29: return "uint8";
     case 33:

@@ -14,10 +14,7 @@ namespace {
 namespace record = graph::record;
 
 /// Names of element types as this mode's columns have them.
-std::string type_word(const Tensor& tensor) {
-  const int32_t number = tensor.facts.data_type;
-  return number == 0 ? "int8" : number == 23 ? "int64" : std::string(record::data_type(number).word);
-}
+std::string type_word(const Tensor& tensor) { return std::string(record::data_type(tensor.facts.data_type).word); }
 
 struct Pair {
   const std::string& op;
