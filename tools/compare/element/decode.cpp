@@ -108,6 +108,7 @@ bool is_packed(const DataType& type) {
 bool can_decode(const DataType& type) { return convert_of(type) != nullptr || is_packed(type); }
 
 void decode(const DataType& type, Bytes from, uint64_t first, size_t count, float* to) {
+  if (count == 0) return;
   if (const Convert convert = convert_of(type))
     return convert(from.data() + first * (static_cast<size_t>(type.bits) / 8), count, to);
   for (size_t i = 0; i < count; ++i) to[i] = packed(type, from, first + i);
