@@ -7,7 +7,7 @@ import sys
 
 from anynpu.library import version
 from anynpu.output import pipe
-from anynpu.subcommand import migrate, run
+from anynpu.subcommand import run
 
 COMMANDS = {
     "run": "run a Python script written for a GPU on the software NPU",
@@ -17,6 +17,7 @@ COMMANDS = {
     "doctor": "check this machine and installation; every finding comes with its cure",
     "ops": "list the operators and the aclnn functions that reach them",
     "precision": "show what a precision mode of TensorFlow makes of each operator",
+    "dump": "look at data dumps of operators: list, show, convert, compare (also installed as msaccucmp)",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
@@ -56,9 +57,10 @@ def command(arguments):
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["run"]:
         arguments = ["run", *run.spelled_out(arguments[1:])]
-    # Its options are the program's own, -h too.
-    options = argparse.Namespace(command="migrate", execute=migrate.execute, arguments=arguments[1:])
-    if arguments[:1] != ["migrate"]:
+    if arguments[:1] in (["migrate"], ["dump"]):  # their options are the programs' own, -h too
+        module = importlib.import_module(f"anynpu.subcommand.{arguments[0]}")
+        options = argparse.Namespace(command=arguments[0], execute=module.execute, arguments=arguments[1:])
+    else:
         options = parser().parse_args(arguments)
     try:
         return options.execute(options)

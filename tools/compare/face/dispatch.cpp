@@ -19,17 +19,21 @@ namespace {
 
 constexpr int kUsage = 2;
 using Face = int (*)(const Words&);
-constexpr std::array<std::pair<std::string_view, Face>, 4> kFaces = {{{"compare", compare_face},
+constexpr std::array<std::pair<std::string_view, Face>, 6> kFaces = {{{"compare", compare_face},
                                                                       {"convert", convert_face},
                                                                       {"overflow", overflow_face},
-                                                                      {"file_compare", file_compare_face}}};
+                                                                      {"file_compare", file_compare_face},
+                                                                      {"list", list_face},
+                                                                      {"show", show_face}}};
 
 constexpr const char* kHelp =
     "usage: msaccucmp COMMAND [options]\n\n"
     "  compare       all operators of a run with those of another one; one operator; two files\n"
     "  convert       dump files to arrays of NumPy, in another format where wanted\n"
     "  overflow      which operators overflowed, and what went in and out of them\n"
-    "  file_compare  two arrays of NumPy\n\n"
+    "  file_compare  two arrays of NumPy\n"
+    "  list          the operators of a dump (ours)\n"
+    "  show          what is in files: extremes, what is not finite, a histogram (ours)\n\n"
     "msaccucmp COMMAND -h tells the options.\n";
 
 int run(Face face, const Words& arguments) {

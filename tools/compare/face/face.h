@@ -14,6 +14,8 @@ int compare_face(const Words& arguments);       ///< a network, an operator, two
 int convert_face(const Words& arguments);       ///< dump files to arrays of NumPy
 int overflow_face(const Words& arguments);      ///< what operators overflowed
 int file_compare_face(const Words& arguments);  ///< two arrays of NumPy
+int list_face(const Words& arguments);          ///< which operators were dumped
+int show_face(const Words& arguments);          ///< what is in files: extremes, what is not finite, a histogram
 
 /// Chooses by the first argument, and turns what is raised into a line on stderr and the exit code.
 int dispatch(const Words& arguments);

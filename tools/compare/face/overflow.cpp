@@ -7,11 +7,11 @@
 
 #include "graph/dump/record/dump_name.h"
 #include "graph/dump/record/format.h"
-#include "graph/dump/record/mapping.h"
 #include "tools/compare/exit/refusal.h"
 #include "tools/compare/face/arguments.h"
 #include "tools/compare/face/convert.h"
 #include "tools/compare/face/face.h"
+#include "tools/compare/folder/below.h"
 #include "tools/compare/folder/dump_folder.h"
 #include "tools/compare/metric/measure.h"
 #include "tools/compare/overflow/record.h"
@@ -22,27 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace record = graph::record;
-
-struct Named {
-  std::string path;
-  record::DumpName name;
-};
-
-/// All dump files below a folder, the earliest first.
-std::vector<Named> files_below(const std::string& folder) {
-  std::vector<Named> found;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") == name.npos) {
-      const record::Mapping mapping = record::read_mapping(entry.path().parent_path());
-      if (const auto at = mapping.find(name); at != mapping.end()) name = at->second;
-    }
-    if (auto parsed = record::parse_name(name)) found.push_back({entry.path(), std::move(*parsed)});
-  }
-  std::ranges::stable_sort(found, {}, [](const Named& n) { return n.name.timestamp; });
-  return found;
-}
 
 bool ran(const record::DumpName& name, const OverflowTask& task) {
   if (name.op_type == "Opdebug" || name.task != task.task || name.stream.value_or(0) != task.stream) return false;
