@@ -34,9 +34,7 @@ class HandingOver {
   bool* outer_;
 };
 
-void describe(const void* name, device::TaskName& task) {
-  task.node = task.type = static_cast<const char*>(name);
-}
+void describe(const void* name, device::TaskName& task) { task.node = task.type = static_cast<const char*>(name); }
 
 /// Calls visit(tensor, field) for each tensor of the call that has memory.
 template <class F>

@@ -26,8 +26,8 @@ struct TaskName {
 /// A result that left its type's range, as it was before it was saturated.
 struct Overflow : TaskName {
   int device = 0;
-  int64_t step = 0;      ///< how often the word had been cleared before: with loss scaling, the training step from 0
-  std::string output;    ///< which result of it
+  int64_t step = 0;    ///< how often the word had been cleared before: with loss scaling, the training step from 0
+  std::string output;  ///< which result of it
   DType dtype = DType::kUndefined;
   Dims shape;
   double least = 0, most = 0;  ///< of its finite elements; 0 where there are none
