@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dump_config: the tensors of a training function's nodes as files, each case in a process of its own."""
 
+import csv
 import os
 import re
 import struct
@@ -102,3 +103,31 @@ def test_a_layer_is_found_by_the_name_of_what_a_fused_node_holds(tmp_path):
     assert sorted(path.name for path in number.iterdir()) == ["0", "1", "2", "3"]
     files = list((number / "0").iterdir())
     assert len(files) == 1 and files[0].name.endswith(".csv")
+
+
+def results(folder, mine, golden):
+    """The rows of a comparison of two folders."""
+    done = subprocess.run(
+        [sys.executable, "-m", "anynpu", "dump", "compare", "-m", str(mine), "-g", str(golden), "-out", str(folder)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode in (0, 2), done.stderr
+    (path,) = folder.glob("result_*.csv")
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.promise(
+    "dumps are compared operator by operator; the first that differs is the one that computed otherwise"
+)
+def test_what_differs_from_another_run_is_found(dumped, tmp_path):
+    """The same script on other weights: only what depends on them differs."""
+    folder, _ = dumped
+    _, number = graph_folder(folder / "files")
+    (tmp_path / "same").mkdir()
+    same = results(tmp_path / "same", number / "1", number / "1")
+    assert {row["MaxAbsoluteError"] for row in same} == {"0.000000"}
+    (tmp_path / "next").mkdir()
+    rows = results(tmp_path / "next", number / "1", number / "3")
+    errors = {row["TensorIndex"]: float(row["MaxAbsoluteError"]) for row in rows}
+    assert errors["logits:input:0"] == 0 and errors["logits:input:1"] > 0 and errors["logits:output:0"] > 0
