@@ -13,6 +13,15 @@ HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
 template <class T>
+HWY_INLINE T conjugate(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return x;
+  } else {
+    return std::conj(x);
+  }
+}
+
+template <class T>
 HWY_INLINE T silu_slope(T x, T s) {
   return s * (T(1) + x * (T(1) - s));
 }
@@ -48,7 +57,9 @@ HWY_INLINE T logit_gradient(T gradient, T x, T eps) {
 
 constexpr PointOp kSigmoid[] = {
     NPU_POINT1("sigmoid", "self", kReal | kComplex, sigmoid_of(x)),
-    NPU_POINT2("sigmoid_backward", "grad_output, output", kReal | kComplex, x*(decltype(x)(1) - y) * y),
+    // torch's gradient of a complex number conjugates the slope; a graph conjugates before its SigmoidGrad.
+    NPU_POINT2("sigmoid_backward", "grad_output, output", kReal | kComplex, x* conjugate((decltype(x)(1) - y) * y)),
+    NPU_POINT2("sigmoid_grad", "grad_output, output", kReal | kComplex, x*(decltype(x)(1) - y) * y),
     NPU_POINT1("tanh", "self", kReal | kComplex, tanh_of(x)),
     NPU_POINT2("tanh_backward", "grad_output, output", kReal | kComplex, x*(decltype(x)(1) - y * y)),
     // One division: x · sigmoid(x) would round once more.

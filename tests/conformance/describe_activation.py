@@ -20,7 +20,7 @@ both("LeakyReluBackward", torch.ops.aten.leaky_relu_backward, grad_output=G, sel
      self_is_result=False)  # fmt: skip
 unary("Sigmoid", torch.sigmoid, REAL + COMPLEX, low=-20, high=20)
 edges("Sigmoid", torch.sigmoid)
-both("SigmoidBackward", torch.ops.aten.sigmoid_backward, grad_output=G, output=T(4, 5, low=0, high=1)
+both("SigmoidBackward", torch.ops.aten.sigmoid_backward, REAL + COMPLEX, grad_output=G, output=T(4, 5, low=0, high=1)
 )  # fmt: skip
 unary("Tanh", torch.tanh, REAL + COMPLEX)
 edges("Tanh", torch.tanh)

@@ -228,7 +228,7 @@ NPU_NODE("Select", select_rows);
 NPU_NODE(Kind::kAddList, add_n, {}, Part::kSum);
 NPU_NODE("AccumulateNV2", add_n);
 NPU_NODE("TanhGrad", backward, "tanh_backward");
-NPU_NODE("SigmoidGrad", backward, "sigmoid_backward");
+NPU_NODE("SigmoidGrad", backward, "sigmoid_grad");
 NPU_NODE("SqrtGrad", backward, "sqrt_backward");
 NPU_NODE("RsqrtGrad", backward, "rsqrt_backward");
 NPU_NODE("ReciprocalGrad", backward, "reciprocal_backward");
