@@ -69,19 +69,25 @@ struct Linspace final : Operator {
   OrderedTensor target;
 
   void prepare() override {
-    require(!is_complex(out.dtype), "out is {}; only real dtypes are built here", out);
     require(steps >= 0 && out.count() == steps, "steps is {}, out is {}", steps, out);
-    target = OrderedTensor(out, DType::kDouble);
+    target = OrderedTensor(out, is_complex(out.dtype) ? DType::kComplex128 : DType::kDouble);
+  }
+  template <class T>
+  void fill(T first, T last) {
+    const T step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : T(0);
+    fill_by_index<T>(target, [=, this](int64_t i) {
+      // From both ends, so that the last element is exact.
+      const T value = i < (steps + 1) / 2 ? first + step * static_cast<double>(i)
+                                          : last - step * static_cast<double>(steps - 1 - i);
+      return base == 0 ? value : std::pow(T(base), value);
+    });
   }
   void run() override {
-    const double first = start.to_double(), last = end.to_double();
-    const double step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : 0;
-    fill_by_index<double>(target, [=, this](int64_t i) {
-      // From both ends, so that the last element is exact.
-      const double value = i < (steps + 1) / 2 ? first + step * static_cast<double>(i)
-                                               : last - step * static_cast<double>(steps - 1 - i);
-      return base == 0 ? value : std::pow(base, value);
-    });
+    if (is_complex(out.dtype)) {
+      fill(start.to_complex(), end.to_complex());
+    } else {
+      fill(start.to_double(), end.to_double());
+    }
   }
   int64_t cost() const override { return 100 + 2 * out.count(); }
 };

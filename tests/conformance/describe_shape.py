@@ -60,6 +60,10 @@ case("aclnnLinspace", lambda start, end, steps: torch.linspace(start, end, steps
      start=-1.5, end=4.0, steps=12)  # fmt: skip
 case("aclnnLinspace", lambda start, end, steps: torch.linspace(start, end, steps, dtype=torch.int64),
      [torch.int64, torch.int32], start=0, end=10, steps=5)  # fmt: skip
+case("aclnnLinspace", lambda start, end, steps: torch.linspace(start, end, steps, dtype=torch.complex128), COMPLEX,
+     start=-1.5 + 2j, end=4.0 - 0.5j, steps=12)  # fmt: skip
+case("aclnnLogSpace", lambda start, end, steps, base: torch.logspace(start, end, steps, base, dtype=torch.complex128),
+     COMPLEX, start=-1.0 + 1j, end=2.0 - 3j, steps=7, base=10.0)  # fmt: skip
 case("aclnnLogSpace", lambda start, end, steps, base: torch.logspace(start, end, steps, base, dtype=torch.float64),
      REAL, start=-1.0, end=2.0, steps=7, base=10.0)  # fmt: skip
 case("aclnnEye", lambda n, m: torch.eye(n, m, dtype=torch.float64), REAL + INTEGER, n=4, m=6, **SAME)
