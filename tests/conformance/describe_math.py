@@ -3,7 +3,7 @@
 
 import torch
 from both import both, edges, unary
-from case import COMPLEX, INTEGER, NUMERIC, REAL, T
+from case import ALL, COMPLEX, INTEGER, NUMERIC, REAL, T
 
 S = T(4, 5, low=-3, high=3)
 P = T(4, 5, low=0.5, high=3)
@@ -86,7 +86,7 @@ both("Gcd", torch.gcd, INTEGER, self=T(4, 5, low=-60, high=60), other=T(4, 5, lo
 
 both("Atan2", torch.atan2, self=S, other=T(4, 5))
 edges("Atan2", torch.atan2, FLOAT, other=T(16))
-both("LogAddExp", torch.logaddexp, self=S, other=T(4, 5))
+both("LogAddExp", lambda self, other: torch.logaddexp(self.double(), other.double()), ALL, self=S, other=T(4, 5))
 both("LogAddExp2", torch.logaddexp2, self=S, other=T(4, 5))
 edges("LogAddExp", torch.logaddexp, FLOAT, other=T(16))
 both("XLogYTensor", torch.xlogy, self=S, other=P)
