@@ -16,6 +16,7 @@ FATES = {
     "empty": "without a sample",
 }
 OPEN = "?"
+PLUG_IN = "the plug-in: "  # how a cause begins that is not ours
 CAUSES = "| names | dtypes | cause |"
 FUNCTIONS = "| function | refused | names |"
 CLIENTS = "| operator of torch | says | names |"
@@ -30,8 +31,9 @@ and backward; each optimizer each of its settings, {steps} steps, as a loop, wit
 fates:
 
 - *passed on the NPU*; *passed, on the host*: right, but the plug-in ran an operator there, for which it has no kernel;
-- *refused by torch-npu or torch*, by a line of their own, before any function of the NPU was called: its log has a line
-  for each call, and none for the operator that raised the error;
+- *refused by torch-npu or torch*, by a line of their own, before the operator that they refuse had called any function
+  of the NPU: its log has a line for each call, and none for this operator. What they refuse later, as the gradient of a
+  result, counts as failed;
 - *refused as documented*: a function refuses a type that the vendor's page of it does not list;
 - *failed*: with its cause below;
 - *without a sample*: the CPU computes none of them in this type, so that nothing can be compared.
@@ -50,15 +52,22 @@ def percent(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "none"
 
 
-def shares(counts):
-    """The share that passed of what torch-npu does not refuse itself, and of what the documentation lists besides."""
+def shares(counts, plug_in):
+    """The share that passed of what torch-npu does not refuse itself, of what the documentation lists besides, and of
+    that without `plug_in`, how many pairs torch-npu itself fails."""
     passed = counts["passed"] + counts["fell"]
     reached = passed + counts["failed"] + counts["undocumented"]
     listed = passed + counts["failed"]
+    own = listed - plug_in
     return (
         f"Of {reached} pairs that reach the NPU {passed} passed, {percent(passed, reached)};\n"
-        f"of the {listed} that are not refused as documented, {percent(passed, listed)}."
+        f"of the {listed} that are not refused as documented, {percent(passed, listed)};\n"
+        f"of the {own} of these that the plug-in does not fail itself, {percent(passed, own)}."
     )
+
+
+def of_the_plug_in(explained):
+    return sum(len(pairs) for cause, pairs in explained if cause.startswith(PLUG_IN))
 
 
 def tables(fates):
@@ -119,7 +128,7 @@ def cause_line(cause, pairs):
 
 def write(fates, refused, explained, samples, steps=4):
     """`explained`: [(cause, its pairs)]."""
-    head = HEAD.format(samples=samples, steps=steps, shares=shares(Counter(fates.values())))
+    head = HEAD.format(samples=samples, steps=steps, shares=shares(Counter(fates.values()), of_the_plug_in(explained)))
     lines = [*head.splitlines(), "", *tables(fates)]
     lines += ["## Failures", "", "The causes stand in `tests/op_db/causes.tsv`, with the error by which each is known."]
     lines += ["", CAUSES, "|---|---|---|", *(cause_line(*one) for one in explained)]

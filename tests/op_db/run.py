@@ -5,7 +5,7 @@ python tests/op_db/run.py [--dtypes float32 float16 …] [--samples 3] [--only N
 
 A worker that dies or hangs costs one name. --write renews docs/op_db.md, passing.txt, to which `make test` holds every
 pair of a name and a dtype, and refused.tsv, the pairs that end in a refusal which explains itself: of a type that the
-vendor's page of the function does not list, or of torch-npu's or torch's own, before any function of the NPU is called.
+vendor's page of the function does not list, or of torch-npu's or torch's own, before it calls any function of the NPU.
 causes.tsv says of every other pair why it fails, and by which error that is seen; a new failure stands in the page
 without a cause until it has one there.
 """
@@ -206,7 +206,7 @@ def main():
             {(dtype, n): args.samples for n in names if not args.only or n in args.only}, args.workers
         )
         show(outcomes, dtype)
-    print(page.shares(Counter(map(fate, outcomes.values()))))
+    print(page.shares(Counter(map(fate, outcomes.values())), page.of_the_plug_in(explained(outcomes))))
     if args.json:
         nested = {d: {n: o for (e, n), o in outcomes.items() if e == d} for d in args.dtypes}
         pathlib.Path(args.json).write_text(json.dumps(nested, indent=1), encoding="utf-8")

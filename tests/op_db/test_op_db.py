@@ -52,7 +52,9 @@ def test_every_name_stands_in_one_list():
 
 
 def test_nearly_all_pass_that_are_not_refused():
-    assert len(PASSING) >= 0.98 * (len(PASSING) + len(FAILING))
+    ours = [pair for pair, row in FAILING.items() if not row["cause"].startswith(page.PLUG_IN)]
+    assert len(PASSING) >= 0.984 * (len(PASSING) + len(FAILING))
+    assert len(PASSING) >= 0.998 * (len(PASSING) + len(ours))
 
 
 def test_the_page_tells_the_causes_and_the_refusals():

@@ -48,7 +48,8 @@ class Written:
 
 
 class LastOperator(Observer):
-    """The operator that torch called last, also inside of others, and where the log stood before it and after it."""
+    """The operator that torch called last, also inside of others, and where the log stood before it: also an error that
+    follows it, as of its gradient, is one after the functions that it called."""
 
     def __init__(self, log):
         super().__init__(Counts(), strict=False)
@@ -58,9 +59,7 @@ class LastOperator(Observer):
         if func.namespace == "profiler":  # also called while an error passes
             return func(*args, **(kwargs or {}))
         self.name, self.start = str(func), self.log.size()
-        result = super().__torch_dispatch__(func, types, args, kwargs)
-        self.start = self.log.size()
-        return result
+        return super().__torch_dispatch__(func, types, args, kwargs)
 
 
 def refusal(sample, log):
