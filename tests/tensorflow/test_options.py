@@ -113,6 +113,10 @@ ACTING = {
     "overflow_flag": "test_loss_scale.py",
     "fusion_switch_file": "test_fusion.py",
     "export_compile_stat": "test_fusion_result.py",
+    **{
+        f"dump_config.{name}": "test_dump.py"
+        for name in ("enable_dump", "dump_path", "dump_step", "dump_mode", "dump_data", "dump_layer")
+    },
 }
 
 

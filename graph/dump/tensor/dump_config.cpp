@@ -40,7 +40,7 @@ StepSet StepSet::parse(std::string_view text) {
     const size_t dash = item.find('-');
     const int64_t first = step_of(item.substr(0, dash), text);
     const int64_t last = dash == item.npos ? first : step_of(item.substr(dash + 1), text);
-    if (dash != item.npos && first >= last)
+    if (first > last)
       fail(Code::kInvalidDumpConfig, "dump_step is \"{}\": the range \"{}\" must go from a smaller to a larger step",
            text, item);
     steps.ranges_.emplace_back(first, last);

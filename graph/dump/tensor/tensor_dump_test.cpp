@@ -223,7 +223,7 @@ TEST(StepSet, TakesNumbersAndRanges) {
   for (const int64_t step : {0, 3, 4, 5, 10}) EXPECT_TRUE(steps.contains(step)) << step;
   for (const int64_t step : {1, 2, 6, 9, 11}) EXPECT_FALSE(steps.contains(step)) << step;
   EXPECT_TRUE(StepSet::parse("").contains(7));
-  for (const char* wrong : {"x", "5-3", "3-3", "1||2", "-1", "1-", "0|5-x", "1 2"})
+  for (const char* wrong : {"x", "5-3", "1||2", "-1", "1-", "0|5-x", "1 2"})
     EXPECT_THROW(StepSet::parse(wrong), Error) << wrong;
   std::string many = "0";
   for (int i = 1; i < 100; ++i) many += fmt::format("|{}", i);

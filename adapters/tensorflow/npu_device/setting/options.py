@@ -222,7 +222,7 @@ def verify_steps(text):
         return
     items = text.split("|") if isinstance(text, str) else [""]
     ranges = [re.fullmatch(r"(\d+)(?:-(\d+))?", item.strip()) for item in items]
-    if not all(ranges) or any(one[2] and int(one[2]) <= int(one[1]) for one in ranges) or len(items) > MOST_STEPS:
+    if not all(ranges) or any(one[2] and int(one[2]) < int(one[1]) for one in ranges) or len(items) > MOST_STEPS:
         raise ValueError(f"option dump_config.dump_step is {text!r}; write steps and ranges of them, at most "
                          f"{MOST_STEPS}, with | between, as in '0|3-5|10'")  # fmt: skip
 
