@@ -99,7 +99,9 @@ bool Stream::runs_inline(const Task& task) const {
   // Threads made now would be killed in the middle of their work.
   if (detail::exiting()) [[unlikely]]
     return true;
-  return (task.flags & kNeverInline) == 0 && task.cost_ns <= kInlineBound && detail::inline_kernels();
+  // Who waits for a kernel runs it as well: what observers do is then done in the thread that asked for it.
+  const bool here = task.cost_ns <= kInlineBound || detail::launch_blocking();
+  return (task.flags & kNeverInline) == 0 && here && detail::inline_kernels();
 }
 
 void Stream::raise_when_stopped() {

@@ -205,6 +205,18 @@ TEST_F(StreamTest, BlockingLaunchRaisesAtOnce) {
   launch_gate();  // tasks that may wait are not waited for
 }
 
+TEST_F(StreamTest, WhoWaitsForAKernelRunsIt) {
+  const auto runs_on = [&] {
+    std::thread::id thread;
+    stream_.launch({"long", 10 * kInlineBound, kTaskKernel, [&] { thread = std::this_thread::get_id(); }});
+    stream_.synchronize();
+    return thread;
+  };
+  EXPECT_NE(runs_on(), std::this_thread::get_id());
+  detail::launch_blocking.override(true);
+  EXPECT_EQ(runs_on(), std::this_thread::get_id());
+}
+
 TEST_F(StreamTest, WrongHandlesAreRefused) {
   int local = 0;
   EXPECT_ERROR(stream_from_handle(&local), Code::kRtInvalidHandle, "is not the handle of a stream");

@@ -8,6 +8,19 @@
 namespace npu::ops {
 namespace {
 
+void see(const Scalar& scalar, std::vector<double>& numbers) {
+  if (scalar.defined() && !scalar.is_integral()) numbers.push_back(scalar.to_double());
+}
+void see(const Operand& operand, std::vector<double>& numbers) { see(operand.scalar, numbers); }
+void see(double number, std::vector<double>& numbers) { numbers.push_back(number); }
+template <class T>
+  requires(std::is_same_v<T, Scalar> || std::is_same_v<T, Operand> || std::is_same_v<T, float>)
+void see(const std::vector<T>& all, std::vector<double>& numbers) {
+  for (const T& one : all) see(one, numbers);
+}
+template <class T>
+void see(const T&, std::vector<double>&) {}  // no number, or one that is always finite
+
 struct Table {
   std::mutex mutex;
   std::vector<std::shared_ptr<Observer>> all;
@@ -59,6 +72,15 @@ void see_tensors(Operator& op, Execution& execution) {
     if (reads) execution.inputs.push_back({field.name, tensor});
     if (field.is_result()) execution.outputs.push_back({field.name, tensor});
   });
+}
+
+void see_numbers(Operator& op, Execution& execution) {
+  if (const auto* members = op.members()) {
+    for (const auto& member : *members) see_numbers(*member, execution);
+    return;
+  }
+  for (const Field& field : op.def->fields)
+    std::visit([&](const auto* member) { see(*member, execution.numbers); }, field.locate(op));
 }
 
 }  // namespace npu::ops

@@ -36,7 +36,8 @@ struct Execution {
   uint64_t number = 0;  ///< of the task in its stream; of the node in its graph, from 1
   int64_t cost_ns = 0;  ///< the operator's own estimate, 0 without one
   std::vector<Seen> inputs;
-  std::vector<Seen> outputs;  ///< before it runs their elements mean nothing, nor does a shape that the data decide
+  std::vector<double> numbers;  ///< host numbers of floating types that the client gave; none of a graph's node
+  std::vector<Seen> outputs;    ///< before it runs their elements mean nothing, nor does a shape that the data decide
 };
 
 /// What an observer keeps of one task while that runs.
@@ -80,5 +81,7 @@ class Observation {
 
 /// The tensors of an operator that have memory; of a list of calls, those of all members.
 void see_tensors(Operator& op, Execution& execution);
+/// Its host numbers.
+void see_numbers(Operator& op, Execution& execution);
 
 }  // namespace npu::ops

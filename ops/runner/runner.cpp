@@ -60,6 +60,7 @@ Execution execution_of(int device, Operator& op, const Caller& caller) {
   }
   execution.cost_ns = op.cost();
   see_tensors(op, execution);
+  see_numbers(op, execution);
   return execution;
 }
 

@@ -9,7 +9,8 @@
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
-- ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host."""
+- ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
+- ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device."""
 
 import sys
 
@@ -23,8 +24,8 @@ class Finder:
             name_the_toolkit()
             load_where_rpath_cannot()
             keep_names_of_options_apart()
-            return observed(path)
-        return None
+            return observed(name, path)
+        return observed(name, path) if name == "npu_device" else None
 
 
 def prefer_no_queue():
@@ -42,16 +43,32 @@ def name_the_toolkit():
         os.environ.update(place.toolkit())
 
 
-def observed(path):
-    """torch_npu with an observer where one is asked for; None leaves the import alone."""
+def asked(*variables):
     import os
 
-    off = ("", "0", "false", "off")
-    if os.environ.get("ANYNPU_REPORT", "") in off and os.environ.get("ANYNPU_STRICT", "") in off:
-        return None
-    from anynpu.fallback import start
+    return any(os.environ.get(name, "") not in ("", "0", "false", "off") for name in variables)
 
-    return start.spec(path)
+
+def observed(package, path):
+    """The package with observers where some are asked for; None leaves the import alone."""
+    beginners = []
+    if package == "torch_npu" and asked("ANYNPU_REPORT", "ANYNPU_STRICT"):
+        beginners.append("anynpu.fallback.start")
+    if asked("ANYNPU_NAN_CHECK"):
+        launch_and_wait()
+        beginners.append("anynpu.nan_check.start")
+    if not beginners:
+        return None
+    from anynpu import after_import
+
+    return after_import.spec(package, path, beginners)
+
+
+def launch_and_wait():
+    """An operator then runs in the thread that asks for it, whose lines are known."""
+    import os
+
+    os.environ.setdefault("ASCEND_LAUNCH_BLOCKING", "1")
 
 
 def load_where_rpath_cannot():

@@ -70,6 +70,18 @@ def test_without_report_and_strict_nothing_observes(tmp_path, monkeypatch):
         assert python(code, tmp_path) == "False"
 
 
+def test_a_check_of_what_is_not_finite_begins_where_it_is_asked_for(tmp_path, monkeypatch):
+    """It lets operators run in the thread that calls them; what the user has set for that stays."""
+    monkeypatch.delenv("ASCEND_LAUNCH_BLOCKING", raising=False)
+    code = "import anynpu.preload, os, sys; import torch_npu; print('anynpu.nan_check.start' in sys.modules, "
+    code += "os.environ.get('ASCEND_LAUNCH_BLOCKING'))"
+    assert python(code, stand_in(tmp_path)) == "False None"
+    monkeypatch.setenv("ANYNPU_NAN_CHECK", "1")
+    assert python(code, tmp_path) == "True 1"
+    monkeypatch.setenv("ASCEND_LAUNCH_BLOCKING", "0")
+    assert python(code, tmp_path) == "True 0"
+
+
 def test_the_hook_imports_nothing_heavy():
     code = "import sys; before = set(sys.modules); import anynpu.preload; print(sorted(set(sys.modules) - before))"
     assert python(code, TOOLS) == "['anynpu', 'anynpu.preload']"

@@ -1,29 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Begins to observe as soon as torch_npu is there. Imported only where ANYNPU_REPORT or ANYNPU_STRICT is set."""
+"""Begins to observe when torch_npu is there. Imported only where ANYNPU_REPORT or ANYNPU_STRICT is set."""
 
 import atexit
 import os
 import sys
 import threading
-from importlib.machinery import PathFinder
 from multiprocessing import util
 
 from anynpu.fallback.count import Counts
 from anynpu.fallback.report import OFF, is_child, write
-
-
-def spec(path=None):
-    """torch_npu's, whose import ends with our beginning."""
-    found = PathFinder.find_spec("torch_npu", path)
-    if found is not None and found.loader is not None:
-        execute = found.loader.exec_module
-
-        def exec_module(module):
-            execute(module)
-            begin(os.environ.get("ANYNPU_REPORT", ""), os.environ.get("ANYNPU_STRICT", "") not in OFF)
-
-        found.loader.exec_module = exec_module
-    return found
 
 
 class Session:
@@ -52,9 +37,10 @@ def end_of_child(session):
     util.Finalize(session, session.tell, exitpriority=0)
 
 
-def begin(where, strict):
+def begin():
     from anynpu.fallback.observer import Observer  # it needs torch, which is there now
 
+    where, strict = os.environ.get("ANYNPU_REPORT", ""), os.environ.get("ANYNPU_STRICT", "") not in OFF
     session = Session(where)
     observer = Observer(session.counts, strict)
     observer.__enter__()

@@ -8,6 +8,7 @@
 #   acl/include/anynpu/state.h
 #   acl/include/anynpu/collective.h
 #   acl/include/anynpu/graph.h
+#   acl/include/anynpu/nonfinite.h
 # ruff: noqa
 # fmt: off
 
@@ -169,6 +170,27 @@ class PrecisionEffect(C.Structure):
     ]
 
 
+class Nonfinite(C.Structure):
+    """anynpu_nonfinite"""
+
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("device", C.c_int32),
+        ("type", C.c_char_p),
+        ("node", C.c_char_p),
+        ("graph", C.c_char_p),
+        ("step", C.c_int64),
+        ("output", C.c_char_p),
+        ("dtype", C.c_int),
+        ("rank", C.c_int32),
+        ("sizes", C.POINTER(C.c_int64)),
+        ("infinities", C.c_int64),
+        ("nans", C.c_int64),
+        ("of_infinities", C.c_int32),
+        ("text", C.c_char_p),
+    ]
+
+
 FUNCTIONS = {
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_each_client_variable": (None, C.CFUNCTYPE(None, C.POINTER(ClientVariable), C.c_void_p), C.c_void_p,),
@@ -183,6 +205,7 @@ FUNCTIONS = {
     "anynpu_each_usage": (None, C.CFUNCTYPE(None, C.POINTER(Usage), C.c_void_p), C.c_void_p,),
     "anynpu_recent_reason": (C.c_char_p,),
     "anynpu_version": (C.c_char_p,),
+    "anynpu_watch_nonfinite": (None, C.CFUNCTYPE(None, C.POINTER(Nonfinite), C.c_void_p), C.c_void_p,),
     "anynpu_who_am_i": (None, C.CFUNCTYPE(None, C.POINTER(RankSource), C.c_void_p), C.c_void_p,),
     "anynpu_world_join": (C.c_int32,),
     "anynpu_world_leave": (C.c_int32,),

@@ -2,15 +2,27 @@
 """The door's introspection (acl/include/anynpu/*.h) as Python lists. Everything known is asked of libanynpu.so."""
 
 import ctypes as C
+import os
 from functools import cache
 from types import SimpleNamespace
 
 from anynpu.library import c_interface, place
 
+WATCHING = []  # what the library has been given to call: it may do so for a moment after another took its place
+
 
 @cache
 def library():
     return c_interface.declare(C.CDLL(str(place.libraries() / place.CORE), C.RTLD_LOCAL))
+
+
+@cache
+def running():
+    """That which works in this process already, wherever it came from; else this installation's."""
+    try:
+        return c_interface.declare(C.CDLL(place.CORE, os.RTLD_NOLOAD))
+    except OSError:
+        return library()
 
 
 def _copy(one):
@@ -87,3 +99,12 @@ def precision_effects(mode):
     """{operator: what a precision mode makes of it}. Raises ValueError for a mode that there is not."""
     found = _each("anynpu_each_precision_effect", mode.encode())
     return {one.op: one.effect for one in found}
+
+
+def watch_nonfinite(tell):
+    """From now on tell(found) is called for each result that is not finite though the operator was given better, on the
+    thread that ran it. None ends it."""
+    call = running().anynpu_watch_nonfinite
+    visit = call.argtypes[0](lambda found, _: tell(_copy(found.contents))) if tell else call.argtypes[0]()
+    WATCHING.append(visit)
+    call(visit, None)

@@ -3,7 +3,8 @@
 torch-npu's transfer_to_npu, so that a script written for a GPU needs no change; --no-transfer leaves them alone, for
 scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script,
 and which operators of a PyTorch script torch-npu ran on the host: how often, bytes in and out, and the line. --strict
-makes such an operator an error at its line. Everything after the script's name belongs to the script."""
+makes such an operator an error at its line. --nan-check names the operator that made the first infinity or NaN, and the
+line. Everything after the script's name belongs to the script."""
 
 import os
 import sys
@@ -24,6 +25,11 @@ def add_arguments(parser):
     parser.add_argument(
         "--strict", action="store_true", help="PyTorch: an operator that torch-npu would run on the host is an error"
     )
+    parser.add_argument(
+        "--nan-check",
+        action="store_true",
+        help="tell on stderr which operator made the first infinity or NaN of finite inputs, and the line",
+    )
     parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     parser.add_argument("script", metavar="SCRIPT", help="the Python script to run")
     parser.add_argument("arguments", metavar="…", nargs=REMAINDER, help="its arguments")
@@ -35,7 +41,7 @@ def spelled_out(arguments):
     return ["--report=1" if one == "--report" else one for one in arguments[:script]] + arguments[script:]
 
 
-def environment(transfer, report=None, strict=False):
+def environment(transfer, report=None, strict=False, nan_check=False):
     """What the script's process needs on top of ours."""
     out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
     if transfer:
@@ -44,6 +50,8 @@ def environment(transfer, report=None, strict=False):
         out["ANYNPU_REPORT"] = report if report == "1" else str(Path(report).absolute())
     if strict:
         out["ANYNPU_STRICT"] = "1"
+    if nan_check:
+        out["ANYNPU_NAN_CHECK"] = "1"
     return out
 
 
@@ -62,7 +70,7 @@ def execute(options):
     if not options.module and not Path(options.script).is_file():
         raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
     check_frameworks()
-    os.environ.update(environment(not options.no_transfer, options.report, options.strict))
+    os.environ.update(environment(not options.no_transfer, options.report, options.strict, options.nan_check))
     target = ["-m", options.script] if options.module else [options.script]
     sys.stdout.flush()
     # The script gets a process that looks as if it had been started by hand: its own argv, no frame of ours.

@@ -46,6 +46,11 @@ def test_strict_is_asked_for_by_a_variable(tmp_path):
     assert (env["ANYNPU_STRICT"], env["ANYNPU_REPORT"], arguments) == ("1", "1", ["--epochs", "3"])
 
 
+def test_a_check_of_what_is_not_finite_is_asked_for_by_a_variable(tmp_path):
+    assert "ANYNPU_NAN_CHECK" not in run(tmp_path)[2]
+    assert run(tmp_path, "--nan-check")[2]["ANYNPU_NAN_CHECK"] == "1"
+
+
 def test_a_module_runs_by_its_name():
     code, out, _ = anynpu("run", "-m", "json.tool", "--help")
     assert code == 0 and "json" in out
