@@ -49,7 +49,7 @@ scores = x @ x.transpose(1, 2)
 for masked in (scores + future, scores + made_there, scores.masked_fill(hidden, float("-inf")),
                torch.where(hidden, float("-inf"), scores),
                torch.where(hidden, torch.tensor(float("-inf")).npu(), scores)):
-    torch.softmax(masked, -1).sum().backward()
+    torch.softmax(masked, -1).sum().backward(retain_graph=True)
 layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True).npu()
 layer(x, src_mask=nn.Transformer.generate_square_subsequent_mask(4).npu()).sum().backward()
 x.detach().clamp(max=float("inf")).fill_(float("nan")).nan_to_num().sum().item()

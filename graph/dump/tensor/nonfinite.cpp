@@ -69,6 +69,7 @@ class Watcher final : public ops::Observer {
     NonFinite described(const ops::Execution& execution, const ops::Seen& output, const Count& made) const {
       NonFinite found;
       static_cast<device::TaskName&>(found) = execution.name;
+      found.origins = execution.origins;
       found.device = execution.device;
       found.graph = execution.graph, found.step = execution.step;
       found.output = output.field;
@@ -109,6 +110,7 @@ std::string to_string(const NonFinite& found) {
   // A call alone has one name.
   std::string who = found.type;
   if (found.node != found.type) who += fmt::format(" node '{}'", found.node);
+  if (found.origins.size() > 1) who += fmt::format(" ({})", fmt::join(found.origins, ", "));
   if (!found.function.empty()) who += " of " + found.function;
   if (!found.graph.empty()) who += fmt::format(" in step {}", found.step);
   return fmt::format("{} made {} of {} inputs: output {}{}{}[{}]", who, counted(found),

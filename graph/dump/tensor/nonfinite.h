@@ -8,6 +8,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "base/dims.h"
 #include "base/dtype.h"
@@ -17,6 +19,7 @@ namespace npu::graph {
 
 /// A result that is not finite, of a task that was given better.
 struct NonFinite : device::TaskName {
+  std::vector<std::string> origins;  ///< the client's nodes that a fused one stands for
   int device = 0;
   std::string graph;   ///< that the task is a node of, "" outside of graphs
   int64_t step = 0;    ///< of that graph

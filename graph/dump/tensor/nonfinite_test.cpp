@@ -106,6 +106,13 @@ TEST_F(NonFiniteResults, OfGraphsAreToldByNode) {
       << told[0];
 }
 
+TEST(NonFiniteText, NamesWhatAFusedNodeStandsFor) {
+  NonFinite found;
+  found.type = "_FusedElementwise", found.node = "mul", found.origins = {"Log", "mul"};
+  found.dtype = DType::kFloat, found.shape = {2}, found.nans = 2;
+  EXPECT_EQ(to_string(found), "_FusedElementwise node 'mul' (Log, mul) made 2 NaN of finite inputs: output float32[2]");
+}
+
 TEST(NonFiniteWatch, HasEndedWhereItWasEnded) {
   watch_nonfinite([](const NonFinite&) {});
   EXPECT_TRUE(ops::observed());
