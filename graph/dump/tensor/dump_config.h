@@ -17,7 +17,8 @@ namespace npu::graph {
 class StepSet {
  public:
   static constexpr size_t kMostItems = 100;
-  /// Empty text: every step. Raises 100009 for what is neither a number nor a range a-b with a <= b, and for more items.
+  /// Empty text: every step. Raises 100009 for what is neither a number nor a range a-b with a <= b, and for more
+  /// items.
   static StepSet parse(std::string_view text);
   bool contains(int64_t step) const;
   bool every() const { return ranges_.empty(); }
