@@ -30,7 +30,7 @@ def by_table(table, rank_ids):
 def by_chief(folder):
     """As the guide has it: its addresses are not this machine's."""
     chief = {"CM_CHIEF_IP": "192.168.1.1", "CM_CHIEF_PORT": "0", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": str(SIZE)}
-    chief["CM_CHIEF_PORT"] = str(20000 + os.getpid() % 20000)
+    chief["CM_CHIEF_PORT"] = str(20000 + os.getpid() % 4000)  # below those that the system gives out
     for device in reversed(range(SIZE)):  # they may start in any order
         yield {**chief, "CM_WORKER_IP": "192.168.1.1", "ASCEND_DEVICE_ID": str(device)}
 
