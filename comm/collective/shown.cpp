@@ -38,6 +38,7 @@ void show(const Communicator& communicator, const char* what, std::span<const Sh
   execution.name.type = type_of(what);
   execution.name.node = fmt::format("hcom_{}", what);
   execution.device = communicator.device();
+  execution.computes = std::string_view(what).find("reduce") != std::string_view::npos;  // the others only move
   if (const device::Stream* stream = device::Stream::running())
     execution.stream = stream->id(), execution.number = stream->running_number();
   for (const auto& [call, buffers] : all) {

@@ -46,6 +46,8 @@ class Frame {
   void run_step(size_t step);
   void run_steps_observed();
   void run_node_observed(const PlannedNode& planned, uint64_t number);
+  bool computes(const PlannedNode& planned) const;
+  ops::Parameters parameters(const PlannedNode& planned) const;
   void see(const Planned& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
   void see_results(const PlannedNode& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
   void bind(size_t step);

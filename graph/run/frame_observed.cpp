@@ -34,6 +34,21 @@ void Frame::see_results(const PlannedNode& planned, std::vector<ops::Seen>& seen
     if (!input.type.is_tensor()) see(input, seen, held);
 }
 
+/// What the host computes counts, as its operators tell nothing of themselves.
+bool Frame::computes(const PlannedNode& planned) const {
+  for (int32_t i = planned.first; i < planned.end; ++i)
+    if (const auto& op = operators_[static_cast<size_t>(i)]; op == nullptr || ops::may_overflow(*op)) return true;
+  return false;
+}
+
+ops::Parameters Frame::parameters(const PlannedNode& planned) const {
+  ops::Parameters all;
+  for (int32_t i = planned.first; i < planned.end; ++i)
+    if (const auto& op = operators_[static_cast<size_t>(i)])
+      for (auto& one : ops::parameters_of(*op)) all.push_back(std::move(one));
+  return all;
+}
+
 void Frame::run_node_observed(const PlannedNode& planned, uint64_t number) {
   ops::Execution execution;
   StepPlace place{*plan_, plan_->steps[static_cast<size_t>(planned.first)]};
@@ -50,9 +65,11 @@ void Frame::run_node_observed(const PlannedNode& planned, uint64_t number) {
   try {
     for (int32_t i = planned.first; i < planned.end; ++i) run_allocated(static_cast<size_t>(i));
   } catch (const Error& error) {
+    execution.parameters = parameters(planned);
     observation.failed(execution, error);
     throw;
   }
+  execution.computes = computes(planned);
   execution.outputs.clear();
   see_results(planned, execution.outputs, held);
   observation.finished(execution);

@@ -48,7 +48,7 @@ void remove_observer(const Observer& observer) {
   detail::observers.fetch_sub(static_cast<int32_t>(removed));
 }
 
-Observation::Observation(const Execution& execution) {
+Observation::Observation(Execution& execution) : witness_(execution.overflows) {
   {
     const std::lock_guard lock(table().mutex);
     observers_ = table().all;

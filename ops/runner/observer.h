@@ -10,12 +10,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "device/context/overflow.h"
 #include "ops/operator.h"
+#include "ops/runner/overflow.h"
 
 namespace npu::ops {
 
@@ -24,6 +26,10 @@ struct Seen {
   std::string_view field;  ///< the operator's name for it; "" of a graph's node, which counts them
   Tensor tensor;
 };
+
+/// What an operator was given beside tensors, by the names of its fields.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+Parameters parameters_of(Operator& op);
 
 /// A task that runs.
 struct Execution {
@@ -38,6 +44,11 @@ struct Execution {
   std::vector<Seen> inputs;
   std::vector<double> numbers;  ///< host numbers of floating types that the client gave; none of a graph's node
   std::vector<Seen> outputs;    ///< before it runs their elements mean nothing, nor does a shape that the data decide
+
+  // Known once it has run.
+  bool computes = true;  ///< false where it only moves elements: what is infinite in its results was so before
+  std::vector<FoundOverflow> overflows = {};  ///< on a device that saturates
+  Parameters parameters = {};                 ///< where it failed
 };
 
 /// What an observer keeps of one task while that runs.
@@ -67,16 +78,18 @@ extern std::atomic<int32_t> observers;
 /// Whether anybody looks on.
 inline bool observed() { return detail::observers.load(std::memory_order_relaxed) != 0; }
 
-/// One task in the eyes of all observers. Its maker calls finished() or failed(), at most one of them.
+/// One task in the eyes of all observers, of the thread that makes it. Its maker calls finished() or failed(), at most
+/// one of them, with the same `execution`, which gets the overflows that happen meanwhile.
 class Observation {
  public:
-  explicit Observation(const Execution& execution);
+  explicit Observation(Execution& execution);
   void finished(const Execution& execution);
   void failed(const Execution& execution, const Error& error);
 
  private:
   std::vector<std::shared_ptr<Observer>> observers_;  ///< kept while it runs
   std::vector<std::unique_ptr<Watch>> watches_;
+  OverflowWitness witness_;
 };
 
 /// The tensors of an operator that have memory; of a list of calls, those of all members.

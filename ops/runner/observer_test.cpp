@@ -86,6 +86,22 @@ TEST_F(Observers, AreToldTheShapeThatTheDataDecide) {
   EXPECT_EQ(out.origin, &client);
 }
 
+TEST_F(Observers, AreToldOfEachOverflowOnADeviceThatSaturates) {
+  std::vector<Half> x{Half(60000), Half(1)}, y(2), z(2);
+  const Tensor a = make_tensor(x.data(), DType::kHalf, {2}), b = make_tensor(y.data(), DType::kHalf, {2});
+  device::set_overflow_mode(kDevice, 0);
+  run_on(kDevice, *addition(a, a, b), {name_it, "first"});
+  run_on(kDevice, *addition(b, b, make_tensor(z.data(), DType::kHalf, {2})), {name_it, "second"});  // the word is set
+  device::set_overflow_mode(kDevice, 1);
+  for (const Execution& seen : recorder->ends) {
+    ASSERT_EQ(seen.overflows.size(), 1u) << seen.name.node;
+    EXPECT_EQ(seen.overflows[0].overflow.node, seen.name.node);
+    EXPECT_EQ(seen.overflows[0].overflow.infinities, 1);
+    EXPECT_EQ(seen.overflows[0].data, seen.outputs[0].tensor.bytes());
+    EXPECT_TRUE(seen.computes);
+  }
+}
+
 TEST_F(Observers, HearOfAFailure) {
   struct Failing final : Operator {
     void prepare() override {}

@@ -14,15 +14,21 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 16;  // elements
 
+bool narrower(DType to, DType from) {
+  if (from == to) return false;
+  // float16 is as wide as bfloat16, but has the smaller range.
+  return !is_floating(from) || from == DType::kDouble || size_of(to) < size_of(from) || to == DType::kHalf;
+}
+
 /// A copy into a type of a smaller range computes: it rounds, and what is too large overflows.
 bool narrows(Operator& op) {
   if (!op.def->is(kCasts)) return false;
-  const Tensor& from = op.def->field("self")->of<Operand>(op).tensor;
-  const Tensor& to = op.def->field("out")->of<Tensor>(op);
-  if (!from.defined() || from.dtype == to.dtype) return false;
-  // float16 is as wide as bfloat16, but has the smaller range.
-  return !is_floating(from.dtype) || from.dtype == DType::kDouble || size_of(to.dtype) < size_of(from.dtype) ||
-         to.dtype == DType::kHalf;
+  const DType to = op.def->field("out")->of<Tensor>(op).dtype;
+  bool any = false;
+  for_each_tensor(op, [&](const Tensor& from, const Field& field) {
+    any |= !field.is_result() && from.defined() && narrower(to, from.dtype);
+  });
+  return any;
 }
 
 template <class Visit>
@@ -61,8 +67,16 @@ void each_result(Operator& op, Visit&& visit) {
 }  // namespace
 
 void OverflowScope::found(const Tensor& result, std::string_view output) const {
+  const bool first = device::raise_overflow(device_);
+  OverflowWitness* const witness = OverflowWitness::current();
   // The first overflow since the word was cleared is told, the others only keep it set: telling takes another pass.
-  if (!device::raise_overflow(device_)) return;
+  if (!first && witness == nullptr) return;
+  const device::Overflow overflow = described(result, output);
+  if (witness != nullptr) witness->add({overflow, result.bytes()});
+  if (first) device::tell_overflow(overflow);
+}
+
+device::Overflow OverflowScope::described(const Tensor& result, std::string_view output) const {
   Extremes told;
   each_row(result, [&](const std::byte* row, int64_t stride, int64_t count) {
     range_kernel(result.dtype)->tell(row, stride, count, told);
@@ -79,10 +93,14 @@ void OverflowScope::found(const Tensor& result, std::string_view output) const {
   overflow.nans = told.nans;
   overflow.saturated = told.saturated;
   describe_(context_, overflow);
-  device::tell_overflow(overflow);
+  return overflow;
 }
 
-bool may_overflow(Operator& op) { return op.def != nullptr && (!op.def->is(kMovesBits) || narrows(op)); }
+bool may_overflow(Operator& op) {
+  if (const auto* members = op.members())
+    return std::any_of(members->begin(), members->end(), [](const auto& member) { return may_overflow(*member); });
+  return op.def != nullptr && (!op.def->is(kMovesBits) || narrows(op));
+}
 
 bool has_overflow(const Tensor& tensor) {
   const RangeKernel* const kernel = tensor.defined() ? range_kernel(tensor.dtype) : nullptr;

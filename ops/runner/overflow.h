@@ -8,6 +8,8 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "device/context/overflow.h"
 #include "ops/operator.h"
@@ -34,6 +36,7 @@ class OverflowScope {
   void found(const Tensor& result, std::string_view output) const;
 
  private:
+  device::Overflow described(const Tensor& result, std::string_view output) const;
   const int device_;
   const Describe describe_;
   const void* const context_;
@@ -41,8 +44,33 @@ class OverflowScope {
   inline static thread_local constinit const OverflowScope* current_ = nullptr;
 };
 
-/// Whether `op` computes, so that a result of it may overflow; false for those that move elements. Not for lists of
-/// calls: ask their members.
+/// A result that was saturated.
+struct FoundOverflow {
+  device::Overflow overflow;
+  const std::byte* data = nullptr;  ///< where its elements are
+};
+
+/// While it lives, every overflow that a scope finds in this thread is added to `found`, those too that leave the
+/// device's word as it is.
+class OverflowWitness {
+ public:
+  explicit OverflowWitness(std::vector<FoundOverflow>& found) : found_(found), outer_(current_) { current_ = this; }
+  ~OverflowWitness() { current_ = outer_; }
+  OverflowWitness(const OverflowWitness&) = delete;
+  OverflowWitness& operator=(const OverflowWitness&) = delete;
+
+  /// The innermost of this thread, or null.
+  static OverflowWitness* current() { return current_; }
+  void add(FoundOverflow found) { found_.push_back(std::move(found)); }
+
+ private:
+  std::vector<FoundOverflow>& found_;
+  OverflowWitness* const outer_;
+  inline static thread_local constinit OverflowWitness* current_ = nullptr;
+};
+
+/// Whether `op` computes, so that a result of it may overflow; false for those that move elements. A list of calls
+/// computes where a member does.
 bool may_overflow(Operator& op);
 namespace detail {
 void saturate_results(Operator& op, const OverflowScope& scope);

@@ -59,6 +59,7 @@ Execution execution_of(int device, Operator& op, const Caller& caller) {
     execution.number = stream->running_number();
   }
   execution.cost_ns = op.cost();
+  execution.computes = may_overflow(op);
   see_tensors(op, execution);
   see_numbers(op, execution);
   return execution;
@@ -73,6 +74,7 @@ void detail::run_observed(int device, Operator& op, const Caller& caller) {
   try {
     run_on(device, &op, caller, [&] { op.run(); });
   } catch (const Error& error) {
+    execution.parameters = parameters_of(op);
     observation.failed(execution, error);
     throw;
   }
