@@ -18,7 +18,8 @@ std::atomic<bool> begun{false};
 aclnnStatus aclnnInit(const char* configPath) {
   return ask("aclnnInit", Code::kRepeatInitialize, [&] {
     Config config = configPath == nullptr ? Config{} : read_config(configPath);
-    if (config.dump && !graph::dumping()) begin_dump(std::move(*config.dump));
+    if (graph::dumping()) config.dump.reset();
+    begin_dumps(std::move(config));
     if (begun.exchange(true))
       fail(Code::kRepeatInitialize, "aclnnInit was called before; one call per process is enough");
   });

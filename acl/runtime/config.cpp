@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "acl/notice.h"
-#include "acl/runtime/dump_section.h"
+#include "acl/runtime/dump_words.h"
 #include "base/error.h"
 #include "base/json_text.h"
 
@@ -83,7 +83,10 @@ Config parse_config(const std::string& text, const std::string& name) {
     fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
   tell_unbuilt(config, name);
   Config read{default_device(config, name)};
-  if (const Json* dump = member(config, "dump")) read.dump = parse_dump(*dump, name);
+  if (const Json* dump = member(config, "dump")) {
+    read.dump = parse_dump(*dump, name);
+    read.dump_failures = parse_exception_dump(*dump, name);
+  }
   return read;
 }
 

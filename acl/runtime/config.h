@@ -12,6 +12,7 @@ namespace npu::acl {
 struct Config {
   int default_device = -1;  ///< defaultDevice.default_device; -1 when not given
   std::optional<graph::DumpConfig> dump = {};
+  bool dump_failures = false;  ///< the inputs of tasks that fail
 };
 
 /// Raises 100003 when the file cannot be read, 100006 when it is not a JSON object nested at most 10 deep, 100000 for a

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data dumps as the functions of the C interface begin and end them.
+// Dumps of the process: those that a configuration asks for.
 #pragma once
 
-#include "graph/dump/tensor/dump_config.h"
+#include "acl/runtime/config.h"
 
 namespace npu::acl {
 
-/// Begins a dump; what goes wrong later is told once on stderr and in the process log.
-void begin_dump(graph::DumpConfig config);
+/// Begins what it asks for; what goes wrong later is told once on stderr and in the process log.
+void begin_dumps(Config config);
 
 }  // namespace npu::acl

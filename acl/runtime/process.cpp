@@ -21,7 +21,7 @@ aclError aclInit(const char* configPath) {
     if (config.default_device >= 0) device::check_device(config.default_device);
     device::initialize();
     if (config.default_device >= 0) device::set_default_device(config.default_device);
-    if (config.dump) begin_dump(std::move(*config.dump));
+    begin_dumps(std::move(config));
   });
 }
 

@@ -266,7 +266,12 @@ TEST(Config, BadFilesAreRefused) {
   EXPECT_EQ(code_of(R"({"dump":{"dump_op_switch":"on","dump_path":"/tmp","dump_mode":"some"}})"),
             ACL_ERROR_INVALID_DUMP_CONFIG);
   EXPECT_EQ(code_of(R"({"dump":{"dump_list":[{"layer":"conv"}],"dump_path":"/tmp"}})"), ACL_ERROR_INVALID_DUMP_CONFIG);
-  EXPECT_EQ(code_of(R"({"dump":{"dump_debug":"on","dump_path":"/tmp"}})"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_debug":"on","dump_path":"/tmp","dump_list":[{}]}})"),
+            ACL_ERROR_INVALID_DUMP_CONFIG);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_debug":"on","dump_path":"/tmp","dump_op_switch":"on"}})"),
+            ACL_ERROR_INVALID_DUMP_CONFIG);
+  EXPECT_EQ(code_of(R"({"dump":{"dump_debug":"on"}})"), ACL_ERROR_INVALID_DUMP_CONFIG);
+  EXPECT_EQ(code_of(R"({"dump":{"enable_exception_dump":3}})"), ACL_ERROR_INVALID_DUMP_CONFIG);
 }
 
 TEST(Config, ADumpIsReadWithItsGraphsAndLayers) {
@@ -283,6 +288,19 @@ TEST(Config, ADumpIsReadWithItsGraphsAndLayers) {
   EXPECT_EQ(some->models.at("m"), (graph::DumpConfig::Names{"a", "b"}));
   EXPECT_TRUE(some->statistics && some->inputs && !some->outputs && some->single_operators);
   EXPECT_TRUE(some->steps.contains(3) && !some->steps.contains(5));
+}
+
+TEST(Config, OverflowsAndFailuresAreDumpedWithoutAList) {
+  const auto dump = parse_config(R"({"dump":{"dump_debug":"on","dump_path":"/tmp"}})", "x").dump;
+  ASSERT_TRUE(dump);
+  EXPECT_EQ(dump->overflows, graph::Overflows::kAll);
+  EXPECT_TRUE(dump->graphs && dump->single_operators);
+  const auto sums =
+      parse_config(R"({"dump":{"dump_debug":"on","dump_debug_mode":"atomic_overflow","dump_path":"/tmp"}})", "x");
+  EXPECT_EQ(sums.dump->overflows, graph::Overflows::kAtomic);
+  EXPECT_FALSE(sums.dump_failures);
+  const Config failures = parse_config(R"({"dump":{"enable_exception_dump":1}})", "x");
+  EXPECT_TRUE(failures.dump_failures && !failures.dump);
 }
 
 TEST(Dumps, ComeBetweenInitAndFinalize) {

@@ -100,7 +100,7 @@ def test_statistics_in_place_of_elements(tmp_path):
         ({"dump_mode": "some"}, "dump.dump_mode is some; write one of input, output, all"),
         ({"dump_path": "/nowhere/at/all"}, "dump_path /nowhere/at/all is no folder; make it first"),
         ({"dump_step": "5-3|x"}, 'the range "5-3" must go from a smaller to a larger step'),
-        ({"dump_debug": "on"}, "dump.dump_debug, the dump of overflows, is not built yet"),
+        ({"dump_debug": "on"}, "dump.dump_debug excludes dump_list and dump_op_switch"),
         ({"dump_op_switch": "off"}, "asks for no dump"),
     ],
 )
@@ -118,3 +118,76 @@ def test_a_dump_goes_to_its_end_with_a_process_that_does_not_end_it(tmp_path):
     files = dumped(tmp_path / "files")
     assert "Addmm" in [kind for kind, _ in files]
     assert not list((tmp_path / "files").rglob("*.part"))
+
+
+OVERFLOW = """
+import torch
+import torch_npu
+torch.npu.set_device(0)
+torch.npu.init_dump()
+torch.npu.set_dump("dump.json")
+x = torch.full((4,), 300.0, dtype=torch.float16).npu()
+y = x + x
+z = y * y  # 360,000 is no float16
+w = z * z  # follows of it
+v = w - w
+masked = x.masked_fill(x > 0, float("-inf"))
+torch.npu.synchronize()
+torch.npu.finalize_dump()
+print(w.cpu().tolist(), flush=True)
+"""
+
+
+def words_of(folder):
+    """What is told of each overflow in a dump, in the order of time, with its record and the operator's own file."""
+    found = []
+    for text in folder.rglob("*.output.0.json"):
+        record = text.with_name(text.name.removesuffix(".output.0.json"))
+        task = record.name.split(".", 2)[2]
+        (tensors,) = (p for p in text.parent.iterdir() if p.name.endswith(task) and not p.name.startswith("Opdebug"))
+        found.append((int(task.split(".")[-1]), json.loads(text.read_text()), record, tensors))
+    return [one[1:] for one in sorted(found, key=lambda one: one[0])]
+
+
+@pytest.mark.promise("dump_debug names the operator that overflows first, and no bit changes")
+def test_an_overflow_is_written_with_its_tensors_and_the_vendors_record(tmp_path):
+    write(tmp_path)
+    words = {"dump_path": str(tmp_path / "files"), "dump_debug": "on"}
+    (tmp_path / "dump.json").write_text(json.dumps({"dump": words}))
+    told = run(OVERFLOW, tmp_path)
+    plain = run(OVERFLOW.replace("torch.npu.init_dump()", "").replace('torch.npu.set_dump("dump.json")', "")
+                .replace("torch.npu.finalize_dump()", ""), tmp_path)  # fmt: skip
+    assert told.stdout == plain.stdout
+    ((text, record, tensors),) = words_of(tmp_path / "files")
+    assert text["op_type"] == "aclnnMul" and tensors.name.startswith("Mul.aclnnMul.")
+    assert text["results"] == [
+        {"output": 0, "name": "out", "dtype": "float16", "shape": [4], "infinities": 4, "nans": 0, "saturated": 0}
+        | {name: text["results"][0][name] for name in ("finite_min", "finite_max")}
+    ]
+    content = payload(record)
+    assert len(content) == 2048 and content[:4] == b"ZZZZ"
+    task, stream = map(int, tensors.name.split(".")[2:4])
+    assert struct.unpack_from("<QQQ", content, 24) == (0, stream, task)
+    numbers = np.frombuffer(payload(tensors), np.float16)
+    assert numbers.tolist() == [600] * 8 + [float("inf")] * 4
+
+
+def test_what_a_failed_operator_had_read_is_written(tmp_path):
+    write(tmp_path, dump_op_switch="off", enable_exception_dump=1)
+    code = """
+import torch
+torch.npu.init_dump()
+torch.npu.set_dump("dump.json")
+x = torch.arange(4.0).npu()
+try:
+    print(torch.index_select(x, 0, torch.tensor([1, 9]).npu()).cpu())
+    torch.npu.synchronize()
+except RuntimeError as error:
+    print(error)
+import os
+os._exit(0)
+"""
+    done = run(code, tmp_path)
+    assert "failed; its inputs and parameters are in" in done.stderr, done.stdout + done.stderr
+    (file,) = (tmp_path / "extra-info" / "data-dump" / "0").iterdir()
+    assert np.arange(4, dtype=np.float32).tobytes() in payload(file)

@@ -2,6 +2,7 @@
 """dump_config: the tensors of a training function's nodes as files, each case in a process of its own."""
 
 import csv
+import json
 import os
 import re
 import struct
@@ -131,3 +132,49 @@ def test_what_differs_from_another_run_is_found(dumped, tmp_path):
     rows = results(tmp_path / "next", number / "1", number / "3")
     errors = {row["TensorIndex"]: float(row["MaxAbsoluteError"]) for row in rows}
     assert errors["logits:input:0"] == 0 and errors["logits:input:1"] > 0 and errors["logits:output:0"] > 0
+
+
+OVERFLOW = """
+import numpy as np
+import tensorflow as tf
+import npu_device as npu
+npu.global_options().dump_config.enable_dump_debug = {debug!r}
+npu.global_options().dump_config.dump_path = "files"
+npu.open().as_default()
+if {saturates!r}:
+    npu.set_device_sat_mode(0)
+
+@tf.function
+def step(x):
+    scaled = tf.matmul(x, x, name="scaled")
+    again = tf.matmul(scaled, x, name="again")
+    return tf.reduce_sum(again, name="total")
+
+x = np.diag(np.float32([2, 3]))
+for largest in (1, 1e30):
+    print(float(step(tf.constant(x * np.float32(largest)))))
+"""
+
+
+@pytest.mark.parametrize("saturates", [False, True])
+@pytest.mark.promise("enable_dump_debug names the node that overflows first, with its step, and no bit changes")
+def test_the_node_that_overflows_is_written(tmp_path, saturates):
+    (tmp_path / "files").mkdir()
+    told, plain = (
+        subprocess.run(
+            [sys.executable, "-c", OVERFLOW.format(debug=debug, saturates=saturates)], cwd=tmp_path,
+            capture_output=True, text=True, env=os.environ | {"PYTHONWARNINGS": "ignore"},
+        )
+        for debug in (True, False)
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == plain.stdout
+    texts = [json.loads(path.read_text()) for path in (tmp_path / "files").rglob("*.output.0.json")]
+    first = min(texts, key=lambda text: text["task"])
+    assert (first["op_name"], first["op_type"], first["step"]) == ("scaled", "MatMulV2", 1)
+    assert first["results"][0]["infinities"] == 2
+    if not saturates:
+        assert len(texts) == 1
+    folder = graph_folder(tmp_path / "files")[1] / "0"
+    assert len(list(folder.glob("MatMulV2.scaled.*"))) == 1
+    assert len(list(folder.glob("Opdebug.Node_OpDebug.*"))) == 2 * len(texts)

@@ -12,7 +12,7 @@ extern "C" {
 
 /** Before aclmdlSetDump. 100044 when it was called before. */
 aclError aclmdlInitDump(void);
-/** Begins a dump of executed operators, as the JSON file `dumpCfgPath` says (see acl/runtime/dump_section.h); a dump
+/** Begins a dump of executed operators, as the JSON file `dumpCfgPath` says (see acl/runtime/dump_words.h); a dump
  * that runs ends, and the new words count. 100045 without aclmdlInitDump, 100003 and 100006 for a file that cannot be
  * read, 100009 for words that it does not know, 207000 for a kind of dump that is not built. */
 aclError aclmdlSetDump(const char* dumpCfgPath);

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /** Begins a dump: `json` is what aclInit's file would hold, {"dump": {…}}. 100009 for words it does not know and a
- * dump_path that is no folder, 100044 while a dump runs, 207000 for a kind of dump that is not built. */
+ * dump_path that is no folder, 100044 while a dump runs. */
 aclError anynpu_dump_start(const char* json);
 /** Ends it, and returns when all is written. Without one it does nothing. */
 void anynpu_dump_stop(void);

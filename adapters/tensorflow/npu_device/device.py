@@ -185,7 +185,7 @@ def _start(device_id):
         session.tell_of_the_cpu()
         strategy.place_on_the_default_npu()
         loop.tell_size()
-        dump.start(global_options().dump_config)
+        dump.start(global_options())
     try:
         handle = NpuDeviceHandle(device_id)
     except Exception as error:

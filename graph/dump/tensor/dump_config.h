@@ -27,12 +27,16 @@ class StepSet {
   std::vector<std::pair<int64_t, int64_t>> ranges_;
 };
 
+/// Whose overflows are dumped: operators', sums' between devices, or both.
+enum class Overflows { kNone, kAiCore, kAtomic, kAll };
+
 struct DumpConfig {
   using Names = std::set<std::string, std::less<>>;
 
   std::string path;  ///< a folder that is there
   bool inputs = false, outputs = true;
-  bool statistics = false;  ///< in place of the elements
+  bool statistics = false;                 ///< in place of the elements
+  Overflows overflows = Overflows::kNone;  ///< not all operators, but those that overflow, with all their tensors
   StepSet steps;
   Names layers;                         ///< of every graph; empty: all
   std::map<std::string, Names> models;  ///< graphs by name, and the layers of each, empty for all; no graph: all

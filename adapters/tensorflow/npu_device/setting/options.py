@@ -42,7 +42,6 @@ def old(use, default=None, allowed=()):
 
 
 FLAG = (0, 1)
-NO_DUMP = "no file is written of it yet; npu.open().overflows() tells the first overflow, dump_config.enable_dump dumps"
 NO_PROFILE = "nothing is profiled yet; NPU_ENABLE_PERF=1 logs the time of each run of a function"
 NO_TUNING = "kernels of a software NPU have nothing to tune"
 NO_KERNELS = "no kernel is compiled, so there are no files of it"
@@ -82,14 +81,14 @@ DECLARED = {
     "graph_compiler_cache_dir": idle("compiled functions are kept in memory only"),
     "debug_dir": idle(NO_KERNELS),
     "op_debug_config": idle(NO_KERNELS + "; ANYNPU_GUARD=1 finds accesses outside of device memory"),
-    "enable_exception_dump": idle(NO_DUMP, 0, (0, 1, 2)),
+    "enable_exception_dump": acts(0, (0, 1, 2)),
     "dump_config": {
         "enable_dump": acts(False),
         "dump_path": acts(),
         "dump_step": acts(),
         "dump_mode": acts("output", ("input", "output", "all")),
-        "enable_dump_debug": idle(NO_DUMP, False),
-        "dump_debug_mode": idle(NO_DUMP, "all", ("aicore_overflow", "atomic_overflow", "all")),
+        "enable_dump_debug": acts(False),
+        "dump_debug_mode": acts("all", ("aicore_overflow", "atomic_overflow", "all")),
         "dump_data": acts("tensor", ("tensor", "stats")),
         "dump_layer": acts(),
     },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "acl/runtime/dump_section.h"
+#include "acl/runtime/dump_words.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,6 +25,13 @@ class Reader {
     if (allowed.size() > 0 && std::find(allowed.begin(), allowed.end(), text) == allowed.end())
       refuse(key, text, fmt::format("write one of {}", fmt::join(allowed, ", ")));
     return text;
+  }
+
+  graph::Overflows overflows() const {
+    const std::string mode = word("dump_debug_mode", "all", {"aicore_overflow", "atomic_overflow", "all"});
+    if (word("dump_debug", "off", {"on", "off"}) == "off") return graph::Overflows::kNone;
+    if (mode == "all") return graph::Overflows::kAll;
+    return mode == "atomic_overflow" ? graph::Overflows::kAtomic : graph::Overflows::kAiCore;
   }
 
   void read_list(graph::DumpConfig& config) const {
@@ -71,18 +78,23 @@ class Reader {
 std::optional<graph::DumpConfig> parse_dump(const Json& dump, const std::string& name) {
   if (!dump.is_object()) fail(Code::kInvalidDumpConfig, "configPath {}: dump is no object", name);
   const Reader reader(dump, name);
-  if (reader.word("dump_debug", "off", {"on", "off"}) == "on")
-    fail(Code::kFeatureUnsupported,
-         "configPath {}: dump.dump_debug, the dump of overflows, is not built yet; remove it, "
-         "anynpu_each_overflow tells where they are",
-         name);
   graph::DumpConfig config;
+  config.overflows = reader.overflows();
   const std::string mode = reader.word("dump_mode", "output", {"input", "output", "all"});
   config.inputs = mode != "output", config.outputs = mode != "input";
   config.statistics = reader.word("dump_data", "tensor", {"tensor", "stats"}) == "stats";
   config.single_operators = reader.word("dump_op_switch", "off", {"on", "off"}) == "on";
   config.steps = graph::StepSet::parse(reader.word("dump_step", ""));
   reader.read_list(config);
+  if (config.overflows != graph::Overflows::kNone) {
+    if (config.graphs || config.single_operators)
+      fail(Code::kInvalidDumpConfig,
+           "configPath {}: dump.dump_debug excludes dump_list and dump_op_switch; ask for overflows or for all "
+           "operators",
+           name);
+    config.graphs = config.single_operators = true;
+    config.statistics = false;
+  }
   // Dumps after a device fault (dump_scene) never come about: there are no such faults.
   if (!config.graphs && !config.single_operators) return {};
   config.path = reader.word("dump_path", "");
@@ -90,6 +102,15 @@ std::optional<graph::DumpConfig> parse_dump(const Json& dump, const std::string&
     fail(Code::kInvalidDumpConfig, "configPath {}: dump.dump_path is missing; name the folder that receives the dump",
          name);
   return config;
+}
+
+bool parse_exception_dump(const Json& dump, const std::string& name) {
+  const auto found = dump.find("enable_exception_dump");
+  if (found == dump.end() || *found == 0) return false;
+  if (*found != 1 && *found != 2)
+    fail(Code::kInvalidDumpConfig, "configPath {}: dump.enable_exception_dump is {}; write 0, 1 or 2", name,
+         found->dump());
+  return true;
 }
 
 }  // namespace npu::acl

@@ -14,8 +14,11 @@
 namespace npu::acl {
 
 /// What the object asks for; nothing where it asks for no dump of operators. Raises 100009 naming the key that is
-/// wrong, 207000 for dumps that are not built. `name` stands in error texts. dump_list asks for graphs, `{}` in it for
-/// all of them; dump_op_switch for calls outside of graphs.
+/// wrong. `name` stands in error texts. dump_list asks for graphs, `{}` in it for all of them; dump_op_switch for calls
+/// outside of graphs; dump_debug for the operators that overflow, wherever they run.
 std::optional<graph::DumpConfig> parse_dump(const nlohmann::json& dump, const std::string& name);
+
+/// Whether inputs of tasks that fail are to be dumped; 100009 for a word that is not known.
+bool parse_exception_dump(const nlohmann::json& dump, const std::string& name);
 
 }  // namespace npu::acl
