@@ -139,6 +139,7 @@ import numpy as np
 import tensorflow as tf
 import npu_device as npu
 npu.global_options().dump_config.enable_dump_debug = {debug!r}
+npu.global_options().dump_config.dump_debug_mode = "aicore_overflow"
 npu.global_options().dump_config.dump_path = "files"
 npu.open().as_default()
 if {saturates!r}:
@@ -178,3 +179,30 @@ def test_the_node_that_overflows_is_written(tmp_path, saturates):
     folder = graph_folder(tmp_path / "files")[1] / "0"
     assert len(list(folder.glob("MatMulV2.scaled.*"))) == 1
     assert len(list(folder.glob("Opdebug.Node_OpDebug.*"))) == 2 * len(texts)
+
+
+FAILURE = """
+import tensorflow as tf
+import npu_device as npu
+npu.global_options().enable_exception_dump = 1
+npu.open().as_default()
+
+@tf.function
+def step(x, at):
+    return tf.gather(x, at, name="looked_up")
+
+try:
+    print(step(tf.constant([1.0, 2.0]), tf.constant([7])))
+except tf.errors.InvalidArgumentError as error:
+    print("failed")
+"""
+
+
+@pytest.mark.promise("enable_exception_dump writes what an operator that failed had read")
+def test_what_a_failed_node_had_read_is_written(tmp_path):
+    env = {name: value for name, value in os.environ.items() if name != "ASCEND_WORK_PATH"}
+    done = subprocess.run([sys.executable, "-c", FAILURE], cwd=tmp_path, capture_output=True, text=True, env=env)
+    assert done.stdout.endswith("failed\n"), done.stdout + done.stderr
+    files = list((tmp_path / "extra-info" / "data-dump" / "0").iterdir())
+    assert [path.name.split(".")[1] for path in files] == ["looked_up"]
+    assert struct.pack("<ff", 1, 2) in files[0].read_bytes()

@@ -113,10 +113,15 @@ ACTING = {
     "overflow_flag": "test_loss_scale.py",
     "fusion_switch_file": "test_fusion.py",
     "export_compile_stat": "test_fusion_result.py",
-    **{
-        f"dump_config.{name}": "test_dump.py"
-        for name in ("enable_dump", "dump_path", "dump_step", "dump_mode", "dump_data", "dump_layer")
-    },
+    "dump_config.enable_dump": "test_dump.py",
+    "dump_config.dump_path": "test_dump.py",
+    "dump_config.dump_step": "test_dump.py",
+    "dump_config.dump_mode": "test_dump.py",
+    "dump_config.dump_layer": "test_dump.py",
+    "dump_config.dump_data": "test_dump.py",
+    "dump_config.enable_dump_debug": "test_dump.py",
+    "dump_config.dump_debug_mode": "test_dump.py",
+    "enable_exception_dump": "test_dump.py",
 }
 
 
