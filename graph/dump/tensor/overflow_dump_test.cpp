@@ -124,7 +124,7 @@ TEST_P(OverflowDumps, OfASumInPlaceTheInputsAreThoseBeforeIt) {
   add(tensor(x), tensor(x), tensor(x));
   add(tensor(x), tensor(x), tensor(x));  // follows of the first, where that left an infinity
   const std::vector<std::string> names = files();
-  EXPECT_EQ(records(names), saturates() ? 2u : 1u);
+  ASSERT_EQ(records(names), saturates() ? 2u : 1u);
   const record::DumpFile dumped((folder / names[0]).string());
   EXPECT_TRUE(names[0].starts_with(fmt::format("{}/Add.aclnnAdd.", kDevice))) << names[0];
   Half before;
