@@ -51,6 +51,9 @@ struct Execution {
   Parameters parameters = {};                 ///< where it failed
 };
 
+/// Whether it moves or sums data of several ranks; such tasks are named so where they are shown (comm/collective).
+inline bool is_collective(const Execution& execution) { return execution.name.type.starts_with("Hcom"); }
+
 /// What an observer keeps of one task while that runs.
 class Watch {
  public:

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "graph/dump/tensor/statistics.h"
 #include "ops/runner/observer.h"
-#include "ops/runner/overflow.h"
 
 namespace npu::graph {
 namespace {
@@ -19,11 +18,10 @@ struct Count {
   int64_t infinities = 0, nans = 0;
 
   void add(const Tensor& tensor) {
-    const bool fast = tensor.dtype == DType::kFloat || tensor.dtype == DType::kHalf || tensor.dtype == DType::kBFloat16;
-    if (fast ? !ops::has_overflow(tensor) : !is_floating(tensor.dtype) && !is_complex(tensor.dtype)) return;
-    const Statistics all = statistics_of(tensor);
-    infinities += all.positive_infinities + all.negative_infinities;
-    nans += all.nans;
+    const auto all = statistics_if_not_finite(tensor);
+    if (!all) return;
+    infinities += all->infinities();
+    nans += all->nans;
   }
   void add(double number) {
     infinities += std::isinf(number) ? 1 : 0;
@@ -39,14 +37,12 @@ Count given_to(const ops::Execution& execution) {
   return count;
 }
 
-bool is_collective(const ops::Execution& execution) { return execution.name.type.starts_with("Hcom"); }
-
 class Watcher final : public ops::Observer {
  public:
   explicit Watcher(std::function<void(const NonFinite&)> tell) : tell_(std::move(tell)) {}
 
   std::unique_ptr<ops::Watch> start(const ops::Execution& execution) override {
-    if (is_collective(execution) || execution.outputs.empty()) return nullptr;
+    if (ops::is_collective(execution) || execution.outputs.empty()) return nullptr;
     return std::make_unique<Task>(*this, execution);
   }
 

@@ -12,20 +12,7 @@
 namespace npu::graph {
 namespace {
 
-bool holds_fractions(DType dtype) { return !is_integer(dtype) && dtype != DType::kBool && has_statistics(dtype); }
-
-/// The three that saturate are looked at faster than their numbers are gathered.
-bool surely_finite(const Tensor& tensor) {
-  if (!holds_fractions(tensor.dtype)) return true;
-  const bool quick = tensor.dtype == DType::kFloat || tensor.dtype == DType::kHalf || tensor.dtype == DType::kBFloat16;
-  return quick && !ops::has_overflow(tensor);
-}
-
-bool finite(const Tensor& tensor) {
-  if (surely_finite(tensor)) return true;
-  const Statistics s = statistics_of(tensor);
-  return s.nans + s.positive_infinities + s.negative_infinities == 0;
-}
+bool finite(const Tensor& tensor) { return !statistics_if_not_finite(tensor); }
 
 /// Which output the elements are of; a fused node has results inside that are none.
 std::optional<size_t> output_of(const ops::Execution& execution, const ops::FoundOverflow& found) {
@@ -48,15 +35,12 @@ std::vector<OverflowedResult> not_finite(const ops::Execution& execution) {
   std::vector<OverflowedResult> results;
   for (size_t i = 0; i < execution.outputs.size(); ++i) {
     const auto& [field, tensor] = execution.outputs[i];
-    if (finite(tensor)) continue;
-    const Statistics s = statistics_of(tensor);
-    results.push_back({i, std::string(field), tensor.dtype, tensor.shape, s.positive_infinities + s.negative_infinities,
-                       s.nans, 0, s.least, s.most});
+    if (const auto s = statistics_if_not_finite(tensor))
+      results.push_back(
+          {i, std::string(field), tensor.dtype, tensor.shape, s->infinities(), s->nans, 0, s->least, s->most});
   }
   return results;
 }
-
-bool sums_between_devices(const ops::Execution& execution) { return execution.name.type.starts_with("Hcom"); }
 
 /// One task: its inputs are kept before it runs, as it may write over them.
 class OverflowTask final : public ops::Watch {
@@ -69,7 +53,7 @@ class OverflowTask final : public ops::Watch {
     content_.keep_outputs(execution);
     const DumpFolders::Place place = dump_.folders().of(execution);
     const uint64_t now = unique_now();
-    OverflowFiles files = overflow_files(execution, results, place, now, sums_between_devices(execution));
+    OverflowFiles files = overflow_files(execution, results, place, now, ops::is_collective(execution));
     NPU_LOG(kWarning, "DUMP", "device {}: {} '{}' overflowed; its tensors are in {}", execution.device,
             execution.name.type, execution.name.node, place.folder);
     dump_.writer().put(content_.file(execution, place.folder, now));
@@ -95,7 +79,7 @@ class OverflowTask final : public ops::Watch {
 }  // namespace
 
 bool OverflowDump::wants(const ops::Execution& execution) const {
-  return which_ == Overflows::kAll || (which_ == Overflows::kAtomic) == sums_between_devices(execution);
+  return which_ == Overflows::kAll || (which_ == Overflows::kAtomic) == ops::is_collective(execution);
 }
 
 std::unique_ptr<ops::Watch> OverflowDump::start(const ops::Execution& execution) {

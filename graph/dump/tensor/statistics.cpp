@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "ops/runner/overflow.h"
 #include "ops/vector/loop/loop.h"
 #include "ops/vector/target.h"
 
@@ -169,6 +170,15 @@ Statistics statistics_of(const Tensor& tensor) {
   PartStatistics all;
   for (const PartStatistics& part : parts) all.add(part);
   return close(all, count);
+}
+
+std::optional<Statistics> statistics_if_not_finite(const Tensor& tensor) {
+  if ((!is_floating(tensor.dtype) && !is_complex(tensor.dtype)) || !has_statistics(tensor.dtype)) return {};
+  // The three that saturate are looked at faster than their numbers are gathered.
+  const bool quick = tensor.dtype == DType::kFloat || tensor.dtype == DType::kHalf || tensor.dtype == DType::kBFloat16;
+  if (quick && !ops::has_overflow(tensor)) return {};
+  const Statistics all = statistics_of(tensor);
+  return all.nans + all.infinities() > 0 ? std::optional(all) : std::nullopt;
 }
 
 }  // namespace npu::graph
