@@ -66,51 +66,16 @@ if __name__ == "__main__" and "RANK" not in os.environ:
 import accelerate  # noqa: E402 - the launcher above needs none of these
 import torch  # noqa: E402
 import torch_npu  # noqa: E402
-from torch import nn  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
-
-class Tiny(nn.Module):
-    def __init__(self, seed):
-        torch.manual_seed(seed)
-        super().__init__()
-        self.words = nn.Embedding(64, 32)
-        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0, activation="gelu", batch_first=True)
-        self.layers = nn.TransformerEncoder(layer, 2)
-        self.head = nn.Linear(32, 64)
-
-    def forward(self, ids):
-        logits = self.head(self.layers(self.words(ids)))
-        return nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), ids[:, 1:].flatten())
-
-
-def rows():
-    """Rows that count upwards: what a model learns within a few steps, so that a step left out is seen in the loss."""
-    g = torch.Generator().manual_seed(1)
-    return (torch.randint(0, 64, (STEPS * BATCH, 1), generator=g) + torch.arange(12)) % 64
-
-
-def optimizer_of(model):
-    return torch.optim.AdamW(model.parameters(), lr=1e-2)
-
-
-def on_the_cpu():
-    model, losses = Tiny(0), []
-    optimizer = optimizer_of(model)
-    for ids in rows().split(BATCH):
-        loss = model(ids)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tiny_text  # noqa: E402
 
 
 def prepared(accelerator, seed):
-    model = Tiny(seed)
-    loader = DataLoader(rows(), batch_size=BATCH // accelerator.num_processes)
-    return accelerator.prepare(model, optimizer_of(model), loader)
+    model = tiny_text.Tiny(seed)
+    loader = DataLoader(tiny_text.rows(STEPS * BATCH), batch_size=BATCH // accelerator.num_processes)
+    return accelerator.prepare(model, tiny_text.optimizer_of(model), loader)
 
 
 def train(accelerator, made, steps):
@@ -145,13 +110,10 @@ def main():
     accelerator.save_state(folder)
     losses += train(accelerator, made, range(STEPS // 2, STEPS))
     again = resumed(accelerator, folder)
-    expected = on_the_cpu()
-    off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
-    good = off < float(close) and again == losses[STEPS // 2 :]
-    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
+    expected = tiny_text.on_the_cpu(tiny_text.rows(STEPS * BATCH).split(BATCH))
     versions = f"{accelerate.__version__}, torch {torch.__version__}, torch_npu {torch_npu.__version__}"
-    accelerator.print(f"accelerate {versions}: {name}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, "
-                      f"at most {off:.1e} from the CPU's; resumed {how}{'' if good else '  DIFFERS'}")  # fmt: skip
+    good, line = tiny_text.judged(f"accelerate {versions}: {name}", losses, expected, float(close), again)
+    accelerator.print(line)
     torch.distributed.destroy_process_group()
     sys.exit(0 if good else 1)
 

@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 STEPS, RANKS = 8, 2
 # float32 differs by the order of sums, which grows step by step; the others round weights and activations.
@@ -37,44 +38,13 @@ import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
 import torch_npu  # noqa: E402
 from deepspeed.accelerator import get_accelerator  # noqa: E402
-from torch import nn  # noqa: E402
 
-
-class Tiny(nn.Module):
-    def __init__(self, seed=0):
-        torch.manual_seed(seed)
-        super().__init__()
-        self.words = nn.Embedding(64, 32)
-        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0, activation="gelu", batch_first=True)
-        self.layers = nn.TransformerEncoder(layer, 2)
-        self.head = nn.Linear(32, 64)
-
-    def forward(self, ids):
-        logits = self.head(self.layers(self.words(ids)))
-        return nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), ids[:, 1:].flatten())
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tiny_text  # noqa: E402
 
 
 def batches():
-    """Rows that count upwards: what a model learns within a few steps, so that a step left out is seen in the loss."""
-    g = torch.Generator().manual_seed(1)
-    return (torch.randint(0, 64, (STEPS, 4 * RANKS, 1), generator=g) + torch.arange(12)) % 64
-
-
-def on_the_cpu(ahead):
-    model, losses = Tiny(), []
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=0.01)
-    if ahead:
-        for weight in model.parameters():
-            weight.grad = torch.zeros_like(weight)
-        optimizer.step()
-    for ids in batches():
-        loss = model(ids)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+    return tiny_text.rows(STEPS * 4 * RANKS).split(4 * RANKS)
 
 
 def engine(stage, dtype, seed=0):
@@ -87,7 +57,7 @@ def engine(stage, dtype, seed=0):
         "bf16": {"enabled": dtype == "bf16"},
         "steps_per_print": 10**6,
     }
-    return deepspeed.initialize(model=Tiny(seed), config=config)[0]
+    return deepspeed.initialize(model=tiny_text.Tiny(seed), config=config)[0]
 
 
 def train(made, steps):
@@ -112,12 +82,9 @@ def check(stage, dtype, expected, folder):
     resumed.load_checkpoint(folder, tag=f"{stage}-{dtype}")
     again = train(resumed, slice(STEPS // 2, STEPS))
     resumed.destroy()
-    off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
-    good = off < CLOSE[dtype] and again == losses[STEPS // 2 :]
-    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
+    good, line = tiny_text.judged(f"ZeRO {stage} {dtype}", losses, expected, CLOSE[dtype], again)
     if dist.get_rank() == 0:
-        print(f"ZeRO {stage} {dtype}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} "
-              f"from the CPU's; resumed {how}{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
+        print(line, flush=True)
     return good
 
 
@@ -126,7 +93,7 @@ def main():
     assert get_accelerator().device_name() == "npu" and dist.get_backend() == "hccl"
     if dist.get_rank() == 0:
         print("deepspeed", deepspeed.__version__, "torch", torch.__version__, "torch_npu", torch_npu.__version__)
-    expected = {ahead: on_the_cpu(ahead) for ahead in (False, True)}
+    expected = {ahead: tiny_text.on_the_cpu(batches(), ahead) for ahead in (False, True)}
     results = [
         check(stage, dtype, expected[stage == 0 and dtype != "fp32"], sys.argv[-1])
         for stage in range(4)

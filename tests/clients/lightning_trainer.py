@@ -25,6 +25,9 @@ from lightning.pytorch.strategies import DDPStrategy, SingleDeviceStrategy
 from torch import nn
 from torch.utils.data import DataLoader, DistributedSampler
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tiny_text  # noqa: E402
+
 STEPS, BATCH = 8, 8
 # float32 differs by the order of sums, which grows step by step; bfloat16 and float16 round activations.
 CLOSE = {"32-true": 2e-5, "bf16-mixed": 2e-2, "16-mixed": 2e-2}
@@ -73,30 +76,23 @@ class Ranks(DDPStrategy):
         )
 
 
-class Tiny(lightning.LightningModule):
+class Tiny(tiny_text.Layers, lightning.LightningModule):
     def __init__(self, seed):
-        torch.manual_seed(seed)
-        super().__init__()
-        self.words = nn.Embedding(64, 32)
-        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0, activation="gelu", batch_first=True)
-        self.layers = nn.TransformerEncoder(layer, 2)
-        self.head = nn.Linear(32, 64)
+        super().__init__(seed)
         self.losses = []
 
     def training_step(self, ids):
-        logits = self.head(self.layers(self.words(ids)))
-        loss = nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+        loss = self.loss_of(ids)
         self.losses.append(self.all_gather(loss.detach()).float().mean().item())
         return loss
 
     def configure_optimizers(self):
-        optimizer = torch.optim.AdamW(self.parameters(), lr=1e-2)
+        optimizer = tiny_text.optimizer_of(self)
         return [optimizer], [{"scheduler": torch.optim.lr_scheduler.StepLR(optimizer, 3), "interval": "step"}]
 
     def train_dataloader(self):
-        """Rows that count upwards, which a model learns within a few steps; an epoch is half of the training."""
-        g = torch.Generator().manual_seed(1)
-        rows = (torch.randint(0, 64, (STEPS * BATCH // 2, 1), generator=g) + torch.arange(12)) % 64
+        """An epoch is half of the training."""
+        rows = tiny_text.rows(STEPS * BATCH // 2)
         ranks = self.trainer.world_size
         # Left to itself Lightning shuffles what ranks share.
         sampler = DistributedSampler(rows, ranks, self.trainer.global_rank, shuffle=False)
@@ -131,12 +127,10 @@ def check(ranks, precision, expected, folder):
     losses = fit("npu", ranks, precision)
     fit("npu", ranks, precision, epochs=1, save=path)
     again = fit("npu", ranks, precision, seed=7, resume=path)
-    off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
-    good = off < CLOSE[precision] and again == losses[STEPS // 2 :]
-    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
+    what = f"{ranks} NPU, {precision}"
+    good, line = tiny_text.judged(what, losses, expected, CLOSE[precision], again, "Lightning's on the CPU")
     if os.environ.get("LOCAL_RANK", "0") == "0":
-        print(f"{ranks} NPU, {precision}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} "
-              f"from Lightning's on the CPU; resumed {how}{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
+        print(line, flush=True)
     return good
 
 

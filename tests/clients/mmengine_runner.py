@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 STEPS, BATCH = 8, 8
 # float32 differs by the order of sums, which grows step by step; the others round activations.
@@ -41,29 +42,16 @@ from mmengine.dist import all_reduce  # noqa: E402
 from mmengine.hooks import Hook  # noqa: E402
 from mmengine.model import BaseModel  # noqa: E402
 from mmengine.runner import Runner  # noqa: E402
-from torch import nn  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tiny_text  # noqa: E402
 
 RANKS = int(os.environ["WORLD_SIZE"])
 
 
-class Tiny(BaseModel):
-    def __init__(self, seed):
-        torch.manual_seed(seed)
-        super().__init__()
-        self.words = nn.Embedding(64, 32)
-        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0, activation="gelu", batch_first=True)
-        self.layers = nn.TransformerEncoder(layer, 2)
-        self.head = nn.Linear(32, 64)
-
+class Tiny(tiny_text.Layers, BaseModel):
     def forward(self, ids, mode="loss"):
-        logits = self.head(self.layers(self.words(ids)))
-        return {"loss": nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1).float(), ids[:, 1:].flatten())}
-
-
-def rows():
-    """Rows that count upwards: what a model learns within a few steps, so that a step left out is seen in the loss."""
-    g = torch.Generator().manual_seed(1)
-    return (torch.randint(0, 64, (STEPS * BATCH, 1), generator=g) + torch.arange(12)) % 64
+        return {"loss": self.loss_of(ids)}
 
 
 class Losses(Hook):
@@ -74,19 +62,6 @@ class Losses(Hook):
         whole = outputs["loss"].detach().float().clone()
         all_reduce(whole, "mean")
         self.found.append(whole.item())
-
-
-def on_the_cpu():
-    model, losses = Tiny(0), []
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for ids in rows().split(BATCH):
-        loss = model(ids)["loss"]
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
 
 
 def train(precision, folder, seed=0, resume=None):
@@ -101,7 +76,7 @@ def train(precision, folder, seed=0, resume=None):
         train_dataloader={
             "batch_size": BATCH // RANKS,
             "num_workers": 0,
-            "dataset": [{"ids": row} for row in rows()],
+            "dataset": [{"ids": row} for row in tiny_text.rows(STEPS * BATCH)],
             "sampler": {"type": "DefaultSampler", "shuffle": False},
             "collate_fn": {"type": "default_collate"},
         },
@@ -124,19 +99,16 @@ def check(precision, expected, folder):
     folder = f"{folder}/{RANKS}-{precision}"
     losses = train(precision, folder)
     again = train(precision, f"{folder}-resumed", 7, f"{folder}/iter_{STEPS // 2}.pth")
-    off = max(abs(a - b) / abs(b) for a, b in zip(losses, expected, strict=True))
-    good = off < CLOSE[precision] and again == losses[STEPS // 2 :]
-    how = "with the same bits" if again == losses[STEPS // 2 :] else f"as {again}"
+    good, line = tiny_text.judged(f"{RANKS} NPU, {precision}", losses, expected, CLOSE[precision], again)
     if os.environ["RANK"] == "0":
-        print(f"{RANKS} NPU, {precision}: {STEPS} steps, losses {losses[0]:.6f} to {losses[-1]:.6f}, at most {off:.1e} "
-              f"from the CPU's; resumed {how}{'' if good else '  DIFFERS'}", flush=True)  # fmt: skip
+        print(line, flush=True)
     return good
 
 
 def main():
     if os.environ["RANK"] == "0" and RANKS == 1:
         print("mmengine", mmengine.__version__, "torch", torch.__version__, "torch_npu", torch_npu.__version__)
-    expected = on_the_cpu()
+    expected = tiny_text.on_the_cpu(tiny_text.rows(STEPS * BATCH).split(BATCH))
     results = [check(precision, expected, sys.argv[1]) for precision in CLOSE]
     sys.exit(0 if all(results) else 1)
 
