@@ -9,33 +9,17 @@ import numpy
 import torch
 import torch.distributed as dist
 import torch_npu
+from fused_rank import name_of, near, tell_refusals, wide
 
 RANK, SIZE = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 DTYPES = (torch.float16, torch.bfloat16)
 SIZES = ((8, 5, 3), (4, 256, 64), (64, 300, 130), (260, 512, 96))  # m (divided by 4 ranks), k, n
 
 
-def name_of(group):
-    return group._get_backend(torch.device("npu")).get_hccl_comm_name(dist.get_rank())
-
-
 def parts(*shape, dtype, salt):
     """What every rank has; all ranks know it."""
     generators = [torch.Generator().manual_seed(1000 * salt + rank) for rank in range(SIZE)]
     return [torch.randn(*shape, generator=generator).to(dtype) for generator in generators]
-
-
-def wide(tensor):
-    return tensor.cpu().double().numpy()
-
-
-def near(label, got, want, terms, roundings):
-    """Within one unit of the type for each rounding, of the largest sum of the terms' absolute values."""
-    unit = torch.finfo(got.dtype).eps / 2
-    off = numpy.abs(wide(got) - want).max()
-    assert got.shape == want.shape, f"{label}: {tuple(got.shape)}, expected {want.shape}"
-    limit = roundings * unit * max(numpy.abs(terms).max(), 1.0)
-    assert off <= limit, f"{label}: off by {off:.3g}, allowed {limit:.3g}"
 
 
 def same(label, got, want):
@@ -166,14 +150,7 @@ def refused():
         "quantised": lambda: gather(x.char(), w.char(), group, SIZE, x1_scale=rows, x2_scale=columns, comm_mode="aiv"),
         "scales": lambda: gather(x, w, group, SIZE, x1_scale=rows, comm_mode="aiv"),
     }
-    for name, call in calls.items():
-        try:
-            call()
-            torch.npu.synchronize()
-        except RuntimeError as error:
-            print(f"REFUSED {name}:", " ".join(str(error).split()), flush=True)
-        else:
-            print(f"REFUSED {name}: nothing", flush=True)
+    tell_refusals(calls)
     # Nobody has come to a meeting, so the group still works.
     assert (reduce(x, w, group).cpu() == 8 * SIZE).all()
     dist.barrier()

@@ -9,15 +9,12 @@ import numpy
 import torch
 import torch.distributed as dist
 import torch_npu
+from fused_rank import name_of, near, tell_refusals, wide
 
 RANK, SIZE = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 HALVES = (torch.float16, torch.bfloat16)
 CASTS = {True: lambda t: torch_npu.npu_format_cast(t.contiguous(), 29), False: lambda t: t}
 reduce = torch_npu.npu_mm_all_reduce_base
-
-
-def name_of(group):
-    return group._get_backend(torch.device("npu")).get_hccl_comm_name(dist.get_rank())
 
 
 def each(make, salt):
@@ -33,15 +30,8 @@ def floats(shape, salt, dtype=torch.float32, low=0.5, high=2.0):
     return each(lambda g: (low + (high - low) * torch.rand(shape, generator=g)).to(dtype), salt)
 
 
-def wide(tensor):
-    return tensor.cpu().double().numpy()
-
-
-def near(label, got, want, largest, roundings):
-    unit = torch.finfo(got.dtype).eps / 2
-    off, limit = numpy.abs(wide(got) - want).max(), roundings * unit * max(largest, 1.0)
-    assert got.shape == want.shape, f"{label}: {tuple(got.shape)}, expected {want.shape}"
-    assert off <= limit, f"{label}: off by {off:.3g}, allowed {limit:.3g}"
+def case(label, got, want, terms, roundings):
+    near(label, got, want, terms, roundings)
     print("CASE", label, flush=True)
 
 
@@ -81,7 +71,7 @@ def quantised(group, shape, columns, kind, turned, blocked, salt):
         parts = [part(*one_rank) for one_rank in zip(x1, x2, *rest, strict=True)]
         label = f"{shape} {columns} {kind} turned {turned} blocked {blocked} bias {b is not None}"
         label += f" tokens {t is not None} x3 {x is not None} one {one}"
-        near(label, got, sum(parts), sum(map(numpy.abs, parts)).max(), SIZE + 1)
+        case(label, got, sum(parts), sum(map(numpy.abs, parts)), SIZE + 1)
 
 
 def on_the_way(group, kind, salt):
@@ -136,7 +126,7 @@ def weights(group, shape, columns, kind, turned, blocked, salt):
             value = wide(x1[r]) @ ((wide(x2[r]) + (spread[1] if shifted else 0)) * spread[0])
             parts.append(value + (wide(bias[r]) if biased else 0) + (wide(x3[r]) if added else 0))
         label = f"weight {shape} {columns} {kind} turned {turned} blocked {blocked} {grid} {shifted} {biased} {added}"
-        near(f"{label} {mode}", got, sum(parts), sum(map(numpy.abs, parts)).max(), SIZE + 1)
+        case(f"{label} {mode}", got, sum(parts), sum(map(numpy.abs, parts)), SIZE + 1)
 
 
 def exchanged(group, kind, rows, inner, columns, salt):
@@ -152,14 +142,14 @@ def exchanged(group, kind, rows, inner, columns, salt):
             own(x1), own(x2), group, SIZE, bias=own(bias), all2all_axes=[-2, -1], all2all_out_flag=kept, **given
         )
         want = wide(mine) @ wide(x2[RANK]) + addend
-        near(f"all_to_all_matmul {kind} {bias_kind} {kept} {mode}", got, want, numpy.abs(want).max(), 2)
+        case(f"all_to_all_matmul {kind} {bias_kind} {kept} {mode}", got, want, want, 2)
         assert not kept or torch.equal(moved.cpu(), mine)
         w = [x[:inner] for x in x2]
         got = torch_npu.npu_matmul_all_to_all(own(x1), own(w), group, SIZE, bias=own(bias), **given)
         width = columns // SIZE
         products = [wide(x1[r]) @ wide(w[r]) + (0 if bias is None else wide(bias[r])) for r in range(SIZE)]
         want = numpy.concatenate([p[:, RANK * width : (RANK + 1) * width] for p in products])
-        near(f"matmul_all_to_all {kind} {bias_kind} {mode}", got, want, numpy.abs(want).max(), 2)
+        case(f"matmul_all_to_all {kind} {bias_kind} {mode}", got, want, want, 2)
 
 
 def scaled(group):
@@ -202,14 +192,7 @@ def refused(group):
         "mixed": lambda: from_all(half, wf.bfloat16(), group, SIZE),
         "whole": lambda: from_all(x, w, group, SIZE),
     }
-    for name, call in calls.items():
-        try:
-            call()
-            torch.npu.synchronize()
-        except RuntimeError as error:
-            print(f"REFUSED {name}:", " ".join(str(error).split()), flush=True)
-        else:
-            print(f"REFUSED {name}: nothing", flush=True)
+    tell_refusals(calls)
     # Nobody has come to a meeting, so the group still works.
     assert (reduce(x, w, group, dequant_scale=scale).cpu() == 64 * SIZE).all()
     dist.barrier()

@@ -57,6 +57,14 @@ def ranks(size, program, *arguments, **more):
     return started([[sys.executable, HERE / program, *arguments]] * size, own)
 
 
+def refused(program, reasons):
+    """Two ranks of `program` tell why each call of theirs was refused; `reasons` has a part of each text by name."""
+    for text in ranks(2, program, "refused"):
+        found = dict(re.findall(r"^REFUSED ([^:]*): (.*)$", text, re.M))
+        for name, wanted in reasons.items():
+            assert wanted in found[name], f"{name}: {found[name]}"
+
+
 class Worst(NamedTuple):
     """The largest relative differences from one process on the whole batch."""
 
