@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import sys
 import tempfile
@@ -45,8 +44,7 @@ def seconds(step):
 
 def dumped(step, folder, data):
     """Seconds of a step with a dump, and of all until the dump is written; its bytes."""
-    path = pathlib.Path(folder, "files")
-    path.mkdir()
+    path = pathlib.Path(tempfile.mkdtemp(dir=folder))
     words = {"dump_path": str(path), "dump_op_switch": "on", "dump_data": data, "dump_mode": "output"}
     file = pathlib.Path(folder, "dump.json")
     file.write_text(json.dumps({"dump": words}))
@@ -57,20 +55,28 @@ def dumped(step, folder, data):
     taken = time.perf_counter() - start
     torch.npu.finalize_dump()
     whole = time.perf_counter() - start
-    size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
-    shutil.rmtree(path)
-    return taken, whole, size
+    return taken, whole, emptied(path)
+
+
+def emptied(folder):
+    """Bytes of the files in `folder`, which are given up. The files stay to the end: where inodes were freed in the
+    last minutes ext4 may take twenty times as long to make a file, which no dump of a user meets."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    for path in files:
+        os.truncate(path, 0)
+    return size
 
 
 def plain_files(folder, size, count):
     """Bytes a second that `count` files of `size` bytes in all are written with."""
     part = os.urandom(1 << 20) * max(1, size // count >> 20)
+    path = pathlib.Path(tempfile.mkdtemp(dir=folder))
     start = time.perf_counter()
     for i in range(count):
-        pathlib.Path(folder, f"plain{i}").write_bytes(part)
+        (path / f"plain{i}").write_bytes(part)
     taken = time.perf_counter() - start
-    for i in range(count):
-        pathlib.Path(folder, f"plain{i}").unlink()
+    emptied(path)
     return len(part) * count / taken
 
 
