@@ -3,9 +3,11 @@
 
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -191,3 +193,105 @@ os._exit(0)
     assert "failed; its inputs and parameters are in" in done.stderr, done.stdout + done.stderr
     (file,) = (tmp_path / "extra-info" / "data-dump" / "0").iterdir()
     assert np.arange(4, dtype=np.float32).tobytes() in payload(file)
+
+
+BIG = 1 << 20
+STEPS = """
+import os, resource, sys, time, torch
+torch.npu.set_device(0)
+def step(x):
+    return x * 3 + 1
+x = torch.arange(1 << 20).float().npu()
+y = step(x)
+torch.npu.synchronize()
+"""
+
+
+def sizes_are_whole(folder):
+    """How many files of STEPS there are; each with all of its one output, or the test fails."""
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(".part")]
+    for path in files:
+        assert len(payload(path)) == 4 * BIG, path
+    return len(files)
+
+
+@pytest.mark.promise("a full disk ends the dump with one error that names the file; what was written stays, bits too")
+def test_a_full_disk_ends_the_dump_and_not_the_training(tmp_path):
+    write(tmp_path)
+    code = (
+        STEPS
+        + """
+torch.npu.init_dump()
+torch.npu.set_dump("dump.json")
+y = step(y)
+torch.npu.synchronize()
+while len([n for _, _, names in os.walk("files") for n in names if not n.endswith(".part")]) < 2:
+    time.sleep(0.01)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+for _ in range(3):
+    y = step(y)
+print(bytes(y[:9].cpu().numpy()).hex(), flush=True)
+torch.npu.finalize_dump()
+os._exit(0)
+"""
+    )
+    done = run(code, tmp_path)
+    plain = STEPS + "for _ in range(4): y = step(y)\nprint(bytes(y[:9].cpu().numpy()).hex(), flush=True)\nos._exit(0)"
+    assert done.stdout == run(plain, tmp_path).stdout
+    assert done.stderr.count("the dump has ended, a file could not be written") == 1, done.stderr
+    assert "File too large" in done.stderr and "aclnnMul" in done.stderr
+    assert sizes_are_whole(tmp_path / "files") == 2
+    assert not list((tmp_path / "files").rglob("*.part"))
+
+
+@pytest.mark.promise("of a process that is killed in mid-dump no file with its name is a part of one")
+def test_what_a_killed_process_has_written_is_whole(tmp_path):
+    write(tmp_path)
+    code = (
+        STEPS
+        + """
+torch.npu.init_dump()
+torch.npu.set_dump("dump.json")
+while True:
+    step(x)
+"""
+    )
+    env = {name: value for name, value in os.environ.items() if name not in UNSET}
+    with subprocess.Popen([sys.executable, "-c", code], env=env, cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        while process.poll() is None and len(list((tmp_path / "files").rglob("*.aclnn*"))) < 20:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL, process.stderr.read()
+    assert sizes_are_whole(tmp_path / "files") >= 19  # one of the 20 may have been a part
+
+
+def test_processes_that_begin_in_one_second_dump_into_folders_of_their_own(tmp_path):
+    write(tmp_path)
+    code = (
+        STEPS
+        + """
+print("ready", flush=True)
+at = float(sys.stdin.readline())
+time.sleep(at - time.time())
+torch.npu.init_dump()
+torch.npu.set_dump("dump.json")
+for _ in range(4):
+    step(x)
+torch.npu.synchronize()
+torch.npu.finalize_dump()
+os._exit(0)
+"""
+    )
+    env = {name: value for name, value in os.environ.items() if name not in UNSET}
+    both = [subprocess.Popen([sys.executable, "-c", code], env=env, cwd=tmp_path, text=True, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]  # fmt: skip
+    for process in both:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+    at = float(int(time.time()) + 2)
+    for process in both:
+        process.stdin.write(f"{at}\n")
+        process.stdin.flush()
+    for process in both:
+        _, error = process.communicate()
+        assert process.returncode == 0 and "dump" not in error, error
+    assert [sizes_are_whole(folder) for folder in (tmp_path / "files").iterdir()] == [8, 8]

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/uio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +17,8 @@
 
 namespace npu::graph {
 namespace {
+
+constexpr int kNice = 10;
 
 size_t bytes_of(const FileContent& content) {
   size_t bytes = content.head.size();
@@ -53,6 +55,13 @@ class File {
   const int fd_;
 };
 
+void write_part(const std::filesystem::path& folder, const std::string& part, const FileContent& content) {
+  if (access(folder.c_str(), F_OK) != 0) std::filesystem::create_directories(folder);
+  File file(part, O_WRONLY | O_CREAT | O_TRUNC);
+  file.write(content.head.data(), content.head.size());
+  for (const Blob& blob : content.blobs) file.write(blob.bytes.get(), blob.size);
+}
+
 }  // namespace
 
 FileWriter::~FileWriter() {
@@ -63,6 +72,7 @@ FileWriter::~FileWriter() {
   }
   more_.notify_all();
   if (thread_.joinable()) thread_.join();
+  free_kept_blobs();
 }
 
 void FileWriter::put(FileContent content) {
@@ -94,6 +104,8 @@ bool FileWriter::failed() const {
 
 void FileWriter::work() {
   pthread_setname_np(pthread_self(), "npu-dump");
+  // Those who compute come first; where they wait for room, their cores are free.
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
   std::unique_lock lock(mutex_);
   for (;;) {
     more_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
@@ -127,19 +139,20 @@ void FileWriter::work() {
 
 void FileWriter::write(const FileContent& content) {
   const std::filesystem::path folder(content.folder);
-  std::filesystem::create_directories(folder);
   // Readers, and those who look after a crash, never meet half a file under the name of a whole one.
   const std::string part = (folder / fmt::format(".{}.part", content.name.substr(0, 200))).string();
-  {
-    File file(part, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(content.head.data(), content.head.size());
-    for (const Blob& blob : content.blobs) file.write(blob.bytes.get(), blob.size);
+  try {
+    write_part(folder, part, content);
+    // Before the file has its name, which tells nothing without the line. One write of a line: two processes that
+    // share a folder do not mix theirs.
+    if (!content.listed.empty())
+      File((folder / record::kMappingFile).string(), O_WRONLY | O_CREAT | O_APPEND)
+          .write(content.listed.data(), content.listed.size());
+    std::filesystem::rename(part, folder / content.name);
+  } catch (const std::exception&) {
+    unlink(part.c_str());
+    throw;
   }
-  std::filesystem::rename(part, folder / content.name);
-  // One write of a line: two processes that share a folder do not mix theirs.
-  if (!content.listed.empty())
-    File((folder / record::kMappingFile).string(), O_WRONLY | O_CREAT | O_APPEND)
-        .write(content.listed.data(), content.listed.size());
 }
 
 }  // namespace npu::graph

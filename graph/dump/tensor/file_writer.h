@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files written behind the back of those who compute: they hand over what is to be written and go on; where more waits
-// than memory should hold, they wait. A file is there under its name only when it is complete.
+// than memory should hold, they wait. A file is there under its name only when it is complete, and of one that fails
+// nothing stays.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-namespace npu::graph {
+#include "graph/dump/tensor/blob.h"
 
-/// Bytes that nobody has filled with zeros first.
-struct Blob {
-  Blob() = default;
-  explicit Blob(size_t count) : bytes(new std::byte[count]), size(count) {}
-  std::unique_ptr<std::byte[]> bytes;
-  size_t size = 0;
-};
+namespace npu::graph {
 
 /// Bytes for one file, in order.
 struct FileContent {

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <limits>
+#include <thread>
 
 #include "base/error.h"
 #include "graph/dump/record/dump_file.h"
@@ -126,6 +127,48 @@ TEST_F(Dump, AFullDiskEndsTheDumpAndNothingElse) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_NE(told[0].find("MatMul"), std::string::npos) << told[0];
   EXPECT_TRUE(told[0].find("File too large") != std::string::npos) << told[0];
+}
+
+TEST_F(Dump, OfAFileThatFailsNothingStaysAndWhatWasWrittenDoes) {
+  begin();
+  Layer("a").run();
+  while (!fs::exists(folder / "0/step/1/0") || std::distance(fs::directory_iterator(folder / "0/step/1/0"), {}) < 2)
+    std::this_thread::yield();
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit tiny{16, before.rlim_max};
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &tiny);
+  Layer("b").run();
+  const std::vector<std::string> names = files();
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  EXPECT_EQ(told.size(), 1u);
+  ASSERT_EQ(names.size(), 2u);
+  for (const std::string& name : names) EXPECT_NO_THROW(record::DumpFile((folder / name).string())) << name;
+}
+
+TEST_F(Dump, AFolderThatCannotBeMadeEndsTheDump) {
+  begin();
+  std::ofstream(folder / "0") << "in the way";
+  Layer layer;
+  for (int i = 0; i < 3; ++i) layer.run();
+  EXPECT_EQ(files(), std::vector<std::string>{"0"});
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find("0/step/1/0"), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("Not a directory"), std::string::npos) << told[0];
+}
+
+TEST_F(Dump, AFolderThatCannotBeWrittenIsRefused) {
+  config.path = "/sys";  // for nobody
+  try {
+    begin();
+    FAIL() << "it began";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidDumpConfig);
+    EXPECT_NE(error.message().find("dump_path /sys: "), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("choose a folder that is there and can be written"), std::string::npos);
+  }
 }
 
 TEST_F(Dump, AFolderThatIsNotThereIsRefused) {
