@@ -7,7 +7,8 @@
 Dump files of all element types and formats that the published tool reads are written with protobuf's own package. It
 reads them through our libascend_dump_parser.so. Compared are dumps of the NPU on both sides, and dumps against arrays
 of NumPy by a graph: as a fusion file for both tools, and as the graph's text for ours. Numbers agree within 1e-6,
-relative or in the last place shown; what differs is listed.
+relative or in the last place shown; what differs is listed. Some operators are also compared alone (-op): the files
+that both leave have the same names, headers and lines.
 Version it was run with: mindstudio-probe 26.2.0.
 """
 
@@ -25,7 +26,7 @@ import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 ROOT = Path(__file__).resolve().parents[2]
-PUBLISHED = ROOT / "build/msprobe"
+PUBLISHED = Path(os.environ.get("MSPROBE", ROOT / "build/msprobe"))
 OURS = ROOT / "build/bin/anynpu-compare"
 U64, TEXT, I32, BYTES = 4, 9, 5, 12  # numbers of FieldDescriptorProto.Type
 MESSAGES = {
@@ -253,6 +254,104 @@ def differences(theirs, ours):
     return found
 
 
+ALONE = ["-n", "15", "-ml", "10000"]
+
+
+def alone(folder):
+    """Operators alone: of halves, floats, whole numbers and truth values, in two files of lines and with zeros."""
+    mine, golden = folder / "one", folder / "other"
+    mine.mkdir(), golden.mkdir()
+    cases = [(1, ND, [129, 9, 17]), (1, NCHW, [2, 3, 4, 5]), (2, NC1HWC0, [1, 2, 3, 4, 16]), (BF16, ND, [40, 3]),
+             (7, ND, [60]), (11, ND, [6, 5]), (12, NDC1HWC0, [1, 2, 1, 3, 2, 16]), (1, ND, [7])]  # fmt: skip
+    for number, (kind, layout, shape) in enumerate(cases):
+        name = file_name("Op", f"layer/op.{number}", number)
+        left, right = pair(kind, size(shape))
+        if number == 1:  # infinite and undefined relative errors
+            left, right = np.frombuffer(left, "f4").copy(), np.frombuffer(right, "f4").copy()
+            right[[3, 50]], left[50] = 0, 0
+            left, right = left.tobytes(), right.tobytes()
+        for side, blob in ((mine, left), (golden, right)):
+            write(
+                side / name,
+                [("input", kind, layout, shape, shape, blob), ("output", kind, layout, shape, shape, blob)],
+                "x",
+            )
+    return [(["-m", mine, "-g", golden], f"layer_op_{number}", number % 2) for number in range(len(cases))]
+
+
+def alone_by_graph(folder):
+    mine, golden, ops = folder / "npu1", folder / "tf1", []
+    mine.mkdir(), golden.mkdir()
+    cases = [(ND, "ND", [30, 17]), (NC1HWC0, "NCHW", [2, 17, 3, 5]), (NC1HWC0, "NHWC", [2, 3, 5, 17]),
+             (FRACTAL_Z, "HWCN", [2, 2, 17, 33]),
+             (FRACTAL_NZ, "ND", [30, 17])]  # fmt: skip
+    for number, (layout, format_, original) in enumerate(cases):
+        name = f"net/op_{number}"
+        sizes = dict(zip(format_, original, strict=True)) if layout in (NC1HWC0, FRACTAL_Z) else {}
+        shape = tiled([sizes[axis] for axis in "NCHW"] if sizes else original, layout)
+        np.save(golden / f"{name.replace('/', '_')}.0.1600000000000000.npy", rng.standard_normal(original).astype("f4"))
+        write(
+            mine / file_name("Op", name, number),
+            [("output", 2, layout, shape, original, pair(2, size(shape))[0])],
+            name,
+        )
+        ops.append(op(number, name, "Op", [], [name], name, format_, original))
+    (folder / "alone.json").write_text(json.dumps({"graph": [{"name": "model", "op": ops}]}))
+    given = ["-m", mine, "-g", golden, "-f", folder / "alone.json"]
+    return [(given, f"net/op_{number}", False) for number in range(len(cases))]
+
+
+def files_of(command, given, output, environment):
+    output.mkdir()
+    arguments, name, is_input = given
+    tensor = ["-i", "0"] if is_input else ["-o", "0"]
+    done = subprocess.run([*map(str, [*command, *arguments, "-op", name, *tensor, *ALONE, "-out", output])],
+                          env=environment, capture_output=True, text=True)  # fmt: skip
+    return {path.name: path for path in output.iterdir()}, done
+
+
+def file_differences(theirs, ours):
+    """Lines of two files that differ. The worst of equal errors may be others: then the errors are compared."""
+    if theirs.suffix == ".npy":
+        a, b = np.load(theirs), np.load(ours)
+        return (
+            []
+            if a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype != bool)
+            else ["array"]
+        )
+    sign = "," if theirs.suffix == ".csv" else ":"
+    left, right = ([line.strip().split(sign) for line in path.read_text().splitlines()] for path in (theirs, ours))
+    if len(left) != len(right):
+        return [f"{len(left)} and {len(right)} lines"]
+    if "topn" in theirs.name:
+        column = 4 if "absolute" in theirs.name else 5
+        left, right = ([row[column : column + 1] for row in rows] for rows in (left, right))
+    found = []
+    for a, b in zip(left, right, strict=True):
+        if len(a) != len(b) or not all(equal(x.strip(), y.strip()) for x, y in zip(a, b, strict=True)):
+            found.append(f"{a} {b}")
+    return found
+
+
+def compare_alone(published, environment, folder):
+    bad = lines = 0
+    cases = [*alone(folder), *alone_by_graph(folder)]
+    for number, given in enumerate(cases):
+        theirs, done = files_of(published, given, folder / f"alone_theirs{number}", environment)
+        ours, mine = files_of([OURS, "compare"], given, folder / f"alone_ours{number}", os.environ)
+        if set(theirs) != set(ours) or not theirs or done.returncode != mine.returncode:
+            bad += 1
+            print("   ", given[1], sorted(theirs), sorted(ours), done.stdout[-800:], mine.stderr)
+            continue
+        for name, path in theirs.items():
+            lines += len(path.read_bytes().splitlines()) if path.suffix != ".npy" else 0
+            wrong = file_differences(path, ours[name])
+            bad += len(wrong)
+            print(*(f"    {name}: {line}" for line in wrong[:5]), sep="\n", end="\n" if wrong else "")
+    print(f"-op: {len(cases)} tensors alone, {lines} lines of files; {bad} differ")
+    return bad
+
+
 def known(column, theirs, ours):
     """Why a difference is one of the published tool: it subtracts truth values, which NumPy refuses."""
     return column == "RelativeEuclideanDistance" and theirs == "NaN" and ours != "NaN"
@@ -264,6 +363,7 @@ def main():
     bad = 0
     with tempfile.TemporaryDirectory(prefix="anynpu_") as folder:
         folder = Path(folder)
+        bad += compare_alone(published, environment, folder)
         for make in (same_names, by_graph):
             arguments, more = make(folder)
             theirs, slow, their_code = run([*published, *arguments], folder / f"{make.__name__}_theirs", environment)

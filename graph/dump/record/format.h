@@ -19,6 +19,7 @@ enum Format : int32_t {
   kNdhwc = 27,
   kFractalNz = 29,
   kNcdhw = 30,
+  kDhwcn = 31,
   kNdc1hwc0 = 32,
   kReserved = 40,
 };

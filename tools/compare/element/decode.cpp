@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compare/element/decode.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -10,14 +11,15 @@ namespace npu::compare {
 namespace {
 
 using Convert = void (*)(const std::byte* from, size_t count, float* to);
+using ConvertWide = void (*)(const std::byte* from, size_t count, double* to);
 
 /// `Step` is how far one element lies behind the other, for complex ones.
-template <class T, size_t Step = sizeof(T)>
-void each(const std::byte* from, size_t count, float* to) {
+template <class T, size_t Step = sizeof(T), class To = float>
+void each(const std::byte* from, size_t count, To* to) {
   for (size_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, from + i * Step, sizeof value);
-    to[i] = static_cast<float>(value);
+    to[i] = static_cast<To>(value);
   }
 }
 
@@ -72,6 +74,20 @@ Convert convert_of(const DataType& type) {
   }
 }
 
+/// Of types with more digits than float has.
+ConvertWide wide_convert_of(const DataType& type) {
+  switch (type.number) {
+    case 7:
+    case 20: return each<int32_t, 4, double>;
+    case 8:
+    case 23: return each<int64_t, 8, double>;
+    case 9: return each<uint32_t, 4, double>;
+    case 10: return each<uint64_t, 8, double>;
+    case 12: return each<double, 8, double>;
+    default: return nullptr;
+  }
+}
+
 uint32_t bits_at(Bytes from, uint64_t bit, uint32_t width) {
   uint32_t value = 0;
   for (uint32_t i = 0; i < width; ++i, ++bit)
@@ -112,6 +128,18 @@ void decode(const DataType& type, Bytes from, uint64_t first, size_t count, floa
   if (const Convert convert = convert_of(type))
     return convert(from.data() + first * (static_cast<size_t>(type.bits) / 8), count, to);
   for (size_t i = 0; i < count; ++i) to[i] = packed(type, from, first + i);
+}
+
+void decode(const DataType& type, Bytes from, uint64_t first, size_t count, double* to) {
+  if (count == 0) return;
+  if (const ConvertWide convert = wide_convert_of(type))
+    return convert(from.data() + first * (static_cast<size_t>(type.bits) / 8), count, to);
+  std::array<float, 256> part{};
+  for (size_t done = 0; done < count; done += part.size()) {
+    const size_t n = std::min(part.size(), count - done);
+    decode(type, from, first + done, n, part.data());
+    std::copy_n(part.begin(), n, to + done);
+  }
 }
 
 }  // namespace npu::compare

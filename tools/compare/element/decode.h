@@ -19,5 +19,7 @@ bool can_decode(const DataType& type);
 /// part. Elements of less than a byte: the first one in the low bits, but uint1 in the highest, as published tools read
 /// it.
 void decode(const DataType& type, Bytes from, uint64_t first, size_t count, float* to);
+/// The same, with all digits of types that float does not hold.
+void decode(const DataType& type, Bytes from, uint64_t first, size_t count, double* to);
 
 }  // namespace npu::compare

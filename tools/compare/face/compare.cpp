@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "tools/compare/face/arguments.h"
@@ -17,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kUnset = std::numeric_limits<int64_t>::min();
+
 struct Given {
   NetworkRequest network;
   std::vector<std::string> algorithms;
@@ -24,7 +27,7 @@ struct Given {
   int64_t most = 0, version = 2;
   bool ffts = false, ignore_result = false;
   std::string operator_name, output_index, input_index;
-  int64_t top = -1, lines = -1;
+  int64_t top = kUnset, lines = kUnset;
 };
 
 bool read(const Words& words, Given& out) {
@@ -37,7 +40,7 @@ bool read(const Words& words, Given& out) {
   a.value("-q --quant_fusion_rule_file", n.quantised_rule, "<Optional> the fusion file of a quantised model");
   a.value("-cf --close_fusion_rule_file", n.closed_rule, "<Optional> the graph of a run without fusion");
   a.value("-out --output", n.output, "<Optional> the folder of the results");
-  a.value("-c --custom_script_path", out.custom, "<Optional> not supported: formats and algorithms are built in");
+  a.value("-c --custom_script_path", out.custom, "<Optional> refused: formats and algorithms are built in");
   a.value("-a --algorithm_options", out.algorithm_options,
           "<Optional> accepted; the built-in algorithms have no options");
   a.words("-alg --algorithm", out.algorithms,
@@ -50,17 +53,43 @@ bool read(const Words& words, Given& out) {
   a.number("-max --max_cmp_size", out.most, "<Optional> elements that are compared, 0: all");
   a.flag("-advisor", n.advisor, "<optional> what the result suggests");
   a.number("-v --version", out.version, "<Optional> ignored");
-  a.value("-op --op_name", out.operator_name, "<Optional> not supported: one operator alone");
-  a.value("-o --output_tensor", out.output_index, "<Optional> with -op");
-  a.value("-i --input_tensor", out.input_index, "<Optional> with -op");
-  a.flag("--ignore_single_op_result", out.ignore_result, "<Optional> with -op");
-  a.number("-n --topn", out.top, "<Optional> with -op");
-  a.number("-ml --max_line", out.lines, "<Optional> with -op");
+  a.value("-op --op_name", out.operator_name, "<Optional> one operator alone, element by element");
+  a.value("-o --output_tensor", out.output_index, "<Optional> with -op: this output; 0");
+  a.value("-i --input_tensor", out.input_index, "<Optional> with -op: this input");
+  a.flag("--ignore_single_op_result", out.ignore_result, "<Optional> with -op: no files with all elements");
+  a.number("-n --topn", out.top, "<Optional> with -op: elements that are farthest away, 1 to 10000; 20");
+  a.number("-ml --max_line", out.lines, "<Optional> with -op: lines of a file, 10000 to 1000000; 1000000");
   a.flag("-ffts", out.ffts, "<optional> accepted: slices are compared as they were written");
   return a.read(words, "msaccucmp compare");
 }
 
 [[noreturn]] void refuse(const std::string& text) { throw Refusal(Exit::kParameter, text); }
+
+void check_single(const Given& given) {
+  const NetworkRequest& n = given.network;
+  if (!n.range.empty() || !n.select.empty()) refuse("-op names one operator; -r and -s choose among all of them.");
+  if (given.top != kUnset && (given.top < 1 || given.top > 10000))
+    throw Refusal(Exit::kIndex, fmt::format("The top n ({}) is out of range [1, 10000].", given.top));
+  if (given.lines != kUnset && (given.lines < 10000 || given.lines > 1000000))
+    refuse(fmt::format("The --max_line argument ({}) is out of range [10000, 1000000].", given.lines));
+}
+
+TensorChoice choice_of(const Given& given) {
+  const bool input = given.output_index.empty() && !given.input_index.empty();
+  const std::string& index = input ? given.input_index : given.output_index;
+  if (index.size() > 9 || index.find_first_not_of("0123456789") != index.npos)
+    refuse(fmt::format("The detail index ({}) only supports natural numbers.", index));
+  return {given.operator_name, input, index.empty() ? 0 : std::stoul(index)};
+}
+
+int compare_one(const Given& given) {
+  if (given.network.advisor) warn("-advisor takes no effect with -op.");
+  DetailOptions options;
+  if (given.top != kUnset) options.top = static_cast<size_t>(given.top);
+  if (given.lines != kUnset) options.lines = static_cast<uint64_t>(given.lines);
+  options.values = !given.ignore_result;
+  return compare_single(given.network, choice_of(given), options);
+}
 
 void check(const Given& given) {
   const NetworkRequest& n = given.network;
@@ -71,13 +100,13 @@ void check(const Given& given) {
   if (!n.range.empty() && !n.select.empty()) refuse("The argument \"-r\" and \"-s\" can not be used at the same time");
   if (given.most < 0)
     refuse(fmt::format("-max is {}; it is the number of elements that are compared, 0 for all.", given.most));
-  if (!given.operator_name.empty())
-    throw Refusal(Exit::kUnsupported, "-op: one operator alone is not built; compare all and look for its rows.");
-  if (!given.output_index.empty() || !given.input_index.empty() || given.top >= 0 || given.lines >= 0 ||
-      given.ignore_result)
+  if (!given.operator_name.empty()) {
+    check_single(given);
+  } else if (!given.output_index.empty() || !given.input_index.empty() || given.top != kUnset ||
+             given.lines != kUnset || given.ignore_result) {
     refuse("-o, -i, -n, -ml and --ignore_single_op_result take effect only when the \"-op\" exists.");
-  if (!given.custom.empty())
-    throw Refusal(Exit::kUnsupported, "-c: formats and algorithms of one's own are not built.");
+  }
+  if (!given.custom.empty()) throw Refusal(Exit::kUnsupported, kNoScripts);
   if (n.mapping && n.rule.empty() && n.quantised_rule.empty())
     refuse("When --mapping or -map exists,there is need to enter the -f or -q parameter.");
   for (const std::string& path : {n.mine, n.golden})
@@ -94,6 +123,7 @@ int compare_face(const Words& arguments) {
   NetworkRequest& network = given.network;
   network.options.metrics = selected(given.algorithms);
   network.options.most = static_cast<uint64_t>(given.most);
+  if (!given.operator_name.empty()) return compare_one(given);
   if (fs::is_regular_file(network.mine) && fs::is_regular_file(network.golden))
     return compare_two_files(network.mine, network.golden, network.options.metrics, "");
   if (fs::is_directory(network.rule)) return compare_batch(network);

@@ -77,14 +77,16 @@ std::string name_for(const Item& item, const Conversion& c, const View& view, in
     const Shape shape = c.format ? view.shape : Shape{view.count};
     return fmt::format("{}.{}.{}.{}.bin", base, fmt::join(shape, "_"), view.type->word, record::format_name(format));
   }
-  return c.format ? fmt::format("{}.{}.npy", base, fmt::join(view.shape, "x")) : base + ".npy";
+  const std::string ending = c.type == "pt" ? ".pt" : ".npy";
+  return c.format ? fmt::format("{}.{}{}", base, fmt::join(view.shape, "x"), ending) : base + ending;
 }
 
 void convert_tensor(const Item& item, const Conversion& c) {
   int32_t format = 0;
   const View view = view_in(item.tensor, c, format);
   const std::string path = path_for(c.output, name_for(item, c, view, format));
-  c.type == "bin" ? write_bin(path, view) : write_npy(path, view);
+  const auto write = c.type == "bin" ? write_bin : c.type == "pt" ? write_pt : write_npy;
+  write(path, view);
 }
 
 int convert_kind(const std::string& file, const record::DumpData& data, const char* kind,
@@ -185,10 +187,10 @@ bool read(const Words& words, Given& out, Conversion& c) {
   a.value("-s --shape", out.shape, "<Optional> with -f: the shape before it was a FRACTAL_NZ, as 1,3,224,224");
   a.value("-o --output_tensor", out.output_index, "<Optional> with -f: this output alone");
   a.value("-i --input_tensor", out.input_index, "<Optional> with -f: this input alone");
-  a.value("-c --custom_script_path", out.custom, "<Optional> not supported: formats are built in");
+  a.value("-c --custom_script_path", out.custom, "<Optional> refused: formats are built in");
   a.value("-out --output", c.output, "<Optional> the folder of the results");
   a.number("-v --version", out.version, "<Optional> ignored");
-  a.value("-t --type", c.type, "<Optional> npy, bin or msnpy");
+  a.value("-t --type", c.type, "<Optional> npy, bin, msnpy or pt");
   return a.read(words, "msaccucmp convert");
 }
 
@@ -213,11 +215,9 @@ int convert_face(const Words& arguments) {
   Given given;
   Conversion c;
   if (!read(arguments, given, c)) return 0;
-  if (c.type == "pt")
-    throw Refusal(Exit::kUnsupported, "-t pt: torch.from_numpy(numpy.load(…)) makes a tensor of what -t npy writes.");
-  if (c.type != "npy" && c.type != "bin" && c.type != "msnpy")
+  if (c.type != "npy" && c.type != "bin" && c.type != "msnpy" && c.type != "pt")
     throw UsageError{fmt::format("argument -t/--type: invalid choice: '{}'", c.type)};
-  if (!given.custom.empty()) throw Refusal(Exit::kUnsupported, "-c: formats of one's own are not built.");
+  if (!given.custom.empty()) throw Refusal(Exit::kUnsupported, kNoScripts);
   if (given.format.empty() && !(given.output_index + given.input_index + given.shape).empty())
     throw Refusal(Exit::kParameter, "-o, -i and -s take effect only when the \"-f\" exists.");
   if (!given.format.empty() && !(c.format = record::find_format(given.format)))

@@ -17,6 +17,11 @@ int file_compare_face(const Words& arguments);  ///< two arrays of NumPy
 int list_face(const Words& arguments);          ///< which operators were dumped
 int show_face(const Words& arguments);          ///< what is in files: extremes, what is not finite, a histogram
 
+/// Why -c is refused. The published tool imports modules of Python, which get arrays of NumPy in its own process.
+inline constexpr const char* kNoScripts =
+    "-c: conversions and algorithms of one's own are modules of Python that the published tool imports; here they are "
+    "built in. Write the tensors with convert -t npy and apply yours to the arrays, or use the published msaccucmp.";
+
 /// Chooses by the first argument, and turns what is raised into a line on stderr and the exit code.
 int dispatch(const Words& arguments);
 

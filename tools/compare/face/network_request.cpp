@@ -115,4 +115,15 @@ int compare_network(NetworkRequest r, const std::string& file) {
   return static_cast<int>(table.code);
 }
 
+int compare_single(const NetworkRequest& r, const TensorChoice& choice, DetailOptions options) {
+  const DumpFolder mine(r.mine), golden(r.golden);
+  check(r, mine.origin(), golden.origin());
+  const std::optional<FusionRule> rule = read_rule(r);
+  options.folder = r.output.empty() ? "." : r.output;
+  compare_operator(choice, mine, golden, rule ? &*rule : nullptr, options);
+  inform(fmt::format("The details have been written to \"{}\".",
+                     fs::absolute(options.folder).lexically_normal().string()));
+  return 0;
+}
+
 }  // namespace npu::compare

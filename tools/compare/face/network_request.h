@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/compare/network/tensor_row.h"
+#include "tools/compare/single/operator_pair.h"
 
 namespace npu::compare {
 
@@ -16,5 +17,8 @@ struct NetworkRequest {
 
 /// Writes the result `file` into the request's output folder.
 int compare_network(NetworkRequest request, const std::string& file);
+
+/// Writes the files of one tensor of one operator there.
+int compare_single(const NetworkRequest& request, const TensorChoice& choice, DetailOptions options);
 
 }  // namespace npu::compare

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -95,6 +96,44 @@ Layout from_fractal_z(const Shape& s, const Shape& to, std::string_view order) {
                            order);
   found.crop(to);
   return found;
+}
+
+/// Of a convolution in groups: as many groups stand side by side, on the diagonal of one block of tiles, as fill whole
+/// tiles of channels; these blocks follow each other. An element's place then depends on its N and C together.
+Layout from_grouped_fractal_z(const Shape& s, const Shape& to, std::string_view order, uint64_t groups) {
+  want(s.size() == 4, "FRACTAL_Z", s);
+  want(to.size() == 4, order, to);
+  const auto size = [&](char letter) { return to[order.find(letter)]; };
+  const uint64_t n = size('N'), c = size('C'), height = size('H'), width = size('W'), tile = s[3];
+  require(groups > 0 && n > 0 && c > 0 && tile > 0 && s[2] > 0 && n % groups == 0 && n <= 1u << 24 && c <= 1u << 24,
+          "FRACTAL_Z of [{}]: {} outputs do not fall into {} groups", fmt::join(s, ","), n, groups);
+  const uint64_t outputs = n / groups;
+  const uint64_t together = std::min(std::max(std::lcm(c, tile) / c, std::lcm(outputs, s[2]) / outputs), groups);
+  const auto tiles = [](uint64_t all, uint64_t one) { return (all + one - 1) / one; };
+  const uint64_t c1 = tiles(together * c, tile), rows = tiles(groups, together) * c1;
+  require(height > 0 && height <= s[0] && width > 0 && width <= s[0] && rows <= s[0] && rows * height * width == s[0] &&
+              tiles(together * outputs, s[2]) <= s[1],
+          "FRACTAL_Z of [{}] does not hold {} groups of [{}] ({})", fmt::join(s, ","), groups, fmt::join(to, ","),
+          order);
+  const Shape t = steps_of(s);
+  const auto place = [&](uint64_t output, uint64_t channel) {
+    const uint64_t group = output / outputs, part = group % together;
+    const uint64_t column = part * c + channel, row = part * outputs + output % outputs;
+    return (group / together * c1 + column / tile) * height * width * t[0] + row / s[2] * t[1] + row % s[2] * t[2] +
+           column % tile;
+  };
+  const bool outputs_first = order.find('N') < order.find('C');
+  Layout::Joint joint{std::min(order.find('N'), order.find('C')),
+                      std::max(order.find('N'), order.find('C')),
+                      outputs_first ? c : n,
+                      {}};
+  require(n * c <= s[0] * t[0], "FRACTAL_Z of [{}] is too small for {} x {}", fmt::join(s, ","), n, c);
+  for (uint64_t i = 0; i < (outputs_first ? n : c); ++i)
+    for (uint64_t j = 0; j < joint.columns; ++j) joint.offsets.push_back(outputs_first ? place(i, j) : place(j, i));
+  std::vector<Axis> axes;
+  for (const char letter : order)
+    axes.push_back(axis(size(letter), letter == 'H' ? width * t[0] : letter == 'W' ? t[0] : 0));
+  return Layout(std::move(axes), std::move(joint));
 }
 
 /// The shape must be what the tiles hold, but for less than a tile at the end of rows and columns.
@@ -192,6 +231,13 @@ Layout::Layout(std::vector<Axis> axes) : axes_(std::move(axes)) {
           kMostAxes);
 }
 
+Layout::Layout(std::vector<Axis> axes, Joint joint) : Layout(std::move(axes)) { joint_ = std::move(joint); }
+
+const uint64_t* Layout::last_offsets(const Place& place) const {
+  const bool joined = joint_ && joint_->column + 1 == axes_.size();
+  return joined ? joint_->offsets.data() + place[joint_->row] * joint_->columns : axes_.back().data();
+}
+
 Layout Layout::rows(Shape shape) {
   while (shape.size() > 1 && shape.back() == 1) shape.pop_back();
   if (shape.empty()) shape.push_back(1);
@@ -215,15 +261,19 @@ void Layout::advance(Place& place) const {
 uint64_t Layout::base(const Place& place) const {
   uint64_t offset = 0;
   for (size_t i = 0; i + 1 < axes_.size(); ++i) offset += axes_[i][place[i]];
+  if (joint_ && joint_->column + 1 < axes_.size())
+    offset += joint_->offsets[place[joint_->row] * joint_->columns + place[joint_->column]];
   return offset;
 }
 
 bool can_convert(int32_t source, int32_t target) { return conversions().contains({source, target}); }
 
-Layout convert_layout(int32_t source, int32_t target, const Shape& from, const Shape& to) {
+Layout convert_layout(int32_t source, int32_t target, const Shape& from, const Shape& to, uint64_t groups) {
   const auto found = conversions().find({source, target});
   require(found != conversions().end(), "there is no conversion from {} to {}", record::format_name(source),
           record::format_name(target));
+  if (source == record::kFractalZ && groups > 1)
+    return from_grouped_fractal_z(from, to, record::format_name(target), groups);
   return found->second(from, to);
 }
 

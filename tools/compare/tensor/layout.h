@@ -23,6 +23,14 @@ class Layout {
   /// Offsets in elements, of each index of one axis.
   using Axis = std::vector<uint64_t>;
   explicit Layout(std::vector<Axis> axes);
+  /// Where two axes lie together: `offsets[i * columns + j]` for index i of axis `row` and j of axis `column`, a later
+  /// one. Their own offsets are zeros.
+  struct Joint {
+    size_t row, column;
+    uint64_t columns;
+    Axis offsets;
+  };
+  Layout(std::vector<Axis> axes, Joint joint);
   /// One element after another, without the axes of one index at the end.
   static Layout rows(Shape shape);
 
@@ -37,7 +45,7 @@ class Layout {
     Place place = place_of(first / last.size());
     for (uint64_t column = first % last.size(); count > 0; column = 0, advance(place)) {
       const uint64_t run = std::min<uint64_t>(count, last.size() - column);
-      take(last.data() + column, base(place), run);
+      take(last_offsets(place) + column, base(place), run);
       count -= run;
     }
   }
@@ -49,12 +57,15 @@ class Layout {
   Place place_of(uint64_t row) const;
   void advance(Place& place) const;
   uint64_t base(const Place& place) const;
+  const uint64_t* last_offsets(const Place& place) const;
   std::vector<Axis> axes_;
+  std::optional<Joint> joint_;
 };
 
 /// How `from` (written in format `source`) is seen in format `target`; `to` is the shape wanted, which some conversions
 /// need and which may be empty for others. Raises 161002 with the reason for what cannot be.
-Layout convert_layout(int32_t source, int32_t target, const Shape& from, const Shape& to);
+/// `groups` is how many groups of channels a FRACTAL_Z holds, of a convolution in groups.
+Layout convert_layout(int32_t source, int32_t target, const Shape& from, const Shape& to, uint64_t groups = 1);
 /// Whether there is such a conversion.
 bool can_convert(int32_t source, int32_t target);
 

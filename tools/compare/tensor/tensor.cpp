@@ -54,11 +54,9 @@ View plain_view(const Tensor& tensor) {
 View converted_view(const Tensor& tensor, int32_t source, int32_t target, const Shape& to) {
   View view = plain_view(tensor);
   if (view.count == 0) return view;
-  if (source == record::kFractalZ && tensor.facts.sub_format > 1)
-    throw Refusal(Exit::kConversion,
-                  fmt::format("A FRACTAL_Z of {} groups is not converted.", tensor.facts.sub_format));
   try {
-    view.layout = convert_layout(source, target, view.shape, to);
+    const auto groups = static_cast<uint64_t>(std::max(tensor.facts.sub_format, 1));
+    view.layout = convert_layout(source, target, view.shape, to, groups);
   } catch (const Error& reason) {
     const bool nz = source == record::kFractalNz;
     throw Refusal(!can_convert(source, target) ? Exit::kFormat
@@ -135,14 +133,8 @@ View mine_in(int32_t target, const Tensor& mine, const Shape& shape) {
   return converted_view(mine, source, target, shape);
 }
 
-}  // namespace
-
-Match match(const Tensor& mine, const Tensor& golden, std::string format, const Shape& told) {
-  const Shape& shape = mine.facts.original_shape.empty() ? told : mine.facts.original_shape;
-  const int32_t target = golden_format(mine, golden, format, shape);
-  const bool flat = as_they_lie(target, mine);
-  Match found{flat ? plain_view(mine) : mine_in(target, mine, shape), plain_view(golden)};
-  if (flat) found.mine.shape = {found.mine.count}, found.golden.shape = {found.golden.count};
+/// Without what is padding on my side.
+Match fitted(Match found, const Tensor& mine) {
   const bool differ = found.mine.count != found.golden.count;
   bool fits = true;
   if (mine.facts.format != record::kNd || (!is_scalar(mine.facts.shape) && differ))
@@ -154,6 +146,36 @@ Match match(const Tensor& mine, const Tensor& golden, std::string format, const 
                     "another one, or an optimisation changed the shape.",
                     shape_text(found.mine.shape), shape_text(found.golden.shape)));
   return found;
+}
+
+}  // namespace
+
+bool is_deep(int32_t format) {
+  return format == record::kNdhwc || format == record::kNcdhw || format == record::kDhwcn ||
+         format == record::kNdc1hwc0;
+}
+
+Match match_by_axes(const Tensor& mine, const Tensor& golden, std::string format, const Shape& told) {
+  const Shape& shape = mine.facts.original_shape.empty() ? told : mine.facts.original_shape;
+  const int32_t source = golden_format(mine, golden, format, shape);
+  const int32_t target = is_deep(mine.facts.format)               ? int32_t{record::kNcdhw}
+                         : mine.facts.format == record::kFractalZ ? source
+                                                                  : int32_t{record::kNchw};
+  if (is_scalar(mine.facts.shape)) return fitted({plain_view(mine), plain_view(golden)}, mine);
+  const bool moves = source != target && can_convert(source, target) && source != record::kFractalNz &&
+                     golden.facts.shape.size() == record::format_name(source).size();
+  return fitted({mine_in(target, mine, shape),
+                 moves ? converted_view(golden, source, target, golden.facts.shape) : plain_view(golden)},
+                mine);
+}
+
+Match match(const Tensor& mine, const Tensor& golden, std::string format, const Shape& told) {
+  const Shape& shape = mine.facts.original_shape.empty() ? told : mine.facts.original_shape;
+  const int32_t target = golden_format(mine, golden, format, shape);
+  const bool flat = as_they_lie(target, mine);
+  Match found{flat ? plain_view(mine) : mine_in(target, mine, shape), plain_view(golden)};
+  if (flat) found.mine.shape = {found.mine.count}, found.golden.shape = {found.golden.count};
+  return fitted(std::move(found), mine);
 }
 
 }  // namespace npu::compare

@@ -34,5 +34,9 @@ struct Match {
   View mine, golden;
 };
 Match match(const Tensor& mine, const Tensor& golden, std::string format, const Shape& shape);
+/// The same with both sides in the order N, C, (D,) H, W, or in the golden's where mine is a FRACTAL_Z.
+Match match_by_axes(const Tensor& mine, const Tensor& golden, std::string format, const Shape& shape);
+/// Whether a format has a depth beside height and width.
+bool is_deep(int32_t format);
 
 }  // namespace npu::compare

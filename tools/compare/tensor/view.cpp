@@ -15,6 +15,22 @@ void gather(const Layout& layout, Bytes from, uint64_t first, size_t n, std::byt
   });
 }
 
+template <class To>
+void read_as(const View& view, uint64_t first, size_t n, To* to) {
+  if (!view.layout) return decode(*view.type, view.bytes, first, n, to);
+  if (view.type->bits % 8 != 0)
+    return view.layout->walk(first, n, [&](const uint64_t* offsets, uint64_t base, uint64_t count) {
+      for (uint64_t i = 0; i < count; ++i) decode(*view.type, view.bytes, base + offsets[i], 1, to++);
+    });
+  constexpr size_t kPart = 512;
+  alignas(16) std::array<std::byte, kPart * 16> raw;
+  for (size_t done = 0; done < n; done += kPart) {
+    const size_t part = std::min(kPart, n - done);
+    view.read_raw(first + done, part, raw.data());
+    decode(*view.type, raw, 0, part, to + done);
+  }
+}
+
 }  // namespace
 
 void View::read_raw(uint64_t first, size_t n, std::byte* to) const {
@@ -32,19 +48,7 @@ void View::read_raw(uint64_t first, size_t n, std::byte* to) const {
   }
 }
 
-void View::read(uint64_t first, size_t n, float* to) const {
-  if (!layout) return decode(*type, bytes, first, n, to);
-  if (type->bits % 8 != 0)
-    return layout->walk(first, n, [&](const uint64_t* offsets, uint64_t base, uint64_t count) {
-      for (uint64_t i = 0; i < count; ++i) decode(*type, bytes, base + offsets[i], 1, to++);
-    });
-  constexpr size_t kPart = 512;
-  alignas(16) std::array<std::byte, kPart * 16> raw;
-  for (size_t done = 0; done < n; done += kPart) {
-    const size_t part = std::min(kPart, n - done);
-    read_raw(first + done, part, raw.data());
-    decode(*type, raw, 0, part, to + done);
-  }
-}
+void View::read(uint64_t first, size_t n, float* to) const { read_as(*this, first, n, to); }
+void View::read(uint64_t first, size_t n, double* to) const { read_as(*this, first, n, to); }
 
 }  // namespace npu::compare

@@ -18,6 +18,7 @@ struct View {
 
   /// Elements [first, first + n) as numbers.
   void read(uint64_t first, size_t n, float* to) const;
+  void read(uint64_t first, size_t n, double* to) const;
   /// The same as they stand in memory; of types that fill whole bytes.
   void read_raw(uint64_t first, size_t n, std::byte* to) const;
 };
