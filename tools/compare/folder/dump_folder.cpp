@@ -53,14 +53,22 @@ bool names_quantisation(std::string_view op_name) {
 DumpFolder::DumpFolder(std::string path) : path_(std::move(path)) {
   if (!fs::is_directory(path_)) throw Refusal(Exit::kPath, fmt::format("{} is no folder.", path_));
   const record::Mapping mapping = record::read_mapping(path_);
+  std::string foreign;
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string file = entry.path().filename();
     if (file == record::kMappingFile || file == kFailures || !entry.is_regular_file()) continue;
     has_npy_ |= file.ends_with(".npy");
+    for (const char* ending : {".pt", ".pth", ".h5", ".hdf5"})
+      if (file.ends_with(ending)) foreign = entry.path();
     const auto at = mapping.find(file);
     if (at != mapping.end() || !all_digits(entry.path().stem().native()))
       add(entry.path(), at == mapping.end() ? file : at->second);
   }
+  if (!kind_ && !foreign.empty())
+    throw Refusal(Exit::kDumpFile,
+                  fmt::format("{}: files of PyTorch and HDF5 are not read; write each tensor as a file of NumPy, "
+                              "numpy.save(\"{{operator}}.{{output}}.{{microseconds}}.npy\", tensor.numpy()).",
+                              foreign));
   if (!kind_) throw Refusal(Exit::kDumpFile, fmt::format("There is no dump file in {}.", path_));
   if (kind_ == Kind::kNpy) origin_ = quantized_ ? Origin::kQuantized : Origin::kStandard;
   if (kind_ == Kind::kPb) origin_ = Origin::kStandard;
@@ -114,11 +122,12 @@ Opened::Opened(const FoundFile& file) : path_(file.path) {
     if (path_.ends_with(".npy")) {
       array_.emplace(path_);
       outputs_.push_back(parse_npy(array_->bytes(), path_));
+      outputs_[0].mapped = true;
       return;
     }
     dump_.emplace(path_);
     const auto tensors = [](const auto& facts, const auto& blobs, std::vector<Tensor>& into) {
-      for (size_t i = 0; i < facts.size(); ++i) into.push_back({facts[i], blobs[i]});
+      for (size_t i = 0; i < facts.size(); ++i) into.push_back({facts[i], blobs[i], true});
     };
     tensors(dump_->data().inputs, dump_->blobs().inputs, inputs_);
     tensors(dump_->data().outputs, dump_->blobs().outputs, outputs_);

@@ -25,6 +25,7 @@ Result over_blocks(const View& x, const View& y, uint64_t count, Block&& block) 
       x.read(at, n, a), y.read(at, n, b);
       parts[static_cast<size_t>(part)].add(block(a, b, n));
     }
+    x.forget(begin, end - begin), y.forget(begin, end - begin);
   });
   Result all;
   for (const Result& part : parts) all.add(part);

@@ -48,7 +48,7 @@ View plain_view(const Tensor& tensor) {
   if (!count || record::bytes_of(type, *count) > tensor.bytes.size())
     throw Refusal(Exit::kDamaged, fmt::format("The shape {} of {} does not fit into the {} bytes of the tensor.",
                                               shape_text(shape), type.name, tensor.bytes.size()));
-  return {&type, tensor.bytes, shape, std::nullopt, *count};
+  return {&type, tensor.bytes, shape, std::nullopt, *count, tensor.mapped};
 }
 
 View converted_view(const Tensor& tensor, int32_t source, int32_t target, const Shape& to) {

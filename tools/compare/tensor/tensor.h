@@ -12,6 +12,7 @@ namespace npu::compare {
 struct Tensor {
   graph::record::DumpTensor facts;
   Bytes bytes;
+  bool mapped = false;  ///< the bytes are a file's
 };
 
 /// One element, by the published rule: the sizes' sum is their number.

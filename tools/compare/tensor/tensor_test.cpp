@@ -171,5 +171,40 @@ TEST(Tensor, AnyFactsGiveAViewOrARefusal) {
   }
 }
 
+/// As the published formula writes them: groups whose channels fill a tile together stand on the diagonal of its
+/// blocks.
+TEST(Groups, AFractalZOfAGroupedConvolution) {
+  constexpr uint64_t kGroups = 4, kOutputs = 8, kChannels = 3, kSide = 2;  // 8 / 4 = 2 outputs a group
+  const Shape original{kOutputs, kChannels, kSide, kSide};
+  const uint64_t together = 4;  // min(max(48 / 3, 16 / 2), 4)
+  std::vector<float> stored(1 * kSide * kSide * 256, -1), expected(kOutputs * kChannels * kSide * kSide);
+  for (uint64_t n = 0; n < kOutputs; ++n)
+    for (uint64_t c = 0; c < kChannels; ++c)
+      for (uint64_t at = 0; at < kSide * kSide; ++at) {
+        const uint64_t part = n / 2 % together;
+        const auto value = static_cast<float>((n * kChannels + c) * kSide * kSide + at);
+        stored[at * 256 + (part * 2 + n % 2) * 16 + part * kChannels + c] = value;
+        expected[static_cast<size_t>(value)] = value;
+      }
+  Tensor tensor;
+  tensor.facts.data_type = 1, tensor.facts.format = record::kFractalZ, tensor.facts.sub_format = kGroups;
+  tensor.facts.shape = {kSide * kSide, 1, 16, 16};
+  tensor.bytes = std::as_bytes(std::span(stored));
+  const auto seen = [&](int32_t format, const Shape& shape) {
+    const View view = converted_view(tensor, record::kFractalZ, format, shape);
+    EXPECT_EQ(view.shape, shape);
+    std::vector<float> found(view.count);
+    view.read(0, view.count, found.data());
+    return found;
+  };
+  EXPECT_EQ(seen(record::kNchw, original), expected);
+  const auto last = seen(record::kNhwc, {kOutputs, kSide, kSide, kChannels});
+  EXPECT_EQ(last[(5 * 4 + 3) * kChannels + 2], expected[(5 * kChannels + 2) * 4 + 3]);
+  const auto hwcn = seen(record::kHwcn, {kSide, kSide, kChannels, kOutputs});
+  EXPECT_EQ(hwcn[(3 * kChannels + 2) * kOutputs + 5], expected[(5 * kChannels + 2) * 4 + 3]);
+  tensor.facts.sub_format = 3;
+  EXPECT_THROW(seen(record::kNchw, original), Refusal);
+}
+
 }  // namespace
 }  // namespace npu::compare

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compare/tensor/view.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 namespace npu::compare {
 namespace {
+
+constexpr uintptr_t kPage = 1 << 16;        // a multiple of any page
+constexpr size_t kLarge = size_t{1} << 24;  // smaller tensors are gone soon anyway
 
 template <size_t Size>
 void gather(const Layout& layout, Bytes from, uint64_t first, size_t n, std::byte* to) {
@@ -46,6 +51,15 @@ void View::read_raw(uint64_t first, size_t n, std::byte* to) const {
     case 8: return gather<8>(*layout, bytes, first, n, to);
     default: return gather<16>(*layout, bytes, first, n, to);
   }
+}
+
+void View::forget(uint64_t first, uint64_t n) const {
+  if (!mapped || layout || bytes.size() < kLarge) return;
+  const auto bits = static_cast<uint64_t>(type->bits);
+  const auto base = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t begin = (base + first * bits / 8 + kPage - 1) / kPage * kPage;
+  const uintptr_t end = (base + (first + n) * bits / 8) / kPage * kPage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 void View::read(uint64_t first, size_t n, float* to) const { read_as(*this, first, n, to); }
