@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast dumps are compared: all ten metrics from the page cache, many small tensors, start-up, and the published
-msaccucmp on the same folder, alternating with ours in one run (where build/msprobe has it; `make clients` puts it there).
+msaccucmp on the same folder, alternating with ours in one run (where `make clients` has put it into
+build/msprobe).
 
 python tests/bench/compare_bench.py [--pairs 7] [--published DIR]
 """

@@ -213,8 +213,8 @@ void write_pt(const std::string& path, const View& view) {
   Checksum sum;
   each_block(view, storage, [&](std::string_view block) { sum.add(block); });
   Zip zip(path);
-  const bool bare = view.shape.empty() && view.count != 1;
-  zip.add("archive/data.pkl", Pickle().tensor(storage, bare ? Shape{view.count} : view.shape, view.count));
+  zip.add("archive/data.pkl",
+          Pickle().tensor(storage, view.shape.empty() ? Shape{view.count} : view.shape, view.count));
   zip.add("archive/byteorder", "little");
   zip.begin("archive/data/0", bytes, sum.value());
   each_block(view, storage, [&](std::string_view block) { zip.put(block); });
