@@ -32,9 +32,7 @@ class Details : public testing::Test {
     return all.str();
   }
   void write(const View& mine, const View& golden, size_t top = 20) const {
-    testing::internal::CaptureStdout();
     write_detail(detail_, mine, golden, {folder_, top, 10000, true});
-    testing::internal::GetCapturedStdout();
   }
 
   std::string folder_ = fs::temp_directory_path() / ("anynpu_detail_" + std::to_string(getpid()));
