@@ -47,7 +47,7 @@ void keep_text(const Error& error, const char* prefix) noexcept {
 
 /// The line names where the refusal was raised, and the function that the client called.
 void log(const Error& error, const char* prefix, LogLevel level) noexcept {
-  if (!log_enabled(level)) return;
+  if (!log_enabled(level, "ASCENDCL")) return;
   try {
     const std::string text = fmt::format("returns {}: {}", static_cast<int>(error.code()), error.message());
     log_line(level, {"ASCENDCL", given(prefix) ? prefix : "call", error.place().file_name(), error.place().line()},

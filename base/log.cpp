@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <fmt/chrono.h>
 #include <pthread.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <deque>
-#include <filesystem>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "base/log/crash.h"
+#include "base/log/file.h"
+#include "base/log/folder.h"
+#include "base/log/lock.h"
 #include "base/setting.h"
 
 namespace npu {
@@ -33,200 +35,248 @@ NPU_SETTING(std::string, log_path, "ASCEND_PROCESS_LOG_PATH", "",
 NPU_SETTING(std::string, work_path, "ASCEND_WORK_PATH", "", "Folder whose subfolder log takes the log files.");
 NPU_SETTING(int64_t, files_kept, "ASCEND_HOST_LOG_FILE_NUM", 10,
             "Log files of 20 MB that one process keeps of each kind, 1 to 1000.");
+NPU_SETTING(int64_t, flush_timeout, "ASCEND_LOG_DEVICE_FLUSH_TIMEOUT", 2000,
+            "Milliseconds, 0 to 180000, that the end of a process waits for a device's last log lines to be written.");
+NPU_SETTING(int64_t, largest_file, "ANYNPU_LOG_FILE_SIZE", 20 << 20,
+            "Bytes after which a log file is followed by the next one, 1024 or more: the 20 MB of the vendor.");
+NPU_SETTING(int64_t, total_limit, "ANYNPU_LOG_LIMIT", int64_t{2} << 30,
+            "Bytes of the log files of all processes, 0 or more; beyond, files of processes that have ended go, the "
+            "oldest first.");
 
 constexpr size_t kLongestText = 1024;
-constexpr size_t kLargestFile = 20u << 20;
+constexpr int64_t kFlushMs = 100;
+constexpr int64_t kExitMs = 2000;  // for the host's lines, where something holds the lock
 
+/// What the environment said at the first line; never changed, never freed.
 struct Config {
-  int32_t level = static_cast<int32_t>(LogLevel::kError);
-  std::map<std::string, int32_t, std::less<>> module_level;
-  bool events = true;
+  LogLevels levels;
   bool to_stdout = false;
-  std::filesystem::path root;
-  size_t files_kept = 10;
-
-  bool lets_through(LogLevel line, std::string_view module) const {
-    if (line == LogLevel::kEvent) return events && level != static_cast<int32_t>(LogLevel::kNull);
-    const auto at = module_level.find(module);
-    return static_cast<int32_t>(line) >= (at == module_level.end() ? level : at->second);
-  }
+  int64_t flush_timeout = 2000;
+  mutable LogFolder folder;
 };
 
-std::filesystem::path log_root() {
-  if (!log_path().empty()) return log_path();
-  if (!work_path().empty()) return std::filesystem::path(work_path()) / "log";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home != nullptr && *home != '\0' ? home : "/tmp") / "ascend" / "log";
+int64_t within(const Setting<int64_t>& setting, const char* variable, int64_t least, int64_t most, int64_t usual) {
+  const int64_t value = setting();
+  if (value >= least && value <= most) return value;
+  fmt::print(stderr, "anynpu: {}={} is not between {} and {}; using {}\n", variable, value, least, most, usual);
+  return usual;
 }
 
-bool valid_level(int64_t level) { return level >= 0 && level <= 4; }
-
-void parse_module_levels(std::string_view text, Config& config) {
-  while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(':'));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
-    const size_t equals = item.find('=');
-    if (equals == std::string_view::npos) continue;
-    int32_t level = -1;
-    std::from_chars(item.data() + equals + 1, item.data() + item.size(), level);
-    if (valid_level(level)) config.module_level.emplace(item.substr(0, equals), level);
-  }
-}
-
-Config read_config() {
-  Config config;
-  if (valid_level(global_level())) config.level = static_cast<int32_t>(global_level());
-  parse_module_levels(module_levels(), config);
-  config.events = events();
+const Config* read_config() {
+  auto& config = *new Config;
+  config.levels.global = static_cast<int32_t>(within(global_level, "ASCEND_GLOBAL_LOG_LEVEL", 0, 4, 3));
+  for (const std::string& wrong : config.levels.take_modules(module_levels()))
+    fmt::print(stderr, "anynpu: ASCEND_MODULE_LOG_LEVEL: {}\n", wrong);
+  config.levels.events = events();
   config.to_stdout = to_stdout();
-  config.root = log_root();
-  config.files_kept = static_cast<size_t>(std::clamp<int64_t>(files_kept(), 1, 1000));
-  return config;
+  config.flush_timeout = within(flush_timeout, "ASCEND_LOG_DEVICE_FLUSH_TIMEOUT", 0, 180'000, 2000);
+  config.folder.root = log_root();
+  config.folder.files_kept = static_cast<size_t>(within(files_kept, "ASCEND_HOST_LOG_FILE_NUM", 1, 1000, 10));
+  config.folder.largest_file =
+      static_cast<size_t>(within(largest_file, "ANYNPU_LOG_FILE_SIZE", 1024, INT64_MAX, 20 << 20));
+  config.folder.limit = static_cast<uint64_t>(within(total_limit, "ANYNPU_LOG_LIMIT", 0, INT64_MAX, int64_t{2} << 30));
+  return &config;
 }
 
-using Clock = std::chrono::system_clock;
-
-std::tm local_time(Clock::time_point now) {
-  const std::time_t seconds = Clock::to_time_t(now);
-  std::tm out{};
-  localtime_r(&seconds, &out);
-  return out;
-}
-
-int64_t micros(Clock::time_point now) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count() % 1000000;
-}
-
-// One growing sequence of files: debug or run.
-class LogFile {
- public:
-  explicit LogFile(std::string_view kind) : kind_(kind) {}
-
-  // A forked child starts a file of its own: its name carries the pid.
-  void write(const Config& config, std::string_view line) {
-    if (fd_ < 0 || pid_ != getpid() || size_ + line.size() > kLargestFile) open_next(config);
-    if (fd_ >= 0 && ::write(fd_, line.data(), line.size()) > 0) size_ += line.size();
-  }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-    files_.clear();
-  }
-
- private:
-  void open_next(const Config& config) {
-    if (pid_ != getpid()) close();
-    pid_ = getpid();
-    if (fd_ >= 0) ::close(fd_);
-    const std::filesystem::path folder = config.root / kind_ / "plog";
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    const auto now = Clock::now();
-    const std::filesystem::path file =
-        folder / fmt::format("plog-{}_{:%Y%m%d%H%M%S}{:03}.log", pid_, local_time(now), micros(now) / 1000);
-    fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-    size_ = 0;
-    if (fd_ < 0) return complain(file);
-    files_.push_back(file);
-    if (files_.size() <= config.files_kept) return;
-    std::filesystem::remove(files_.front(), error);
-    files_.pop_front();
-  }
-  void complain(const std::filesystem::path& file) {
-    if (std::exchange(complained_, true)) return;
-    fmt::print(stderr, "anynpu: the log file {} cannot be written; set ASCEND_PROCESS_LOG_PATH to a folder that can\n",
-               file.string());
-  }
-
-  const std::string_view kind_;
-  int fd_ = -1;
-  pid_t pid_ = 0;
-  size_t size_ = 0;
-  std::deque<std::filesystem::path> files_;
-  bool complained_ = false;
+/// "2026-05-01-12:00:00", made once a second and thread.
+struct Second {
+  std::time_t at = -1;
+  char text[24];
 };
+thread_local constinit Second second{};
 
-struct Log {
-  std::mutex mutex;
-  Config config;
-  LogFile debug{"debug"};
-  LogFile run{"run"};
-
-  // A thread may be writing while another one forks; the child must not inherit a mutex nobody will unlock.
-  Log() {
-    pthread_atfork([] { log().mutex.lock(); }, [] { log().mutex.unlock(); }, [] { log().mutex.unlock(); });
+std::string_view second_text(std::time_t now) {
+  if (second.at != now) {
+    std::tm local{};
+    localtime_r(&now, &local);
+    *fmt::format_to_n(second.text, sizeof second.text - 1, "{:%Y-%m-%d-%H:%M:%S}", local).out = '\0';
+    second.at = now;
   }
+  return second.text;
+}
+
+using Line = fmt::basic_memory_buffer<char, 1536>;
+
+Line format_line(LogLevel level, const LogPlace& place, std::string_view text, pid_t pid) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const int64_t us = now.tv_nsec / 1000;
+  Line line;
+  fmt::format_to(fmt::appender(line), "[{}] {}({},{}):{}.{:03}.{:03} [{}:{}]{} {}: {}\n", name_of(level), place.module,
+                 pid, program_invocation_short_name, second_text(now.tv_sec), us / 1000, us % 1000, place.file,
+                 place.line, thread_number(), place.function, text.substr(0, kLongestText));
+  return line;
+}
+
+class Log {
+ public:
   static Log& log() {
     static Log& instance = *new Log;  // never destroyed: lines may be written while the process exits
     return instance;
   }
 
-  void ready() {
-    if (detail::log_threshold.load(std::memory_order_relaxed) != INT32_MIN) return;
-    config = read_config();
-    int32_t lowest = config.level;
-    for (const auto& [module, level] : config.module_level) lowest = std::min(lowest, level);
-    detail::log_threshold.store(lowest, std::memory_order_relaxed);
+  const Config& config() {
+    if (const Config* known = config_.load(std::memory_order_acquire)) return *known;
+    const std::lock_guard lock(reading_);
+    if (config_.load() == nullptr) {
+      const Config* fresh = read_config();
+      config_.store(fresh, std::memory_order_release);
+      detail::log_threshold.store(fresh->levels.lowest(), std::memory_order_relaxed);
+    }
+    return *config_.load();
   }
+
+  void write(LogLevel level, const LogPlace& place, std::string_view text) {
+    const Line line = format_line(level, place, text, pid_);
+    const std::string_view whole(line.data(), line.size());
+    // One write call a line: threads and processes that share stdout do not cut into each other's lines.
+    if (config().to_stdout) return void(::write(STDOUT_FILENO, line.data(), line.size()) < 0);
+    const bool at_once = level >= LogLevel::kWarning || !flushes();
+    const std::lock_guard lock(lock_);
+    const LogKind kind = level == LogLevel::kEvent ? LogKind::kRun : place.kind;
+    append(kind, place.device, whole, at_once);
+    // Where guides look for errors.
+    if (level == LogLevel::kError && kind == LogKind::kDebug) append(LogKind::kRun, place.device, whole, at_once);
+    if (!at_once && pending_.exchange(1, std::memory_order_relaxed) == 0) pending_.notify_one();
+  }
+
+  void reset() {
+    const std::lock_guard lock(lock_);
+    for (auto& [key, file] : files_) {
+      file->flush();
+      file->forget();
+    }
+    files_.clear();  // the files themselves stay: a handler may be reading
+    config_ = nullptr;
+    detail::log_threshold.store(INT32_MIN, std::memory_order_relaxed);
+  }
+  void hang() { lock_.lock(); }
+
+ private:
+  // A thread may be writing while another one forks; the child must not inherit a lock nobody will give back.
+  Log() {
+    pthread_atfork([] { log().prepare_fork(); }, [] { log().after_fork(); }, [] { log().in_child(); });
+  }
+
+  void prepare_fork() {
+    reading_.lock();
+    lock_.lock();
+  }
+  void after_fork() {
+    lock_.unlock();
+    reading_.unlock();
+  }
+  void in_child() {
+    lock_.reset_in_child();
+    reading_.unlock();
+    pid_ = getpid();
+    for (auto& [key, file] : files_) file->forget();
+    flusher_ = Flusher::kNone;
+    pending_ = 0;
+  }
+
+  void append(LogKind kind, int device, std::string_view line, bool at_once) {
+    LogFile& file = file_of(kind, device);
+    file.append(line, at_once);
+    if (const uint64_t lost = file.take_lost()) {
+      const Line told = format_line(LogLevel::kWarning, {"SLOG", __func__, __FILE__, __LINE__},
+                                    fmt::format("{} lines before this one were lost", lost), pid_);
+      file.append({told.data(), told.size()}, at_once);
+    }
+  }
+
+  LogFile& file_of(LogKind kind, int device) {
+    LogFile*& file = files_[{kind, device}];
+    static constexpr const char* kNames[] = {"debug", "run", "security"};
+    if (file == nullptr) file = new LogFile(config().folder, kNames[static_cast<size_t>(kind)], device);
+    return *file;
+  }
+
+  // True if a line may wait: somebody will write it. The thread starts with the first one that does.
+  bool flushes() {
+    if (flusher_.load(std::memory_order_acquire) == Flusher::kRuns) [[likely]]
+      return true;
+    const std::lock_guard lock(lock_);
+    if (flusher_ == Flusher::kNone) flusher_ = start() ? Flusher::kRuns : Flusher::kNever;
+    return flusher_ == Flusher::kRuns;
+  }
+
+  bool start() {
+    [[maybe_unused]] static const int hooked = std::atexit([] { log().at_exit(); });
+    watch_crashes(lock_);
+    sigset_t all, before;
+    sigfillset(&all);
+    for (const int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigdelset(&all, fatal);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals of the process are for its own threads
+    pthread_t thread;
+    const bool started = pthread_create(&thread, nullptr, [](void*) -> void* { log().flush_for_ever(); }, nullptr) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (started) pthread_detach(thread);
+    return started;
+  }
+
+  [[noreturn]] void flush_for_ever() {
+    for (;;) {
+      pending_.wait(0);
+      const timespec pause{0, kFlushMs * 1'000'000};
+      nanosleep(&pause, nullptr);
+      pending_ = 0;
+      const std::lock_guard lock(lock_);
+      for (auto& [key, file] : files_) file->flush();
+    }
+  }
+
+  // A disk that does not answer must not hold a process that wants to end.
+  void at_exit() {
+    flusher_ = Flusher::kNever;  // what others log from here on is written at once
+    flush_at_exit(false, kExitMs);
+    if (const int64_t ms = config().flush_timeout; ms > 0) flush_at_exit(true, ms);
+  }
+  void flush_at_exit(bool of_devices, int64_t ms) {
+    if (!lock_.try_lock_for(ms, thread_number())) return;
+    for (auto& [key, file] : files_)
+      if ((file->device() >= 0) == of_devices) file->flush();
+    lock_.unlock();
+  }
+
+  enum class Flusher { kNone, kRuns, kNever };
+
+  std::atomic<const Config*> config_{nullptr};
+  std::mutex reading_;
+  LogLock lock_;
+  std::map<std::pair<LogKind, int>, LogFile*> files_;
+  std::atomic<Flusher> flusher_{Flusher::kNone};
+  std::atomic<int32_t> pending_{0};
+  std::atomic<pid_t> pid_{getpid()};
 };
-
-std::string_view name_of(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug: return "DEBUG";
-    case LogLevel::kInfo: return "INFO";
-    case LogLevel::kWarning: return "WARNING";
-    case LogLevel::kError: return "ERROR";
-    default: return "EVENT";
-  }
-}
-
-std::string format_line(LogLevel level, const LogPlace& place, std::string_view text) {
-  const auto now = Clock::now();
-  const int64_t us = micros(now);
-  return fmt::format("[{}] {}({},{}):{:%Y-%m-%d-%H:%M:%S}.{:03}.{:03} [{}:{}]{} {}: {}\n", name_of(level), place.module,
-                     getpid(), program_invocation_short_name, local_time(now), us / 1000, us % 1000, place.file,
-                     place.line, syscall(SYS_gettid), place.function, text.substr(0, kLongestText));
-}
 
 }  // namespace
 
-bool detail::log_enabled_slow(LogLevel level) {
-  if (log_threshold.load(std::memory_order_relaxed) != INT32_MIN) return true;
-  Log& log = Log::log();
-  std::lock_guard lock(log.mutex);
-  log.ready();
-  return static_cast<int32_t>(level) >= log_threshold.load(std::memory_order_relaxed);
+bool detail::log_enabled_slow(LogLevel level, std::string_view module) {
+  return Log::log().config().levels.lets_through(level, module);
 }
 
 void log_line(LogLevel level, const LogPlace& place, std::string_view text) noexcept try {
   Log& log = Log::log();
-  std::lock_guard lock(log.mutex);
-  log.ready();
-  if (!log.config.lets_through(level, place.module)) return;
-  const std::string line = format_line(level, place, text);
-  if (log.config.to_stdout) {
-    // One write call a line: threads and processes that share stdout do not cut into each other's lines.
-    if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) return;
-    return;
-  }
-  (level == LogLevel::kEvent ? log.run : log.debug).write(log.config, line);
+  if (log.config().levels.lets_through(level, place.module)) log.write(level, place, text);
 } catch (...) {
   // A log line that cannot be written must not become the client's failure.
 }
 
-void log_reset() {
-  global_level.reload();
-  module_levels.reload();
-  events.reload();
-  to_stdout.reload();
-  log_path.reload();
-  work_path.reload();
-  files_kept.reload();
-  Log& log = Log::log();
-  std::lock_guard lock(log.mutex);
-  log.debug.close();
-  log.run.close();
-  detail::log_threshold.store(INT32_MIN, std::memory_order_relaxed);
+std::string log_root() {
+  if (!log_path().empty()) return log_path();
+  if (!work_path().empty()) return work_path() + "/log";
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr && *home != '\0' ? home : "/tmp") + "/ascend/log";
 }
+
+void log_reset() {
+  for (auto* number : {&global_level, &files_kept, &flush_timeout, &largest_file, &total_limit}) number->reload();
+  for (auto* text : {&module_levels, &log_path, &work_path}) text->reload();
+  for (auto* flag : {&events, &to_stdout}) flag->reload();
+  Log::log().reset();
+}
+
+void log_hang() { Log::log().hang(); }
 
 }  // namespace npu

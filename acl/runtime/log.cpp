@@ -14,7 +14,7 @@ const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
 
 void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt, ...) {
   const auto level = static_cast<npu::LogLevel>(std::clamp<int>(logLevel, ACL_DEBUG, ACL_ERROR));
-  if (fmt == nullptr || !npu::log_enabled(level)) return;
+  if (fmt == nullptr || !npu::log_enabled(level, "APP")) return;
   char text[1025];
   va_list arguments;
   va_start(arguments, fmt);

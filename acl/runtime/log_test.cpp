@@ -35,6 +35,7 @@ class CallLog : public OnDevice {
     fs::remove_all(folder_);
   }
   std::vector<std::string> lines() const {
+    log_reset();  // writes what waits
     std::vector<std::string> out;
     const fs::path folder = fs::path(folder_) / "debug" / "plog";
     if (!fs::exists(folder)) return out;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/log.h"
 #include "device/memory/memory.h"
 #include "device/process/handle.h"
 #include "device/process/soc.h"
@@ -81,6 +82,7 @@ void set_device(int device) {
   check_device(device);
   current = primary_of(device);
   primaries[static_cast<size_t>(device)].set_count.fetch_add(1, std::memory_order_relaxed);
+  NPU_DEVICE_LOG(kInfo, "DRV", device, "set by a thread");
 }
 
 void reset_device(int device) {
@@ -93,6 +95,7 @@ void reset_device(int device) {
   if (before != 1) return;
   if (bound_device() == device) current = nullptr;
   release_device(device);
+  NPU_DEVICE_LOG(kInfo, "DRV", device, "reset");
 }
 
 int bound_device() {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "device/memory/arena_table.h"
 #include "device/memory/capacity.h"
 #include "device/memory/host.h"
@@ -91,6 +92,7 @@ void* allocate(int device, size_t bytes) {
   std::byte* block = arena.allocate(bytes);
   while (block == nullptr && arena.wait_for_freed(kPatienceMs)) block = arena.allocate(bytes);
   if (block == nullptr) detail::refuse_allocation(device, bytes);
+  NPU_DEVICE_LOG(kDebug, "DEVMM", device, "{} at {}", detail::to_size(bytes), static_cast<void*>(block));
   return block;
 }
 

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/log.h"
 #include "device/process/soc.h"
 
 namespace npu::device {
@@ -133,7 +134,9 @@ void read_file(const std::string& path, std::vector<ProcessStatus>& out) {
 
 std::string runtime_folder() {
   if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime == '/') {
-    if (const std::string path = fmt::format("{}/anynpu", runtime); usable_folder(path)) return path;
+    const std::string path = fmt::format("{}/anynpu", runtime);
+    if (usable_folder(path)) return path;
+    NPU_SECURITY_LOG(kWarning, "DRV", "{} is not used: it must be this user's own and closed to others", path);
   }
   const char* temp = std::getenv("TMPDIR");
   const std::string path = fmt::format("{}/anynpu-{}", temp != nullptr && *temp == '/' ? temp : "/tmp", getuid());

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/log.h"
 #include "device/process/init.h"
 #include "device/process/status_page.h"
 
@@ -167,6 +168,7 @@ void Stream::execute(Task& task) {
   const bool timed = (task.flags & kNeverBlocking) == 0 && (is_long || number % kSample == 0);
   const auto start = timed ? Clock::now() : Clock::time_point();
   const Stream* outer = std::exchange(own_stream, this);
+  NPU_DEVICE_LOG(kDebug, "TS", device(), "stream {} runs {}", id(), task.name);
   try {
     task.body();
   } catch (...) {
@@ -197,6 +199,7 @@ void Stream::keep_error(const Task& task) {
                   fmt::format("{} failed on stream {} of device {} for an unknown reason", task.name, id(), device()));
   }
   const Code code = error->code();
+  NPU_DEVICE_LOG(kError, "TS", device(), "{}", error->message());
   uint64_t number = 0;
   {
     std::lock_guard lock(mutex_);

@@ -90,5 +90,6 @@ def test_a_program_without_a_fault_leaves_no_log(tmp_path):
     assert not (tmp_path / "log").exists()
     failing = "import torch\ntry: torch.ones(2, device='npu') @ torch.ones(3, device='npu')\nexcept RuntimeError: pass"
     run(failing, log=tmp_path / "log")
-    (file,) = (tmp_path / "log" / "debug" / "plog").iterdir()
-    assert any(line.startswith("[ERROR] ASCENDCL(") and "aclnn" in line for line in file.read_text().splitlines())
+    for kind in ("debug", "run"):
+        (file,) = (tmp_path / "log" / kind / "plog").iterdir()
+        assert any(line.startswith("[ERROR] ASCENDCL(") and "aclnn" in line for line in file.read_text().splitlines())
