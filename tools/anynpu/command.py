@@ -18,6 +18,7 @@ COMMANDS = {
     "ops": "list the operators and the aclnn functions that reach them",
     "precision": "show what a precision mode of TensorFlow makes of each operator",
     "dump": "look at data dumps of operators: list, show, convert, compare (also installed as msaccucmp)",
+    "logs": "show what processes logged, or export the log files (also as msnpureport)",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",

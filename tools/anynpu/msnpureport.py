@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vendor's tool for the logs that a card writes: sets their level (-g), switches their events (-e), fetches them.
-A software NPU is part of its process and writes into the log of that process, so there is nothing to set or to fetch;
-this says so. Scripts of the vendor's guides call it for each device before they train."""
+A software NPU is part of its process, which decides by its own environment what is logged, so there is nothing to set,
+and this says so. Without an option the log files of all processes are copied to a folder called after the time.
+Scripts of the vendor's guides call it for each device before they train."""
 
 import argparse
 import sys
+from pathlib import Path
 
-from anynpu.output import pipe
+from anynpu.output import pipe, plog
+from anynpu.subcommand import logs
 
 LEVELS = ("error", "warning", "info", "debug", "null", "event")
 SET = (
-    "msnpureport: device {device} writes no log of its own; {what} of the process's log is set by {variable} and stays "
+    "msnpureport: device {device} logs as its process does; {what} of the process's log is set by {variable} and stays "
     "as it is"
 )
 
@@ -24,6 +27,16 @@ def parser():
     return out
 
 
+def fetch():
+    files = plog.files(plog.root())
+    if not files:
+        print(f"msnpureport: no process has left a log in {plog.root()}; ASCEND_PROCESS_LOG_PATH names another folder",
+              file=sys.stderr)  # fmt: skip
+        return 1
+    print(f"msnpureport: {len(files)} log files are in {logs.export(files, Path('.'))}")
+    return 0
+
+
 def execute():
     options = parser().parse_args()
     told = [
@@ -32,9 +45,7 @@ def execute():
         ("what becomes of events", "ASCEND_GLOBAL_EVENT_ENABLE", options.events),
     ]
     if not any(value for _, _, value in told):
-        print("msnpureport: there are no logs of a device to fetch; those of processes are in ASCEND_PROCESS_LOG_PATH, "
-              "else in ~/ascend/log", file=sys.stderr)  # fmt: skip
-        return 1
+        return fetch()
     for what, variable, value in told:
         if value:
             print(SET.format(device=options.device, what=what, variable=variable))
