@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from anynpu.command_test import anynpu
+from anynpu.library import place
 
 
 def line(level, pid, second, text):
@@ -60,3 +65,22 @@ def test_where_there_is_no_log_it_says_where_it_looked(tmp_path):
     code, out, err = logs(tmp_path / "nowhere")
     assert (code, out) == (1, "") and str(tmp_path / "nowhere") in err and "ASCEND_GLOBAL_LOG_LEVEL" in err
     assert "process 9" in logs(tmp_path, "--pid", "9")[2]
+
+
+CRASH = """
+import ctypes, faulthandler, sys
+if sys.argv[2] == "before": faulthandler.enable()
+library = ctypes.CDLL(sys.argv[1])
+library.aclrtSetDevice(0)
+if sys.argv[2] == "after": faulthandler.enable()
+ctypes.string_at(0)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_crash_leaves_pythons_faulthandler_and_the_log(when, tmp_path):
+    command = [sys.executable, "-c", CRASH, place.libraries() / place.CORE, when]
+    variables = {"ASCEND_PROCESS_LOG_PATH": str(tmp_path), "ASCEND_GLOBAL_LOG_LEVEL": "1"}
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGSEGV and "string_at" in done.stderr, done.stderr
+    assert "DRV(" in logs(tmp_path)[1]
