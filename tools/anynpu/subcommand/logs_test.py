@@ -18,15 +18,15 @@ def line(level, pid, second, text):
 @pytest.fixture
 def root(tmp_path):
     early, late = line("ERROR", 1, 1, "early\nsecond row"), line("ERROR", 2, 3, "late")
-    for place, name, text in (
+    for folder, name, text in (
         ("debug/plog", "plog-1_20260501120001000.log", early + line("INFO", 1, 4, "after")),
         ("run/plog", "plog-1_20260501120001000.log", early),
         ("debug/device-0", "device-2_20260501120003000.log", late),
         ("run/device-0", "device-2_20260501120003000.log", late),
         ("debug/plog", "notes.txt", "no log"),
     ):
-        (tmp_path / place).mkdir(parents=True, exist_ok=True)
-        (tmp_path / place / name).write_text(text)
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / name).write_text(text)
     return tmp_path
 
 
