@@ -6,10 +6,11 @@
 #   anynpu/bin      the migration tool and the comparison tool; the commands exec them, and so do the scripts that guides
 #                   name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
 #   anynpu/tools/adump/lib64       the library through which the published msaccucmp reads dump files
+#   tfdbg_ascend    the library of the Python package beside it, which needs none of the others
 #   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
-add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow anynpu_torch anynpu-migrate anynpu-compare
+add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch anynpu-migrate anynpu-compare
                                        ascend_dump_parser ${filter_targets})
 
 set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
@@ -37,6 +38,7 @@ endforeach()
 install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COMPONENT wheel)
 install(FILES ${tree_sitter_python}/LICENSE DESTINATION anynpu/licenses/tree-sitter-python COMPONENT wheel)
 install(TARGETS anynpu-migrate anynpu-compare RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
+install(TARGETS tfdbg_ascend LIBRARY DESTINATION tfdbg_ascend COMPONENT wheel)
 install(TARGETS ascend_dump_parser LIBRARY DESTINATION anynpu/tools/adump/lib64 COMPONENT wheel)
 install(FILES tools/anynpu/tools/convert_tf2npu/main.py DESTINATION npu_device/convert_tf2npu COMPONENT wheel)
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING

@@ -121,7 +121,7 @@ class Writer {
   void put_origin(const Node& node) {
     if (node.kind == Kind::kArgument) return;
     std::vector<std::string> names, types;
-    for (const Node* part : origins(node)) names.push_back(part->client_name), types.push_back(part->op);
+    for (const Node* part : origins(node)) names.push_back(part->calls + part->client_name), types.push_back(part->op);
     put_attribute("_datadump_original_op_names", names);
     put_attribute("_datadump_original_op_types", types);
   }
@@ -132,8 +132,9 @@ class Writer {
       put_shape(out, value.shape);
       out.quote("layout", layout_of(node, value));
       if (output >= 0 && node.kind != Kind::kArgument) {
-        put_attribute("_datadump_origin_name", node.client_name);
-        put_attribute("_datadump_origin_output_index", output);
+        const Origin origin = origin_of(node, output);
+        put_attribute("_datadump_origin_name", origin.node ? origin.node->calls + origin.node->client_name : "");
+        put_attribute("_datadump_origin_output_index", origin.output);
       }
       if (value.type.is_tensor() && value.shape.known())
         out.put("size", count_of(*value.shape.dims) * static_cast<int64_t>(size_of(value.type.dtype)));

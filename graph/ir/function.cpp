@@ -153,6 +153,14 @@ std::vector<const Node*> origins(const Node& node) {
   return out;
 }
 
+Origin origin_of(const Node& node, int64_t output) {
+  if (!node.parts || static_cast<size_t>(output) >= node.parts->results.size()) return {&node, output};
+  const Edge made = node.parts->results[static_cast<size_t>(output)].value;
+  const Node& maker = (*node.parts)[made.node];
+  if (maker.kind == Kind::kArgument || maker.kind == Kind::kConstant) return {nullptr, 0};
+  return origin_of(maker, made.output);
+}
+
 std::vector<FunctionName> called_functions(const Node& node) {
   std::vector<FunctionName> out;
   for (const auto& [name, entry] : node.attributes.entries()) {

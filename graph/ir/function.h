@@ -45,12 +45,17 @@ struct Node {
   Attributes attributes = {};
   std::string client_name = {};             ///< as the client called it in its own function
   std::vector<std::string> functions = {};  ///< of the calls this node was inlined from, outermost first
+  std::string calls = {};                   ///< those calls as the client named them, each with / behind it
   /// What a node made by a fusion pass stands for: a function of the nodes it took the place of, whose arguments are
   /// the node's inputs and whose results are its outputs. Null for all others.
   std::shared_ptr<const Function> parts = {};
   bool stateful = false;  ///< may not be dropped, merged or moved over another stateful node
   bool removed = false;   ///< dead: kept as a hole so that ids stay, until Function::compact
 
+  /// Takes over who the client knows `other` as.
+  void stand_for(const Node& other) {
+    client_name = other.client_name, functions = other.functions, calls = other.calls;
+  }
   /// What its meaning is registered under.
   NodeType type() const { return kind == Kind::kOpaque ? NodeType(op) : NodeType(kind); }
 };
@@ -115,6 +120,13 @@ struct Program {
 
 /// The nodes that `node` took the place of, in order; none but itself for most.
 std::vector<const Node*> origins(const Node& node);
+
+/// Which output of which node in the client's graph an output of `node` is; no node where it is none's.
+struct Origin {
+  const Node* node;
+  int64_t output;
+};
+Origin origin_of(const Node& node, int64_t output);
 
 /// The functions `node` calls, in the order of its attributes' names.
 std::vector<FunctionName> called_functions(const Node& node);

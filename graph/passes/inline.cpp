@@ -33,6 +33,7 @@ class Inliner {
     node.name = f_[call_].name + "/" + from.name;
     node.functions.insert(node.functions.begin(), callee_.name);
     node.functions.insert(node.functions.begin(), f_[call_].functions.begin(), f_[call_].functions.end());
+    node.calls = f_[call_].calls + f_[call_].client_name + "/" + from.calls;
     for (Edge& edge : node.inputs) edge = mapped(edge);
     node.after.clear();
     for (const NodeId before : from.after)

@@ -13,7 +13,7 @@ std::shared_ptr<const Node> PlanBuilder::shared_node() {
     auto node = std::make_shared<Node>();
     const Node& from = (*function)[current];
     node->name = from.name, node->kind = from.kind, node->op = from.op;
-    node->client_name = from.client_name, node->functions = from.functions;
+    node->stand_for(from);
     shared = std::move(node);
   }
   return shared;

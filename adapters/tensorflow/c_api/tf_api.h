@@ -45,7 +45,12 @@ enum TF_DataType {
   TF_COMPLEX64 = 8,
   TF_INT64 = 9,
   TF_BOOL = 10,
+  TF_QINT8 = 11,
+  TF_QUINT8 = 12,
+  TF_QINT32 = 13,
   TF_BFLOAT16 = 14,
+  TF_QINT16 = 15,
+  TF_QUINT16 = 16,
   TF_UINT16 = 17,
   TF_COMPLEX128 = 18,
   TF_HALF = 19,
@@ -99,6 +104,7 @@ void TF_DeleteTensor(TF_Tensor*);
 TF_DataType TF_TensorType(const TF_Tensor*);
 int TF_NumDims(const TF_Tensor*);
 int64_t TF_Dim(const TF_Tensor*, int);
+size_t TF_TensorByteSize(const TF_Tensor*);
 void* TF_TensorData(const TF_Tensor*);
 void TF_StringInit(TF_TString*);
 void TF_StringCopy(TF_TString*, const char*, size_t);
@@ -122,6 +128,7 @@ void TFE_DeleteExecutor(TFE_Executor*);
 void TFE_ContextSetExecutorForThread(TFE_Context*, TFE_Executor*);
 unsigned char TFE_ContextHasFunction(TFE_Context*, const char*);
 void TFE_ContextGetFunctionDef(TFE_Context*, const char*, TF_Buffer*, TF_Status*);
+void TFE_ContextAddFunctionDef(TFE_Context*, const char*, size_t, TF_Status*);
 const char* TFE_TensorHandleDeviceName(TFE_TensorHandle*, TF_Status*);
 void* TFE_TensorHandleDevicePointer(TFE_TensorHandle*, TF_Status*);
 TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle*, TF_Status*);
@@ -148,6 +155,10 @@ void TF_DeleteShapeHandle(TF_ShapeHandle*);
 TF_KernelBuilder* TF_NewKernelBuilder(const char*, const char*, void* (*)(TF_OpKernelConstruction*),
                                       void (*)(void*, TF_OpKernelContext*), void (*)(void*));
 void TF_RegisterKernelBuilder(const char*, TF_KernelBuilder*, TF_Status*);
+void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction*, const char*, int64_t*, TF_Status*);
+void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction*, const char*, char*, size_t, TF_Status*);
+void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction*, TF_Status*);
+void TF_GetInput(TF_OpKernelContext*, int, TF_Tensor**, TF_Status*);
 TF_Tensor* TF_AllocateOutput(TF_OpKernelContext*, int, TF_DataType, const int64_t*, int, size_t, TF_Status*);
 
 }  // extern "C"

@@ -97,7 +97,7 @@ void LoopChange::put(std::string_view change) {
   for (const Kind kind : objects_) {
     Node node;
     node.name = f_[loop_].name + "/" + f_.dialect->spelling(kind), node.kind = kind, node.outputs = {an_object()};
-    node.functions = f_[loop_].functions, node.client_name = f_[loop_].client_name;
+    node.stand_for(f_[loop_]);
     node.stateful = true;  // each makes an object of its own
     const Edge start{f_.add(std::move(node)), 0};
     f_[loop_].inputs.push_back(start);

@@ -90,8 +90,8 @@ void take_from_ahead(LoopChange& loop, const Ahead& ahead) {
   Function& body = loop.body();
   const Node &product = body[ahead.product], &last = body[ahead.all.back()], &element = body[product.inputs[0].node];
   Node node;
-  node.name = last.name, node.kind = Kind::kItemProduct, node.client_name = last.client_name;
-  node.functions = last.functions, node.outputs = last.outputs;
+  node.name = last.name, node.kind = Kind::kItemProduct, node.outputs = last.outputs;
+  node.stand_for(last);
   node.inputs = {product.inputs[0], product.inputs[1], element.inputs[0], element.inputs[1], kept};
   node.attributes.set("turned", product.attributes.get_or<bool>("transpose_b", false));
   node.attributes.set("bias", ahead.bias >= 0);

@@ -76,7 +76,7 @@ Edge put_by(LoopChange& loop, const Sum& sum) {
   Function& body = loop.body();
   Node node;
   node.name = body[sum.add].name, node.kind = Kind::kLoopSum;
-  node.client_name = body[sum.add].client_name, node.functions = body[sum.add].functions;
+  node.stand_for(body[sum.add]);
   node.inputs = {sum.variable, waiting};
   std::vector<int64_t> forms;
   for (const NodeId term : sum.terms) {
@@ -99,7 +99,7 @@ void settle(Function& f, NodeId loop, size_t variable, size_t waiting) {
   const Edge from{loop, static_cast<int32_t>(variable)};
   Node node;
   node.name = f[loop].name + "/sum", node.kind = Kind::kLoopSumEnd;
-  node.client_name = f[loop].client_name, node.functions = f[loop].functions;
+  node.stand_for(f[loop]);
   node.outputs = {f.output(from)};
   const Edge sum{f.add(std::move(node)), 0};
   f.replace(from, sum);

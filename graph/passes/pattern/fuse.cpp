@@ -139,7 +139,8 @@ FusedNode fuse(Function& f, const std::vector<NodeId>& members, Kind kind, const
   FusedNode fused{.id = place, .inputs = parts.copy(inside), .outputs = parts.publish(members)};
   Node node;
   node.parts = parts.take();
-  node.name = named.name, node.client_name = named.client_name, node.functions = named.functions;
+  node.name = named.name;
+  node.stand_for(named);
   node.kind = kind, node.op = f.dialect->spelling(kind);
   node.inputs = fused.inputs;
   for (const Edge& edge : fused.outputs) node.outputs.push_back(f.output(edge));
