@@ -53,6 +53,7 @@ void Frame::run_node_observed(const PlannedNode& planned, uint64_t number) {
   ops::Execution execution;
   StepPlace place{*plan_, plan_->steps[static_cast<size_t>(planned.first)]};
   StepPlace::describe(&place, execution.name);
+  execution.name.node = place.step.node->name;  // with the calls that lead to it, as the graph's text has it
   execution.origins = planned.origins;
   execution.device = device_;
   execution.number = number;

@@ -122,6 +122,7 @@ ACTING = {
     "dump_config.enable_dump_debug": "test_dump.py",
     "dump_config.dump_debug_mode": "test_dump.py",
     "enable_exception_dump": "test_dump.py",
+    "op_debug_config": "test_debug.py",
 }
 
 

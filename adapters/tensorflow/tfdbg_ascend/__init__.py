@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each operator of a TensorFlow 2 program on the CPU or GPU gave, as files that dumps of the NPU are compared with.
+"""What each operator of a TensorFlow 2 program gave on the CPU or GPU, as files to compare dumps of the NPU with.
 
     import tfdbg_ascend as dbg
     dbg.set_dump_path("/data/golden")

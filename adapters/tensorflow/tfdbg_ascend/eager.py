@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators outside of functions. They have no names: each type is counted, as in MatMul, MatMul_1, from enable() on."""
+"""Operators outside of functions. Having no names, each type is counted from enable() on, as in MatMul, MatMul_1."""
 
 import ctypes as C
 from collections import Counter

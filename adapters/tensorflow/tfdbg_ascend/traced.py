@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tf.functions: while the dump is on, copies of them run that dump what their nodes give. Tracing sees nothing of it, so
-nothing is traced anew, and switching costs nothing."""
+"""tf.functions: while the dump is on, copies of them run that dump what their nodes give. Tracing sees nothing of it,
+so nothing is traced anew, and switching costs nothing."""
 
 import ctypes as C
 

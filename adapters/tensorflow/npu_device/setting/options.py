@@ -80,7 +80,7 @@ DECLARED = {
     "op_compiler_cache_dir": idle(NO_KERNELS),
     "graph_compiler_cache_dir": idle("compiled functions are kept in memory only"),
     "debug_dir": idle(NO_KERNELS),
-    "op_debug_config": idle(NO_KERNELS + "; ANYNPU_GUARD=1 finds accesses outside of device memory"),
+    "op_debug_config": acts(),
     "enable_exception_dump": acts(0, (0, 1, 2)),
     "dump_config": {
         "enable_dump": acts(False),
