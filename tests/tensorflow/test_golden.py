@@ -55,7 +55,6 @@ def numbers(rows, column):
     return [float(row[column]) for row in rows if row["MaxAbsoluteError"] not in ("", "NaN", "*")]
 
 
-@pytest.mark.promise("what tfdbg_ascend dumps on the CPU is found for the operators of the NPU, by TensorFlow's names")
 def test_nodes_of_the_npu_find_their_counterparts(sides, tmp_path):
     _, mine, golden = sides
     rows = [row for row in compared(tmp_path, mine, golden["1e-3"]) if "Apply" not in row["OpType"]]

@@ -3,7 +3,6 @@
 
 import atexit
 import os
-import warnings
 
 from tfdbg_ascend import eager, library, traced
 
@@ -54,10 +53,4 @@ def start():
     library.load().tfdbg_ascend_set_folder(os.fsencode(_path))
     traced.watch()
     atexit.register(library.load().tfdbg_ascend_finish)
-    if os.environ.get("TF_XLA_FLAGS", "").find("tf_xla_auto_jit") >= 0:
-        warnings.warn(
-            "tfdbg_ascend: TF_XLA_FLAGS lets XLA compile parts of functions, whose inner operators leave no file; "
-            "unset it for the dump",
-            stacklevel=3,
-        )
     enable()
