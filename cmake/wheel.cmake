@@ -3,14 +3,16 @@
 # component wheel):
 #   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, what it links (private_library.cmake) with the
 #                                  licences, vendor-named libraries, headers
-#   anynpu/bin      the migration tool and the comparison tool; the commands exec them, and so do the scripts that guides
+#   anynpu/bin      the migration tool, the comparison tool and atc; the commands exec them, and so do the scripts that guides
 #                   name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
+#   anynpu/tools/precision_tool    the folder that users copy beside their script
 #   anynpu/tools/adump/lib64       the library through which the published msaccucmp reads dump files
 #   tfdbg_ascend    the library of the Python package beside it, which needs none of the others
 #   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
-add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch anynpu-migrate anynpu-compare
+add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch
+                                       anynpu-migrate anynpu-compare anynpu-atc
                                        ascend_dump_parser ${filter_targets})
 
 set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
@@ -37,9 +39,11 @@ foreach(package libprotozero-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
 endforeach()
 install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COMPONENT wheel)
 install(FILES ${tree_sitter_python}/LICENSE DESTINATION anynpu/licenses/tree-sitter-python COMPONENT wheel)
-install(TARGETS anynpu-migrate anynpu-compare RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
+install(TARGETS anynpu-migrate anynpu-compare anynpu-atc RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
 install(TARGETS tfdbg_ascend LIBRARY DESTINATION tfdbg_ascend COMPONENT wheel)
 install(TARGETS ascend_dump_parser LIBRARY DESTINATION anynpu/tools/adump/lib64 COMPONENT wheel)
+install(DIRECTORY tools/precision_tool DESTINATION anynpu/tools COMPONENT wheel PATTERN "*_test.py" EXCLUDE
+        PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 install(FILES tools/anynpu/tools/convert_tf2npu/main.py DESTINATION npu_device/convert_tf2npu COMPONENT wheel)
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")

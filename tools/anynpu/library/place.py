@@ -48,6 +48,11 @@ def comparison():
     return program("anynpu-compare")
 
 
+def conversion():
+    """The program behind atc."""
+    return program("anynpu-atc")
+
+
 def program(name):
     places = [HERE / "bin" / name, ROOT / "build/bin" / name]
     for path in places:

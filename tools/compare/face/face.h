@@ -16,6 +16,8 @@ int overflow_face(const Words& arguments);      ///< what operators overflowed
 int file_compare_face(const Words& arguments);  ///< two arrays of NumPy
 int list_face(const Words& arguments);          ///< which operators were dumped
 int show_face(const Words& arguments);          ///< what is in files: extremes, what is not finite, a histogram
+int summary_face(const Words& arguments);       ///< shape, type and range of tensors; their elements as text
+int difference_face(const Words& arguments);    ///< where two tensors differ by more than is allowed
 
 /// Why -c is refused. The published tool imports modules of Python, which get arrays of NumPy in its own process.
 inline constexpr const char* kNoScripts =

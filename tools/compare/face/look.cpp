@@ -14,6 +14,7 @@
 #include "tools/compare/face/face.h"
 #include "tools/compare/folder/below.h"
 #include "tools/compare/folder/dump_folder.h"
+#include "tools/compare/tensor/each_element.h"
 
 namespace npu::compare {
 namespace {
@@ -21,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace record = graph::record;
 
-constexpr size_t kBlock = 4096;  // elements that are read at a time
 constexpr size_t kBins = 10;
 constexpr size_t kBar = 40;  // signs of the fullest bin
 
@@ -54,16 +54,6 @@ struct Look {
     zeros += value == 0;
   }
 };
-
-template <class Visit>
-void each_element(const View& view, Visit&& visit) {
-  std::array<float, kBlock> block;
-  for (uint64_t first = 0; first < view.count; first += kBlock) {
-    const size_t n = std::min<uint64_t>(kBlock, view.count - first);
-    view.read(first, n, block.data());
-    for (size_t i = 0; i < n; ++i) visit(block[i], first + i);
-  }
-}
 
 /// "[1, 0, 7]" of the element's number in the order of the shape.
 std::string place(uint64_t at, const Shape& shape) {

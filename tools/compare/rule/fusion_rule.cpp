@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "graph/dump/record/graph_text.h"
 #include "graph/dump/record/mapped_file.h"
 #include "tools/compare/exit/refusal.h"
-#include "tools/compare/rule/graph_text.h"
 #include "tools/compare/rule/quantised.h"
 
 namespace npu::compare {
@@ -97,13 +97,12 @@ json read_graph(const std::string& path) {
     const std::string_view text = file.text();
     const size_t first = text.find_first_not_of(" \t\r\n");
     if (first != text.npos && text[first] == '{') return json::parse(text);
-    return parse_graph_text(text);
+    return graph::record::parse_graph_text(text);
   } catch (const json::exception& reason) {
     throw Refusal(Exit::kJson, fmt::format("{} is no fusion file: {}", path, reason.what()));
-  } catch (const Refusal& reason) {
-    throw Refusal(reason.code(), fmt::format("{}: {}", path, reason.what()));
   } catch (const Error& reason) {
-    throw Refusal(Exit::kPath, reason.message());
+    if (reason.code() != Code::kParseFile) throw Refusal(Exit::kPath, reason.message());
+    throw Refusal(Exit::kJson, fmt::format("{}: {}", path, reason.message()));
   }
 }
 

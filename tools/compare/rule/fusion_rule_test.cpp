@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "graph/dump/record/graph_text.h"
 #include "tools/compare/exit/refusal.h"
-#include "tools/compare/rule/graph_text.h"
 
 namespace npu::compare {
 namespace {
@@ -67,7 +67,7 @@ TEST_F(Rules, AreReadFromTheTextOfAGraph) {
 }
 
 TEST_F(Rules, AreTheSameFromAFusionFile) {
-  const FusionRule found = rule(parse_graph_text(kText).dump());
+  const FusionRule found = rule(graph::record::parse_graph_text(kText).dump());
   EXPECT_EQ(found.groups(), rule(kText).groups());
   EXPECT_EQ(found.find("fused").outputs.at(0).shape, (graph::record::Shape{2, 3}));
 }
@@ -84,7 +84,7 @@ TEST_F(Rules, AMistakeIsToldWithItsLine) {
 
 TEST_F(Rules, AnyTextGivesARuleOrARefusal) {
   std::mt19937 random(11);
-  const std::string json = parse_graph_text(kText).dump();
+  const std::string json = graph::record::parse_graph_text(kText).dump();
   for (int i = 0; i < 3000; ++i) {
     std::string damaged(i % 2 ? kText : json);
     for (int change = 0; change < 1 + i % 3; ++change)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/compare/rule/graph_text.h"
-
-#include <fmt/format.h>
+#include "graph/dump/record/graph_text.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "tools/compare/exit/refusal.h"
 
-namespace npu::compare {
+namespace npu::graph::record {
 namespace {
 
 using nlohmann::json;
@@ -39,7 +38,7 @@ class Parser {
 
   bool at_end() const { return at_ == text_.size(); }
   [[noreturn]] void refuse(std::string_view what) const {
-    throw Refusal(Exit::kJson, fmt::format("line {}: {}: this is no dumped graph", line_of(text_, at_), what));
+    fail(Code::kParseFile, "line {}: {}: this is no dumped graph", line_of(text_, at_), what);
   }
 
  private:
@@ -86,10 +85,19 @@ class Parser {
 
   static json bare(std::string_view word) {
     if (word == "true" || word == "false") return word == "true";
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error == std::errc{} && end == word.data() + word.size()) return number;
-    return std::string(word);  // names of enumerations, and fractions, which nobody asks for
+    if (const json whole = number<int64_t>(word); !whole.is_null()) return whole;
+    if (const json fraction = number<double>(word); !fraction.is_null()) return fraction;
+    return std::string(word);  // names of enumerations
+  }
+
+  /// Null for what is none; JSON has no infinities, which stay words.
+  template <class T>
+  static json number(std::string_view word) {
+    T found{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), found);
+    if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(static_cast<double>(found)))
+      return nullptr;
+    return found;
   }
 
   std::string quoted() {
@@ -124,4 +132,4 @@ json parse_graph_text(std::string_view text) {
   return found;
 }
 
-}  // namespace npu::compare
+}  // namespace npu::graph::record

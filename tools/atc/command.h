@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command atc: a dumped graph as JSON (--mode=5).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace npu::atc {
+
+/// Tells how it went on stdout, and why not on stderr. Gives the exit code: 0, else 255 as the vendor's has it.
+int run(const std::vector<std::string>& arguments);
+
+}  // namespace npu::atc
