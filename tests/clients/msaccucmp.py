@@ -6,9 +6,9 @@
 
 Dump files of all element types and formats that the published tool reads are written with protobuf's own package. It
 reads them through our libascend_dump_parser.so. Compared are dumps of the NPU on both sides, and dumps against arrays
-of NumPy by a graph: as a fusion file for both tools, and as the graph's text for ours. Numbers agree within 1e-6,
-relative or in the last place shown; what differs is listed. Some operators are also compared alone (-op): the files
-that both leave have the same names, headers and lines.
+of NumPy by a graph: as the fusion file that our atc makes for both tools, and as the graph's text for ours. Numbers
+agree within 1e-6, relative or in the last place shown; what differs is listed. Some operators are also compared alone
+(-op): the files that both leave have the same names, headers and lines.
 Version it was run with: mindstudio-probe 26.2.0.
 """
 
@@ -28,6 +28,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = Path(os.environ.get("MSPROBE", ROOT / "build/msprobe"))
 OURS = ROOT / "build/bin/anynpu-compare"
+ATC = ROOT / "build/bin/anynpu-atc"
 U64, TEXT, I32, BYTES = 4, 9, 5, 12  # numbers of FieldDescriptorProto.Type
 MESSAGES = {
     "Shape": [("dim", 1, U64, 1)],
@@ -184,8 +185,9 @@ def by_graph(folder):
         if number % 7 == 0:
             ops.append(op(5000 + number, f"cast_{number}", "Cast", [f"{name}:0"], [], "", "", []))
     graph = {"graph": [{"name": "model", "op": ops}]}
-    (folder / "fusion.json").write_text(json.dumps(graph))
     (folder / "ge_proto_00001_Build.txt").write_text(graph_text(graph))
+    made = [f"--om={folder / 'ge_proto_00001_Build.txt'}", f"--json={folder / 'fusion.json'}"]
+    subprocess.run([ATC, "--mode=5", *made], check=True)
     both = ["-m", mine, "-g", golden, "-overflow_detection", "-f"]
     return [*both, folder / "fusion.json"], [*both, folder / "ge_proto_00001_Build.txt"]
 

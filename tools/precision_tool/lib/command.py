@@ -4,6 +4,7 @@
 import argparse
 import os
 import subprocess
+import sys
 
 from . import check, compare, fusion, graph, node, overflow, tensor
 from .config import config as cfg
@@ -143,6 +144,7 @@ def fu(words):
 
 def run(words):
     """run [command]    any command of the shell"""
+    sys.stdout.flush()
     return subprocess.run(" ".join(words), shell=True).returncode
 
 

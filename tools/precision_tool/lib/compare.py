@@ -4,6 +4,7 @@
 import csv
 import datetime
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -169,7 +170,7 @@ def summary(named=None, limit=0.98, most=3):
 
 def show(row):
     print(f"      [{row.index}] {row.left}")
-    print(f"  Left: {row.left.split(' ')}\n  Right: {row.right.split(' ')}")
+    print(f"  Left: {re.split('[ ,]', row.left)}\n  Right: {re.split('[ ,]', row.right)}")
     for title, side in (("Input", "input"), ("Output", "output")):
         print(f"  {title}:")
         print("   " + "\t".join(f"- [{number}]{cosine}" for number, cosine in row.sides[side]))

@@ -4,7 +4,6 @@
 import json
 from pathlib import Path
 
-from . import dump
 from .config import config as cfg
 
 NAME = "fusion_result.json"
@@ -12,7 +11,7 @@ GROUPS = ("graph_fusion", "ub_fusion")
 
 
 def files():
-    folders = [Path(cfg.FUSION_DIR), Path(cfg.DEFAULT_NPU_GRAPH_DIR), Path(cfg.NPU_DIR, dump.RUNS[1], "graph")]
+    folders = [Path(cfg.FUSION_DIR), Path(cfg.DEFAULT_NPU_GRAPH_DIR)]
     return [path for folder in folders for path in sorted(folder.rglob(NAME))]
 
 
