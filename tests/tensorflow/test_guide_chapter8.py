@@ -158,14 +158,12 @@ def test_overflows_are_found(project):
 
 
 def test_a_run_without_overflows_says_so(project):
-    project.train("overflow")
     assert "no operator overflowed" in project.tool("ac")
 
 
 @pytest.mark.promise("fusions are closed and compared with open ones by the guide's own commands (8.6)")
 def test_a_fusion_is_examined(project):
     """8.6: fusion_off, dumps with fusions and without, atc, msaccucmp -f -cf, fusion_switch."""
-    assert project.train() == project.train("fusion_off")
     project.train("dump")
     project.keep()
     on = project.atc("debug_1", "test_on.json")
@@ -178,8 +176,9 @@ def test_a_fusion_is_examined(project):
                 "-f", on, "-cf", off, "-out", "out_dir", code=2)  # fmt: skip
     (result,) = (project.folder / "out_dir").glob("result_*.csv")
     with open(result, newline="") as file:
-        rows = {row["TensorIndex"]: row for row in csv.DictReader(file)}
-    assert float(rows["sequential/conv1/Relu:output:0"]["CosineSimilarity"]) > 0.999999
+        cosines = {row["TensorIndex"]: row["CosineSimilarity"] for row in csv.DictReader(file)}
+    compared = {index: float(cosine) for index, cosine in cosines.items() if cosine != "NaN"}
+    assert compared[f"{PLANTED}:output:0"] > 0.999999 and min(compared.values()) > 0.999999
     switches = project.folder / "precision_tool/lib/config/fusion_switch.cfg"
     switches.write_text(
         '{\n"Switch":{\n"GraphFusion":{\n"variable_update":"off",\n},\n"UBFusion":{}\n}\n}\n'
@@ -281,7 +280,7 @@ def test_wrong_use_is_told(project, line, reason):
 
 
 def test_actions_are_checked(project):
+    start = "import sys; from precision_tool.lib import adapter; adapter.wanted(sys.argv[1])"
     for action, reason in (("dumb", "none of dump, overflow"), ("dump|overflow", "exclude each other")):
-        (project.folder / "train.py").write_text(TRAIN.format(edit=EDIT.format(action)))
-        done = subprocess.run([sys.executable, "train.py"], cwd=project.folder, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", start, action], cwd=project.folder, capture_output=True, text=True)
         assert done.returncode == 1 and reason in done.stderr
