@@ -2,7 +2,6 @@
 """What a training script of TensorFlow 2 imports: import precision_tool.tf_config as npu_tf_config. Importing it seeds
 all random numbers, so that two runs can be compared."""
 
-import os
 import random
 
 import numpy as np
@@ -16,7 +15,6 @@ SESSIONS = ("sess_dump", "estimator_dump", "session_dump_config", "estimator_dum
 
 def seed_everything(seed=cfg.DUMP_SEED):
     """Seeds Python, NumPy and TensorFlow. TF_DETERMINISTIC_OPS stays: it would change the graphs."""
-    os.environ["PYTHONHASHSEED"] = str(seed)
     random.seed(seed)
     np.random.seed(seed)
     tf.random.set_seed(seed)
