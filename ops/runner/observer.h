@@ -44,6 +44,7 @@ struct Execution {
   std::vector<Seen> inputs;
   std::vector<double> numbers;  ///< host numbers of floating types that the client gave; none of a graph's node
   std::vector<Seen> outputs;    ///< before it runs their elements mean nothing, nor does a shape that the data decide
+  Operator* op = nullptr;       ///< whose parameters_of() tell the rest; null of a graph's node
 
   // Known once it has run.
   bool computes = true;  ///< false where it only moves elements: what is infinite in its results was so before

@@ -59,6 +59,7 @@ Execution execution_of(int device, Operator& op, const Caller& caller) {
     execution.number = stream->running_number();
   }
   execution.cost_ns = op.cost();
+  execution.op = &op;
   execution.computes = may_overflow(op);
   see_tensors(op, execution);
   see_numbers(op, execution);

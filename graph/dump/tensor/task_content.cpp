@@ -15,18 +15,6 @@
 namespace npu::graph {
 namespace {
 
-Blob bytes_copied(const Tensor& tensor) {
-  Blob blob(static_cast<size_t>(bytes_of(tensor)));
-  if (blob.size == 0) return blob;
-  if (tensor.contiguous()) {
-    std::memcpy(blob.bytes.get(), tensor.bytes(), blob.size);
-    return blob;
-  }
-  const Tensor copy = make_tensor(blob.bytes.get(), tensor.dtype, tensor.shape);
-  ops::Call("copy").set("self", ops::Operand{tensor, {}}).set("out", copy).run();
-  return blob;
-}
-
 record::DumpTensor described(const Tensor& tensor) {
   record::DumpTensor out;
   out.data_type = record::data_type_of(tensor.dtype);
@@ -56,6 +44,18 @@ constexpr std::string_view kStatisticsHead =
     "Negative Inf Count,Positive Inf Count\n";
 
 }  // namespace
+
+Blob bytes_copied(const Tensor& tensor) {
+  Blob blob(static_cast<size_t>(bytes_of(tensor)));
+  if (blob.size == 0) return blob;
+  if (tensor.contiguous()) {
+    std::memcpy(blob.bytes.get(), tensor.bytes(), blob.size);
+    return blob;
+  }
+  const Tensor copy = make_tensor(blob.bytes.get(), tensor.dtype, tensor.shape);
+  ops::Call("copy").set("self", ops::Operand{tensor, {}}).set("out", copy).run();
+  return blob;
+}
 
 uint64_t unique_now() {
   static std::atomic<uint64_t> last{0};

@@ -19,6 +19,9 @@ std::string name_of_file(const ops::Execution& execution, uint64_t now);
 /// aclnnAdd is the name of a call, and Add its type.
 std::string type_of(const ops::Execution& execution);
 
+/// The elements in their order, wherever in memory they are.
+Blob bytes_copied(const Tensor& tensor);
+
 /// Tensors as they are now, or what is to be said of them.
 class TaskContent {
  public:
