@@ -72,6 +72,18 @@ constexpr std::string_view kUntouched =
     "  %8 = Mean(%7) T=float32 : float32?  \"mean\"\n"
     "  return %8\n";
 
+TEST(Precision, WhatTheEnvironmentKeepsIsAsTheGraphSaysWhateverElseIsSet) {
+  Precision precision = asked({{"precision_mode", "force_fp16"},
+                               {"customize_dtypes", "product::InputDtype:float16,float16,OutputDtype:float16"}});
+  precision.keep("product\nelsewhere\nsum\n");
+  Function f = layer();
+  EXPECT_EQ(run(f, precision),
+            "product float32 (ANYNPU_KEEP_DTYPE)\n"
+            "sum float32 (ANYNPU_KEEP_DTYPE)\n"
+            "relu float16 (force_fp16)\n"
+            "mean float16 (force_fp16)\n");
+}
+
 TEST(Precision, NothingAskedNothingToldNothingChanged) {
   Function f = layer();
   EXPECT_EQ(run(f, {}), "");

@@ -97,6 +97,7 @@ class Chooser {
   void decide(NodeId id) {
     const Node& node = f_[id];
     if (mode_.policy == PrecisionPolicy::kOrigin) return keep(id, mode_.name);
+    if (precision_.keeps(node)) return keep(id, "ANYNPU_KEEP_DTYPE");
     bool by_name = false;
     if (const DTypeRule* rule = precision_.dtype_rule(node, by_name)) return customize(id, *rule, by_name);
     if (at(id).source == DType::kUndefined) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which dtype each node of a function is to compute, and why. For a node the first of these decides: a line of
-// customize_dtypes that names it, one that names its operator, keep_dtype_scope, op_precision_mode, the mode with its
-// lists.
+// In which dtype each node of a function is to compute, and why. For a node the first of these decides: what the
+// environment keeps (graph/run/switched_off.h), a line of customize_dtypes that names it, one that names its operator,
+// keep_dtype_scope, op_precision_mode, the mode with its lists.
 #pragma once
 
 #include <string>

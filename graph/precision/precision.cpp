@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "device/process/soc.h"
 #include "graph/ir/ir_type.h"
 
@@ -124,6 +125,10 @@ std::vector<std::string> Precision::set(std::string_view option, std::string_vie
          option);
   }
   return notices;
+}
+
+void Precision::keep(std::string_view names) {
+  each_line(names, [&](std::string_view name) { kept_.emplace(name); });
 }
 
 List Precision::list_of(const OperatorPrecision& op, bool& moved) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,10 @@ class Precision {
   /// sentences about what in it has no effect. Raises 161002, for files with line and column, and changes nothing then.
   std::vector<std::string> set(std::string_view option, std::string_view value);
 
+  /// The nodes that the lines of `names` name compute in the dtype that the graph says, whatever was set.
+  void keep(std::string_view names);
+  bool keeps(const Node& node) const { return kept_.contains(node.name); }
+
   const PrecisionMode& mode() const { return mode_; }
   /// True when nothing was asked for: nodes stay as they are, and nobody wants to be told why.
   bool idle() const { return mode_.policy == PrecisionPolicy::kOrigin && !asked_; }
@@ -71,6 +76,7 @@ class Precision {
 
   PrecisionMode mode_;
   bool asked_ = false;
+  std::set<std::string, std::less<>> kept_;
   std::map<std::string_view, List> moved_;  ///< by operator of TensorFlow
   std::vector<DTypeRule> node_dtypes_, operator_dtypes_;
   std::vector<ImplementationRule> node_implementations_, operator_implementations_;

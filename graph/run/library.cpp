@@ -6,6 +6,7 @@
 #include "graph/passes/pass.h"
 #include "graph/run/executable.h"
 #include "graph/run/saturation.h"
+#include "graph/run/switched_off.h"
 
 namespace npu::graph {
 
@@ -78,6 +79,7 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   PassOptions options;
   options.skip = off_;
   options.precision = precision_;
+  obey_environment(options);
   if (listeners_.wants_stages()) {
     options.watch = [&](std::string_view stage, const Function& f) { listeners_.staged(stage, f, program_, role); };
   }
