@@ -19,14 +19,15 @@ namespace {
 
 constexpr int kUsage = 2;
 using Face = int (*)(const Words&);
-constexpr std::array<std::pair<std::string_view, Face>, 8> kFaces = {{{"compare", compare_face},
+constexpr std::array<std::pair<std::string_view, Face>, 9> kFaces = {{{"compare", compare_face},
                                                                       {"convert", convert_face},
                                                                       {"overflow", overflow_face},
                                                                       {"file_compare", file_compare_face},
                                                                       {"list", list_face},
                                                                       {"show", show_face},
                                                                       {"summary", summary_face},
-                                                                      {"difference", difference_face}}};
+                                                                      {"difference", difference_face},
+                                                                      {"digest", digest_face}}};
 
 constexpr const char* kHelp =
     "usage: msaccucmp COMMAND [options]\n\n"
@@ -37,7 +38,8 @@ constexpr const char* kHelp =
     "  list          the operators of a dump (ours)\n"
     "  show          what is in files: extremes, what is not finite, a histogram (ours)\n"
     "  summary       shape, type and range of tensors, in a line each; their elements as text (ours)\n"
-    "  difference    where two tensors differ by more than is allowed (ours)\n\n"
+    "  difference    where two tensors differ by more than is allowed (ours)\n"
+    "  digest        two runs, by digests of what each operator read and wrote (ours)\n\n"
     "msaccucmp COMMAND -h tells the options.\n";
 
 int run(Face face, const Words& arguments) {

@@ -15,6 +15,7 @@ int convert_face(const Words& arguments);       ///< dump files to arrays of Num
 int overflow_face(const Words& arguments);      ///< what operators overflowed
 int file_compare_face(const Words& arguments);  ///< two arrays of NumPy
 int list_face(const Words& arguments);          ///< which operators were dumped
+int digest_face(const Words& arguments);        ///< two runs, by digests of what each operator read and wrote
 int show_face(const Words& arguments);          ///< what is in files: extremes, what is not finite, a histogram
 int summary_face(const Words& arguments);       ///< shape, type and range of tensors; their elements as text
 int difference_face(const Words& arguments);    ///< where two tensors differ by more than is allowed
