@@ -10,7 +10,8 @@
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
-- ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device."""
+- ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device;
+- ANYNPU_DIGEST begins to write digests of what operators read and write, there too."""
 
 import sys
 
@@ -57,6 +58,8 @@ def observed(package, path):
     if asked("ANYNPU_NAN_CHECK"):
         launch_and_wait()
         beginners.append("anynpu.nan_check.start")
+    if asked("ANYNPU_DIGEST"):
+        beginners.append("anynpu.repeat.start")
     if not beginners:
         return None
     from anynpu import after_import

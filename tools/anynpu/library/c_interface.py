@@ -9,6 +9,7 @@
 #   acl/include/anynpu/collective.h
 #   acl/include/anynpu/graph.h
 #   acl/include/anynpu/nonfinite.h
+#   acl/include/anynpu/digest.h
 # ruff: noqa
 # fmt: off
 
@@ -193,6 +194,7 @@ class Nonfinite(C.Structure):
 
 FUNCTIONS = {
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
+    "anynpu_digest_start": (C.c_int, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_client_variable": (None, C.CFUNCTYPE(None, C.POINTER(ClientVariable), C.c_void_p), C.c_void_p,),
     "anynpu_each_collective_plan": (C.c_int32, C.c_uint32, C.CFUNCTYPE(None, C.POINTER(CollectivePlan), C.c_void_p), C.c_void_p,),
     "anynpu_each_function": (None, C.CFUNCTYPE(None, C.POINTER(Function), C.c_void_p), C.c_void_p,),

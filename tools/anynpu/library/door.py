@@ -108,3 +108,13 @@ def watch_nonfinite(tell):
     visit = call.argtypes[0](lambda found, _: tell(_copy(found.contents))) if tell else call.argtypes[0]()
     WATCHING.append(visit)
     call(visit, None)
+
+
+def digest_start(file, place, tell):
+    """From now on writes digests of what operators read and write; tell(type) is called when the one at `place` has
+    run. ValueError with the reason where it cannot."""
+    call = running().anynpu_digest_start
+    visit = call.argtypes[2](lambda kind, _: tell(kind.decode()))
+    WATCHING.append(visit)
+    if call(str(file).encode(), place.encode() if place else None, visit, None):
+        raise ValueError(running().anynpu_recent_reason().decode())

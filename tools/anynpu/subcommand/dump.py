@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looks at data dumps: `list FOLDER` the operators of a dump, `show FILE…` what is in files (extremes, what is not
-finite, a histogram), `convert` to arrays of NumPy, `overflow` which operators overflowed, `compare` with another run.
+finite, a histogram), `convert` to arrays of NumPy, `overflow` which operators overflowed, `compare` with another run,
+`digest A B` two runs by digests of all operators.
 The work is done by a program of its own, which this starts; it is also msaccucmp. (docs/precision.md tells more.)"""
 
 import os

@@ -4,14 +4,20 @@ torch-npu's transfer_to_npu, so that a script written for a GPU needs no change;
 scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script,
 and which operators of a PyTorch script torch-npu ran on the host: how often, bytes in and out, and the line. --strict
 makes such an operator an error at its line. --nan-check names the operator that made the first infinity or NaN, and the
-line. Everything after the script's name belongs to the script."""
+line. --repeat N runs the script N times and names the first operator whose result differs; --bisect finds the fewest
+fusion passes, or nodes of reduced precision, that move its loss. Everything after the script's name belongs to the
+script."""
 
 import os
 import sys
 from argparse import REMAINDER
 from pathlib import Path
 
+from anynpu.bisect import search
 from anynpu.library import place, version
+from anynpu.repeat import repeat
+
+VALUED = ("--repeat", "--digest", "--bisect", "--watch", "--golden", "--tolerance")
 
 
 def add_arguments(parser):
@@ -30,6 +36,25 @@ def add_arguments(parser):
         action="store_true",
         help="tell on stderr which operator made the first infinity or NaN of finite inputs, and the line",
     )
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=int,
+        help="run N times; name the first operator that reads the same and writes something else",
+    )
+    parser.add_argument("--digest", metavar="FOLDER", help="keep digests of all operators, for anynpu dump digest")
+    parser.add_argument(
+        "--bisect", choices=("fusion", "precision"), help="find what has to be switched off to move the loss back"
+    )
+    parser.add_argument("--watch", metavar="REGEX", help="with --bisect: the loss in what the script prints, in ( )")
+    parser.add_argument("--series", action="store_true", help="with --bisect: every loss printed, not the last alone")
+    parser.add_argument("--golden", metavar="VALUE|FILE", help="with --bisect: the loss, or series, that is right")
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="R",
+        help="with --bisect: how near, relative to it, is right (default: a tenth of the way, at most 0.02)",
+    )
     parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     parser.add_argument("script", metavar="SCRIPT", help="the Python script to run")
     parser.add_argument("arguments", metavar="…", nargs=REMAINDER, help="its arguments")
@@ -37,11 +62,26 @@ def add_arguments(parser):
 
 def spelled_out(arguments):
     """--report alone says where: without a value argparse would take the script's name for one."""
-    script = next((i for i, one in enumerate(arguments) if not one.startswith("-")), len(arguments))
+    valued = {i + 1 for i, one in enumerate(arguments) if one in VALUED}
+    script = next((i for i, one in enumerate(arguments) if not one.startswith("-") and i not in valued), len(arguments))
     return ["--report=1" if one == "--report" else one for one in arguments[:script]] + arguments[script:]
 
 
-def environment(transfer, report=None, strict=False, nan_check=False):
+def check_together(options):
+    """ValueError for what has no sense beside each other."""
+    several = [f"--{name}" for name in ("repeat", "bisect") if getattr(options, name)]
+    single = [f"--{name}" for name in ("report", "nan_check", "digest") if getattr(options, name)]
+    if several and len(several + single) > 1:
+        both = ", ".join(several + single).replace("_", "-")
+        raise ValueError(f"{both} exclude each other: {several[0]} runs the script several times; ask for one of them")
+    watches = [f"--{name}" for name in ("watch", "series", "golden", "tolerance") if getattr(options, name)]
+    if watches and not options.bisect:
+        raise ValueError(f"{', '.join(watches)} says something of a loss, which only --bisect looks at")
+    if options.repeat is not None and options.repeat < 2:
+        raise ValueError(f"--repeat is {options.repeat}; give 2 or more, for runs are compared with the first")
+
+
+def environment(transfer, report=None, strict=False, nan_check=False, digest=None):
     """What the script's process needs on top of ours."""
     out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
     if transfer:
@@ -52,6 +92,8 @@ def environment(transfer, report=None, strict=False, nan_check=False):
         out["ANYNPU_STRICT"] = "1"
     if nan_check:
         out["ANYNPU_NAN_CHECK"] = "1"
+    if digest:
+        out["ANYNPU_DIGEST"] = str(Path(digest).absolute())
     return out
 
 
@@ -69,9 +111,19 @@ def check_frameworks():
 def execute(options):
     if not options.module and not Path(options.script).is_file():
         raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
+    check_together(options)
+    if options.digest and not Path(options.digest).is_dir():
+        raise ValueError(f"--digest is {options.digest}, which is no folder; make it first")
     check_frameworks()
-    os.environ.update(environment(not options.no_transfer, options.report, options.strict, options.nan_check))
+    asked = (options.report, options.strict, options.nan_check, options.digest)
+    os.environ.update(environment(not options.no_transfer, *asked))
     target = ["-m", options.script] if options.module else [options.script]
+    command = [sys.executable, *target, *options.arguments]
+    if options.repeat:
+        return repeat.execute(command, options.repeat)
+    if options.bisect:
+        loss = (options.watch, options.series, options.golden, options.tolerance)
+        return search.execute(options.bisect, command, *loss)
     sys.stdout.flush()
     # The script gets a process that looks as if it had been started by hand: its own argv, no frame of ours.
-    os.execv(sys.executable, [sys.executable, *target, *options.arguments])
+    os.execv(sys.executable, command)

@@ -2,6 +2,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from anynpu.command_test import anynpu
 
 SHOW = "import json, os, sys; print(json.dumps([sys.argv[1:], __name__, dict(os.environ)]))"
@@ -65,3 +67,25 @@ def test_the_exit_code_is_the_scripts(tmp_path):
 def test_a_missing_script_is_named():
     code, _, err = anynpu("run", "nowhere.py")
     assert code == 1 and err == "anynpu run: there is no file nowhere.py; give the path of a Python script\n"
+
+
+def test_digests_are_asked_for_by_a_variable(tmp_path):
+    assert run(tmp_path, "--digest", str(tmp_path))[2]["ANYNPU_DIGEST"] == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--repeat", "2", "--report"], "--repeat, --report exclude each other"),
+        (["--bisect", "fusion", "--nan-check"], "--bisect, --nan-check exclude each other"),
+        (["--repeat", "1"], "--repeat is 1; give 2 or more"),
+        (["--golden", "1.5"], "--golden says something of a loss, which only --bisect looks at"),
+        (["--digest", "/nowhere"], "--digest is /nowhere, which is no folder; make it first"),
+        (["--bisect", "fusion", "--watch", "("], "--watch '(' is no regular expression"),
+    ],
+)
+def test_what_has_no_sense_together_is_refused(tmp_path, options, reason):
+    script = tmp_path / "script.py"
+    script.write_text("")
+    code, _, err = anynpu("run", *options, str(script))
+    assert code == 1 and err.startswith(f"anynpu run: {reason}")
