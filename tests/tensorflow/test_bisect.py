@@ -14,17 +14,23 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 
 LAYER_NORM = """import npu_device as npu
+import numpy as np
 import tensorflow as tf
 npu.open().as_default()
 tf.keras.utils.set_random_seed(1)
-model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.LayerNormalization(),
-                             tf.keras.layers.Dense(1, "relu")])
+layers = tf.keras.layers
+model = tf.keras.Sequential([layers.Input((8,)), layers.Dense(16), layers.LayerNormalization(), layers.Dense(1)])
+optimizer = tf.keras.optimizers.SGD(0.1)
+x = tf.constant(np.random.default_rng(0).normal(size=(16, 8)).astype("float32"))
 @tf.function
 def step(x):
-    y = x * 3.0 + 1.0
-    return tf.reduce_mean(model(y, training=True) ** 2)
-for i in range(4):
-    print("loss:", repr(float(step(tf.random.stateless_normal([16, 8], [1, i])))))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(model(x, training=True) ** 2)
+    found = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(found, model.trainable_variables))
+    return loss
+for _ in range(4):
+    print("loss:", repr(float(step(x))))
 """
 OVERFLOW = """import npu_device as npu
 import tensorflow as tf
