@@ -19,6 +19,7 @@ COMMANDS = {
     "precision": "show what a precision mode of TensorFlow makes of each operator",
     "dump": "look at data dumps of operators: list, show, convert, compare (also installed as msaccucmp)",
     "logs": "show what processes logged, or export the log files (also as msnpureport)",
+    "compare": "name the first operator of a run that computes something else than a golden one's",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
@@ -58,7 +59,7 @@ def command(arguments):
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["run"]:
         arguments = ["run", *run.spelled_out(arguments[1:])]
-    if arguments[:1] in (["migrate"], ["dump"]):  # their options are the programs' own, -h too
+    if arguments[:1] in (["migrate"], ["dump"], ["compare"]):  # their options are the programs' own, -h too
         module = importlib.import_module(f"anynpu.subcommand.{arguments[0]}")
         options = argparse.Namespace(command=arguments[0], execute=module.execute, arguments=arguments[1:])
     else:

@@ -74,6 +74,7 @@ void say(std::string_view level, std::string_view text) {
 
 int dispatch(const Words& arguments) {
   const std::string name = arguments.empty() ? "" : arguments[0];
+  if (name == "runs") return runs_face({arguments.begin() + 1, arguments.end()});  // has words and codes of its own
   for (const auto& [known, face] : kFaces)
     if (known == name) return run(face, {arguments.begin() + 1, arguments.end()});
   const bool help = name == "-h" || name == "--help";

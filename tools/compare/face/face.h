@@ -25,6 +25,10 @@ inline constexpr const char* kNoScripts =
     "-c: conversions and algorithms of one's own are modules of Python that the published tool imports; here they are "
     "built in. Write the tensors with convert -t npy and apply yours to the arrays, or use the published msaccucmp.";
 
+/// `anynpu compare`: the first operator that differs. 0: none, 1: one, 2: the command line, 3: nothing to compare,
+/// 4: too little of it.
+int runs_face(const Words& arguments);
+
 /// Chooses by the first argument, and turns what is raised into a line on stderr and the exit code.
 int dispatch(const Words& arguments);
 
