@@ -192,7 +192,10 @@ void pair_steps(const Places& mine, const Places& golden, Choice& choice) {
   if (!choice.steps.empty()) return;
   choice.steps.emplace_back(*mine[0], *golden[0]);
   choice.notes.push_back(
-      fmt::format("no step of one number on both sides: {} is compared with {}", mine[0]->folder, golden[0]->folder));
+      golden[0]->kind == Kind::kArrays
+          ? std::string("golden: arrays tell no step; they are compared with the first one of the run")
+          : fmt::format("no step of one number on both sides: {} is compared with {}", mine[0]->folder,
+                        golden[0]->folder));
 }
 
 }  // namespace
