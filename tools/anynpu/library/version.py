@@ -2,11 +2,12 @@
 """Versions of what is installed, read from package metadata: nothing is imported."""
 
 import re
-from importlib import metadata
 
 
 def installed(package):
     """The version of an installed package, None if it is not there. Build suffixes (+cpu) are left out."""
+    from importlib import metadata  # slow; most commands need no version
+
     try:
         return metadata.version(package).split("+")[0]
     except metadata.PackageNotFoundError:
@@ -19,6 +20,8 @@ def anynpu():
 
 def pins(extra):
     """{package: pinned version} of one extra of our own package, as pyproject.toml declares it."""
+    from importlib import metadata
+
     found = {}
     try:
         requirements = metadata.requires("anynpu") or []
