@@ -17,11 +17,16 @@ namespace {
 
 constexpr int kSame = 0, kDifferent = 1, kRefused = 3, kLittle = 4;  // 2: the command line
 constexpr std::string_view kUse =
-    "usage: anynpu compare RUN GOLDEN [--csv FILE] [--html FILE] [--graph FILE|FOLDER] [--coverage PERCENT]\n"
-    "Names the first operator of RUN whose inputs agree with GOLDEN's and whose output does not. RUN: a dump of the "
-    "NPU, "
-    "or of msprobe.\nGOLDEN: another one, or arrays {operator}.{output}.{time}.npy of a framework. Folders of any "
-    "level.\n";
+    "usage: anynpu compare RUN GOLDEN [OPTIONS]\n\n"
+    "Names the first operator of RUN whose inputs agree with GOLDEN's and whose output does not.\n"
+    "RUN: a dump of the NPU. GOLDEN: another one, or arrays {operator}.{output}.{time}.npy of a framework.\n"
+    "Or both are dumps of msprobe. Folders of any level.\n\n"
+    "  --csv FILE            all outputs that were compared, as a table\n"
+    "  --html FILE           a page with pictures\n"
+    "  --graph FILE|FOLDER   the run's graph, ge_proto_*_Build.txt, where it is not found by itself\n"
+    "  --coverage PERCENT    of the operators must have a partner (30)\n\n"
+    "Exit codes: 0 no difference, 1 an operator was named, 2 the command line, 3 nothing to compare, 4 too little of "
+    "it.\n";
 
 struct Request {
   std::string run, golden, csv, html, graph;
