@@ -17,12 +17,12 @@
 #include "graph/dump/record/dump_file.h"
 #include "graph/dump/record/dump_name.h"
 #include "graph/dump/record/format.h"
+#include "graph/dump/record/graph_text.h"
 #include "graph/dump/record/mapping.h"
 #include "tools/compare/exit/refusal.h"
 #include "tools/compare/metric/measure.h"
 #include "tools/compare/overflow/record.h"
 #include "tools/compare/rule/fusion_rule.h"
-#include "tools/compare/rule/graph_text.h"
 #include "tools/compare/tensor/npy.h"
 
 namespace npu::compare {
@@ -143,7 +143,7 @@ std::vector<Reader> readers() {
   array.append(60, '\x3f');
   return {{"a dump file", dump_file(), read_dump},
           {"a graph's text", graph_text(), read_rule},
-          {"a fusion file", parse_graph_text(graph_text()).dump(1), read_rule},
+          {"a fusion file", graph::record::parse_graph_text(graph_text()).dump(1), read_rule},
           {"an array", array, read_array},
           {"mapping.csv", "12,Add.x_lxslice0.1.2.1600000000000000\n13,\"A.sgt_graph_3_y.1.1600000000000000\"\n",
            read_names}};

@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "graph/dump/record/data_type.h"
 #include "graph/dump/record/dump_name.h"
+#include "graph/dump/record/graph_text.h"
 #include "graph/dump/record/mapped_file.h"
 #include "tools/compare/exit/refusal.h"
-#include "tools/compare/rule/graph_text.h"
 
 namespace npu::compare {
 namespace {
@@ -135,7 +135,7 @@ Operator operator_of(const json& node) {
 
 void read_graph(const std::string& text, std::vector<Operator>& operators) {
   const record::MappedFile file(text);
-  const json parsed = parse_graph_text(file.text());
+  const json parsed = record::parse_graph_text(file.text());
   for (const json& graph : parsed.at("graph"))
     if (graph.contains("op"))
       for (const json& node : graph.at("op")) operators.push_back(operator_of(node));
@@ -179,7 +179,7 @@ std::vector<Operator> read_graphs(const std::vector<std::string>& texts, std::ve
     try {
       read_graph(text, operators);
     } catch (const Error& reason) {
-      notes.push_back(reason.message());
+      notes.push_back(fmt::format("{}: {}", text, reason.message()));
     } catch (const std::exception& reason) {
       notes.push_back(fmt::format("{}: {}", text, reason.what()));
     }
