@@ -8,6 +8,7 @@
 #include "graph/ir/node_error.h"
 #include "graph/plan/binding.h"
 #include "graph/run/saturation.h"
+#include "ops/runner/inside.h"
 
 namespace npu::graph {
 Frame::Frame(std::shared_ptr<const Plan> plan, Environment& environment)
@@ -112,6 +113,8 @@ void Frame::run_step(size_t i) {
     at_node(*step.node, [&] { step.body(*this); });
   } else {
     if (outdated(i)) at_node(*step.node, [&] { bind(i); });
+    if (ops::InsideScope::open()) [[unlikely]]
+      return at_node(*step.node, [&] { ops::InsideScope::run(*operators_[i]); });
     at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here
   }
 }

@@ -50,6 +50,7 @@ class Frame {
   ops::Parameters parameters(const PlannedNode& planned) const;
   void see(const Planned& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
   void see_results(const PlannedNode& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
+  ops::Parts parts_of(const PlannedNode& planned) const;
   void bind(size_t step);
   bool outdated(size_t step) const { return state_[step] != Bound::kNow; }
   std::byte* address(const Slot& slot, SlotId id) const;

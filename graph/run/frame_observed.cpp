@@ -5,6 +5,7 @@
 #include "graph/run/frame.h"
 #include "graph/run/run_scope.h"
 #include "graph/run/saturation.h"
+#include "ops/runner/inside.h"
 #include "ops/runner/observer.h"
 
 namespace npu::graph {
@@ -61,9 +62,12 @@ void Frame::run_node_observed(const PlannedNode& planned, uint64_t number) {
   std::vector<Value> held;
   for (const Planned& input : planned.inputs) see(input, execution.inputs, held);
   see_results(planned, execution.outputs, held);
+  if (planned.node->parts) execution.parts = [&] { return parts_of(planned); };
   ops::Observation observation(execution);
+  const bool inside = ops::observed_inside();
   held.clear();  // a variable that is held would be copied when it is written
   try {
+    const ops::InsideScope scope(inside ? &execution : nullptr);
     for (int32_t i = planned.first; i < planned.end; ++i) run_allocated(static_cast<size_t>(i));
   } catch (const Error& error) {
     execution.parameters = parameters(planned);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "ops/operator.h"
+#include "ops/runner/inside.h"
 #include "ops/runner/overflow.h"
 
 namespace npu::ops {
@@ -37,7 +38,10 @@ class Call {
     return *this;
   }
   void compute() {
-    op_->run();
+    if (InsideScope::open()) [[unlikely]]
+      InsideScope::run(*op_);
+    else
+      op_->run();
     saturate_results(*op_);
   }
   int64_t cost() const { return op_->cost(); }

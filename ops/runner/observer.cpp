@@ -54,7 +54,8 @@ Observation::Observation(Execution& execution) : witness_(execution.overflows) {
     observers_ = table().all;
   }
   for (const auto& observer : observers_)
-    if (auto watch = observer->start(execution)) watches_.push_back(std::move(watch));
+    if (execution.within == nullptr || observer->looks_inside())
+      if (auto watch = observer->start(execution)) watches_.push_back(std::move(watch));
 }
 
 void Observation::finished(const Execution& execution) {
@@ -63,6 +64,11 @@ void Observation::finished(const Execution& execution) {
 
 void Observation::failed(const Execution& execution, const Error& error) {
   for (const auto& watch : watches_) watch->failed(execution, error);
+}
+
+bool observed_inside() {
+  const std::lock_guard lock(table().mutex);
+  return std::any_of(table().all.begin(), table().all.end(), [](const auto& one) { return one->looks_inside(); });
 }
 
 void see_tensors(Operator& op, Execution& execution) {

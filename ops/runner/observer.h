@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,6 +32,16 @@ struct Seen {
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 Parameters parameters_of(Operator& op);
 
+/// What a fused node stands for: the operators of its parts, which nobody has prepared or runs. The `data` of their
+/// tensors is the number of a place and no address; `given` and `results` say which place is which memory.
+struct Parts {
+  struct Place {
+    Tensor place, memory;
+  };
+  std::vector<std::unique_ptr<Operator>> operators;  ///< in order
+  std::vector<Place> given, results;
+};
+
 /// A task that runs.
 struct Execution {
   device::TaskName name;
@@ -45,6 +56,10 @@ struct Execution {
   std::vector<double> numbers;  ///< host numbers of floating types that the client gave; none of a graph's node
   std::vector<Seen> outputs;    ///< before it runs their elements mean nothing, nor does a shape that the data decide
   Operator* op = nullptr;       ///< whose parameters_of() tell the rest; null of a graph's node
+
+  Operator* op = nullptr;             ///< what runs; null of a graph's node, and of a collective
+  const Execution* within = nullptr;  ///< the node that runs it; for observers that look inside
+  std::function<Parts()> parts = {};  ///< of a fused node; raises the reason where its parts are no operators
 
   // Known once it has run.
   bool computes = true;  ///< false where it only moves elements: what is infinite in its results was so before
@@ -69,6 +84,8 @@ class Observer {
   /// Before the task runs; null when it is of no interest. Must neither throw nor run tasks, and may be called from
   /// several threads at once, as finished() and failed() may.
   virtual std::unique_ptr<Watch> start(const Execution& execution) = 0;
+  /// Whether it sees the operators inside of a graph's node too, between the start and the end of the node.
+  virtual bool looks_inside() const { return false; }
 };
 
 /// From now on `observer` sees all tasks of the process; those that run already it does not.
@@ -96,6 +113,8 @@ class Observation {
   OverflowWitness witness_;
 };
 
+/// Whether anybody looks inside of nodes.
+bool observed_inside();
 /// The tensors of an operator that have memory; of a list of calls, those of all members.
 void see_tensors(Operator& op, Execution& execution);
 /// Its host numbers.

@@ -2,6 +2,7 @@
 #include "ops/runner/runner.h"
 
 #include "device/queue/stream.h"
+#include "ops/runner/inside.h"
 
 namespace npu::ops {
 namespace {
@@ -54,6 +55,7 @@ Execution execution_of(int device, Operator& op, const Caller& caller) {
   Execution execution;
   caller.describe(caller.context, execution.name);
   execution.device = device;
+  execution.op = &op;
   if (const device::Stream* stream = device::Stream::running()) {
     execution.stream = stream->id();
     execution.number = stream->running_number();
@@ -67,6 +69,18 @@ Execution execution_of(int device, Operator& op, const Caller& caller) {
 }
 
 }  // namespace
+
+void InsideScope::run(Operator& op) {
+  const Execution* const node = current_->node_;
+  const InsideScope closed(nullptr);
+  Execution execution;
+  execution.name = node->name, execution.device = node->device;
+  execution.op = &op, execution.within = node;
+  see_tensors(op, execution);
+  Observation observation(execution);
+  op.run();
+  observation.finished(execution);
+}
 
 void detail::run_observed(int device, Operator& op, const Caller& caller) {
   Execution execution = execution_of(device, op, caller);

@@ -10,7 +10,8 @@
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
-- ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device;
+- ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
+  ANYNPU_SELF_CHECK to compute operators once more;
 - ANYNPU_DIGEST begins to write digests of what operators read and write, there too."""
 
 import sys
@@ -55,9 +56,10 @@ def observed(package, path):
     beginners = []
     if package == "torch_npu" and asked("ANYNPU_REPORT", "ANYNPU_STRICT"):
         beginners.append("anynpu.fallback.start")
-    if asked("ANYNPU_NAN_CHECK"):
-        launch_and_wait()
-        beginners.append("anynpu.nan_check.start")
+    for check in ("nan_check", "self_check"):
+        if asked(f"ANYNPU_{check.upper()}"):
+            launch_and_wait()
+            beginners.append(f"anynpu.{check}.start")
     if asked("ANYNPU_DIGEST"):
         beginners.append("anynpu.repeat.start")
     if not beginners:

@@ -10,6 +10,7 @@
 #include "graph/node/layout.h"
 #include "graph/node/resource.h"
 #include "graph/plan/refusal.h"
+#include "ops/runner/call.h"
 #include "ops/vector/chain/chain.h"
 
 namespace npu::graph {
@@ -406,6 +407,12 @@ class UpdateStep {
           out.push_back(s.variable < 0 ? frame.tensor(s.planned) : variables[static_cast<size_t>(s.variable)]);
         return out;
       };
+      if (ops::InsideScope::open()) [[unlikely]]  // who looks inside sees operators
+        return ops::Call("chain")
+            .set("inputs", tensors(inputs))
+            .set("outputs", tensors(outputs))
+            .set("program", program_)
+            .run();
       std::unique_ptr<ops::Chain> chain = bound(tensors(inputs), tensors(outputs));
       chain->run();
       const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 #   acl/include/anynpu/graph.h
 #   acl/include/anynpu/nonfinite.h
 #   acl/include/anynpu/digest.h
+#   acl/include/anynpu/task.h
 # ruff: noqa
 # fmt: off
 
@@ -192,6 +193,18 @@ class Nonfinite(C.Structure):
     ]
 
 
+class Task(C.Structure):
+    """anynpu_task"""
+
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("text", C.c_char_p),
+        ("blob_count", C.c_size_t),
+        ("blobs", C.POINTER(C.c_void_p)),
+        ("sizes", C.POINTER(C.c_size_t)),
+    ]
+
+
 FUNCTIONS = {
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_digest_start": (C.c_int, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
@@ -206,8 +219,11 @@ FUNCTIONS = {
     "anynpu_each_unfinished": (None, C.CFUNCTYPE(None, C.POINTER(Unfinished), C.c_void_p), C.c_void_p,),
     "anynpu_each_usage": (None, C.CFUNCTYPE(None, C.POINTER(Usage), C.c_void_p), C.c_void_p,),
     "anynpu_recent_reason": (C.c_char_p,),
+    "anynpu_replay_task": (C.c_int, C.c_char_p, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Task), C.c_void_p), C.c_void_p,),
+    "anynpu_save_task": (C.c_int, C.POINTER(Task), C.c_char_p, C.c_char_p,),
     "anynpu_version": (C.c_char_p,),
     "anynpu_watch_nonfinite": (None, C.CFUNCTYPE(None, C.POINTER(Nonfinite), C.c_void_p), C.c_void_p,),
+    "anynpu_watch_tasks": (None, C.CFUNCTYPE(None, C.POINTER(Task), C.c_void_p), C.c_void_p, C.c_int64,),
     "anynpu_who_am_i": (None, C.CFUNCTYPE(None, C.POINTER(RankSource), C.c_void_p), C.c_void_p,),
     "anynpu_world_join": (C.c_int32,),
     "anynpu_world_leave": (C.c_int32,),

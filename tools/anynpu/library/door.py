@@ -118,3 +118,24 @@ def digest_start(file, place, tell):
     WATCHING.append(visit)
     if call(str(file).encode(), place.encode() if place else None, visit, None):
         raise ValueError(running().anynpu_recent_reason().decode())
+
+
+def watch_tasks(tell, every):
+    """From now on tell(task) is called for each task that has run, on its thread; `every` as the header says."""
+    call = running().anynpu_watch_tasks
+    visit = call.argtypes[0](lambda task, _: tell(task.contents))
+    WATCHING.append(visit)
+    call(visit, None, every)
+
+
+def save_task(task, folder, told):
+    """Raises OSError with the reason."""
+    if running().anynpu_save_task(C.byref(task), str(folder).encode(), told.encode()):
+        raise OSError(running().anynpu_recent_reason().decode())
+
+
+def replay_task(folder, visit):
+    """visit(task) as it was saved, then as it runs again. Raises ValueError with the reason."""
+    call = running().anynpu_replay_task
+    if call(str(folder).encode(), 0, call.argtypes[2](lambda task, _: visit(task.contents)), None):
+        raise ValueError(running().anynpu_recent_reason().decode())

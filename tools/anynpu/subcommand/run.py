@@ -4,9 +4,9 @@ torch-npu's transfer_to_npu, so that a script written for a GPU needs no change;
 scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script,
 and which operators of a PyTorch script torch-npu ran on the host: how often, bytes in and out, and the line. --strict
 makes such an operator an error at its line. --nan-check names the operator that made the first infinity or NaN, and the
-line. --repeat N runs the script N times and names the first operator whose result differs; --bisect finds the fewest
-fusion passes, or nodes of reduced precision, that move its loss. Everything after the script's name belongs to the
-script."""
+line. --self-check computes each operator once more in float64 and names those that deviate. --repeat N runs the script N
+times and names the first operator whose result differs; --bisect finds the fewest fusion passes, or nodes of reduced
+precision, that move its loss. Everything after the script's name belongs to the script."""
 
 import os
 import sys
@@ -37,6 +37,20 @@ def add_arguments(parser):
         help="tell on stderr which operator made the first infinity or NaN of finite inputs, and the line",
     )
     parser.add_argument(
+        "--self-check",
+        metavar="REFERENCE",
+        choices=["fp64"],
+        help="compute each operator once more from its own inputs, by NumPy in float64 (fp64, the only reference), and "
+        "tell on stderr which deviate more than rounding explains, and the line",
+    )
+    parser.add_argument(
+        "--self-check-sample",
+        metavar="N",
+        type=int,
+        default=1,
+        help="with --self-check: only every N-th task of each kind of operator",
+    )
+    parser.add_argument(
         "--repeat",
         metavar="N",
         type=int,
@@ -61,16 +75,17 @@ def add_arguments(parser):
 
 
 def spelled_out(arguments):
-    """--report alone says where: without a value argparse would take the script's name for one."""
+    """--report and --self-check alone: without a value argparse would take the script's name for one."""
     valued = {i + 1 for i, one in enumerate(arguments) if one in VALUED}
     script = next((i for i, one in enumerate(arguments) if not one.startswith("-") and i not in valued), len(arguments))
-    return ["--report=1" if one == "--report" else one for one in arguments[:script]] + arguments[script:]
+    alone = {"--report": "--report=1", "--self-check": "--self-check=fp64"}
+    return [alone.get(one, one) for one in arguments[:script]] + arguments[script:]
 
 
 def check_together(options):
     """ValueError for what has no sense beside each other."""
     several = [f"--{name}" for name in ("repeat", "bisect") if getattr(options, name)]
-    single = [f"--{name}" for name in ("report", "nan_check", "digest") if getattr(options, name)]
+    single = [f"--{name}" for name in ("report", "nan_check", "self_check", "digest") if getattr(options, name)]
     if several and len(several + single) > 1:
         both = ", ".join(several + single).replace("_", "-")
         raise ValueError(f"{both} exclude each other: {several[0]} runs the script several times; ask for one of them")
@@ -79,9 +94,11 @@ def check_together(options):
         raise ValueError(f"{', '.join(watches)} says something of a loss, which only --bisect looks at")
     if options.repeat is not None and options.repeat < 2:
         raise ValueError(f"--repeat is {options.repeat}; give 2 or more, for runs are compared with the first")
+    if options.self_check_sample < 1:
+        raise ValueError(f"--self-check-sample is {options.self_check_sample}; give a whole number from 1 on")
 
 
-def environment(transfer, report=None, strict=False, nan_check=False, digest=None):
+def environment(transfer, report=None, strict=False, nan_check=False, digest=None, self_check=None, sample=1):
     """What the script's process needs on top of ours."""
     out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
     if transfer:
@@ -94,6 +111,8 @@ def environment(transfer, report=None, strict=False, nan_check=False, digest=Non
         out["ANYNPU_NAN_CHECK"] = "1"
     if digest:
         out["ANYNPU_DIGEST"] = str(Path(digest).absolute())
+    if self_check:
+        out["ANYNPU_SELF_CHECK"], out["ANYNPU_SELF_CHECK_SAMPLE"] = self_check, str(sample)
     return out
 
 
@@ -116,7 +135,8 @@ def execute(options):
         raise ValueError(f"--digest is {options.digest}, which is no folder; make it first")
     check_frameworks()
     asked = (options.report, options.strict, options.nan_check, options.digest)
-    os.environ.update(environment(not options.no_transfer, *asked))
+    check = options.self_check, options.self_check_sample
+    os.environ.update(environment(not options.no_transfer, *asked, *check))
     target = ["-m", options.script] if options.module else [options.script]
     command = [sys.executable, *target, *options.arguments]
     if options.repeat:
