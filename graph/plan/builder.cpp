@@ -14,6 +14,7 @@ std::shared_ptr<const Node> PlanBuilder::shared_node() {
     const Node& from = (*function)[current];
     node->name = from.name, node->kind = from.kind, node->op = from.op;
     node->stand_for(from);
+    node->parts = from.parts;
     shared = std::move(node);
   }
   return shared;

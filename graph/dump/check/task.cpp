@@ -46,7 +46,10 @@ json number(const Scalar& scalar) {
 json shape_of(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
 
 json form_of(const Tensor& tensor) {
-  return {{"dtype", name_of(tensor.dtype)}, {"shape", shape_of(tensor.shape)}, {"strides", shape_of(tensor.strides)}};
+  return {{"dtype", name_of(tensor.dtype)},
+          {"shape", shape_of(tensor.shape)},
+          {"strides", shape_of(tensor.strides)},
+          {"at", reinterpret_cast<uintptr_t>(tensor.bytes())}};
 }
 
 json step_of(const ops::ChainStep& step) {
@@ -147,24 +150,33 @@ class KeptTask final : public ops::Watch {
     if (skipped) return;
     if (execution.op != nullptr) each_call(*execution.op, [&](ops::Operator& op) { keep_call(op); });
     if (execution.parts) keep_parts(execution);
+    if (assigns(execution)) value_ = add_tensor(execution.inputs.back().tensor, true);
   }
 
   void finished(const ops::Execution& execution) override {
-    for (const auto& [index, tensor] : results_) {
-      Tensor now = tensor;
+    if (assigns(execution) && execution.outputs.size() == 1)
+      text_["assigned"] = {value_, add_tensor(execution.outputs.front().tensor, true)};
+    for (const auto& [index, written] : results_) {
+      Tensor now = written.tensor;
       // Shapes that the data decide are known now.
       for (const ops::Seen& seen : execution.outputs)
-        if (seen.tensor.data == now.data && seen.tensor.offset == now.offset && seen.tensor.dtype == now.dtype)
-          now = seen.tensor;
+        if (seen.field == written.field && seen.tensor.bytes() == now.bytes()) now = seen.tensor;
       keep_after(index, now);
     }
-    for (size_t i = 0; i < parts_.results.size() && i < execution.outputs.size(); ++i)
-      keep_after(first_result_ + i, parts_.results[i].memory);
+    if (parts_.results.size() == execution.outputs.size())  // memory that is given late is known only now
+      for (size_t i = 0; i < parts_.results.size(); ++i) keep_after(first_result_ + i, execution.outputs[i].tensor);
+    else
+      text_.erase("parts"), text_["no_parts"] = "it has a result that is no tensor";
     task_.text = text_.dump(-1, ' ', false, json::error_handler_t::replace);
     visit_(task_);
   }
 
  private:
+  /// A node that brings its last input into a variable runs no operator.
+  static bool assigns(const ops::Execution& execution) {
+    return execution.name.type == "AssignVariableOp" && execution.op == nullptr && !execution.inputs.empty();
+  }
+
   size_t add_blob(const Tensor& tensor) {
     task_.blobs.push_back(bytes_now(tensor));
     return task_.blobs.size() - 1;
@@ -190,7 +202,7 @@ class KeptTask final : public ops::Watch {
         return nullptr;
       const bool reads = field.role != ops::FieldRole::kOut && field.role != ops::FieldRole::kOptionalOut;
       const size_t index = add_tensor(tensor, reads);
-      if (field.is_result()) results_.emplace_back(index, tensor);
+      if (field.is_result()) results_.emplace_back(index, ops::Seen{field.name, tensor});
       return {{"tensor", index}};
     }));
   }
@@ -225,9 +237,9 @@ class KeptTask final : public ops::Watch {
   const Visit visit_;
   json text_;
   Task task_;
-  std::vector<std::pair<size_t, Tensor>> results_;
+  std::vector<std::pair<size_t, ops::Seen>> results_;
   ops::Parts parts_;
-  size_t first_result_ = 0;
+  size_t first_result_ = 0, value_ = 0;
 };
 
 class TaskWatch final : public ops::Observer {

@@ -124,13 +124,39 @@ def run_program(program, inputs, shake):
 
 
 def after_chain(call, form, read, shake):
+    """An operator of its own, or what goes on with another's result: that is the input that lies where it lies."""
     fields = call["fields"]
     if call["op"] == "chain":
-        program, inputs, targets = fields["program"], [read(one) for one in fields["inputs"]], fields["outputs"]
+        program, inputs, targets, made = fields["program"], fields["inputs"], fields["outputs"], []
     else:
-        raise UnknownError(f"{call['op']} goes on with a chain of its own")
-    made = run_program(program, inputs, shake)
-    return [(to, finished(array, form(to), shake)) for to, array in zip(targets, made, strict=True)]
+        program, inputs, targets = fields["chain"], fields["chain_inputs"], fields["chain_outputs"]
+        made = plain_results(call, form, read, shake)
+    there = {key(to, form): (form(to), array) for to, array in made}
+    values = [seen_as(*there[key(one, form)], form(one)) if key(one, form) in there else read(one) for one in inputs]
+    results = run_program(program, values, shake)
+    made += [(to, finished(array, form(to), shake)) for to, array in zip(targets, results, strict=True)]
+    # What the chain writes where the operator's result was has taken its place.
+    return list({key(to, form): (to, array) for to, array in made}.values())
+
+
+def strided(flat, form):
+    strides = [stride * flat.itemsize for stride in form["strides"]]
+    return np.lib.stride_tricks.as_strided(flat, form["shape"], strides)
+
+
+def span(form):
+    return 1 + sum((n - 1) * s for n, s in zip(form["shape"], form["strides"], strict=True))
+
+
+def seen_as(form, array, other):
+    """The same memory, seen with other sizes and strides."""
+    flat = np.zeros(max(span(form), span(other)), array.dtype)
+    strided(flat, form)[...] = array
+    return strided(flat, other).copy()
+
+
+def key(text, form):
+    return form(text)["at"], text.get("place")
 
 
 class Places:
@@ -142,14 +168,13 @@ class Places:
 
     def view(self, form):
         place, dtype = form["place"], form["dtype"]
-        span = form["offset"] + 1 + sum((n - 1) * s for n, s in zip(form["shape"], form["strides"], strict=True))
+        size = form["offset"] + span(form)
         if self.dtype.setdefault(place, dtype) != dtype:
             raise UnknownError("its parts see one memory as two types")
         flat = self.flat.get(place, widened(np.zeros(0), dtype))
-        if flat.size < span:
-            self.flat[place] = flat = np.concatenate([flat, widened(np.zeros(span - flat.size), dtype)])
-        strides = [stride * flat.itemsize for stride in form["strides"]]
-        return np.lib.stride_tricks.as_strided(flat[form["offset"] :], form["shape"], strides)
+        if flat.size < size:
+            self.flat[place] = flat = np.concatenate([flat, widened(np.zeros(size - flat.size), dtype)])
+        return strided(flat[form["offset"] :], form)
 
 
 def run_parts(task, shake):

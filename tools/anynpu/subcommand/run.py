@@ -17,7 +17,7 @@ from anynpu.bisect import search
 from anynpu.library import place, version
 from anynpu.repeat import repeat
 
-VALUED = ("--repeat", "--digest", "--bisect", "--watch", "--golden", "--tolerance")
+VALUED = ("--self-check-sample", "--repeat", "--digest", "--bisect", "--watch", "--golden", "--tolerance")
 
 
 def add_arguments(parser):

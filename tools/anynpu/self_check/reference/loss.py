@@ -42,8 +42,7 @@ def nll_loss_backward(f):
 
 def softmax_cross_entropy(f):
     logits = f.self
-    wanted = f.target if f.target is not None else np.eye(logits.shape[-1])[f.labels.reshape(-1)]
-    wanted = wanted.reshape(logits.shape)
+    wanted = np.eye(logits.shape[-1])[f.target] if f.labels is None else f.labels
     # A class that is not wanted counts nothing, whatever its logarithm.
     each = np.where(wanted == 0, 0.0, -wanted * log_softmax(logits, -1))
     return {"out": each.sum(-1), "grad_input": softmax(logits, -1) * wanted.sum(-1, keepdims=True) - wanted}

@@ -35,7 +35,7 @@ def folded(x, layout):
 
 
 class Attention:
-    UNUSUAL = ("query_rope", "key_rope", "pse", "drop_mask", "padding_mask", "sink", "prefix", "actual_seq_qlen")
+    UNUSUAL = ("query_rope", "key_rope", "drop_mask", "padding_mask", "sink", "prefix", "actual_seq_qlen")
 
     def __init__(self, f):
         for name in self.UNUSUAL:
@@ -48,7 +48,8 @@ class Attention:
         self.k, self.v = (heads(x, self.layout, kv) for x in (f.key, f.value))
         self.group = self.q.shape[1] // self.k.shape[1]
         self.k, self.v = (x.repeat(self.group, 1) for x in (self.k, self.v))
-        self.scores = f.scale * (self.q @ self.k.swapaxes(2, 3))
+        scores, bias = self.q @ self.k.swapaxes(2, 3), 0 if f.pse is None or f.pse.size == 0 else f.pse
+        self.scores = f.scale * scores + bias if f.pse_type == 0 else f.scale * (scores + bias)
         self.hidden = self.masked()
 
     def masked(self):
@@ -92,6 +93,8 @@ def flash_attention_grad(f):
     out = heads(f.attention, one.layout, f.head_num)
     ds = p * (dy @ one.v.swapaxes(2, 3) - (dy * out).sum(-1, keepdims=True)) * f.scale
     dk, dv = one.summed(ds.swapaxes(2, 3) @ one.q), one.summed(p.swapaxes(2, 3) @ dy)
+    if "dpse" in f.shapes:
+        raise UnknownError("there is no reference for the gradient of an attention's bias")
     return {name: folded(x, one.layout) for name, x in (("dq", ds @ one.k), ("dk", dk), ("dv", dv))}
 
 

@@ -88,6 +88,7 @@ OTHERS = {
     "pow": lambda f: np.power(np.asarray(f.self, "f8"), f.exponent),
     "clamp": clamp,
     "where": where,
+    "div_no_nan": lambda f: np.where(f.other == 0, 0.0, np.true_divide(f.self, f.other)),
     "addcmul": lambda f: f.self + f.value * f.tensor1 * f.tensor2,
     "addcdiv": lambda f: f.self + f.value * f.tensor1 / f.tensor2,
     "lerp": lambda f: f.self + f.weight * (f.end - f.self),
