@@ -4,7 +4,7 @@ type that the device computes in: how far that carries is what an operator's own
 
 import numpy as np
 
-from anynpu.self_check.element import UnknownError, converted, epsilon, is_float, widened
+from anynpu.self_check.element import UnknownError, converted, epsilon, widened
 from anynpu.self_check.reference import REFERENCES
 
 COMPUTES_IN = {"float16": "float32", "bfloat16": "float32"}

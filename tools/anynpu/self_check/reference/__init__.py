@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators mean: REFERENCES[name](fields) in float64, by NumPy alone. A function gives the result, or a dictionary
-of results by field."""
+"""What operators mean: REFERENCES[name](fields) in float64, by NumPy alone. A function gives the result, or a
+dictionary of results by their fields."""
 
 from anynpu.self_check.reference import (
     convolution,

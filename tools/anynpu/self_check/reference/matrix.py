@@ -93,7 +93,7 @@ def flash_attention_grad(f):
     out = heads(f.attention, one.layout, f.head_num)
     ds = p * (dy @ one.v.swapaxes(2, 3) - (dy * out).sum(-1, keepdims=True)) * f.scale
     dk, dv = one.summed(ds.swapaxes(2, 3) @ one.q), one.summed(p.swapaxes(2, 3) @ dy)
-    if "dpse" in f.shapes:
+    if f.pse is not None and f.pse.size and "dpse" in f.shapes:
         raise UnknownError("there is no reference for the gradient of an attention's bias")
     return {name: folded(x, one.layout) for name, x in (("dq", ds @ one.k), ("dk", dk), ("dv", dv))}
 

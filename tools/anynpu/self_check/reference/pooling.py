@@ -83,7 +83,7 @@ def max_pool_backward(f):
 
 
 REFERENCES = {
-    **{name: max_pool for name in ("max_pool", "max_pool_mask", "max_pool_indices")},
+    **dict.fromkeys(("max_pool", "max_pool_mask", "max_pool_indices"), max_pool),
     **{f"max_pool{kind}_backward": max_pool_backward for kind in ("", "_mask", "_indices")},
     "adaptive_avg_pool": adaptive_avg_pool,
     "adaptive_avg_pool_backward": adaptive_avg_pool_backward,
