@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells of each kind of operator that deviates, once, and at the end of what was looked at and what was not. A task is an
-operator outside of graphs, or a node of a graph; a node is covered when all operators that it ran are."""
+"""Tells of each kind of operator that deviates, once, and at the end of what was looked at and what was not. A task is
+an operator outside of graphs, or a node of a graph; a node is covered when all operators that it ran are."""
 
 import json
 import os
