@@ -55,9 +55,8 @@ struct Execution {
   std::vector<Seen> inputs;
   std::vector<double> numbers;  ///< host numbers of floating types that the client gave; none of a graph's node
   std::vector<Seen> outputs;    ///< before it runs their elements mean nothing, nor does a shape that the data decide
-  Operator* op = nullptr;       ///< whose parameters_of() tell the rest; null of a graph's node
 
-  Operator* op = nullptr;             ///< what runs; null of a graph's node, and of a collective
+  Operator* op = nullptr;             ///< what runs, with its parameters; null of a graph's node, and of a collective
   const Execution* within = nullptr;  ///< the node that runs it; for observers that look inside
   std::function<Parts()> parts = {};  ///< of a fused node; raises the reason where its parts are no operators
 

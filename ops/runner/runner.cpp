@@ -55,7 +55,6 @@ Execution execution_of(int device, Operator& op, const Caller& caller) {
   Execution execution;
   caller.describe(caller.context, execution.name);
   execution.device = device;
-  execution.op = &op;
   if (const device::Stream* stream = device::Stream::running()) {
     execution.stream = stream->id();
     execution.number = stream->running_number();
