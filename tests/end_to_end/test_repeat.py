@@ -13,7 +13,7 @@ import pytest
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 
-TRAINING = """import torch
+TRAINING = """import time, torch
 torch.manual_seed(0)
 model = torch.nn.Linear(8, 8).npu()
 optimizer = torch.optim.Adam(model.parameters())
@@ -22,6 +22,7 @@ for _ in range(2):
     hidden = torch.nn.functional.dropout(model(torch.ones(4, 8).npu()), 0.5)
     hidden.square().mean().backward()
     optimizer.step()
+time.sleep(0.5)  # torch's own threads may abort an interpreter that ends right behind a backward (docs/pytorch.md)
 """
 UNSEEDED = """import torch
 x = torch.ones(64).npu() * 2

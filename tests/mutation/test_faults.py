@@ -25,7 +25,9 @@ def test_a_fault_applies(fault):
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_is_in_the_product_and_its_test_is_there(fault):
-    assert fault.file.split("/")[0] in ROOMS and not re.search(r"_(test|bench)\.cpp$|_fixture\.h$", fault.file)
+    assert (fault.file.split("/")[0] in ROOMS or re.match(r"tools/\w+/.*\.cpp$", fault.file)) and not re.search(
+        r"_(test|bench)\.cpp$|_fixture\.h$", fault.file
+    )
     if fault.test.program is None:
         file, _, function = fault.test.name.partition("::")
         pattern, files = rf"^def {re.escape(function.partition('[')[0])}\(", [ROOT / file]
@@ -33,7 +35,8 @@ def test_a_fault_is_in_the_product_and_its_test_is_there(fault):
         suite, test = re.fullmatch(r"(?:\w+/)?(\w+)\.(\w+)(?:/\w+)?", fault.test.name).groups()
         room = fault.test.program.removesuffix("_test")
         kind = "TEST_P" if "/" in fault.test.name else "TEST(?:_F)?"  # of one with parameters, each has a name
-        pattern, files = rf"^{kind}\({suite}, {test}\)", (ROOT / room).rglob("*_test.cpp")
+        folder = ROOT / room if room in ROOMS else ROOT / "tools" / room
+        pattern, files = rf"^{kind}\({suite}, {test}\)", folder.rglob("*_test.cpp")
     assert any(re.search(pattern, file.read_text(encoding="utf-8"), re.MULTILINE) for file in files)
 
 

@@ -2,7 +2,7 @@
 """Looks at data dumps: `list FOLDER` the operators of a dump, `show FILE…` what is in files (extremes, what is not
 finite, a histogram), `convert` to arrays of NumPy, `overflow` which operators overflowed, `compare` with another run,
 `digest A B` two runs by digests of all operators. `replay CASE` runs once more what `anynpu run --self-check` saved.
-The other work is done by a program of its own, which this starts; it is also msaccucmp. (docs/precision.md tells more.)"""
+The rest is done by a program of its own, which this starts; it is also msaccucmp. (docs/precision.md tells more.)"""
 
 import os
 from argparse import REMAINDER

@@ -4,8 +4,8 @@ torch-npu's transfer_to_npu, so that a script written for a GPU needs no change;
 scripts that say device="npu" themselves. --report tells at the end what became of the functions of a TensorFlow script,
 and which operators of a PyTorch script torch-npu ran on the host: how often, bytes in and out, and the line. --strict
 makes such an operator an error at its line. --nan-check names the operator that made the first infinity or NaN, and the
-line. --self-check computes each operator once more in float64 and names those that deviate. --repeat N runs the script N
-times and names the first operator whose result differs; --bisect finds the fewest fusion passes, or nodes of reduced
+line. --self-check computes each operator once more in float64 and names those that deviate. --repeat N runs the script
+N times and names the first operator whose result differs; --bisect finds the fewest fusion passes, or nodes of reduced
 precision, that move its loss. Everything after the script's name belongs to the script."""
 
 import os
