@@ -28,7 +28,9 @@ add_library(tfdbg_ascend SHARED ${golden_sources})
 target_include_directories(tfdbg_ascend PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/acl/include)
 target_link_libraries(tfdbg_ascend PRIVATE tensorflow_stand_in Threads::Threads)
 target_link_options(tfdbg_ascend PRIVATE -Wl,-z,defs)
-set_target_properties(tfdbg_ascend PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+# Not in lib/, whose libraries all lead to the one of the device.
+set_target_properties(tfdbg_ascend PROPERTIES BUILD_WITH_INSTALL_RPATH ON LIBRARY_OUTPUT_DIRECTORY
+                                              ${CMAKE_BINARY_DIR}/tfdbg_ascend)
 
 # The parts that call nothing of TensorFlow, in a program without it and without our library, so that sanitizers see all.
 if(ANYNPU_TESTS)

@@ -21,7 +21,7 @@ FUNCTIONS = {
 
 def path():
     """Beside this file when installed from the wheel, else in the build folder of the checkout."""
-    places = [HERE / NAME, HERE.parents[2] / "build/lib" / NAME]
+    places = [HERE / NAME, HERE.parents[2] / "build/tfdbg_ascend" / NAME]
     for place in places:
         if place.exists():
             return place
