@@ -17,7 +17,7 @@ extern "C" {
 /** Members are only ever added at the end; all of it lives during the call. */
 typedef struct {
   size_t struct_size;
-  const char* text;         /**< JSON: operators, fields, tensors; docs/precision.md tells its form */
+  const char* text; /**< JSON: operators, fields, tensors; docs/precision.md tells its form */
   size_t blob_count;
   const void* const* blobs; /**< elements of its tensors, row-major, as the text numbers them */
   const size_t* sizes;      /**< bytes of each */
