@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/graph_fixture.h"
+#include "graph/passes/pass.h"
 
 namespace npu::graph {
 namespace {
@@ -57,6 +58,21 @@ TEST(DumpForm, GeTextUsesTheVendorsNamesAndHoldsSubgraphs) {
   EXPECT_TRUE(has(text, "s: \"MatMul\"")) << "the framework's own name";
   EXPECT_TRUE(has(text, "dim: -1\n        dim: 2")) << "unknown until the call";
   EXPECT_FALSE(has(text, "_private"));
+}
+
+TEST(DumpForm, GeTextTellsThePassesOfAFusedNode) {
+  TestFunction f("fused");
+  const Edge x = f.argument("x"), w = f.argument("w"), product = f.node("MatMul", {x, w});
+  f.with(product, "transpose_a", false).with(product, "transpose_b", false);
+  f.result(f.node("Exp", {f.node("Neg", {product})}));
+  Program program;
+  Function made = *f.function();
+  run_passes(made, program);
+  const std::string text = to_ge_text(made, program, Content::kAll);
+  EXPECT_TRUE(has(text,
+                  "key: \"pass_name\"\n      value {\n        list {\n          s: \"elementwise\"\n          s: "
+                  "\"matmul_epilogue\"\n"))
+      << text;
 }
 
 TEST(DumpForm, ContentShrinksByLevel) {

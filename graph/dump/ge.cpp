@@ -124,6 +124,8 @@ class Writer {
     for (const Node* part : origins(node)) names.push_back(part->calls + part->client_name), types.push_back(part->op);
     put_attribute("_datadump_original_op_names", names);
     put_attribute("_datadump_original_op_types", types);
+    if (const auto* passes = node.attributes.find<std::vector<std::string>>("_pass_name"))
+      put_attribute("pass_name", *passes);
   }
 
   void put_descriptor(std::string_view name, const Node& node, const Output& value, int64_t output) {
@@ -132,7 +134,7 @@ class Writer {
       put_shape(out, value.shape);
       out.quote("layout", layout_of(node, value));
       if (output >= 0 && node.kind != Kind::kArgument) {
-        const Origin origin = origin_of(node, output);
+        const Origin origin = value.type.is_tensor() ? origin_of(node, output) : Origin{nullptr, 0};
         put_attribute("_datadump_origin_name", origin.node ? origin.node->calls + origin.node->client_name : "");
         put_attribute("_datadump_origin_output_index", origin.output);
       }

@@ -154,7 +154,9 @@ std::vector<const Node*> origins(const Node& node) {
 }
 
 Origin origin_of(const Node& node, int64_t output) {
-  if (!node.parts || static_cast<size_t>(output) >= node.parts->results.size()) return {&node, output};
+  if (node.kind == Kind::kLoopSumEnd) return {&node, node.inputs.front().output};  // it stands for the loop
+  if (!node.parts) return {&node, output};
+  if (static_cast<size_t>(output) >= node.parts->results.size()) return {nullptr, 0};
   const Edge made = node.parts->results[static_cast<size_t>(output)].value;
   const Node& maker = (*node.parts)[made.node];
   if (maker.kind == Kind::kArgument || maker.kind == Kind::kConstant) return {nullptr, 0};

@@ -17,6 +17,8 @@ std::string client_name(std::string_view function) { return std::string(function
 
 namespace {
 
+constexpr const char* kMakers = "_pass_name";  // no part of what a node computes
+
 void check_names(const std::vector<std::string>& skip) {
   for (const std::string& name : skip) {
     const auto& passes = all_passes();
@@ -25,6 +27,30 @@ void check_names(const std::vector<std::string>& skip) {
     for (const Pass& pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass.name);
     fail(Code::kNnInvalidParam, "there is no pass {}; there are {}", name, names);
   }
+}
+
+std::vector<std::string> makers_of(const Node& node) {
+  return node.attributes.get_or<std::vector<std::string>>(kMakers, {});
+}
+
+/// Fused nodes know the passes that made them and the fused nodes inside, those first.
+void sign(Function& function, std::string_view pass) {
+  for (Node& node : function.nodes) {
+    if (!node.parts || node.removed || node.attributes.has(kMakers)) continue;
+    std::vector<std::string> makers;
+    for (const Node& part : node.parts->nodes)
+      for (const std::string& maker : makers_of(part))
+        if (std::find(makers.begin(), makers.end(), maker) == makers.end()) makers.push_back(maker);
+    makers.emplace_back(pass);
+    node.attributes.set(kMakers, std::move(makers));
+  }
+}
+
+/// Those of `function`, and those of the functions that passes have made of others.
+void sign_all(Function& function, Program& program, std::string_view pass) {
+  sign(function, pass);
+  for (auto& [name, other] : program.functions)
+    if (name != client_name(name)) sign(*other, pass);
 }
 
 PassReport run_one(const Pass& pass, Function& function, Program& program, const PassOptions& options) {
@@ -37,6 +63,7 @@ PassReport run_one(const Pass& pass, Function& function, Program& program, const
   } else {
     pass.fuse(function, program, report.fusion);
     report.changed = report.fusion.effective > 0;
+    if (report.changed) sign_all(function, program, pass.name);
   }
   report.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   report.nodes_after = function.nodes.size();

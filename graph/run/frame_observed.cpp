@@ -52,9 +52,8 @@ ops::Parameters Frame::parameters(const PlannedNode& planned) const {
 
 void Frame::run_node_observed(const PlannedNode& planned, uint64_t number) {
   ops::Execution execution;
-  StepPlace place{*plan_, plan_->steps[static_cast<size_t>(planned.first)]};
-  StepPlace::describe(&place, execution.name);
-  execution.name.node = place.step.node->name;  // with the calls that lead to it, as the graph's text has it
+  // As the graph's text has it: with the calls that lead to the node, and a fused one not as one of its parts.
+  execution.name = {function_of(*plan_, *planned.node), planned.node->name, std::string(ir_type(planned.node->op))};
   execution.origins = planned.origins;
   execution.device = device_;
   execution.number = number;

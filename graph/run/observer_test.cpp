@@ -94,6 +94,19 @@ TEST_F(ObservedGraph, AFusedNodeIsShownOnce) {
   EXPECT_EQ(recorder->told[0].origins, (std::vector<std::string>{"n_Mul", "n_AddV2"}));
 }
 
+TEST_F(ObservedGraph, AFusedNodeIsCalledAsInTheGraphsText) {
+  TestFunction f("named");
+  const Edge x = f.argument("x"), w = f.argument("w"), product = f.node("MatMul", {x, w});
+  f.with(product, "transpose_a", false).with(product, "transpose_b", false);
+  f.result(f.node("Relu", {product}));
+  add(f);
+  library.get("named", Role::kRoot)->run({value_of<float>({1, 2}, {1, 2}), value_of<float>({2, 2}, {1, -1, 1, -1})});
+  ASSERT_EQ(recorder->told.size(), 1u);
+  EXPECT_EQ(recorder->told[0].node, "n_Relu");
+  EXPECT_EQ(recorder->told[0].type, "_FusedProduct");
+  EXPECT_EQ(recorder->told[0].origins, (std::vector<std::string>{"n_MatMul", "n_Relu"}));
+}
+
 TEST_F(ObservedGraph, AVariableIsShownBeforeAndAfterItChanges) {
   TestFunction f("train");
   const Edge v = f.argument("v", ValueType::resource()), gradient = f.argument("g");

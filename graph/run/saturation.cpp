@@ -7,12 +7,16 @@
 
 namespace npu::graph {
 
+std::string function_of(const Plan& plan, const Node& node) {
+  // Inlining leaves the functions around a node with it; the innermost has the node under the client's name.
+  const std::string& name = node.functions.empty() ? plan.function : node.functions.back();
+  return name.find(' ') == std::string::npos ? name : "";  // with a blank it was made for an operator run alone
+}
+
 void StepPlace::describe(const void* place, device::TaskName& name) {
   const auto& [plan, step] = *static_cast<const StepPlace*>(place);
   const Node& node = *step.node;
-  // Inlining leaves the functions around a node with it; the innermost has the node under the client's name.
-  name.function = node.functions.empty() ? plan.function : node.functions.back();
-  if (name.function.find(' ') != std::string::npos) name.function.clear();  // made for an operator run alone
+  name.function = function_of(plan, node);
   name.node = node.client_name.empty() ? node.name : node.client_name;
   name.type = ir_type(node.op);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/plan/plan.h"
@@ -17,6 +18,9 @@ struct StepPlace {
   const Step& step;
   static void describe(const void* place, device::TaskName& name);
 };
+
+/// The client's function that a node is in; "" where there is none.
+std::string function_of(const Plan& plan, const Node& node);
 
 /// Results that the client computed from floating numbers: saturated copies take the place of those that overflow. Does
 /// nothing outside a scope. Nodes without such inputs bring data (an iterator) and are left alone.

@@ -80,6 +80,7 @@ std::string name_of_file(const ops::Execution& execution, uint64_t now) {
 
 void TaskContent::keep_outputs(const ops::Execution& execution) {
   keep("Output", execution.outputs, data_.outputs);
+  if (execution.origins.size() > 1) return;  // which output of which node each is, the graph's text tells
   for (size_t i = 0; i < data_.outputs.size(); ++i)
     data_.outputs[i].original_op = {execution.name.node, static_cast<uint32_t>(i), data_.outputs[i].data_type,
                                     data_.outputs[i].format};
