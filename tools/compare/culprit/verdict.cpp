@@ -171,6 +171,12 @@ class Judge {
       }
   }
 
+  /// Where the layer of an operator has its names; a fused one may end with a sum that stands outside of it.
+  static std::string scope_of(const Operator& op) {
+    const std::string& name = op.originals.size() < 2 ? op.name : op.originals.front();
+    return graph::record::path_word(name.substr(0, name.rfind('/') + 1));
+  }
+
   /// An operator that the golden alone has (a bias that was dropped), in the scope of one that this one reads: the
   /// golden reads its result instead.
   void name_missing(size_t i) {
@@ -178,7 +184,7 @@ class Judge {
       const auto at = mine_.by_name.find(input.maker);
       if (at == mine_.by_name.end() || input.shape.empty()) continue;
       const Operator& maker = mine_.operators[at->second];
-      const std::string scope = graph::record::path_word(maker.name.substr(0, maker.name.rfind('/') + 1));
+      const std::string scope = scope_of(maker);
       for (const std::string& name : pairing_.golden_only) {
         const Operator* alone = golden_.find(name);
         if (scope.empty() || !graph::record::path_word(name).starts_with(scope) || alone->outputs.empty()) continue;
