@@ -2,8 +2,10 @@
 #include "acl/runtime/dump_words.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "acl/notice.h"
 #include "base/error.h"
 
 namespace npu::acl {
@@ -32,6 +34,17 @@ class Reader {
     if (word("dump_debug", "off", {"on", "off"}) == "off") return graph::Overflows::kNone;
     if (mode == "all") return graph::Overflows::kAll;
     return mode == "atomic_overflow" ? graph::Overflows::kAtomic : graph::Overflows::kAiCore;
+  }
+
+  /// A key that is not read has no effect, which who wrote it would not notice.
+  void tell_unknown() const {
+    static constexpr std::array kKnown{
+        "dump_path",      "dump_mode",  "dump_data",       "dump_step",  "dump_list",
+        "dump_op_switch", "dump_debug", "dump_debug_mode", "dump_scene", "enable_exception_dump"};
+    for (const auto& [key, value] : dump_.items())
+      if (std::ranges::find(kKnown, key) == kKnown.end())
+        tell_once(
+            fmt::format("configPath {}: dump.{} has no effect; known are {}", name_, key, fmt::join(kKnown, ", ")));
   }
 
   void read_list(graph::DumpConfig& config) const {
@@ -78,6 +91,7 @@ class Reader {
 std::optional<graph::DumpConfig> parse_dump(const Json& dump, const std::string& name) {
   if (!dump.is_object()) fail(Code::kInvalidDumpConfig, "configPath {}: dump is no object", name);
   const Reader reader(dump, name);
+  reader.tell_unknown();
   graph::DumpConfig config;
   config.overflows = reader.overflows();
   const std::string mode = reader.word("dump_mode", "output", {"input", "output", "all"});

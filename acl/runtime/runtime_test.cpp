@@ -303,6 +303,14 @@ TEST(Config, OverflowsAndFailuresAreDumpedWithoutAList) {
   EXPECT_TRUE(failures.dump_failures && !failures.dump);
 }
 
+TEST(Config, AKeyOfADumpThatHasNoEffectIsTold) {
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(parse_config(R"({"dump":{"dump_level":"kernel","dump_list":[]}})", "level.json").dump);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("configPath level.json: dump.dump_level has no effect; known are dump_path, "), std::string::npos)
+      << told;
+}
+
 TEST(Dumps, ComeBetweenInitAndFinalize) {
   EXPECT_EQ(aclmdlSetDump("x.json"), ACL_ERROR_DUMP_NOT_RUN);
   EXPECT_EQ(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/setting.h"
+#include "graph/dump/tensor/file_receiver.h"
 #include "graph/dump/tensor/file_writer.h"
 #include "graph/dump/tensor/task_content.h"
 #include "ops/runner/observer.h"
@@ -37,8 +38,8 @@ class FailureDump final : public ops::Observer {
     writer_.put(std::move(file));
     writer_.drain();  // the process may be about to end
     if (!writer_.failed())
-      tell_(fmt::format("{} '{}' failed; its inputs and parameters are in {}", execution.name.type, execution.name.node,
-                        path));
+      tell_(fmt::format("{} '{}' failed; its inputs and parameters {} {}", execution.name.type, execution.name.node,
+                        files_are_received() ? "were handed over as" : "are in", path));
   }
 
  private:

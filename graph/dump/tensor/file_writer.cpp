@@ -14,17 +14,12 @@
 
 #include "base/error.h"
 #include "graph/dump/record/mapping.h"
+#include "graph/dump/tensor/file_receiver.h"
 
 namespace npu::graph {
 namespace {
 
 constexpr int kNice = 10;
-
-size_t bytes_of(const FileContent& content) {
-  size_t bytes = content.head.size();
-  for (const Blob& blob : content.blobs) bytes += blob.size;
-  return bytes;
-}
 
 class File {
  public:
@@ -76,7 +71,7 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::put(FileContent content) {
-  const size_t bytes = bytes_of(content);
+  const size_t bytes = content.bytes();
   std::unique_lock lock(mutex_);
   less_.wait(lock, [&] { return failed_ || bytes_ == 0 || bytes_ + bytes <= kMostBytes; });
   if (failed_) return;
@@ -120,13 +115,13 @@ void FileWriter::work() {
     } catch (const std::exception& e) {
       error = e.what();
     }
-    const size_t bytes = bytes_of(content);
+    const size_t bytes = content.bytes();
     content = {};
     lock.lock();
     bytes_ -= bytes;
     if (!error.empty()) {
       failed_ = true;
-      for (const FileContent& dropped : waiting_) bytes_ -= bytes_of(dropped);
+      for (const FileContent& dropped : waiting_) bytes_ -= dropped.bytes();
       waiting_.clear();
       lock.unlock();
       fail_(error);
@@ -138,6 +133,7 @@ void FileWriter::work() {
 }
 
 void FileWriter::write(const FileContent& content) {
+  if (hand_over(content)) return;
   const std::filesystem::path folder(content.folder);
   // Readers, and those who look after a crash, never meet half a file under the name of a whole one.
   const std::string part = (folder / fmt::format(".{}.part", content.name.substr(0, 200))).string();

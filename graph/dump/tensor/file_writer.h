@@ -11,19 +11,10 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "graph/dump/tensor/blob.h"
+#include "graph/dump/tensor/file_content.h"
 
 namespace npu::graph {
-
-/// Bytes for one file, in order.
-struct FileContent {
-  std::string folder, name;  ///< the folder is made where it is missing
-  std::string listed = {};   ///< a line for the folder's mapping.csv; empty for none
-  std::string head;
-  std::vector<Blob> blobs = {};
-};
 
 class FileWriter {
  public:

@@ -145,6 +145,15 @@ bool stop_dump() {
   return true;
 }
 
+void flush_dump() {
+  std::shared_ptr<TensorDump> dump;
+  {
+    const std::lock_guard lock(running().mutex);
+    dump = running().dump;
+  }
+  if (dump) dump->writer().drain();
+}
+
 bool dumping() { return running().on.load(std::memory_order_relaxed); }
 
 std::string dump_folder() {

@@ -20,6 +20,8 @@ namespace npu::graph {
 void start_dump(DumpConfig config, std::function<void(const std::string& text)> tell);
 /// Ends it and waits until everything is written. False when none runs.
 bool stop_dump();
+/// Waits until what has been dumped so far is written, or handed to who receives files.
+void flush_dump();
 bool dumping();  ///< one load
 /// The folder of the running dump, {path}/{time}; "" when none runs.
 std::string dump_folder();
