@@ -143,7 +143,7 @@ def test_outputs_of_fused_nodes_name_outputs_that_the_client_has(run, model):
     arrays = {tuple(path.name.split(".")[:2]) for path in (run(model, "none", "cpu") / "arrays").iterdir()}
     known = {name for name, _ in arrays}
     fused = [op for op in operators if op["type"].startswith("_Fused")]
-    assert len(fused) > 5
+    assert len(fused) >= 4
     for op in fused:
         held = attributes(op)["_datadump_original_op_names"]["list"]["s"]
         assert op["name"] in held
@@ -169,4 +169,4 @@ def test_msaccucmp_compares_fused_outputs(run, model, tmp_path):
     for op in fused:
         row = rows[f"{op['name']}:output:0"]
         assert float(row["CosineSimilarity"]) > 0.9999, row
-    assert len(fused) > 5
+    assert len(fused) >= 4

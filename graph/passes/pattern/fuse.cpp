@@ -134,7 +134,9 @@ FusedNode fuse(Function& f, const std::vector<NodeId>& members, Kind kind, const
     if (contains(members, id) || contains(again, id)) inside.push_back(id);
   const auto [first, last] = std::minmax_element(members.begin(), members.end());
   const NodeId place = stands == Stands::kFirst ? *first : *last;
-  const Node& named = f[*last];
+  // The last to run: copies that are computed again have higher numbers than those that read them.
+  const Node& named =
+      f[*std::find_if(inside.rbegin(), inside.rend(), [&](NodeId id) { return contains(members, id); })];
   Parts parts(f, named.name);
   FusedNode fused{.id = place, .inputs = parts.copy(inside), .outputs = parts.publish(members)};
   Node node;
