@@ -2,11 +2,15 @@
 // Dumps that a function of the client takes.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "acl/aclnn/tensor_fixture.h"
@@ -31,8 +35,10 @@ struct Taken {
 };
 std::map<std::string, Taken> taken;
 int32_t answer = 0;
+std::mutex gate;  // held by who wants the function to wait
 
 int32_t take(const acldumpChunk* chunk, int32_t len) {
+  const std::lock_guard lock(gate);
   EXPECT_EQ(static_cast<size_t>(len), sizeof(acldumpChunk) + chunk->bufLen);
   EXPECT_EQ(acldumpUnregCallback(), 100000);  // it would wait for itself
   Taken& file = taken[chunk->fileName];
@@ -97,6 +103,21 @@ TEST_F(DumpCallback, HasTheWholeFileAndTheDiskNone) {
   ASSERT_OK(aclmdlInitDump());
   EXPECT_EQ(files_on_disk(), 2u);
   EXPECT_EQ(taken.size(), 1u);
+}
+
+TEST_F(DumpCallback, HasAllThatWasDumpedBeforeItsEnd) {
+  ASSERT_OK(acldumpRegCallback(take, 0));
+  set_dump();
+  std::atomic<bool> ended = false;
+  std::unique_lock lock(gate);
+  for (int i = 0; i < 3; ++i) log_of({1, 2});
+  std::thread end([&] { EXPECT_EQ(acldumpUnregCallback(), 0), ended = true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // who does not wait has ended by then
+  EXPECT_FALSE(ended);
+  lock.unlock();
+  end.join();
+  EXPECT_EQ(taken.size(), 3u);
+  EXPECT_EQ(files_on_disk(), 0u);
 }
 
 TEST_F(DumpCallback, ARefusalEndsTheDumpAndSaysSo) {
