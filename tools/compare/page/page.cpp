@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One page without a network: a list of operators with the colour of their error, and of the first one a cloud of its
-// elements (mine over golden), histograms of both sides and its channels.
+// One page without a network: the operators around the first one that is to blame, drawn; a cloud of its elements (mine
+// over golden), histograms of both sides and its channels; and a list of all, each with the colour of its error.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "tools/compare/page/account.h"
+#include "tools/compare/page/html.h"
 
 namespace npu::compare {
 namespace {
@@ -22,38 +22,6 @@ constexpr std::string_view kHead =
     "pre{background:#f4f4f4;padding:1em;white-space:pre-wrap}svg{border:1px solid #ccc;margin:4px}"
     "table{border-collapse:collapse}td,th{padding:2px 8px;text-align:left;border-bottom:1px solid #eee}"
     ".c{width:1.2em}</style>\n<h1>anynpu compare</h1>\n";
-
-std::string escaped(std::string_view text) {
-  std::string found;
-  for (const char c : text) {
-    if (c == '<')
-      found += "&lt;";
-    else if (c == '>')
-      found += "&gt;";
-    else if (c == '&')
-      found += "&amp;";
-    else if (c == '"')
-      found += "&quot;";
-    else
-      found += c;
-  }
-  return found;
-}
-
-/// Green where nothing is off, over yellow, to red where nothing is left of the value.
-std::string colour(const Deviation* d) {
-  if (d == nullptr) return "#bbb";
-  const double off = d->relative();
-  const double share = off == 0 ? 0 : std::clamp((std::log10(std::min(off, 1.0)) + 8) / 8, 0.0, 1.0);
-  return fmt::format("hsl({:.0f},80%,50%)", 120 * (1 - share));
-}
-
-const Deviation* worst_of(const Finding& finding) {
-  const Deviation* worst = nullptr;
-  for (const Deviation& d : finding.outputs)
-    if (d.known && (worst == nullptr || d.relative() > worst->relative())) worst = &d;
-  return worst;
-}
 
 std::string list(const Account& a) {
   std::string text =
@@ -177,7 +145,8 @@ std::string first_cause(const Account& a) {
 }  // namespace
 
 std::string page_of(const Account& a) {
-  return std::string(kHead) + fmt::format("<pre>{}</pre>\n", escaped(text_of(a))) + first_cause(a) + list(a);
+  return std::string(kHead) + fmt::format("<pre>{}</pre>\n", escaped(text_of(a))) + drawing_of(a) + first_cause(a) +
+         list(a);
 }
 
 }  // namespace npu::compare
