@@ -53,19 +53,19 @@ def show(lines, options):
 
 
 def follow(options):
-    """What files grow by, in turns; rows of one line arrive together."""
-    seen = {file.path: file.path.stat().st_size for file in chosen(options)}
+    """What files grow by, in turns; rows of one line arrive together, and an error, which stands in two files, once."""
+    seen, before = {file.path: file.path.stat().st_size for file in chosen(options)}, {}
     while True:
         time.sleep(PAUSE)
         fresh = []
         for file in chosen(options):
-            with file.path.open("rb") as stream:
-                stream.seek(seen.get(file.path, 0))
-                grown = stream.read()
+            grown = plog.read(file.path, seen.get(file.path, 0), -1)
             whole = grown[: grown.rfind(b"\n") + 1]
             seen[file.path] = seen.get(file.path, 0) + len(whole)
             fresh += plog.records(whole.decode(errors="replace").splitlines(keepends=True), file.kind)
-        show(dict.fromkeys(text for _, _, text in sorted(fresh)), options)
+        now = dict.fromkeys(text for _, _, text in sorted(fresh))
+        show((text for text in now if text not in before), options)
+        before = now
 
 
 def export(files, folder):
@@ -83,7 +83,7 @@ def export(files, folder):
 
 def execute(options):
     files = chosen(options)
-    if not files and not options.follow:
+    if not files and (not options.follow or options.what == "export"):
         of = f" of process {options.pid}" if options.pid is not None else ""
         print(f"anynpu logs: there is no log{of} in {plog.root()}; processes write one for errors, and for more with "
               "ASCEND_GLOBAL_LOG_LEVEL=1", file=sys.stderr)  # fmt: skip
