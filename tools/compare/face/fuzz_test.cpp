@@ -14,15 +14,20 @@
 #include <random>
 
 #include "base/error.h"
+#include "graph/dump/record/digest_file.h"
 #include "graph/dump/record/dump_file.h"
 #include "graph/dump/record/dump_name.h"
 #include "graph/dump/record/format.h"
 #include "graph/dump/record/graph_text.h"
 #include "graph/dump/record/mapping.h"
+#include "tools/compare/digest/two_runs.h"
 #include "tools/compare/exit/refusal.h"
 #include "tools/compare/metric/measure.h"
 #include "tools/compare/overflow/record.h"
+#include "tools/compare/page/account.h"
 #include "tools/compare/rule/fusion_rule.h"
+#include "tools/compare/side/load.h"
+#include "tools/compare/tensor/array_file.h"
 #include "tools/compare/tensor/npy.h"
 
 namespace npu::compare {
@@ -109,17 +114,86 @@ void read_dump(const std::string& text) {
   for (const Bytes blob : parsed.blobs.outputs) overflow_task(decode_overflow(blob));
 }
 
-void read_rule(const std::string& text) {
-  static const std::string path = fs::temp_directory_path() / ("anynpu_fuzz_" + std::to_string(getpid()));
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-  try {
-    FusionRule rule(path);
-    rule.rename_originals(rule);
-  } catch (const Refusal&) {
-    fs::remove(path);
-    throw;
+/// Where files are written that are read by their path.
+class Folder {
+ public:
+  Folder() { fs::create_directories(path_); }
+  Folder(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary | std::ios::trunc) << text;
+    return path_ / name;
   }
-  fs::remove(path);
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_ = fs::temp_directory_path() / ("anynpu_fuzz_" + std::to_string(getpid()));
+};
+
+const Folder& folder() {
+  static const Folder made;
+  return made;
+}
+
+void read_rule(const std::string& text) {
+  FusionRule rule(folder().write("rule", text));
+  rule.rename_originals(rule);
+}
+
+const Shape kTorchShape = {3, 5};
+
+std::string torch_file() {
+  const std::string elements(60, '\x3f'), path = folder().path() / "whole.pt";
+  record::DumpTensor facts = tensor(1, record::kNd, kTorchShape, kTorchShape);
+  write_pt(path, plain_view({facts, bytes_of(elements)}));
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void read_torch(const std::string& text) {
+  Port port;
+  port.shape = kTorchShape, port.type = 1;
+  port.source = Source{folder().write("a.pt", text), false, 0};
+  const Elements elements(port);
+  look_at(plain_view(elements.tensor()));
+}
+
+std::string msprobe_file() {
+  std::string array = npy_header("<f4", {2, 3});
+  array.append(24, '\x3f');
+  fs::create_directories(folder().path() / "dump_tensor_data");
+  folder().write("dump_tensor_data/x.npy", array);
+  const std::string x = R"({"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2, 3], "Max": 1.5, "Min": -2,
+    "Mean": 0.1, "Norm": 3e2, "data_name": "x.npy"})";
+  return R"({"task": "tensor", "data": {"Module.a.Linear.forward.0": {"input_args": [)" + x +
+         "], \"parameters\": {\"w\": " + x + R"(}, "output": [)" + x +
+         R"(]}, "Module.a.Linear.backward.0": {"input": [null, )" + x + R"(], "output": [{"type": "slice"}, )" + x +
+         "]}}}";
+}
+
+void read_msprobe(const std::string& text) {
+  folder().write("dump.json", text);
+  Place place;
+  place.kind = Kind::kMsprobe, place.folder = folder().path();
+  const Run run = load_msprobe(place);
+  const Pairing pairing = pair_runs(run, run);
+  const Verdict verdict = judge(run, run, pairing);
+  const Account account{run, run, pairing, verdict, "run", "golden"};
+  EXPECT_FALSE((text_of(account) + table_of(account) + page_of(account)).empty());
+}
+
+std::string digest_file() {
+  graph::record::DigestEncoder encoder;
+  encoder.add({"MatMul", "layer/MatMul", {0, 1, "step"}, 3, 0, {1, 2}, {3}});
+  encoder.add({"Add", "Add", {0, 1, ""}, 0, 17, {3}, {4}});
+  encoder.end();
+  return encoder.take();
+}
+
+void read_digests(const std::string& text) {
+  static const graph::record::DigestFile whole(folder().write("whole.digest", digest_file()));
+  const graph::record::DigestFile file(folder().write("a.digest", text));
+  EXPECT_FALSE((compared(whole, file).text() + compared(file, whole).text()).empty());
 }
 
 void read_array(const std::string& text) { look_at(plain_view(parse_npy(bytes_of(text), "a file"))); }
@@ -145,6 +219,9 @@ std::vector<Reader> readers() {
           {"a graph's text", graph_text(), read_rule},
           {"a fusion file", graph::record::parse_graph_text(graph_text()).dump(1), read_rule},
           {"an array", array, read_array},
+          {"a tensor of torch", torch_file(), read_torch},
+          {"a dump of msprobe", msprobe_file(), read_msprobe},
+          {"digests", digest_file(), read_digests},
           {"mapping.csv", "12,Add.x_lxslice0.1.2.1600000000000000\n13,\"A.sgt_graph_3_y.1.1600000000000000\"\n",
            read_names}};
 }
