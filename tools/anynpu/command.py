@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `anynpu`."""
 
-import argparse
 import importlib
 import sys
+from types import SimpleNamespace
 
-from anynpu.library import version
 from anynpu.output import pipe
-from anynpu.subcommand import run
 
 COMMANDS = {
     "run": "run a Python script written for a GPU on the software NPU",
@@ -24,6 +22,7 @@ COMMANDS = {
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
 }
+PROGRAMS = ("migrate", "dump", "compare")  # their options are the programs' own, -h too
 EXAMPLES = """examples:
   anynpu run train.py --epochs 3     a script that says .cuda() trains on the NPU, unchanged
   eval "$(anynpu env)"               then: g++ main.cpp -lascendcl && ./a.out
@@ -35,6 +34,10 @@ EXAMPLES = """examples:
 
 
 def parser():
+    import argparse  # slow, as the modules of all commands are; programs start without
+
+    from anynpu.library import version
+
     top = argparse.ArgumentParser(
         prog="anynpu",
         description="AnyNPU, a software Ascend NPU: programs for the NPU run on an ordinary CPU.",
@@ -58,10 +61,12 @@ def main(arguments=None):
 def command(arguments):
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["run"]:
+        from anynpu.subcommand import run
+
         arguments = ["run", *run.spelled_out(arguments[1:])]
-    if arguments[:1] in (["migrate"], ["dump"], ["compare"]):  # their options are the programs' own, -h too
+    if arguments and arguments[0] in PROGRAMS:
         module = importlib.import_module(f"anynpu.subcommand.{arguments[0]}")
-        options = argparse.Namespace(command=arguments[0], execute=module.execute, arguments=arguments[1:])
+        options = SimpleNamespace(command=arguments[0], execute=module.execute, arguments=arguments[1:])
     else:
         options = parser().parse_args(arguments)
     try:

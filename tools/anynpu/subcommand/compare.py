@@ -3,12 +3,13 @@
 A program of its own does the work. (docs/precision.md tells more.)"""
 
 import os
-from argparse import REMAINDER
 
 from anynpu.library import place
 
 
 def add_arguments(parser):
+    from argparse import REMAINDER  # slow; the command itself leaves all arguments to the program
+
     parser.add_argument("arguments", nargs=REMAINDER, help="those of the program")
 
 

@@ -109,6 +109,16 @@ def test_help_tells_the_options():
     assert code == 0 and "--html" in out
 
 
+def test_the_program_starts_without_what_the_other_commands_read():
+    script = (
+        "import os, sys, anynpu.command; os.execv = lambda *_: print(*sys.modules); anynpu.command.main(['compare'])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "anynpu.subcommand.compare" in done.stdout, done.stderr
+    for name in ("argparse", "importlib.metadata", "anynpu.subcommand.run"):
+        assert name not in done.stdout.split()
+
+
 def test_no_framework_is_imported():
     script = "import sys, anynpu.command; sys.exit(any(n in sys.modules for n in ('torch', 'tensorflow', 'numpy')))"
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0

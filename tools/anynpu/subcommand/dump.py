@@ -5,12 +5,13 @@ finite, a histogram), `convert` to arrays of NumPy, `overflow` which operators o
 The rest is done by a program of its own, which this starts; it is also msaccucmp. (docs/precision.md tells more.)"""
 
 import os
-from argparse import REMAINDER
 
 from anynpu.library import place
 
 
 def add_arguments(parser):
+    from argparse import REMAINDER  # slow; the command itself leaves all arguments to the program
+
     parser.add_argument("arguments", nargs=REMAINDER, help="those of the program")
 
 

@@ -6,7 +6,6 @@ ms_fmk_transplt are the same program with the command lines of the vendor's tool
 
 import os
 import sys
-from argparse import REMAINDER
 
 from anynpu.library import place
 
@@ -17,6 +16,8 @@ def start(name, arguments):
 
 
 def add_arguments(parser):
+    from argparse import REMAINDER  # slow; the command itself leaves all arguments to the program
+
     parser.add_argument("arguments", nargs=REMAINDER, help="those of the program")
 
 
