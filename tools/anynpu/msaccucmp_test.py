@@ -158,6 +158,19 @@ def test_goldens_in_hdf5_are_refused_with_a_way(dumps, ending):
     assert "numpy.save(" in done.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["-ffts"]])
+def test_slices_that_are_not_put_together_are_told(dumps, more):
+    for thread in range(2):
+        write_dump(
+            dumps / f"mine/Add.layer_two.2.0.1600000000000002.4.0.{thread}.0", np.full((4, 6), thread, np.float32)
+        )
+    done = run("compare", "-m", dumps / "mine", "-g", dumps / "golden", "-out", dumps / "out", *more)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "[WARNING]" in done.stderr and "of 1 operators there are several slices (FFTS+), as of layer_two" in done.stderr
+    )
+
+
 def test_a_partial_file_is_told_and_the_rest_goes_on(dumps):
     partial = dumps / "mine/MatMul.layer_one.1.0.1600000000000001"
     partial.write_bytes(partial.read_bytes()[:-1])

@@ -59,7 +59,7 @@ bool read(const Words& words, Given& out) {
   a.flag("--ignore_single_op_result", out.ignore_result, "<Optional> with -op: no files with all elements");
   a.number("-n --topn", out.top, "<Optional> with -op: elements that are farthest away, 1 to 10000; 20");
   a.number("-ml --max_line", out.lines, "<Optional> with -op: lines of a file, 10000 to 1000000; 1000000");
-  a.flag("-ffts", out.ffts, "<optional> accepted: slices are compared as they were written");
+  a.flag("-ffts", out.ffts, "<optional> accepted: slices are not put together, with it and without it");
   return a.read(words, "msaccucmp compare");
 }
 

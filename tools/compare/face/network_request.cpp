@@ -82,6 +82,15 @@ void advise(const Table& table, const FusionRule* rule, const std::string& outpu
   write_file(fs::path(output) / "advisor_summary.txt", advice);
 }
 
+void tell_slices(const DumpFolder& folder) {
+  const std::vector<std::string> names = folder.sliced();
+  if (!names.empty())
+    warn(
+        fmt::format("{}: of {} operators there are several slices (FFTS+), as of {}. They are not put together: the "
+                    "newest one is compared.",
+                    folder.path(), names.size(), names[0]));
+}
+
 }  // namespace
 
 int compare_network(NetworkRequest r, const std::string& file) {
@@ -89,6 +98,7 @@ int compare_network(NetworkRequest r, const std::string& file) {
     warn("-advisor takes no effect with -r and -s."), r.advisor = false;
   const DumpFolder mine(r.mine), golden(r.golden);
   check(r, mine.origin(), golden.origin());
+  tell_slices(mine), tell_slices(golden);
   Options& options = r.options;
   options.overflow = (options.overflow || r.advisor) && mine.origin() == Origin::kDevice;
   options.my_address = !mine.has_npy(), options.golden_address = !golden.has_npy();
@@ -118,6 +128,7 @@ int compare_network(NetworkRequest r, const std::string& file) {
 int compare_single(const NetworkRequest& r, const TensorChoice& choice, DetailOptions options) {
   const DumpFolder mine(r.mine), golden(r.golden);
   check(r, mine.origin(), golden.origin());
+  tell_slices(mine), tell_slices(golden);
   const std::optional<FusionRule> rule = read_rule(r);
   options.folder = r.output.empty() ? "." : r.output;
   compare_operator(choice, mine, golden, rule ? &*rule : nullptr, options);

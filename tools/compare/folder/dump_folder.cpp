@@ -85,8 +85,11 @@ void DumpFolder::add(const std::string& path, const std::string& name) {
     if (!output) return;
     return keep(fmt::format("{}.{}", key_of(rest), *output), kind, {path, name, *timestamp});
   }
-  if (const auto parsed = record::parse_name(name))
-    keep(record::without_slice(parsed->op_name), Kind::kDump, {path, name, parsed->timestamp});
+  const auto parsed = record::parse_name(name);
+  if (!parsed) return;
+  const std::string op = record::without_slice(parsed->op_name);
+  slices_[op].insert(fmt::format("{}.{}", parsed->op_name, parsed->slice ? parsed->slice->thread : 0));
+  keep(op, Kind::kDump, {path, name, parsed->timestamp});
 }
 
 void DumpFolder::keep(const std::string& key, Kind kind, FoundFile file) {
@@ -114,6 +117,13 @@ std::vector<std::string> DumpFolder::operators() const {
   std::vector<std::string> names;
   for (const auto& [name, file] : newest_) names.push_back(name);
   std::ranges::stable_sort(names, {}, [&](const std::string& name) { return newest_.at(name).timestamp; });
+  return names;
+}
+
+std::vector<std::string> DumpFolder::sliced() const {
+  std::vector<std::string> names;
+  for (const auto& [name, slices] : slices_)
+    if (slices.size() > 1) names.push_back(name);
   return names;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ class DumpFolder {
   const FoundFile* find(std::string_view op_name, size_t output = 0) const;
   /// Operators in the order in which their newest files were written.
   std::vector<std::string> operators() const;
+  /// Operators of which files of several slices are there (FFTS+): find() knows the newest one alone.
+  std::vector<std::string> sliced() const;
 
  private:
   enum class Kind { kDump, kNpy, kPb, kQuant };
@@ -51,6 +54,7 @@ class DumpFolder {
   bool has_npy_ = false, quantized_ = false;
   std::optional<Kind> kind_;
   std::map<std::string, FoundFile, std::less<>> newest_;
+  std::map<std::string, std::set<std::string>> slices_;
 };
 
 /// A file of either kind, opened. The tensors are parts of it.

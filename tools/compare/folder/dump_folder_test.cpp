@@ -37,6 +37,16 @@ TEST_F(Folders, KnowFilesOfAllGenerations) {
   EXPECT_EQ(folder.origin(), Origin::kDevice);
 }
 
+TEST_F(Folders, TellOperatorsThatWereCutIntoSlices) {
+  file("Add.g_sgt_graph_0_auto.1.0.1600000000000002.4.0.0.0"),
+      file("Add.g_sgt_graph_0_auto.1.0.1600000000000002.4.0.1.0");
+  file("Add.manual_lxslice0.1.0.1600000000000003"), file("Add.manual_lxslice1.1.0.1600000000000004");
+  file("Add.twice.1.0.1600000000000001"), file("Add.twice.1.0.1600000000000009"), file("Add.one_lxslice0.1.0.16000000");
+  const DumpFolder folder(path_);
+  EXPECT_EQ(folder.sliced(), (std::vector<std::string>{"auto", "manual"}));
+  EXPECT_EQ(folder.operators().size(), 4u);
+}
+
 TEST_F(Folders, KnowWhatAFrameworkLeft) {
   file("net_dense.0.1600000000000000.npy"), file("net_dense.1.1600000000000000.npy");
   const DumpFolder folder(path_);
