@@ -5,6 +5,7 @@
 #                                  licences, vendor-named libraries, headers
 #   anynpu/bin      the migration tool, the comparison tool and atc; the commands exec them, and so do the scripts that guides
 #                   name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
+#   anynpu/opp      the lists of mixed precision, where guides look them up (operator_info.py)
 #   anynpu/tools/precision_tool    the folder that users copy beside their script
 #   anynpu/tools/adump/lib64       the library through which the published msaccucmp reads dump files
 #   tfdbg_ascend    the library of the Python package beside it, which needs none of the others
@@ -52,6 +53,16 @@ foreach(folder runtime compiler opp)
   file(WRITE ${CMAKE_BINARY_DIR}/toolkit/${folder}/README
        "Clients check that this folder of a toolkit exists. AnyNPU needs nothing in it: all code is in lib64.\n")
 endforeach()
+# Where guides look up the lists of mixed precision.
+set(operator_info ${CMAKE_BINARY_DIR}/generated/operator_info.stamp)
+add_custom_command(
+  OUTPUT ${operator_info}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/operator_info.py ${CMAKE_BINARY_DIR}/toolkit/opp
+  COMMAND ${CMAKE_COMMAND} -E touch ${operator_info}
+  DEPENDS cmake/operator_info.py graph/precision/precision.tsv graph/ir/ops.tsv device/process/soc.cpp
+  COMMENT "Writing the operators' lists of mixed precision")
+add_custom_target(operator_info ALL DEPENDS ${operator_info})
+add_dependencies(anynpu_wheel operator_info)
 # Where torch-npu's Python reads which CANN this is: it chooses optimizers by it, and shows it as torch.version.cann.
 file(STRINGS acl/runtime/info.cpp version REGEX "kVersion = ")
 string(REGEX REPLACE ".*\"(.+)\".*" "version=\\1\n" version "${version}")

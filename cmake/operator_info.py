@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the table of precision as the files in which guides look it up, one for each SoC and for each of its families:
+<opp>/built-in/op_impl/ai_core/tbe/config/<soc>/aic-<soc>-ops-info.json.
+
+    python cmake/operator_info.py OPP
+
+An operator has "precision_reduce" with the flag "true" where mixed precision reduces it, "false" where it never does,
+and none where what feeds it decides. The dtypes are those of its first input that has a choice."""
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FLAGS = {"white": "true", "black": "false"}  # gray and clear have none
+FAMILIES = {"Ascend910B": "ascend910b", "Ascend910A": "ascend910", "Ascend310P": "ascend310p"}
+
+
+def profiles():
+    """(name, has bfloat16) of each SoC."""
+    source = (ROOT / "device/process/soc.cpp").read_text()
+    return [
+        (name, last == "true") for name, last in re.findall(r'^    {"(Ascend\w+)",.*, (true|false)},$', source, re.M)
+    ]
+
+
+def rows(path):
+    with (ROOT / path).open() as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def first_input(row):
+    fixed = [] if row["fixed_inputs"] == "-" else [int(number) for number in row["fixed_inputs"].split()]
+    return next(number for number in range(len(fixed) + 1) if number not in fixed)
+
+
+def described(row, bfloat16):
+    """An operator as the file has it."""
+    reduced = [] if row["dtypes"] == "-" else row["dtypes"].split()
+    dtypes = ["float", *(dtype for dtype in reduced if bfloat16 or dtype != "bfloat16")]
+    out = {f"input{first_input(row)}": {"dtype": ",".join(dtypes)}}
+    if flag := FLAGS.get(row["list"]):
+        out["precision_reduce"] = {"flag": flag}
+    return out
+
+
+def operators(bfloat16):
+    """{the vendor's name: what the file says of it}."""
+    spellings = {row["tensorflow"]: row["ir"].split() for row in rows("graph/ir/ops.tsv")}
+    out = {}
+    # Where the vendor calls several by one name, those without a choice (FusedBatchNorm, first edition) yield.
+    for row in sorted(rows("graph/precision/precision.tsv"), key=lambda row: row["dtypes"] == "-"):
+        said = described(row, bfloat16)
+        for name in spellings.get(row["operator"], [row["operator"]]):
+            known = out.setdefault(name, said)
+            if row["dtypes"] != "-" and known.get("precision_reduce") != said.get("precision_reduce"):
+                sys.exit(f"precision.tsv puts two operators that the vendor calls {name} on different lists")
+    return dict(sorted(out.items()))
+
+
+def write(opp):
+    for soc, bfloat16 in profiles():
+        text = json.dumps(operators(bfloat16), indent=4) + "\n"
+        for name in (soc, next(family for start, family in FAMILIES.items() if soc.startswith(start))):
+            folder = opp / "built-in/op_impl/ai_core/tbe/config" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"aic-{name}-ops-info.json").write_text(text)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
