@@ -24,7 +24,7 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
   return call("aclrtGetDeviceCount", [&] { result(count, "count") = static_cast<uint32_t>(device::device_count()); });
 }
 aclError aclrtSynchronizeDevice() {
-  return call("aclrtSynchronizeDevice", [] { device::synchronize_device(); });
+  return call("aclrtSynchronizeDevice", [] { device::synchronize_device(device::stream_wait_limit()); });
 }
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
   // Clients wait in slices, and look at something else in between.

@@ -58,7 +58,7 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return call("aclrtSynchronizeEvent", [&] {
     device::check_event_not_captured(event, "synchronise");
-    device::synchronize_event(event);
+    device::synchronize_event(event, device::event_wait_limit());
   });
 }
 

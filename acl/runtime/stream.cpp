@@ -53,7 +53,8 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return call("aclrtSynchronizeStream", [&] { queued(stream, "synchronise").synchronize(); });
+  return call("aclrtSynchronizeStream",
+              [&] { queued(stream, "synchronise").synchronize(device::stream_wait_limit()); });
 }
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
   // Clients wait in slices, and look at something else in between.

@@ -175,9 +175,9 @@ void* create_stream(uint32_t priority, uint32_t flags) {
 
 Stream& default_stream() { return *current_context().default_stream; }
 
-void synchronize_device(int64_t timeout_ms) {
+void synchronize_device(WaitLimit limit) {
   check_process();
-  synchronize_streams(current_device(), timeout_ms);
+  synchronize_streams(current_device(), limit);
 }
 
 }  // namespace npu::device

@@ -56,6 +56,6 @@ inline Stream& stream_from_handle(void* handle) {
   return handle == nullptr ? default_stream() : get_stream(handle);
 }
 /// Waits for all streams of the current device, as synchronize_streams does (queue/stream_table.h).
-void synchronize_device(int64_t timeout_ms = -1);
+void synchronize_device(WaitLimit limit = -1);
 
 }  // namespace npu::device

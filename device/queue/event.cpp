@@ -10,6 +10,7 @@
 #include "device/process/handle.h"
 #include "device/process/init.h"
 #include "device/queue/stream.h"
+#include "device/queue/stream_table.h"
 
 namespace npu::device {
 namespace {
@@ -88,6 +89,13 @@ void raise_failure_of(Mark& mark) {
     return;
   const bool known = mark.failure->told;
   if (!mark.told.exchange(true) || !known) throw Error(mark.failure->error);
+}
+
+// What keeps the mark from being reached.
+std::string executing_before(const Mark& mark) {
+  const Stream* stream = find_stream(mark.stream);
+  if (stream == nullptr) return "; its stream was destroyed";
+  return fmt::format(" on stream {} of device {}{}", stream->id(), stream->device(), stream->executing());
 }
 
 // The time of a reached mark; `which` names the argument.
@@ -190,14 +198,14 @@ bool event_waits_complete(void* event) {
   return !found.waits || found.waits->load() == 0;
 }
 
-void synchronize_event(void* event, int64_t timeout_ms) {
+void synchronize_event(void* event, WaitLimit limit) {
   const auto mark = last_mark(event);
   if (!mark) return;
-  if (timeout_ms < 0) {
+  if (limit.none()) {
     while (!mark->wait_for(std::chrono::hours(1))) {
     }
-  } else if (!mark->wait_for(std::chrono::milliseconds(timeout_ms))) {
-    fail(Code::kEventSyncTimeout, "the event was not reached within {} ms", timeout_ms);
+  } else if (!mark->wait_for(std::chrono::milliseconds(limit.milliseconds))) {
+    fail(Code::kEventSyncTimeout, "the event was not reached within {}{}", to_string(limit), executing_before(*mark));
   }
   raise_failure_of(*mark);
 }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "device/queue/wait_limit.h"
+
 namespace npu::device {
 
 class Stream;
@@ -34,9 +36,9 @@ void reset_event(void* event, Stream& stream);
 bool event_complete(void* event);
 /// Whether every queued wait on the event is over.
 bool event_waits_complete(void* event);
-/// Blocks until the last record is reached. Raises 507047 after `timeout_ms` (-1: never), or the error of a task that
-/// failed before it, as event_complete does.
-void synchronize_event(void* event, int64_t timeout_ms = -1);
+/// Blocks until the last record is reached. Raises 507047 after `limit`, with the task that its stream runs, or the
+/// error of a task that failed before it, as event_complete does.
+void synchronize_event(void* event, WaitLimit limit = -1);
 
 /// Milliseconds from the completion of `start` to that of `end`. Raises 107006 when one was made without
 /// kEventTimeline, not recorded, or not reached yet; 107007 when `end` came first.

@@ -168,6 +168,7 @@ void Stream::execute(Task& task) {
   const bool timed = (task.flags & kNeverBlocking) == 0 && (is_long || number % kSample == 0);
   const auto start = timed ? Clock::now() : Clock::time_point();
   const Stream* outer = std::exchange(own_stream, this);
+  running_task_.store(task.name, std::memory_order_relaxed);
   NPU_DEVICE_LOG(kDebug, "TS", device(), "stream {} runs {}", id(), task.name);
   try {
     task.body();
@@ -175,6 +176,7 @@ void Stream::execute(Task& task) {
     keep_error(task);
   }
   task.body.reset();  // what it holds goes before anybody hears that it is done
+  running_task_.store(nullptr, std::memory_order_relaxed);
   own_stream = outer;
   if (timed) {
     const auto ns = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
@@ -246,7 +248,7 @@ void Stream::refuse_own_task(const char* action) const {
 }
 
 // Waits for what is queued now; work that others queue meanwhile is not the caller's business.
-void Stream::wait(int64_t timeout_ms) {
+void Stream::wait(WaitLimit limit) {
   const uint64_t target = progress_->submitted.load(std::memory_order_acquire);
   const auto done = [&] { return progress_->completed.load(std::memory_order_acquire) >= target; };
   if (done()) return;
@@ -255,22 +257,27 @@ void Stream::wait(int64_t timeout_ms) {
   const uint64_t told_before = times_told_;
   ++waiters_;
   bool in_time = true;
-  if (timeout_ms < 0) {
+  if (limit.none()) {
     done_.wait(lock, done);
   } else {
-    in_time = done_.wait_for(lock, std::chrono::milliseconds(timeout_ms), done);
+    in_time = done_.wait_for(lock, std::chrono::milliseconds(limit.milliseconds), done);
   }
   --waiters_;
   if (!in_time) {
-    fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {} ms", id(), device(),
-         target - progress_->completed.load(std::memory_order_relaxed), timeout_ms);
+    fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {}{}", id(), device(),
+         target - progress_->completed.load(std::memory_order_relaxed), to_string(limit), executing());
   }
   // Another thread that waited for the same work was told first; this one hears it all the same.
   if (times_told_ != told_before && !failure_) throw Error(told_->error);
 }
 
-void Stream::synchronize(int64_t timeout_ms) {
-  wait(timeout_ms);
+std::string Stream::executing() const {
+  const char* task = running_task_.load(std::memory_order_relaxed);
+  return task == nullptr ? "; it executes nothing" : fmt::format("; it executes {}", task);
+}
+
+void Stream::synchronize(WaitLimit limit) {
+  wait(limit);
   // Telling a failure clears it: the client has heard it, and the stream goes on.
   if (const FailurePtr failed = clear(nullptr)) throw Error(failed->error);
 }

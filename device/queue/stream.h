@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -22,6 +23,7 @@
 #include "device/queue/failure.h"
 #include "device/queue/progress.h"
 #include "device/queue/task.h"
+#include "device/queue/wait_limit.h"
 
 namespace npu::device {
 
@@ -41,8 +43,9 @@ class Stream {
   /// its error is raised here. Raises the stream's error in kStop mode.
   void launch(Task&& task);
 
-  /// Waits for all work launched before. Raises the error of a failed task; 507046 after `timeout_ms` (-1: never).
-  void synchronize(int64_t timeout_ms = -1);
+  /// Waits for all work launched before. Raises the error of a failed task; 507046 after `limit`, with the task that
+  /// runs.
+  void synchronize(WaitLimit limit = -1);
   /// True when all work has run. Raises the error of a failed task, which stays.
   bool query() const;
   /// Raises the error of a failed task, if there is one, and leaves it to the next synchronisation.
@@ -66,6 +69,8 @@ class Stream {
   void set_failure_mode(FailureMode mode) { failure_mode_.store(mode, std::memory_order_relaxed); }
   bool overflow_switch() const { return overflow_switch_.load(std::memory_order_relaxed); }
   void set_overflow_switch(bool on) { overflow_switch_.store(on, std::memory_order_relaxed); }
+  /// "; it executes MatMulV2", or that nothing is executed, for error texts.
+  std::string executing() const;
   /// True once a forced destroy has begun: a waiting task should give up.
   bool aborting() const { return aborting_.load(std::memory_order_relaxed); }
 
@@ -77,7 +82,7 @@ class Stream {
 
   bool runs_inline(const Task& task) const;
   bool drops(const Task& task) const;
-  void wait(int64_t timeout_ms);
+  void wait(WaitLimit limit);
   FailurePtr clear(const FailurePtr& only);
   void raise_when_stopped();
   void run_now(std::unique_lock<std::mutex>& lock, Task& task);
@@ -111,6 +116,7 @@ class Stream {
   std::atomic<FailureMode> failure_mode_{FailureMode::kContinue};
   std::atomic<bool> overflow_switch_{false};
   std::atomic<bool> aborting_{false};
+  std::atomic<const char*> running_task_{nullptr};
   // Atomic, because walks over all streams meet some that are being reopened.
   std::atomic<const void*> owner_{nullptr};
   std::atomic<bool> is_default_{false};

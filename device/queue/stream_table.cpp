@@ -65,7 +65,7 @@ struct StreamAccess {
     return stream.clear(nullptr);
   }
 
-  static void wait(Stream& stream, int64_t timeout_ms) { stream.wait(timeout_ms); }
+  static void wait(Stream& stream, WaitLimit limit) { stream.wait(limit); }
   static void clear(Stream& stream, const FailurePtr& only) { stream.clear(only); }
 
   static void refuse_close(const Stream& stream) {
@@ -109,15 +109,15 @@ Stream* find_stream(const void* handle) { return table().find(handle); }
 Stream& get_stream(const void* handle) { return table().get(handle); }
 
 // All streams are waited for, also behind an error: what the client does next may free the memory they use.
-void synchronize_streams(int device, int64_t timeout_ms) {
-  const auto deadline = Clock::now() + std::chrono::milliseconds(timeout_ms);
+void synchronize_streams(int device, WaitLimit limit) {
+  const auto deadline = Clock::now() + std::chrono::milliseconds(limit.milliseconds);
   std::optional<Error> refused;
   FailurePtr first;
   table().for_each([&](void*, Stream& stream) {
     if (stream.device() != device) return;
     try {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      StreamAccess::wait(stream, timeout_ms < 0 ? -1 : std::max<int64_t>(left, 0));
+      StreamAccess::wait(stream, limit.none() ? limit : WaitLimit(std::max<int64_t>(left, 0), limit.option));
     } catch (const Error& error) {
       if (!refused) refused = error;
     }

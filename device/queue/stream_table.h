@@ -33,8 +33,8 @@ Stream* find_stream(const void* handle);
 Stream& get_stream(const void* handle);
 
 /// Waits for all streams of `device`. Raises the first error found, for all streams that share it, or 507046 after
-/// `timeout_ms`; streams with an error of their own keep it.
-void synchronize_streams(int device, int64_t timeout_ms);
+/// `limit`; streams with an error of their own keep it.
+void synchronize_streams(int device, WaitLimit limit);
 /// Waits for every stream of the process, at most `timeout_ms` in total; errors are dropped.
 void drain_streams(int64_t timeout_ms);
 /// Raises the error of a task on any stream of `device` that no synchronisation has told: copies that belong to no

@@ -7,6 +7,7 @@
 #include "device/context/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/binding.h"
+#include "graph/run/deadline.h"
 #include "graph/run/saturation.h"
 #include "ops/runner/inside.h"
 
@@ -131,10 +132,18 @@ void Frame::run_alone(size_t i) {
   for (const SlotId slot : plan_->steps[i].done) release(slot);
 }
 
+void Frame::run_alone_limited(size_t i) {
+  run_alone(i);
+  if (const Deadline* deadline = Deadline::current()) deadline->check(device_, plan_->steps[i]);
+}
+
 void Frame::run_steps() {
   if (ops::observed()) [[unlikely]]
     return run_steps_observed();
-  for (size_t i = 0; i < operators_.size(); ++i) run_alone(i);
+  if (Deadline::current() != nullptr) [[unlikely]]
+    for (size_t i = 0; i < operators_.size(); ++i) run_alone_limited(i);
+  else
+    for (size_t i = 0; i < operators_.size(); ++i) run_alone(i);
 }
 
 std::vector<Value> Frame::finish() {

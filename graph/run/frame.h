@@ -42,6 +42,7 @@ class Frame {
   std::vector<Value> finish();
   void run_steps();
   void run_alone(size_t step);
+  void run_alone_limited(size_t step);
   void run_allocated(size_t step);
   void run_step(size_t step);
   void run_steps_observed();

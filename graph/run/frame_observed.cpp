@@ -2,6 +2,7 @@
 // A run in the eyes of observers: node by node, in the order and with the results of any other run.
 #include "graph/ir/control_flow.h"
 #include "graph/ir/ir_type.h"
+#include "graph/run/deadline.h"
 #include "graph/run/frame.h"
 #include "graph/run/run_scope.h"
 #include "graph/run/saturation.h"
@@ -87,11 +88,12 @@ void Frame::run_steps_observed() {
   size_t next = 0;
   for (size_t n = 0; n < plan_->nodes.size(); ++n) {
     const PlannedNode& planned = plan_->nodes[n];
-    while (std::cmp_less(next, planned.first)) run_alone(next++);
+    while (std::cmp_less(next, planned.first)) run_alone_limited(next++);
     run_node_observed(planned, n + 1);
     next = static_cast<size_t>(planned.end);
+    if (const Deadline* deadline = Deadline::current()) deadline->check(device_, plan_->steps[next - 1]);
   }
-  while (next < plan_->steps.size()) run_alone(next++);
+  while (next < plan_->steps.size()) run_alone_limited(next++);
 }
 
 }  // namespace npu::graph
