@@ -27,6 +27,8 @@ thread_local std::string host_text;
 
 std::string_view bytes_of(const Buffer& buffer) { return {static_cast<const char*>(buffer->data), buffer->length}; }
 
+constexpr aclError kStreamSyncTimeout = 507046;
+
 /// TensorFlow's code for one of ours.
 TF_Code code_of(aclError code) {
   switch (code) {
@@ -39,6 +41,7 @@ TF_Code code_of(aclError code) {
     case ACL_ERROR_RT_FEATURE_NOT_SUPPORT: return TF_UNIMPLEMENTED;
     case ACL_ERROR_BAD_ALLOC:
     case ACL_ERROR_RT_MEMORY_ALLOCATION: return TF_RESOURCE_EXHAUSTED;
+    case kStreamSyncTimeout: return TF_DEADLINE_EXCEEDED;
     case ACLNN_ERR_RUNTIME_ERROR: return host_code == TF_OK ? TF_INTERNAL : host_code;
     default: return TF_INTERNAL;
   }

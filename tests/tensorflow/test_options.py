@@ -123,6 +123,8 @@ ACTING = {
     "dump_config.dump_debug_mode": "test_dump.py",
     "enable_exception_dump": "test_dump.py",
     "op_debug_config": "test_debug.py",
+    "stream_sync_timeout": "test_wait_limit.py",
+    "event_sync_timeout": "test_wait_limit.py",
 }
 
 

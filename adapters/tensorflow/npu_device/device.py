@@ -15,7 +15,7 @@ from npu_device.adapter import library
 from npu_device.patch import dlpack, physical, seed, session, strategy
 from npu_device.patch.feed import feed_keras_loops
 from npu_device.patch.optimizer import warn_about_lr, warn_about_scaling
-from npu_device.setting import cluster, debug, dump, environment, fusion, loop, overflow, precision
+from npu_device.setting import cluster, debug, dump, environment, fusion, loop, overflow, precision, wait_limit
 from npu_device.setting.options import global_options
 
 TENSORFLOW = "2.15.1"
@@ -185,6 +185,7 @@ def _start(device_id):
         session.tell_of_the_cpu()
         strategy.place_on_the_default_npu()
         loop.tell_size()
+        wait_limit.start(global_options())
         debug.start(global_options())
         dump.start(global_options())
     try:

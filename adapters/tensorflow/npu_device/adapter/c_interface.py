@@ -92,6 +92,7 @@ FUNCTIONS = {
     "anynpu_overflow_mode": (C.c_int, C.c_int32, C.POINTER(C.c_int32),),
     "anynpu_recent_reason": (C.c_char_p,),
     "anynpu_set_overflow_mode": (C.c_int, C.c_int32,),
+    "anynpu_set_wait_limits": (C.c_int, C.c_int64, C.c_int64,),
     "anynpu_tensorflow_callbacks": (C.c_void_p,),
     "anynpu_tensorflow_close": (C.c_int, C.c_int,),
     "anynpu_tensorflow_device": (C.c_void_p, C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p),),

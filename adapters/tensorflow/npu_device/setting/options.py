@@ -104,8 +104,8 @@ DECLARED = {
     "hcom_parallel": idle("gradients of several NPUs are not summed up yet", True),
     "hcom_multi_mode": idle("gradients of several NPUs are not summed up yet"),
     "graph_exec_timeout": idle(NO_LIMIT),
-    "stream_sync_timeout": idle(NO_LIMIT, -1),
-    "event_sync_timeout": idle(NO_LIMIT, -1),
+    "stream_sync_timeout": acts(-1),
+    "event_sync_timeout": acts(-1),
     "experimental": {
         "multi_branches_config": {
             "input_shape": idle(NO_SPLIT),
