@@ -201,12 +201,50 @@ record::DumpTensor described(const json& tensor, size_t bytes) {
   return out;
 }
 
+/// What a changed or cut case says wrongly is told by the name of the case.
+template <class Read>
+void as_saved(const std::string& folder, Read&& read) {
+  const auto refuse = [&](const std::string& reason) {
+    fail(Code::kParseFile, "{}/{}: {}: it was changed after it was saved; run the script with --self-check again",
+         folder, kText, reason);
+  };
+  try {
+    read();
+  } catch (const json::exception& reason) {
+    refuse(reason.what());
+  } catch (const Error& reason) {
+    refuse(reason.message());
+  }
+}
+
+void check_blob(size_t tensor, const json& number, const Tensor& form, const std::vector<Blob>& blobs) {
+  if (number.is_null()) return;
+  const auto at = number.get<size_t>();
+  if (at >= blobs.size()) fail(Code::kParseFile, "tensor {} is blob {} of {}", tensor, at, blobs.size());
+  if (const auto need = static_cast<size_t>(bytes_of(form)); blobs[at].size != need)
+    fail(Code::kParseFile, "tensor {} has {} bytes in the file, by its shape {}", tensor, blobs[at].size, need);
+}
+
+void check_tensors(const json& text, const std::vector<Blob>& blobs) {
+  text.at("calls"), text.at("node");
+  const json& all = text.at("tensors");
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Tensor form = form_of(all[i]);
+    if (form.strides.size() != form.shape.size())
+      fail(Code::kParseFile, "tensor {} has {} sizes and {} strides", i, form.shape.size(), form.strides.size());
+    for (const char* side : {"before", "after"}) check_blob(i, all[i].at(side), form, blobs);
+  }
+}
+
 }  // namespace
 
 void save_task(const Task& task, const std::string& folder, const std::string& told) {
   json text = json::parse(task.text);
   text["told"] = json::parse(told);
-  fs::create_directories(folder);
+  std::error_code reason;
+  fs::create_directories(folder, reason);
+  if (reason)
+    fail(Code::kInvalidFile, "folder {} cannot be made: {}; choose another for cases", folder, reason.message());
   // Blobs of what was read lie before those of what was written.
   record::DumpData data;
   data.dump_time = unique_now(), data.op_name = text.at("node").get<std::string>();
@@ -226,12 +264,12 @@ Task load_task(const std::string& folder) {
   const record::MappedFile text((fs::path(folder) / kText).string());
   const record::DumpFile file((fs::path(folder) / kTensors).string());
   Task task{std::string(text.text()), {}};
-  if (!json::accept(task.text)) fail(Code::kParseFile, "{}/{} is no JSON", folder, kText);
   for (const auto* side : {&file.blobs().inputs, &file.blobs().outputs})
     for (const auto& bytes : *side) {
       Blob& blob = task.blobs.emplace_back(bytes.size());
       std::memcpy(blob.bytes.get(), bytes.data(), bytes.size());
     }
+  as_saved(folder, [&] { check_tensors(json::parse(task.text), task.blobs); });
   return task;
 }
 

@@ -165,8 +165,8 @@ class KeptTask final : public ops::Watch {
     }
     if (parts_.results.size() == execution.outputs.size())  // memory that is given late is known only now
       for (size_t i = 0; i < parts_.results.size(); ++i) keep_after(first_result_ + i, execution.outputs[i].tensor);
-    else
-      text_.erase("parts"), text_["no_parts"] = "it has a result that is no tensor";
+    else if (text_.erase("parts") != 0)
+      text_["no_parts"] = "it has a result that is no tensor";
     task_.text = text_.dump(-1, ' ', false, json::error_handler_t::replace);
     visit_(task_);
   }
