@@ -15,7 +15,10 @@ class Recorder final : public Observer {
   explicit Recorder(bool inside) : inside_(inside) {}
   struct Note final : Watch {
     explicit Note(Recorder& to) : recorder(to) {}
-    void finished(const Execution& e) override { recorder.results.push_back(e.outputs.at(0).tensor.as<float>()[0]); }
+    void finished(const Execution& e) override {
+      recorder.results.push_back(e.outputs.at(0).tensor.as<float>()[0]);
+      recorder.shapes.push_back(e.outputs.at(0).tensor.shape);
+    }
     Recorder& recorder;
   };
   std::unique_ptr<Watch> start(const Execution& e) override {
@@ -26,6 +29,7 @@ class Recorder final : public Observer {
 
   std::vector<Execution> starts;
   std::vector<float> results;
+  std::vector<Dims> shapes;
 
  private:
   const bool inside_;
@@ -73,6 +77,23 @@ TEST_F(Inside, OperatorsAreShownAsThoseOfTheirNode) {
   EXPECT_EQ(seen.device, 3);
   EXPECT_EQ(seen.inputs.at(0).field, "self");
   EXPECT_EQ(recorder.results, (std::vector<float>{6}));
+}
+
+TEST_F(Inside, ShapesThatTheDataDecideAreTold) {
+  Recorder& recorder = observe(true);
+  std::vector<float> values{5, 5, 7, 5}, items(4);
+  Tensor told = make_tensor(items.data(), DType::kFloat, {4});
+  auto op = create(*find_operator("unique_in_order"));
+  op->def->field("self")->of<Tensor>(*op) = make_tensor(values.data(), DType::kFloat, {4});
+  Tensor& y = op->def->field("y")->of<Tensor>(*op);
+  y = told;
+  y.origin = &told;
+  op->prepare();
+  const Execution node;
+  const InsideScope scope(&node);
+  InsideScope::run(*op);
+  EXPECT_EQ(recorder.shapes, (std::vector<Dims>{{2}}));
+  EXPECT_EQ(told.shape, (Dims{2}));
 }
 
 TEST_F(Inside, WhoDoesNotLookInsideIsNotShownThem) {

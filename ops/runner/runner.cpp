@@ -77,7 +77,9 @@ void InsideScope::run(Operator& op) {
   execution.op = &op, execution.within = node;
   see_tensors(op, execution);
   Observation observation(execution);
+  ToldShapes shapes(op);
   op.run();
+  shapes.pass_on(execution);
   observation.finished(execution);
 }
 

@@ -186,7 +186,11 @@ def run_parts(task, shake):
     for call in task.parts["calls"]:
         for to, array in results_of(call, lambda text: text, lambda text: places.view(text).copy(), shake):
             places.view(to)[...] = array
-    return {one["tensor"]: places.view(one["place"]).copy() for one in task.parts["results"]}
+    # What a fused node keeps for its gradient its parts do not make; a scalar stands in its place.
+    made = [one for one in task.parts["results"] if one["place"]["shape"] == task.tensors[one["tensor"]]["shape"]]
+    if not made:
+        raise UnknownError("its parts make nothing that it makes")
+    return {one["tensor"]: places.view(one["place"]).copy() for one in made}
 
 
 def run_calls(task, shake):

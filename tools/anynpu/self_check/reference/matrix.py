@@ -91,11 +91,15 @@ def flash_attention_grad(f):
     p, _, _ = one.weights()
     dy = heads(f.dy, one.layout, f.head_num)
     out = heads(f.attention, one.layout, f.head_num)
-    ds = p * (dy @ one.v.swapaxes(2, 3) - (dy * out).sum(-1, keepdims=True)) * f.scale
+    of_scores = p * (dy @ one.v.swapaxes(2, 3) - (dy * out).sum(-1, keepdims=True))
+    ds = of_scores * f.scale
     dk, dv = one.summed(ds.swapaxes(2, 3) @ one.q), one.summed(p.swapaxes(2, 3) @ dy)
+    made = {name: folded(x, one.layout) for name, x in (("dq", ds @ one.k), ("dk", dk), ("dv", dv))}
     if f.pse is not None and f.pse.size and "dpse" in f.shapes:
-        raise UnknownError("there is no reference for the gradient of an attention's bias")
-    return {name: folded(x, one.layout) for name, x in (("dq", ds @ one.k), ("dk", dk), ("dv", dv))}
+        if f.shapes["dpse"][0] != list(ds.shape):
+            raise UnknownError("there is no reference for the gradient of an attention's bias by distance")
+        made["dpse"] = of_scores if f.pse_type == 0 else ds  # scaled where the bias was
+    return made
 
 
 REFERENCES = {
