@@ -82,9 +82,11 @@ TEST_F(Inside, OperatorsAreShownAsThoseOfTheirNode) {
 TEST_F(Inside, ShapesThatTheDataDecideAreTold) {
   Recorder& recorder = observe(true);
   std::vector<float> values{5, 5, 7, 5}, items(4);
+  std::vector<int64_t> inverse(4);
   Tensor told = make_tensor(items.data(), DType::kFloat, {4});
   auto op = create(*find_operator("unique_in_order"));
   op->def->field("self")->of<Tensor>(*op) = make_tensor(values.data(), DType::kFloat, {4});
+  op->def->field("inverse")->of<Tensor>(*op) = make_tensor(inverse.data(), DType::kInt64, {4});
   Tensor& y = op->def->field("y")->of<Tensor>(*op);
   y = told;
   y.origin = &told;

@@ -33,8 +33,8 @@ def gradients(wanted, *leaves):
 
 
 UNARY = [
-    "neg", "abs", "reciprocal", "square", "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "asinh",
-    "erf", "erfc", "floor", "ceil", "trunc", "round", "sign", "relu", "sigmoid",
+    "neg", "abs", "reciprocal", "square", "exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh",
+    "asinh", "erf", "erfc", "floor", "ceil", "trunc", "round", "sign", "relu", "sigmoid",
 ]  # fmt: skip
 
 
