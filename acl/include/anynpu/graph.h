@@ -205,9 +205,9 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
  * mode was asked for. The text lives during the call. */
 void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
 
-/** How long, in milliseconds, this process waits for a stream and for an event where a call gives no limit; -1 and 0 for
- * ever. A wait that lasts longer fails with 507046 or 507047, and a run of a function, which is work of its thread's
- * stream, with 507046 after the node that went beyond the limit. 107000 for other negative numbers. */
+/** How long, in milliseconds, this process waits for a stream and for an event where a call gives no limit; -1 and 0
+ * for ever. A wait that lasts longer fails with 507046 or 507047, and a run of a function, which is work of its
+ * thread's stream, with 507046 after the node that went beyond the limit. 107000 for other negative numbers. */
 aclError anynpu_set_wait_limits(int64_t stream_ms, int64_t event_ms);
 
 /** What the client computed for `device` by itself, from `inputs`: puts a saturated copy in the place of each result

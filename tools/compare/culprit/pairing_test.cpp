@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compare/culprit/pairing.h"
 
-#include "tools/compare/culprit/sample_run.h"
+#include "tools/compare/culprit/sample_run_fixture.h"
 
 namespace npu::compare {
 namespace {

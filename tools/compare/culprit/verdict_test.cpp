@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tools/compare/culprit/sample_run.h"
+#include "tools/compare/culprit/sample_run_fixture.h"
 
 namespace npu::compare {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tools/compare/culprit/sample_run.h"
+#include "tools/compare/culprit/sample_run_fixture.h"
 
 namespace npu::compare {
 namespace {

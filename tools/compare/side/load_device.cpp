@@ -37,8 +37,8 @@ bool holds(const Operator& node, const std::string& name) {
   return std::ranges::find(node.originals, name) != node.originals.end();
 }
 
-/// What the graph knows of an operator that ran: of parts of a model, the one that has it as it ran. A fused node may have
-/// run under the name of one that it holds.
+/// What the graph knows of an operator that ran: of parts of a model, the one that has it as it ran. A fused node may
+/// have run under the name of one that it holds.
 const Operator* node_of(const Operator& op, const std::vector<Operator>& nodes) {
   const Operator *found = nullptr, *holder = nullptr;
   for (const Operator& node : nodes) {
