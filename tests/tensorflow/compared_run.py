@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step of a small network whose tensors are dumped: `compared_run.py MODEL FAULT WHERE`. MODEL is cnn or encoder.
-FAULT is what is planted: none, epsilon, weight or bias. WHERE is output or all (a dump of the NPU), or cpu: arrays of
-every operator, as TensorFlow's CPU computes them, in the folder arrays."""
+FAULT is what is planted: none, epsilon, weight, bias or rate (of learning). WHERE is output or all (a dump of the NPU),
+cold (none), or cpu: arrays of every operator, as TensorFlow's CPU computes them, in the folder arrays."""
 
 import sys
 
@@ -71,7 +71,7 @@ def trained(model, x, y):
     for variable, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
         if isinstance(gradient, tf.IndexedSlices):
             gradient = tf.convert_to_tensor(gradient)
-        variable.assign_sub(0.1 * gradient)
+        variable.assign_sub((0.2 if FAULT == "rate" else 0.1) * gradient)
     return loss
 
 
@@ -91,9 +91,10 @@ def main():
     if WHERE != "cpu":
         import npu_device as npu
 
-        options = npu.global_options().dump_config
-        options.enable_dump, options.dump_path, options.dump_mode = True, "files", WHERE
-        tf.io.gfile.makedirs("files")
+        if WHERE != "cold":
+            options = npu.global_options().dump_config
+            options.enable_dump, options.dump_path, options.dump_mode = True, "files", WHERE
+            tf.io.gfile.makedirs("files")
         npu.open().as_default()
     model, x = made()
     y = tf.constant([0, 1, 2, 3])

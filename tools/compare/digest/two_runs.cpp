@@ -23,6 +23,8 @@ bool draws(std::string_view type) {
   return std::ranges::any_of(kWords, [&](auto word) { return type.find(word) != std::string_view::npos; });
 }
 
+bool is_collective(const DigestedTask& task) { return task.type.starts_with("Hcom"); }
+
 std::string name_of(const DigestedTask& task) {
   std::string name(task.type);
   if (task.node != task.type) name += fmt::format(" node '{}'", task.node);
@@ -43,9 +45,9 @@ std::string sentence(const DigestedTask& task, const DigestedTask& other, Differ
     case Difference::kOutputs:
       return fmt::format("{} read the same and wrote something else: result {}{}", name,
                          first_unequal(task.outputs, other.outputs),
-                         task.type.starts_with("Hcom") ? "; it brings what other ranks made: look at theirs first"
-                         : draws(task.type)            ? "; it draws random numbers: set a seed"
-                                                       : "");
+                         is_collective(task) ? "; it brings what other ranks made: look at theirs first"
+                         : draws(task.type)  ? "; it draws random numbers: set a seed"
+                                             : "");
     case Difference::kInputs:
       return fmt::format(
           "{} was given something else: argument {}, which no operator before it made: it comes from the host (data in "
@@ -106,8 +108,8 @@ class Comparison {
   }
 
   void find(const DigestedTask& task, uint64_t ordinal, Difference what, std::string text) {
-    Found found{what, Place{task.lane.device, task.lane.stream, ordinal, std::string(task.lane.graph)},
-                std::move(text)};
+    Found found{what, Place{task.lane.device, task.lane.stream, ordinal, std::string(task.lane.graph)}, std::move(text),
+                what == Difference::kOutputs && is_collective(task)};
     if (what == Difference::kOutputs && !result_.operator_) result_.operator_ = found;
     if (!result_.first) result_.first = std::move(found);
   }

@@ -20,7 +20,8 @@ enum class Difference : uint8_t {
 struct Found {
   Difference what;
   graph::record::Place place;
-  std::string text;  ///< one sentence
+  std::string text;      ///< one sentence
+  bool brought = false;  ///< by a collective: another rank made it otherwise
 };
 
 struct TwoRuns {

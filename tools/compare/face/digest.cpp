@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <vector>
 
 #include "base/error.h"
 #include "tools/compare/digest/two_runs.h"
@@ -53,24 +54,33 @@ void print(const std::string& name, const TwoRuns& runs, bool as_json) {
   fmt::print("{}\n", out.dump());
 }
 
-int compare_files(const std::string& one, const std::string& other, const std::string& name, bool as_json) {
-  const DigestFile first = opened(one), second = opened(other);
-  const TwoRuns runs = compared(first, second);
-  print(name, runs, as_json);
-  return runs.equal() && first.complete() == second.complete() ? 0 : kDifferent;
+/// Two files of one name, which are those of one rank.
+struct Rank {
+  std::string name;
+  TwoRuns runs;
+  bool same_end;
+
+  bool brought() const { return runs.first && runs.first->brought; }
+  int code() const { return runs.equal() && same_end ? 0 : kDifferent; }
+};
+
+Rank compare_files(const fs::path& one, const fs::path& other, const std::string& name) {
+  const DigestFile first = opened(one.string()), second = opened(other.string());
+  return {name, compared(first, second), first.complete() == second.complete()};
 }
 
-/// Files of one name are those of one rank.
+/// A rank to which only a collective brought something else stands behind the one that made it.
 int compare_folders(const std::string& one, const std::string& other, bool as_json) {
   const auto names = files_in(one), others = files_in(other);
   if (names != others)
     throw Refusal(Exit::kMissing, fmt::format("{} and {} hold files of different names: {} and {} of them.", one, other,
                                               names.size(), others.size()));
-  int code = 0;
+  std::vector<Rank> ranks;
   for (const std::string& name : names)
-    code = std::max(code, compare_files((fs::path(one) / name).string(), (fs::path(other) / name).string(),
-                                        names.size() > 1 || as_json ? name : "", as_json));
-  return code;
+    ranks.push_back(compare_files(fs::path(one) / name, fs::path(other) / name, name));
+  std::ranges::stable_partition(ranks, [](const Rank& rank) { return !rank.brought(); });
+  for (const Rank& rank : ranks) print(names.size() > 1 || as_json ? rank.name : "", rank.runs, as_json);
+  return std::ranges::max(ranks, {}, &Rank::code).code();
 }
 
 }  // namespace
@@ -85,7 +95,9 @@ int digest_face(const Words& arguments) {
   if (fs::is_directory(paths[0]) != fs::is_directory(paths[1]))
     throw Refusal(Exit::kPath, fmt::format("{} and {} are a file and a folder.", paths[0], paths[1]));
   if (fs::is_directory(paths[0])) return compare_folders(paths[0], paths[1], as_json);
-  return compare_files(paths[0], paths[1], "", as_json);
+  const Rank rank = compare_files(paths[0], paths[1], "");
+  print(rank.name, rank.runs, as_json);
+  return rank.code();
 }
 
 }  // namespace npu::compare
