@@ -2,9 +2,8 @@
 """Every planted fault still fits the sources, and those of a script that take seconds are found by their command; that
 all are is shown by `make planted`."""
 
-import pytest
-
 import planted
+import pytest
 import run
 
 FAULTS = planted.planted()
