@@ -40,6 +40,8 @@ class Planted:
     arguments: str  # with the fault, where the script has it
     clean: str  # the arguments without it
     names: str  # how the first line told begins: a regular expression
+    tells: str = ""  # what stands somewhere in the output, too
+    moved: bool = False  # the same fault at another operator
     ranks: int = 1
     file: str = ""  # of the product, where the fault is in it
     text: str = ""
@@ -55,7 +57,7 @@ class Planted:
     def found(self, output):
         """Whether the first that is named is the culprit."""
         lines = told(self.command, output)
-        return bool(lines) and re.match(self.names, lines[0]) is not None
+        return bool(lines) and re.match(self.names, lines[0]) is not None and re.search(self.tells, output) is not None
 
 
 def told(command, output):

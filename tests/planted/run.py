@@ -100,6 +100,10 @@ def innocent(fault):
     return right
 
 
+def count(faults, moved):
+    return sum(fault.moved == moved for fault in faults)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", nargs="*", help="faults to plant; all by default")
@@ -110,13 +114,15 @@ def main():
     WORK.mkdir(exist_ok=True)
     overlay.ninja("--quiet", "lib/libanynpu.so")
     try:
-        found = sum(plant(fault) for fault in chosen)
+        found = [fault for fault in chosen if plant(fault)]
     except (StaleError, overlay.BuildError) as error:
         sys.exit(str(error))
     twins = {(fault.command, fault.script, fault.clean): fault for fault in chosen}
     named = sum(not innocent(fault) for fault in twins.values())
-    print(f"{found} of {len(chosen)} planted faults named first")
-    sys.exit(named > 0 or found != len(chosen))
+    for moved, text in ((False, "planted faults named first"), (True, "named first where they were moved")):
+        print(f"{count(found, moved)} of {count(chosen, moved)} {text}")
+    print(f"{len(twins) - named} of {len(twins)} runs without a fault named nobody")
+    sys.exit(named > 0 or found != chosen)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import run
 
 FAULTS = planted.planted()
 QUICK = [fault for fault in FAULTS if fault.command == "run --nan-check"]
+LIBRARY = run.overlay.FOLDER / "lib/libanynpu.so"
 NOBODY = {
     "run --self-check": "anynpu run --self-check: 80 of 80 tasks checked (100.0 %), 0 kinds of operators deviated\n",
     "run --nan-check": "anynpu run --nan-check: no operator made an infinity or NaN of finite inputs\n",
@@ -21,8 +22,9 @@ def by_name(fault):
     return fault.name
 
 
-def test_there_are_ten_kinds():
-    assert len({fault.kind for fault in FAULTS}) == len(FAULTS) == 10
+def test_there_are_ten_kinds_each_at_two_operators():
+    at_one, at_another = ([f.kind for f in FAULTS if f.moved == moved] for moved in (False, True))
+    assert len(set(at_one)) == len(at_one) == 10 and at_another == at_one
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=by_name)
@@ -49,5 +51,11 @@ def test_only_the_first_that_is_told_counts():
 @pytest.mark.parametrize("fault", QUICK, ids=by_name)
 @pytest.mark.promise("of a planted fault the culprit is named first, by one command")
 def test_the_culprit_is_named_first(fault):
-    output = run.look(fault, fault.arguments, run.overlay.FOLDER / "lib/libanynpu.so")
+    output = run.look(fault, fault.arguments, LIBRARY)
     assert fault.found(output), output
+
+
+def test_without_a_fault_nobody_is_named():
+    (clean,) = {fault.clean for fault in QUICK}
+    output = run.look(QUICK[0], clean, LIBRARY)
+    assert planted.nothing_told(QUICK[0].command, output), output

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two steps of a rank of several, with a checkpoint loaded between: `ranks.py FAULT`, of none and stale, where the last
-rank loads one layer as it was before the first step."""
+"""Two steps of a rank of several, with a checkpoint loaded between: `ranks.py none`, or `ranks.py RANK PARAMETER`, when
+that rank loads it as it was before the first step."""
 
 import sys
 
@@ -24,7 +24,7 @@ for _ in range(2):
     optimizer.step()
     optimizer.zero_grad()
     checkpoint = {name: value.cpu() for name, value in model.state_dict().items()}
-    if sys.argv[1] == "stale" and rank == size - 1:
-        checkpoint["2.weight"] = before["2.weight"]
+    if sys.argv[1] == str(rank):
+        checkpoint[sys.argv[2]] = before[sys.argv[2]]
     model.load_state_dict(checkpoint)
 dist.destroy_process_group()

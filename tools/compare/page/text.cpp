@@ -46,6 +46,14 @@ std::string metrics_text(const Port& mine, const Port& golden) {
   return text;
 }
 
+/// What the golden's fused node holds and mine does not.
+std::vector<std::string> lacking(const Operator& mine, const Operator& golden) {
+  std::vector<std::string> names = golden.originals;
+  std::erase_if(names,
+                [&](const auto& name) { return std::ranges::find(mine.originals, name) != mine.originals.end(); });
+  return names;
+}
+
 std::string attributes_text(const Operator& mine, const Operator* golden) {
   std::string text;
   if (golden == nullptr) return text;
@@ -54,8 +62,9 @@ std::string attributes_text(const Operator& mine, const Operator* golden) {
     if (at != golden->attributes.end() && at->second != value && value.size() < 80)
       text += fmt::format("    attribute {} is {}, in the golden {}\n", key, value, at->second);
   }
-  if (golden->originals.size() > 1 && !mine.originals.empty() && mine.originals != golden->originals)
-    text += fmt::format("    the golden has fused {}\n", fmt::join(golden->originals, ", "));
+  if (golden->originals.size() < 2 || mine.originals.empty()) return text;
+  if (const auto more = lacking(mine, *golden); !more.empty())
+    text += fmt::format("    in the golden it holds {}, too\n", listed(more));
   return text;
 }
 
