@@ -145,6 +145,35 @@ def test_it_is_on_from_the_import_and_nothing_is_lost_at_exit(tmp_path):
     assert all(found[f"n{i}.0"][0][0] == i + 1 for i in range(500)) and not list(tmp_path.glob(".*"))
 
 
+CALLBACK = """
+import numpy as np
+import tensorflow as tf
+import tfdbg_ascend as dbg
+
+class DumpConfig(tf.keras.callbacks.Callback):
+    def on_batch_begin(self, batch, logs={}):
+        if batch == 4:
+            dbg.enable()
+            dbg.set_dump_path("dump4")
+        else:
+            dbg.disable()
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=(4,), name="only")])
+model.compile("sgd", "mse")
+x = np.linspace(0, 1, 24 * 4, dtype=np.float32).reshape(24, 4)
+model.fit(x, x[:, :3], batch_size=4, shuffle=False, verbose=0, callbacks=[DumpConfig()])
+"""
+
+
+def test_a_callback_of_keras_dumps_one_batch(tmp_path):
+    """The guide's second sample; the model is made while the dump is on, as it is from the import."""
+    run(CALLBACK, folder=tmp_path)
+    found = arrays(tmp_path / "dump4")
+    (name,) = (name for name in found if name.endswith("sequential_only_MatMul.0"))
+    assert len(found[name]) == 1 and found[name][0].shape == (4, 3)
+    assert "AddV2.0" in arrays(tmp_path)  # of an initializer, which runs by itself
+
+
 def test_losses_are_the_same_and_xla_is_left_out(tmp_path):
     body = """
 compiled = tf.function(lambda x: tf.tanh(tf.matmul(x, w), name="end"), jit_compile=True)

@@ -6,6 +6,7 @@ from collections import Counter
 
 from tensorflow.python.eager import context
 from tensorflow.python.framework import op_callbacks, op_def_registry
+from tensorflow.python.util import compat
 
 from tfdbg_ascend import library, traced
 
@@ -13,6 +14,7 @@ _counts = Counter()
 
 
 def _dump(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+    op_type = compat.as_str(op_type)  # bytes, where an operator does not take TensorFlow's fast path
     if graph is not None or op_def_registry.get(op_type) is None or traced.on_npu(context.context()):
         return  # part of a function, or a call of one
     number = _counts[op_type]
