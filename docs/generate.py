@@ -107,6 +107,7 @@ SUBJECTS = {
     "PyTorch": ["tests/end_to_end", "tests/ways_out", "tests/npu_functions", "tests/random_call", "tests/apex"],
     "TensorFlow": ["tests/tensorflow"],
     "Several NPUs": ["tests/collective"],
+    "Precision": ["tests/planted"],
     "Migration": ["tests/migrate"],
     "The C interface": ["tests/conformance", "tests/door", "tools/anynpu"],
     "Installation": ["tests/symbols", "tests/install"],
