@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import csv
+import pathlib
 import struct
 import subprocess
 import sys
@@ -34,6 +35,14 @@ def header(kind, sizes, count):
     output = field(1, kind) + field(2, 2) + field(3, shape) + field(6, count) + field(7, shape)
     made = field(1, b"2.0") + field(3, output)
     return struct.pack("<Q", len(made)) + made
+
+
+@pytest.mark.parametrize("folder", ["tools", "toolkit/tools"])
+def test_it_lies_where_the_guides_look(dumps, folder):
+    script = pathlib.Path(__file__).parent / folder / "operator_cmp/compare/msaccucmp.py"
+    command = [sys.executable, script, "compare", "-m", dumps / "mine", "-g", dumps / "golden", "-out", dumps / "out"]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert list((dumps / "out").glob("result_*.csv"))
 
 
 @pytest.fixture
