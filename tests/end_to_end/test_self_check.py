@@ -2,6 +2,7 @@
 """anynpu run --self-check: nothing is told of what is right, bits stay, and a case that it saves runs again."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -65,3 +66,14 @@ def test_bits_do_not_change(run):
 def test_a_sample_is_told_as_one(run):
     _, told = run("mlp", options=("--self-check", "--self-check-sample", "5"))
     assert "left out by --self-check-sample" in told[1]
+
+
+def test_each_rank_tells_its_own_and_which_it_is():
+    script = HERE.parent / "planted/script/ranks.py"
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", str(script), "none"]
+    env = {**os.environ, "PYTHONPATH": f"{TOOLS}:{os.environ.get('PYTHONPATH', '')}"}
+    command = [sys.executable, "-c", COMMAND, "run", "--self-check", *launch]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    ends = re.findall(r"^anynpu run --self-check \((.*?)\): .* checked .*, (\d+) kinds", ended.stderr, re.M)
+    assert sorted(ends) == [("rank0", "0"), ("rank1", "0")], ended.stderr
