@@ -101,13 +101,12 @@ sys.path[:0] = [sys.argv[1]]
 import conftest, rounding, test_fusion
 for name in sorted({name for names in rounding.PASSES.values() for name in names}):
     for dtype in ("float32", "mixed_float16"):
-        weights = [test_fusion.trained(name, "adam", "", dtype)[1] for _ in range(2)]
-        assert weights[0] == weights[1]
-        print(hashlib.sha256(b"".join(weights[0])).hexdigest(), end=" ")
+        _, weights = test_fusion.trained(name, "adam", "", dtype)
+        print(hashlib.sha256(b"".join(weights)).hexdigest(), end=" ")
 """
 
 
 def test_threads_and_runs_change_nothing():
     here = str(pathlib.Path(__file__).parent)
-    said = [in_process(IN_THREADS, here, ANYNPU_THREADS=threads) for threads in ("1", "2", "4")]
+    said = [in_process(IN_THREADS, here, ANYNPU_THREADS=threads) for threads in ("1", "2", "2", "4")]
     assert len(set(said)) == 1, said

@@ -27,10 +27,10 @@ for name in sys.argv[2:]:
 
 
 def test_precision_modes():
-    said = [test_precision.run(CASES, ANYNPU_THREADS=threads)[1] for threads in ("1", "2", "2", "4")]
+    said = [test_precision.run(CASES, ANYNPU_THREADS=threads)[1] for threads in ("1", "2", "4")]
     losses = [[case["results"] for case in one] for one in said]
     for case, *each in zip(CASES, *losses, strict=True):
-        assert each[0] == each[1] == each[2] == each[3], (case, each)
+        assert each[0] == each[1] == each[2], (case, each)
     assert len({tuple(one) for one in losses[0]}) > len(CASES) / 2, "modes that all compute the same test nothing"
 
 
