@@ -342,9 +342,10 @@ class Weights final : public ConvKernel {
 
   // Group after group, never as they become ready.
   void add_up(float* sum, int64_t groups) const {
+    const int64_t count = floats();  // oneDNN counts it anew whenever it is asked
     for (int64_t g = 1; g < groups; ++g) {
-      const float* more = sum + g * floats();
-      for (int64_t i = 0; i < floats(); ++i) sum[i] += more[i];
+      const float* more = sum + g * count;
+      for (int64_t i = 0; i < count; ++i) sum[i] += more[i];
     }
   }
 
