@@ -67,7 +67,8 @@ struct KeyHash {
   }
   size_t operator()(const OnednnMatmul::Shape& s) const {
     size_t hash = mix(static_cast<size_t>(s.trans_a) * 2 + s.trans_b, static_cast<int64_t>(s.dtype));
-    for (const int64_t v : {s.m, s.n, s.k, s.lda, s.ldb}) hash = mix(hash, v);
+    for (const int64_t v : {s.m, s.n, s.k, s.lda, s.ldb, static_cast<int64_t>(s.out) * 2 + s.ordered})
+      hash = mix(hash, v);
     return hash;
   }
   static size_t mix(size_t hash, int64_t v) {
@@ -277,17 +278,25 @@ class Matmul final : public OnednnMatmul {
     const Type type = s.dtype == DType::kHalf ? Type::f16 : Type::bf16;
     using Dims = dnnl::memory::dims;
     a_ = Desc({s.m, s.k}, type, s.trans_a ? Dims{1, s.lda} : Dims{s.lda, 1});
-    b_ = Desc({s.k, s.n}, type, s.trans_b ? Dims{1, s.ldb} : Dims{s.ldb, 1});
-    // float32 even where operands are halves: the caller adds what else there is and rounds once.
-    c_ = Desc({s.m, s.n}, Type::f32, Dims{s.n, 1});
+    client_b_ = Desc({s.k, s.n}, type, s.trans_b ? Dims{1, s.ldb} : Dims{s.ldb, 1});
+    b_ = s.ordered ? Desc({s.k, s.n}, type, Tag::any) : client_b_;
+    // Mostly float32, even where operands are halves: the caller adds what else there is and rounds once.
+    c_ = Desc({s.m, s.n}, s.out == DType::kFloat ? Type::f32 : type, Dims{s.n, 1});
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const dnnl::matmul::primitive_desc desc(engine(), a_, b_, c_, attributes);
-    if (fast(desc.impl_info_str())) primitive_ = std::make_unique<dnnl::matmul>(desc);
+    if (!fast(desc.impl_info_str())) return;
     scratch_ = desc.scratchpad_desc();
+    if (s.ordered) {
+      // Others than this one are as fast on tiles of what lies as the client has it.
+      if (std::string_view(desc.impl_info_str()).substr(0, 3) != "brg") return;
+      b_ = desc.weights_desc();
+      order_ = std::make_unique<dnnl::reorder>(dnnl::reorder::primitive_desc(engine(), client_b_, engine(), b_));
+    }
+    primitive_ = std::make_unique<dnnl::matmul>(desc);
   }
   bool usable() const { return primitive_ != nullptr; }
-  void run(const void* a, const void* b, float* c) const override {
+  void run(const void* a, const void* b, void* c) const override {
     const OneThread one;
     const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
     primitive_->execute(stream(), {{DNNL_ARG_SRC, memory(a_, a)},
@@ -295,10 +304,17 @@ class Matmul final : public OnednnMatmul {
                                    {DNNL_ARG_DST, memory(c_, c)},
                                    {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}});
   }
+  size_t right_bytes() const override { return b_.get_size(); }
+  void order_right(const void* b, void* to) const override {
+    const OneThread one;
+    order_->execute(stream(), {{DNNL_ARG_FROM, memory(client_b_, b)}, {DNNL_ARG_TO, memory(b_, to)}});
+  }
+  bool same_right(const OnednnMatmul& other) const override { return b_ == static_cast<const Matmul&>(other).b_; }
 
  private:
   std::unique_ptr<dnnl::matmul> primitive_;
-  Desc a_, b_, c_, scratch_;
+  std::unique_ptr<dnnl::reorder> order_;
+  Desc a_, b_, c_, client_b_, scratch_;
 };
 
 std::shared_ptr<const OnednnMatmul> compile(const OnednnMatmul::Shape& shape) {

@@ -75,6 +75,23 @@ TEST(Mm, LargeSizesGoThroughTiles) {
   }
 }
 
+// Where the CPU multiplies halves faster than floats, these write whole rows; the last part of 700 rows is a short one.
+TEST(Mm, TallProductsOfHalves) {
+  for (const DType dtype : {DType::kBFloat16, DType::kHalf}) {
+    for (const DType result : {dtype, DType::kFloat}) {
+      for (const int64_t gap : {0, 3}) {
+        for (const int64_t n : {72, 131}) {
+          const Array a = Array(dtype, {700, 96}, {0, 1}, gap).random(1),
+                      b = Array(dtype, {96, n}, {0, 1}, gap).random(2);
+          const Array c(result, {700, n}, {0, 1}, gap);
+          Call("mm").set("self", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor()).run();
+          expect_near(c.values(), oracle(a.values(), b.values(), 1, 700, n, 96), tolerance(result, 96));
+        }
+      }
+    }
+  }
+}
+
 TEST(Mm, OutputMayBeWiderThanTheInputs) {
   const Array a = Array(DType::kBFloat16, {6, 300}).random(1), b = Array(DType::kBFloat16, {300, 7}).random(2);
   const Array c(DType::kFloat, {6, 7});
@@ -187,6 +204,21 @@ TEST(Addmm, BiasBroadcastsAndScales) {
                   tolerance(dtype, 20));
     }
   }
+}
+
+TEST(Addmm, TallProductsOfHalvesAreScaledAndAddedTo) {
+  const Array a = Array(DType::kBFloat16, {700, 96}).random(1), b = Array(DType::kBFloat16, {96, 80}).random(2);
+  const Array self = Array(DType::kBFloat16, {80}).random(3), c(DType::kBFloat16, {700, 80});
+  Call("addmm")
+      .set("self", self.tensor())
+      .set("mat1", a.tensor())
+      .set("mat2", b.tensor())
+      .set("out", c.tensor())
+      .set("alpha", Scalar(2))
+      .set("beta", Scalar(3))
+      .run();
+  expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, 700, 80, 96), 3, self.values()),
+              tolerance(DType::kBFloat16, 96));
 }
 
 TEST(Addmm, InPlaceAndTransposedInPlace) {

@@ -367,6 +367,32 @@ void Product::plan_native() {
       return;
     }
   }
+  plan_bands(a, b);
+}
+
+// A tall product of operands that lie by rows: b is put once into the order that oneDNN's fastest kernel reads, and
+// each part computes whole rows, rounded into `out` where nothing else is to be added. Fewer than kLeastBands would
+// leave threads without work.
+void Product::plan_bands(const Side& a, const Side& b) {
+  constexpr int64_t kLeastBands = 8, kLeastRows = 64, kMostRows = 256, kMostColumns = 8192;
+  if (items() != 1 || tiling_.slices != 1 || tiling_.tiles() == 1 || m_ < kLeastBands * kLeastRows) return;
+  if (a.transposed || b.transposed || a.packed || b.packed || n_ > kMostColumns) return;
+  cube::Tiling bands = tiling_;
+  bands.rows = std::min((m_ + kLeastBands * 16 - 1) / (kLeastBands * 16) * 16, kMostRows);
+  bands.cols = n_, bands.col_tiles = 1;
+  bands.row_tiles = (m_ + bands.rows - 1) / bands.rows;
+  const bool direct =
+      out_.dtype == load_ && out_.row == n_ && out_.col == 1 && !has_self_ && number<float>(alpha_) == 1;
+  std::array<std::shared_ptr<const cube::OnednnMatmul>, 8> kernels;
+  for (const int64_t tile : {int64_t{0}, bands.tiles() - 1}) {
+    const cube::Tile t = cube::tile_at(bands, m_, n_, k_, tile, 0);
+    auto& kernel = kernels[kernel_index(bands, t)];
+    kernel = cube::OnednnMatmul::get(
+        {load_, false, false, t.rows, n_, k_, a.ld, b.ld, direct ? load_ : DType::kFloat, /*ordered=*/true});
+    if (kernel == nullptr || !kernel->same_right(*kernels[0])) return;
+  }
+  tiling_ = bands, native_ = kernels;
+  bands_ = true, direct_ = direct;
 }
 
 template <class E>
@@ -393,7 +419,27 @@ void Product::finish_native(const Memory& memory, int64_t item, const cube::Tile
 }
 
 template <class E>
+void Product::compute_bands(const Memory& memory) const {
+  const auto whole = arguments<E>(memory, 0, nullptr, nullptr, false);
+  const Scratch<std::byte> right(static_cast<int64_t>(native_[0]->right_bytes()));
+  native_[0]->order_right(whole.b, right);
+  parallel_parts(tiling_.tiles(), [&](int64_t tile) {
+    const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, 0);
+    const auto& kernel = *native_[kernel_index(tiling_, t)];
+    const E* rows = whole.a + t.row * whole.lda;
+    if (direct_) {
+      kernel.run(rows, right, memory.out + t.row * n_ * out_.element);
+      return run_after(memory, 0, t);
+    }
+    const Scratch<float> c(t.rows * n_);
+    kernel.run(rows, right, c.data());
+    finish_native(memory, 0, t, c);
+  });
+}
+
+template <class E>
 void Product::compute_native(const Memory& memory) const {
+  if (bands_) return compute_bands<E>(memory);
   const int64_t tiles = tiling_.tiles(), slices = tiling_.slices, size = tiling_.rows * tiling_.cols;
   const bool packs = a_.packed || b_.packed, single = tiles * slices == 1;
   const auto whole_tile = [&](int64_t item, int64_t tile, const cube::GemmArgs<E>& whole) {

@@ -70,8 +70,11 @@ class Product {
   template <class T>
   void run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const;
   void plan_native();
+  void plan_bands(const Side& a, const Side& b);
   template <class E>
   void compute_native(const Memory& memory) const;
+  template <class E>
+  void compute_bands(const Memory& memory) const;
   template <class E>
   void multiply_native(const cube::GemmArgs<E>& whole, int64_t tile, int64_t slice, float* c) const;
   void finish_native(const Memory& memory, int64_t item, const cube::Tile& tile, float* c) const;
@@ -93,6 +96,8 @@ class Product {
   cube::Tiling tiling_;
   /// For products in load_ other than slot_: by tile height, width and depth, the last in each direction differing.
   std::array<std::shared_ptr<const cube::OnednnMatmul>, 8> native_;
+  bool bands_ = false;   ///< native_ read b in an order of their own, and write whole rows
+  bool direct_ = false;  ///< of out itself
 };
 
 /// `self` broadcast to a product of `shape`, undefined where it is absent. Raises 161002 where it does not broadcast.
