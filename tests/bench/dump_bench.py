@@ -20,7 +20,6 @@ import torch.nn.functional as F
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
 import models  # noqa: E402
 
-
 STEPS = 4  # of one dump of statistics; a user dumps a few
 
 

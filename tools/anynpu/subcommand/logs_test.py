@@ -99,7 +99,7 @@ class Follower:
             [sys.executable, "-c", call, "logs", "--follow", *arguments], stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PYTHONPATH": str(TOOLS), "ASCEND_PROCESS_LOG_PATH": str(root)},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
-            # What a shell runs in the background ignores the interrupt, and so do its children.
+        # What a shell runs in the background ignores the interrupt, and so do its children.
 
     def first_of(self, write):
         """What is shown first of what write(0), write(1), … add: nobody tells when it has begun to look."""
