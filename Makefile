@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench corpus lint format docs sanitize fuzz mutation planted conformance clients wheel wheels
+.PHONY: help demo test bench bench-compare corpus lint format docs sanitize fuzz mutation planted conformance clients wheel wheels
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
 	@echo "make test      build, check and test everything; prints the minutes of each part"
 	@echo "make bench     time operators, models and collectives against CPU torch, OpenMPI and gloo"
+	@echo "make bench-compare OLD=a.json NEW=b.json   what became slower between two runs (docs/speed.md)"
 	@echo "make corpus    migrate 6,000 files of installed packages in all modes and check what is promised of each"
 	@echo "make lint      clang-tidy over all C++ sources"
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"
@@ -28,6 +29,9 @@ test:
 
 bench:
 	@tests/run build install bench
+
+bench-compare:
+	@python3 tests/bench/change.py "$(OLD)" "$(NEW)"
 
 corpus:
 	@tests/run corpus

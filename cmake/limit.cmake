@@ -3,7 +3,7 @@
 if(NOT ANYNPU_BENCHES)
   return()
 endif()
-set(folder ${CMAKE_SOURCE_DIR}/tests/bench/limit)
+set(folder ${CMAKE_SOURCE_DIR}/tests/bench/machine_limit)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(dot ${folder}/dot_x86.cpp)
 else()

@@ -2,13 +2,14 @@
 """The software NPU against TensorFlow CPU: the same steps on both sides, the same threads, one process.
 
 Prints for every case the median of `time on the CPU / time on the NPU` over alternating pairs with its quartiles
-(above 1: the NPU is faster) and, for every fusion pass that takes effect, that of `time without it / time with it`;
-then what one operator and one call of a function cost.
+(above 1: the NPU is faster), with the limit that it stands under and the share of it that each side reaches, where its
+arithmetic can be counted (docs/speed.md), and, for every fusion pass that takes effect, that of `time without it / time
+with it`; then what one operator and one call of a function cost.
 
-python tests/bench/tensorflow_bench.py [--pairs 9] [--only WORD]
+python tests/bench/tensorflow_bench.py [--pairs 9] [--only WORD] [--json FILE]
 """
 
-import argparse
+import os
 import pathlib
 import statistics
 import sys
@@ -17,7 +18,9 @@ import time
 import npu_device as npu
 import numpy as np
 import tensorflow as tf
+from limit import Arithmetic
 from npu_device.adapter import library
+from result import Results, arguments
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tensorflow"))
 import models  # noqa: E402
@@ -105,9 +108,27 @@ def train_step(build, x, y, policy="float32"):
             optimizer.apply_gradients(zip(found, model.trainable_variables, strict=True))
             return loss
 
-        return lambda: step().numpy()
+        def run():
+            return step().numpy()
+
+        run.function = step
+        return run
 
     return make
+
+
+# TensorFlow's profiler does not see what these compute.
+UNCOUNTED = {"Einsum", "PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile"}
+
+
+def work(make, dtype):
+    """The arithmetic of a step; None where it cannot be counted."""
+    with tf.device(PLACES["cpu"]):
+        graph = make().function.get_concrete_function().graph
+    if UNCOUNTED & {operation.type for operation in graph.get_operations()}:
+        return None
+    options = tf.compat.v1.profiler.ProfileOptionBuilder.float_operation() | {"output": "none"}
+    return Arithmetic(dtype, tf.compat.v1.profiler.profile(graph, options=options).total_float_ops)
 
 
 def resnet18():
@@ -214,20 +235,17 @@ def small_calls(count):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = arguments(__doc__)
     npu.open()
+    results = Results("tensorflow", int(os.environ.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0)))))
     for name, make in cases():
         if options.only not in name:
             continue
-        times = pairs(make, options.pairs)
-        low, middle, high = statistics.quantiles([c / n for c, n in times], n=4)
-        step = statistics.median(n for _, n in times)
-        print(f"{name:25s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {step * 1e3:8.2f} ms", flush=True)
+        counted = work(make, "fp16" if "float16" in name else "fp32")
+        results.add(name, "steps", pairs(make, options.pairs), counted)
         for fusion, (low, middle, high) in gains(make, options.pairs):
             print(f"    {fusion:21s} {middle:5.2f}x [{low:.2f}, {high:.2f}] against without it", flush=True)
+    results.close(options.json)
     if options.only in "loop":
         sunk_loop(options.pairs)
     small_calls(options.pairs)

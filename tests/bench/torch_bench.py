@@ -2,13 +2,12 @@
 """The software NPU against torch CPU: the same calls through torch on both sides, the same threads, one process.
 
 Prints for every case the median of `time on the CPU / time on the NPU` over alternating pairs with its quartiles
-(above 1: the NPU is faster) and what the NPU reaches of the machine's limit, measured in the same run: arithmetic
-against the fastest large matrix product of either side, memory traffic against the faster copy.
+(above 1: the NPU is faster), the limit of this machine that the case stands under, measured in the same run, and the
+share of it that each side reaches: see docs/speed.md.
 
-python tests/bench/torch_bench.py [--pairs 9] [--only WORD]
+python tests/bench/torch_bench.py [--pairs 9] [--only WORD] [--json FILE]
 """
 
-import argparse
 import math
 import os
 import pathlib
@@ -19,6 +18,9 @@ import time
 
 import torch
 import torch.nn.functional as F
+from limit import Arithmetic, Traffic
+from result import Results, arguments
+from torch.utils.flop_counter import FlopCounterMode
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
 import models  # noqa: E402
@@ -56,17 +58,23 @@ def pairs(make, count):
     return out
 
 
-def gemm(m, k, n, dtype, transposed=False):
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def gemm(m, k, n, name, transposed=False):
+    dtype = DTYPES[name]
+
     def make(device):
         a = torch.randn(m, k).to(dtype).to(device)
         b = (torch.randn(n, k) if transposed else torch.randn(k, n)).to(dtype).to(device)
         return lambda: torch.mm(a, b.t() if transposed else b)
 
-    return make, 2 * m * k * n
+    return make, Arithmetic(name, 2 * m * k * n)
 
 
-def conv(n, c, size, o, kernel, stride, dtype):
+def conv(n, c, size, o, kernel, stride, name):
     """Forward and both gradients."""
+    dtype = DTYPES[name]
     out = (size + 2 * (kernel // 2) - kernel) // stride + 1
 
     def make(device):
@@ -75,18 +83,19 @@ def conv(n, c, size, o, kernel, stride, dtype):
         g = torch.randn(n, o, out, out).to(dtype).to(device)
         return lambda: torch.autograd.grad(F.conv2d(x, w, stride=stride, padding=kernel // 2), (x, w), g)
 
-    return make, 3 * 2 * n * o * out * out * c * kernel * kernel
+    return make, Arithmetic(name, 3 * 2 * n * o * out * out * c * kernel * kernel)
 
 
 def pointwise(function, shape):
-    """Forward and backward of a function of one tensor."""
+    """Forward and backward of a function of one tensor: x is read and y written, then x and g read and dx written."""
+    tensor = 4 * math.prod(shape)
 
     def make(device):
         x, g = torch.randn(shape).to(device).requires_grad_(), torch.randn(shape).to(device)
         f = function(device)
         return lambda: torch.autograd.grad(f(x), (x,), g)
 
-    return make, None
+    return make, Traffic(moved=5 * tensor, resident=4 * tensor)
 
 
 def with_parameters(shape):
@@ -123,42 +132,40 @@ def step(maker, batch, amp):
 
         return run
 
-    return make, None
+    return make, Arithmetic("bf16" if amp else "fp32", operations(make("cpu")))
+
+
+def operations(run):
+    """Those of products and convolutions, forward and backward."""
+    with FlopCounterMode(display=False) as counter:
+        run()
+    return counter.get_total_flops()
 
 
 def cases():
-    half = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    """(name, group, how to make a function for a device, its work)."""
     for m, k, n in ((1024, 1024, 1024), (512, 768, 3072), (4096, 768, 768), (2048, 2048, 2048)):
-        yield f"GEMM fp32 {m}x{k}x{n}", *gemm(m, k, n, torch.float32)
-        yield f"GEMM fp32 {m}x{k}x{n} transposed", *gemm(m, k, n, torch.float32, True)
-    for name, dtype in half.items():
+        yield f"GEMM fp32 {m}x{k}x{n}", "GEMM fp32", *gemm(m, k, n, "fp32")
+        yield f"GEMM fp32 {m}x{k}x{n} transposed", "GEMM fp32", *gemm(m, k, n, "fp32", True)
+    for dtype in ("bf16", "fp16"):
         for m, k, n in ((1024, 1024, 1024), (512, 768, 3072)):
-            yield f"GEMM {name} {m}x{k}x{n}", *gemm(m, k, n, dtype)
+            yield f"GEMM {dtype} {m}x{k}x{n}", f"GEMM {dtype}", *gemm(m, k, n, dtype)
     layers = ((8, 64, 56, 64, 3, 1), (8, 128, 28, 128, 3, 1), (8, 256, 56, 64, 1, 1), (8, 64, 56, 128, 3, 2))
     for layer in layers:
-        yield "conv fp32 {}x{}x{}^2 to {}, {}x{}".format(*layer[:5], layer[4]), *conv(*layer, torch.float32)
-    for name, dtype in half.items():
-        yield f"conv {name} 8x64x56^2 to 64, 3x3", *conv(*layers[0], dtype)
-    yield "batch norm 16x64x56^2", *pointwise(batch_norm(64), (16, 64, 56, 56))
-    yield "layer norm 4096x768", *pointwise(with_parameters((768,)), (4096, 768))
-    yield "softmax 12288x128", *pointwise(lambda _: lambda x: torch.softmax(x, -1), (12288, 128))
-    yield "GELU 4096x768", *pointwise(lambda _: F.gelu, (4096, 768))
+        yield "conv fp32 {}x{}x{}^2 to {}, {}x{}".format(*layer[:5], layer[4]), "conv fp32", *conv(*layer, "fp32")
+    for dtype in ("bf16", "fp16"):
+        yield f"conv {dtype} 8x64x56^2 to 64, 3x3", f"conv {dtype}", *conv(*layers[0], dtype)
+    yield "batch norm 16x64x56^2", "rows", *pointwise(batch_norm(64), (16, 64, 56, 56))
+    yield "layer norm 4096x768", "rows", *pointwise(with_parameters((768,)), (4096, 768))
+    yield "softmax 12288x128", "rows", *pointwise(lambda _: lambda x: torch.softmax(x, -1), (12288, 128))
+    yield "GELU 4096x768", "rows", *pointwise(lambda _: F.gelu, (4096, 768))
     images = lambda: (torch.randn(8, 3, 128, 128), torch.randint(0, 10, (8,)))  # noqa: E731
     words = lambda: (torch.randint(0, 100, (8, 128)), torch.randint(0, 100, (8, 128)))  # noqa: E731
     encoder = lambda: models.Encoder(width=256, heads=8)  # noqa: E731
     for amp in (False, True):
         name = "AMP bf16" if amp else "fp32"
-        yield f"ResNet-18 step {name}", *step(models.ResNet18, images, amp)
-        yield f"encoder step {name}", *step(encoder, words, amp)
-
-
-def report(name, times, work, peak):
-    ratios = [c / n for c, n in times]
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    npu = statistics.median(n for _, n in times)
-    share = f"{work / npu / 1e9:7.1f} GF/s, {100 * work / npu / peak:4.0f} % of the limit" if work else ""
-    print(f"{name:45s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {npu * 1e3:9.3f} ms  {share}", flush=True)
-    return middle
+        yield f"ResNet-18 step {name}", "steps", *step(models.ResNet18, images, amp)
+        yield f"encoder step {name}", "steps", *step(encoder, words, amp)
 
 
 def small_calls(count):
@@ -231,20 +238,12 @@ def load_time():
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, default=9)
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    make, work = gemm(2048, 2048, 2048, torch.float32)
-    peak = work / min(min(p) for p in pairs(make, 5))
-    print(f"{torch.get_num_threads()} threads; fastest fp32 product of 2048^3: {peak / 1e9:.0f} GF/s = the limit below")
-    groups = {}
-    for name, make, work in cases():
+    args = arguments(__doc__)
+    results = Results("torch", torch.get_num_threads())
+    for name, group, make, work in cases():
         if args.only in name:
-            ratio = report(name, pairs(make, args.pairs), work, peak)
-            groups.setdefault(" ".join(name.split()[:2]), []).append(ratio)
-    for group, ratios in groups.items():
-        print(f"{group:20s} geometric mean {statistics.geometric_mean(ratios):.2f}x, lowest {min(ratios):.2f}x")
+            results.add(name, group, pairs(make, args.pairs), work)
+    results.close(args.json)
     small_calls(args.pairs)
     for name, make in (("LSTM", lstm), ("perceptron", perceptron)):
         replay(name, make, args.pairs)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // machine_limit THREADS NAME:BYTES…: operations and bytes per second of so many threads at once, as JSON. BYTES is what
 // a thread holds of a level of caches, in all arrays together.
-#include "tests/bench/limit/limit.h"
+#include "tests/bench/machine_limit/limit.h"
 
 #include <algorithm>
 #include <barrier>
@@ -19,8 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Work = std::function<double()>;  // what was done, in operations or bytes
-constexpr double kSeconds = 0.025;
-constexpr int kRepeats = 3;
+constexpr double kSeconds = 0.02;
+constexpr int kRepeats = 7;
 
 // The rate of one thread, which works for kSeconds.
 double rate(const Work& work) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/limit/limit.h"
+#include "tests/bench/machine_limit/limit.h"
 
 namespace npu::limit {
 

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/bench/limit/limit.h"
+#include "tests/bench/machine_limit/limit.h"
 
 namespace npu::limit {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/limit/limit.h"
+#include "tests/bench/machine_limit/limit.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tests/bench/limit/vector.cpp"
+#define HWY_TARGET_INCLUDE "tests/bench/machine_limit/vector.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
