@@ -50,7 +50,7 @@ def report(old, new):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 3 or "" in sys.argv:
         sys.exit("usage: make bench-compare OLD=a.json NEW=b.json")
     lines, worse = report(*(json.loads(pathlib.Path(path).read_text()) for path in sys.argv[1:]))
     print(*lines, sep="\n")

@@ -237,7 +237,8 @@ def small_calls(count):
 def main():
     options = arguments(__doc__)
     npu.open()
-    results = Results("tensorflow", int(os.environ.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0)))))
+    threads = tf.config.threading.get_intra_op_parallelism_threads() or len(os.sched_getaffinity(0))
+    results = Results("tensorflow", threads)
     for name, make in cases():
         if options.only not in name:
             continue
