@@ -19,7 +19,7 @@ constexpr PointOp kGelu[] = {
     // One division: x · sigmoid(v) would round once more.
     NPU_POINT1("gelu_tanh", "self", kReal, x / (decltype(x)(1) + exp_of(-tanh_argument(x)))),
     NPU_POINT1("fast_gelu", "self", kReal, x / (decltype(x)(1) + exp_of(x * decltype(x)(-1.702)))),
-    NPU_POINT2("gelu_backward", "grad_output, self", kReal, x*(normal_of(y) + y * normal_density(y))),
+    NPU_POINT2("gelu_backward", "grad_output, self", kReal, x* normal_slope(y)),
     NPU_POINT2("gelu_tanh_backward", "grad_output, self", kReal, x* tanh_slope(y)),
     NPU_POINT2("fast_gelu_backward", "grad_output, self", kReal,
                x* gate_slope(y, sigmoid_of(y* decltype(x)(1.702)), decltype(x)(1.702))),

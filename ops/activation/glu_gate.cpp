@@ -20,7 +20,7 @@ constexpr PointOp kGluGate[] = {
     NPU_POINT2("gate_silu", "self, gate", kReal, x* y* sigmoid_of(y)),
     NPU_POINT3("gate_silu_gate", "grad_output, self, gate", kReal, x* y* gate_slope(z, sigmoid_of(z), decltype(x)(1))),
     NPU_POINT2("gate_gelu", "self, gate", kReal, x* y* normal_of(y)),
-    NPU_POINT3("gate_gelu_gate", "grad_output, self, gate", kReal, x* y*(normal_of(z) + z * normal_density(z))),
+    NPU_POINT3("gate_gelu_gate", "grad_output, self, gate", kReal, x* y* normal_slope(z)),
     NPU_POINT2("gate_gelu_tanh", "self, gate", kReal, x* y* sigmoid_of(tanh_argument(y))),
     NPU_POINT3("gate_gelu_tanh_gate", "grad_output, self, gate", kReal, x* y* tanh_slope(z)),
 };

@@ -50,6 +50,7 @@ namespace npu::ops::HWY_NAMESPACE {
 constexpr float kAll = std::numeric_limits<float>::infinity();
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double exact_normal(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
+double exact_normal_slope(double x) { return exact_normal(x) + x * std::exp(-0.5 * x * x) * 0.39894228040143267794; }
 
 const Measured kMeasured[] = {
     NPU_MEASURED(exp_of, std::exp, -kAll, kAll, 1.1),
@@ -77,6 +78,8 @@ const Measured kMeasured[] = {
     NPU_MEASURED(atan_of, std::atan, -kAll, kAll, 0.51),
     // The tail is relative to e^-x²/2, whose exponent is rounded; see normal_tail.
     NPU_MEASURED(normal_of, exact_normal, -4, kAll, 96),
+    // Towards its zero at -0.75 two summands cancel.
+    NPU_MEASURED(normal_slope, exact_normal_slope, -0.5, kAll, 8),
 };
 
 std::span<const Measured> measured() { return kMeasured; }
