@@ -29,6 +29,7 @@ struct Positions {
   void plan(const Tensor& scores, const Tensor& targets, const Tensor* third);
   int64_t count() const { return loop.count(); }
   int64_t target_at(const LoopCursor& at) const {
+    if (target.dtype == DType::kInt64) return reinterpret_cast<const int64_t*>(target.bytes())[at.offset(1)];
     int64_t value = 0;
     load_target(target.bytes() + at.offset(1) * static_cast<int64_t>(size_of(target.dtype)), 1, &value, 1, 1);
     return value;
@@ -68,6 +69,19 @@ void check_weight(const Tensor& weight, int64_t classes) {
   require(is_floating(weight.dtype), "weight is {}: it must be floating point", weight);
 }
 
+// One element a position is touched: through a converter each, its call would cost more than the memory.
+double score_at(const Tensor& scores, int64_t offset) {
+  if (scores.dtype != DType::kFloat) return load_element(scores, offset);
+  return static_cast<double>(reinterpret_cast<const float*>(scores.bytes())[offset]);
+}
+
+void store_gradient(const Tensor& gradient, int64_t offset, double value) {
+  if (gradient.dtype == DType::kFloat)
+    reinterpret_cast<float*>(gradient.bytes())[offset] = static_cast<float>(value);
+  else
+    store_element(gradient, offset, value);
+}
+
 double weight_of(const Tensor& weight, int64_t label) {
   return weight.defined() ? load_element(weight, label * weight.strides[0]) : 1.0;
 }
@@ -104,7 +118,7 @@ NllLoss::Sum NllLoss::run_part(int64_t begin, int64_t end) const {
     double loss = 0;
     if (label != ignore_index && positions.names_class(label)) {
       const double w = weight_of(weight, label);
-      loss = -w * load_element(self, at.offset(0) + label * positions.class_stride);
+      loss = -w * score_at(self, at.offset(0) + label * positions.class_stride);
       sum.weight += w;
     } else if (label != ignore_index) {
       loss = std::numeric_limits<double>::quiet_NaN();
@@ -168,7 +182,7 @@ void NllLossBackward::run() {
       const int64_t label = positions.target_at(at);
       if (label != ignore_index && positions.names_class(label)) {
         const double g = none ? load_element(grad_output, at.offset(2)) : scale;
-        store_element(grad_input, at.offset(0) + label * positions.class_stride, -weight_of(weight, label) * g);
+        store_gradient(grad_input, at.offset(0) + label * positions.class_stride, -weight_of(weight, label) * g);
       }
       if (i + 1 < end) at.advance(1);
     }
