@@ -87,7 +87,7 @@ void tell_slices(const DumpFolder& folder) {
   if (!names.empty())
     warn(
         fmt::format("{}: of {} operators there are several slices (FFTS+), as of {}. They are not put together: the "
-                    "newest one is compared.",
+                    "newest one is compared; to compare another one, put its files alone into a folder.",
                     folder.path(), names.size(), names[0]));
 }
 
