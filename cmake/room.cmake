@@ -2,7 +2,7 @@
 # room(name USES a b): every source below name/ becomes the OBJECT library anynpu_name (so no registration is dropped),
 # every *_test.cpp one case file of the program name_test, every *_bench.cpp one of name_bench. Adding a file edits
 # nothing here. PARTS orders the folders inside (`.`: the files beside them, else the first), each of which sees those
-# before it: tests/house/test_parts.py reads it.
+# before it: tests/house/test_parts.py reads it. X_x86.cpp is built for such CPUs, X_other.cpp for all else.
 function(room name)
   cmake_parse_arguments(ROOM "" "" "PARTS;USES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
@@ -11,6 +11,11 @@ function(room name)
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(FILTER sources EXCLUDE REGEX "_other\\.cpp$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "_x86\\.cpp$")
+  endif()
 
   add_library(anynpu_${name} OBJECT ${sources})
   target_include_directories(anynpu_${name} PUBLIC ${CMAKE_SOURCE_DIR})

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "ops/cube/dots.h"
 #include "ops/cube/kernel.h"
 
 namespace npu::ops::cube {
@@ -106,6 +107,59 @@ TEST(Gemm, OwnKernelsMatchPlainLoops) {
   }
 }
 
+// Eighths are bfloat16 numbers, and so short their sums are exact: operands with gaps, cut as plan_dots cuts them.
+TEST(Gemm, DotsMatchPlainLoops) {
+  if (!has_dots()) GTEST_SKIP() << "this CPU has no dot products of bfloat16, or has better";
+  const auto narrow = [](const std::vector<float>& from) {
+    std::vector<BFloat16> to(from.size());
+    for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<BFloat16>(from[i]);
+    return to;
+  };
+  std::vector<Case> all = cases();
+  for (const bool ta : {false, true}) {
+    for (const bool tb : {false, true}) {
+      for (const auto [m, n, k] : {std::array<int64_t, 3>{500, 1100, 65}, {230, 300, 1031}, {9, 40, 4099}})
+        all.push_back({m, n, k, ta, tb, 1.0, 0.0});
+    }
+  }
+  for (const Case& c : all) {
+    GemmArgs<BFloat16> g{c.trans_a, c.trans_b, c.m, c.n, c.k};
+    g.lda = (c.trans_a ? c.m : c.k) + 3, g.ldb = (c.trans_b ? c.k : c.n) + 5;
+    const auto a = random_values<float>((c.trans_a ? c.k : c.m) * g.lda, 1);
+    const auto b = random_values<float>((c.trans_b ? c.n : c.k) * g.ldb, 2);
+    const auto narrow_a = narrow(a), narrow_b = narrow(b);
+    g.a = narrow_a.data(), g.b = narrow_b.data();
+    std::vector<float> want(static_cast<size_t>(c.m * c.n));
+    GemmArgs<float> wide{c.trans_a, c.trans_b, c.m, c.n, c.k};
+    wide.a = a.data(), wide.lda = g.lda, wide.b = b.data(), wide.ldb = g.ldb, wide.c = want.data(), wide.ldc = c.n;
+    gemm_serial(wide);
+    SCOPED_TRACE(fmt::format("{}x{}x{} {} {}", c.m, c.n, c.k, c.trans_a, c.trans_b));
+    std::vector<float> whole(want.size(), 77.0f);
+    dots_multiply(g, nullptr, 0, whole.data());
+    ASSERT_EQ(whole, want);
+    const Tiling tiling = plan_dots(c.m, c.n, c.k, 1);
+    for (const bool parallel : {false, true}) {
+      std::vector<BFloat16> panels(static_cast<size_t>(dots_right_size(c.k, c.n)));
+      dots_order_right(g, parallel, panels.data());
+      std::vector<float> sum(want.size());
+      for (int64_t t = 0; t < tiling.tiles(); ++t) {
+        for (int64_t s = 0; s < tiling.slices; ++s) {
+          const Tile tile = tile_at(tiling, c.m, c.n, c.k, t, s);
+          ASSERT_EQ(tile.col % kDotPanel, 0);
+          std::vector<float> part(static_cast<size_t>(tile.rows * tile.cols));
+          const BFloat16* right = panels.data() + dots_right_size(c.k, tile.col) + tile.begin * kDotPanel;
+          dots_multiply(cut(g, tile), right, c.k, part.data());
+          for (int64_t i = 0; i < tile.rows; ++i) {
+            for (int64_t j = 0; j < tile.cols; ++j)
+              sum[static_cast<size_t>((tile.row + i) * c.n + tile.col + j)] += part[i * tile.cols + j];
+          }
+        }
+      }
+      ASSERT_EQ(sum, want);
+    }
+  }
+}
+
 TEST(Gemm, BetaZeroIgnoresWhatCHeld) {
   for (const int64_t size : {4, 80}) {
     const std::vector<float> a(static_cast<size_t>(size * size), 1.0f);
@@ -149,10 +203,11 @@ TEST(Gemm, EverySizeIsCutIntoTilesThatCoverIt) {
     const auto size = [&] { return static_cast<int64_t>(std::exp2(exponent(random))); };
     const int64_t m = size(), n = size(), k = size();
     SCOPED_TRACE(fmt::format("{}x{}x{}", m, k, n));
-    const Tiling t = plan_tiles(m, n, k);
-    ASSERT_TRUE((t.row_tiles - 1) * t.rows < m && m <= t.row_tiles * t.rows);
-    ASSERT_TRUE((t.col_tiles - 1) * t.cols < n && n <= t.col_tiles * t.cols);
-    ASSERT_TRUE((t.slices - 1) * t.depth < k && k <= t.slices * t.depth);
+    for (const Tiling& t : {plan_tiles(m, n, k), plan_dots(m, n, k, 1)}) {
+      ASSERT_TRUE((t.row_tiles - 1) * t.rows < m && m <= t.row_tiles * t.rows);
+      ASSERT_TRUE((t.col_tiles - 1) * t.cols < n && n <= t.col_tiles * t.cols);
+      ASSERT_TRUE((t.slices - 1) * t.depth < k && k <= t.slices * t.depth);
+    }
   }
 }
 

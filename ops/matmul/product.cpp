@@ -160,6 +160,7 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   // From what is computed alone: whether operands are packed or kernels are native changes no cut.
   tiling_ = cube::plan_tiles(m_, n_, k_, items());
   load_ = slot_;
+  dots_ = bands_ = false;
   // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
   if (a.dtype == b.dtype && slot_ == DType::kFloat && m_ * n_ * k_ >= kNativeWork && cube::computes_natively(a.dtype)) {
     load_ = a.dtype;
@@ -351,6 +352,11 @@ size_t kernel_index(const cube::Tiling& t, const cube::Tile& tile) {
 
 // Compiles what the tiles need. Without a fast kernel for every tile, the product is widened.
 void Product::plan_native() {
+  if (load_ == DType::kBFloat16 && cube::has_dots()) {
+    tiling_ = cube::plan_dots(m_, n_, k_, items());
+    dots_ = true;
+    return;
+  }
   Side a = a_, b = b_;
   lay_out(a, m_, k_, load_);
   lay_out(b, k_, n_, load_);
@@ -396,9 +402,16 @@ void Product::plan_bands(const Side& a, const Side& b) {
 }
 
 template <class E>
-void Product::multiply_native(const cube::GemmArgs<E>& whole, int64_t tile, int64_t slice, float* c) const {
+void Product::multiply_native(const cube::GemmArgs<E>& whole, const E* panels, int64_t tile, int64_t slice,
+                              float* c) const {
   const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, slice);
   const auto part = cube::cut(whole, t);
+  if constexpr (std::is_same_v<E, BFloat16>) {
+    // Panels of all columns hold all of k.
+    const E* right =
+        panels == nullptr ? nullptr : panels + cube::dots_right_size(k_, t.col) + t.begin * cube::kDotPanel;
+    if (dots_) return cube::dots_multiply(part, right, k_, c);
+  }
   native_[kernel_index(tiling_, t)]->run(part.a, part.b, c);
 }
 
@@ -442,18 +455,18 @@ void Product::compute_native(const Memory& memory) const {
   if (bands_) return compute_bands<E>(memory);
   const int64_t tiles = tiling_.tiles(), slices = tiling_.slices, size = tiling_.rows * tiling_.cols;
   const bool packs = a_.packed || b_.packed, single = tiles * slices == 1;
-  const auto whole_tile = [&](int64_t item, int64_t tile, const cube::GemmArgs<E>& whole) {
+  const auto whole_tile = [&](int64_t item, int64_t tile, const cube::GemmArgs<E>& whole, const E* panels) {
     const Scratch<float> c(size);
-    multiply_native(whole, tile, 0, c.data());
+    multiply_native(whole, panels, tile, 0, c.data());
     finish_native(memory, item, cube::tile_at(tiling_, m_, n_, k_, tile, 0), c);
   };
   // No operand has to be packed for several tiles: items and tiles are parts alike.
-  if (slices == 1 && (single || !packs)) {
+  if (single || (slices == 1 && !packs && !dots_)) {
     const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
         const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
-        whole_tile(part / tiles, part % tiles, arguments<E>(memory, part / tiles, a, b, false));
+        whole_tile(part / tiles, part % tiles, arguments<E>(memory, part / tiles, a, b, false), nullptr);
       }
     });
     return;
@@ -461,13 +474,19 @@ void Product::compute_native(const Memory& memory) const {
   for (int64_t item = 0; item < items(); ++item) {
     const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
     const auto whole = arguments<E>(memory, item, a, b, true);
+    const Scratch<E> room(dots_ ? cube::dots_right_size(k_, n_) : 0);
+    const E* panels = dots_ ? room.data() : nullptr;
+    if constexpr (std::is_same_v<E, BFloat16>) {
+      if (dots_) cube::dots_order_right(whole, /*parallel=*/true, room.data());
+    }
     const Scratch<float> partial(slices > 1 ? tiles * slices * size : 0);
     if (slices == 1) {
-      parallel_parts(tiles, [&](int64_t tile) { whole_tile(item, tile, whole); });
+      parallel_parts(tiles, [&](int64_t tile) { whole_tile(item, tile, whole, panels); });
       continue;
     }
-    parallel_parts(tiles * slices,
-                   [&](int64_t part) { multiply_native(whole, part / slices, part % slices, partial + part * size); });
+    parallel_parts(tiles * slices, [&](int64_t part) {
+      multiply_native(whole, panels, part / slices, part % slices, partial + part * size);
+    });
     // Slices are added in their order, whichever was ready first.
     parallel_parts(tiles, [&](int64_t tile) {
       float* c = partial + tile * slices * size;
