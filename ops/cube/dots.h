@@ -4,18 +4,16 @@
 #pragma once
 
 #include "ops/cube/gemm.h"
+#include "ops/cube/panels.h"
 
 namespace npu::ops::cube {
 
 /// True where these kernels are the fastest there are: AMD's dot products. Matrix units (AMX) are left to oneDNN.
 bool has_dots();
 
-/// How each of `items` products is cut for them; tiles begin at a multiple of kDotPanel columns. A function of the four
+/// How each of `items` products is cut for them; tiles begin at a multiple of kPanel columns. A function of the four
 /// numbers only.
 Tiling plan_dots(int64_t m, int64_t n, int64_t k, int64_t items);
-
-/// Columns of B that lie together.
-inline constexpr int64_t kDotPanel = 32;
 
 /// Elements that B, k x n, takes in panels.
 int64_t dots_right_size(int64_t k, int64_t n);

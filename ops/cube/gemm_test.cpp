@@ -145,9 +145,9 @@ TEST(Gemm, DotsMatchPlainLoops) {
       for (int64_t t = 0; t < tiling.tiles(); ++t) {
         for (int64_t s = 0; s < tiling.slices; ++s) {
           const Tile tile = tile_at(tiling, c.m, c.n, c.k, t, s);
-          ASSERT_EQ(tile.col % kDotPanel, 0);
+          ASSERT_EQ(tile.col % kPanel, 0);
           std::vector<float> part(static_cast<size_t>(tile.rows * tile.cols));
-          const BFloat16* right = panels.data() + dots_right_size(c.k, tile.col) + tile.begin * kDotPanel;
+          const BFloat16* right = panels.data() + dots_right_size(c.k, tile.col) + tile.begin * kPanel;
           dots_multiply(cut(g, tile), right, c.k, part.data());
           for (int64_t i = 0; i < tile.rows; ++i) {
             for (int64_t j = 0; j < tile.cols; ++j)

@@ -408,8 +408,7 @@ void Product::multiply_native(const cube::GemmArgs<E>& whole, const E* panels, i
   const auto part = cube::cut(whole, t);
   if constexpr (std::is_same_v<E, BFloat16>) {
     // Panels of all columns hold all of k.
-    const E* right =
-        panels == nullptr ? nullptr : panels + cube::dots_right_size(k_, t.col) + t.begin * cube::kDotPanel;
+    const E* right = panels == nullptr ? nullptr : panels + cube::dots_right_size(k_, t.col) + t.begin * cube::kPanel;
     if (dots_) return cube::dots_multiply(part, right, k_, c);
   }
   native_[kernel_index(tiling_, t)]->run(part.a, part.b, c);
