@@ -182,6 +182,20 @@ TEST(BatchMatmul, LayoutsAndDtypes) {
   }
 }
 
+// Rows that lie in two steps, as those of transposed sequences, of one row or more each, and not at all in order.
+TEST(Matmul, ShortItemsWithOneRightOperand) {
+  for (const DType dtype : {DType::kFloat, DType::kBFloat16, DType::kDouble}) {
+    for (const auto& order : std::vector<std::vector<size_t>>{{0, 1, 2, 3}, {0, 2, 1, 3}, {2, 1, 0, 3}, {3, 1, 2, 0}}) {
+      for (const int64_t rows : {1, 6}) {
+        const Array a = Array(dtype, {3, 50, rows, 64}, order).random(1), b = Array(dtype, {64, 40}).random(2);
+        const Array c(dtype, {3, 50, rows, 40});
+        Call("matmul").set("self", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor()).run();
+        expect_near(c.values(), oracle(a.values(), b.values(), 1, 150 * rows, 40, 64), tolerance(dtype, 64));
+      }
+    }
+  }
+}
+
 std::vector<double> plus(double alpha, std::vector<double> product, double beta, const std::vector<double>& self) {
   for (size_t i = 0; i < product.size(); ++i) product[i] = alpha * product[i] + beta * self[i % self.size()];
   return product;

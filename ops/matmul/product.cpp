@@ -98,27 +98,37 @@ void Product::lay_out(Side& side, int64_t rows, int64_t cols, DType wanted) {
   if (cols == 1 && side.col != 1 && side.row != 1) side.col = 1;
   if (rows == 1 && side.col == 1) side.row = std::max<int64_t>(cols, 1);
   if (rows == 1 && side.col != 1) side.row = 1;
-  side.transposed = side.row == 1 && side.col != 1;
+  side.transposed = side.row == 1 && side.col != 1 && side.group == 0;
   const int64_t outer = side.transposed ? side.col : side.row;
   const int64_t inner = side.transposed ? rows : cols;
   const bool unit = side.transposed || side.col == 1;
   // Rows closer together than they are long, as an expanded operand's stride 0, have no leading dimension.
-  side.packed = side.dtype != wanted || !unit || outer < std::max<int64_t>(inner, 1);
+  side.packed = side.dtype != wanted || !unit || outer < std::max<int64_t>(inner, 1) || side.group != 0;
   side.ld = side.packed ? std::max<int64_t>(inner, 1) : outer;
 }
 
-// Batch axes that continue the rows of a and out while b stays the same make one taller product.
+// Batch axes that continue the rows of out while b stays the same make one taller product. Where those of a lie
+// elsewhere, as in sequences that were transposed, short items are gathered as they are packed: many products of a few
+// rows would each prepare b anew.
 void Product::fold_batch() {
+  constexpr int64_t kShort = 64;
   const auto drop = [&] {
     batch_.pop_back();
     for (Side* side : {&a_, &b_, &self_, &out_}) {
       if (!side->batch.empty()) side->batch.pop_back();
     }
   };
-  const auto continues = [&](const Side& side) { return side.batch.back() == m_ * side.row; };
+  const auto continues = [&](const Side& side) {
+    return side.batch.back() == (side.group == 0 ? m_ * side.row : m_ / side.group * side.group_step);
+  };
   while (!batch_.empty()) {
     if (batch_.back() != 1) {
-      if (b_.batch.back() != 0 || !continues(a_) || !continues(out_) || (has_self_ && !continues(self_))) return;
+      if (b_.batch.back() != 0 || !continues(out_) || (has_self_ && !continues(self_))) return;
+      if (m_ == 1) a_.row = a_.batch.back();
+      if (!continues(a_)) {
+        if (a_.group != 0 || m_ > kShort || out_.col != 1) return;
+        a_.group = m_, a_.group_step = a_.batch.back();
+      }
       m_ *= batch_.back();
     }
     drop();
@@ -303,10 +313,13 @@ void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_
   const int64_t outer = side.transposed ? cols : rows, inner = side.transposed ? rows : cols;
   const int64_t outer_stride = side.transposed ? side.col : side.row;
   const int64_t inner_stride = side.transposed ? side.row : side.col;
+  const auto offset = [&](int64_t i) {
+    if (side.group == 0) return i * outer_stride;
+    return i / side.group * side.group_step + i % side.group * outer_stride;
+  };
   const auto copy = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      convert(from + i * outer_stride * side.element, inner_stride, to + i * inner, 1, inner);
-    }
+    for (int64_t i = begin; i < end; ++i)
+      convert(from + offset(i) * side.element, inner_stride, to + i * inner, 1, inner);
   };
   if (parallel)
     parallel_for(outer, std::max<int64_t>(1, kPartElements / std::max<int64_t>(inner, 1)), copy);

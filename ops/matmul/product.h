@@ -40,6 +40,8 @@ class Product {
     bool packed = false;      ///< to be copied into dense memory of the compute dtype first
     int64_t ld = 0;           ///< leading dimension of what the kernel reads
     int64_t element = 0;      ///< bytes
+    int64_t group = 0;        ///< of rows gathered from a batch axis, how many lie `row` apart; 0: all
+    int64_t group_step = 0;   ///< from one group to the next
   };
   struct Memory {
     const std::byte* a;
