@@ -5,6 +5,7 @@ import argparse
 import json
 import pathlib
 import statistics
+import time
 
 import cpu
 import limit
@@ -18,6 +19,12 @@ def arguments(text=None):
     parser.add_argument("--only", default="", metavar="WORD")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     return parser.parse_args()
+
+
+def quiet():
+    """Before each timing of either side: the threads of the other one look around for work for some 5 ms before they
+    sleep (libgomp's, torch's, TensorFlow's), on the cores that are to be timed."""
+    time.sleep(0.02)
 
 
 def case(name, group, times, bound=None):

@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 from limit import Arithmetic
 from npu_device.adapter import library
-from result import Results, arguments
+from result import Results, arguments, quiet
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tensorflow"))
 import models  # noqa: E402
@@ -49,6 +49,7 @@ def pairs(make, count):
     for i in range(count):
         taken = {}
         for side in ("cpu", "npu") if i % 2 == 0 else ("npu", "cpu"):
+            quiet()
             with tf.device(PLACES[side]):
                 taken[side] = timed(functions[side], rounds[side])
         out.append((taken["cpu"], taken["npu"]))

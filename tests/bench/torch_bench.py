@@ -19,7 +19,7 @@ import time
 import torch
 import torch.nn.functional as F
 from limit import Arithmetic, Traffic
-from result import Results, arguments
+from result import Results, arguments, quiet
 from torch.utils.flop_counter import FlopCounterMode
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
@@ -53,7 +53,10 @@ def pairs(make, count):
     out = []
     for i in range(count):
         order = ("cpu", "npu") if i % 2 == 0 else ("npu", "cpu")
-        taken = {d: seconds(functions[d], d, rounds[d]) for d in order}
+        taken = {}
+        for d in order:
+            quiet()
+            taken[d] = seconds(functions[d], d, rounds[d])
         out.append((taken["cpu"], taken["npu"]))
     return out
 
