@@ -207,6 +207,38 @@ TEST(ConvolutionKernels, TheFastWaysAreTaken) {
     for (const Layout layout : {Layout::kRows, Layout::kLast, Layout::kFilterLast}) expect_fast(g, layout);
 }
 
+// Against the plain way, also where the table gives the work to another.
+void check_direct(const Geometry& g, DType dtype, Layout layout, cube::ConvPass pass) {
+  const auto order = order_of(layout, g.input.size()), filter = order_of(layout, g.input.size(), true);
+  const ConvOptions options{g.stride, g.padding, g.dilation, g.output_padding, g.transposed, g.groups};
+  const Array input = Array(dtype, g.input, order).random(1);
+  std::vector<std::vector<double>> results;
+  for (ConvMaker* make : {make_direct_kernel, make_unfolded_conv}) {
+    const Array weight = Array(dtype, g.weight, filter).random(2);
+    const Dims shape = conv_output_shape(input, weight, options);
+    const Array bias = Array(dtype, {shape[1]}).random(3), out = Array(dtype, shape, order).random(4);
+    const bool forward = pass == cube::ConvPass::kForward;
+    const ConvTensors t{input.tensor(), weight.tensor(), forward ? bias.tensor() : Tensor(), out.tensor()};
+    const auto kernel = make(pass, conv_shape(input, weight, out, options), t);
+    if (kernel == nullptr) return;
+    kernel->run(t, nullptr);
+    results.push_back((forward ? out : weight).values());
+  }
+  expect_near(results[0], results[1], tolerance(dtype), fmt::format("{} {}", g.name, name_of(dtype)));
+}
+
+TEST(ConvolutionKernels, TheHousesOwnOnAllTheyTake) {
+  for (const Geometry& g : geometries()) {
+    if (g.transposed || g.input.size() != 4) continue;
+    for (const DType dtype : {DType::kFloat, DType::kBFloat16}) {
+      for (const Layout layout : {Layout::kRows, Layout::kLast, Layout::kFilterLast}) {
+        for (const auto pass : {cube::ConvPass::kForward, cube::ConvPass::kBackwardWeights})
+          check_direct(g, dtype, layout, pass);
+      }
+    }
+  }
+}
+
 TEST(ConvolutionKernels, FiltersAsTheyLie) {
   const auto made = [](const char* name, Layout layout) {
     const auto g = std::find_if(geometries().begin(), geometries().end(),

@@ -2,8 +2,7 @@
 // Convolutions by the house's kernels (cube/panels.h). An output pixel is a row of a product whose columns are output
 // channels: it reads one run of memory for each line of the kernel, of an image laid out channels last with the zeros
 // that pad it. Part by part, images are laid out so while they are in the cache, and sums leave the registers for the
-// client's own layout. The gradient of images is the same sum over the outputs that each pixel went into, which for a
-// stride s are another set of weights for each of s x s phases; that of weights sums over pixels instead.
+// client's own layout. The gradient of weights sums over pixels instead.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -457,32 +456,36 @@ namespace {
 struct Row {
   ConvPass pass;
   DType dtype;
-  int64_t least_weights, least_pixels, most_stride;
+  int64_t least_weights, least_pixels, least_work, most_stride;
 };
 constexpr Row kWins[] = {
     // Against weights of this size, oneDNN's way of putting them in order is most of a call.
-    {ConvPass::kForward, DType::kBFloat16, int64_t{1} << 17, 0, int64_t{1} << 30},
-    {ConvPass::kBackwardWeights, DType::kBFloat16, 0, 0, 1},
-    {ConvPass::kBackwardWeights, DType::kFloat, 0, 1536, 1},
+    {ConvPass::kForward, DType::kBFloat16, int64_t{1} << 17, 0, 0, int64_t{1} << 30},
+    {ConvPass::kBackwardWeights, DType::kBFloat16, 0, 0, 0, 1},
+    {ConvPass::kBackwardWeights, DType::kFloat, 0, 1536, int64_t{1} << 29, 1},
 };
 
 bool wins(ConvPass pass, const ConvShape& s, DType dtype) {
   return std::ranges::any_of(kWins, [&](const Row& row) {
     return row.pass == pass && row.dtype == dtype && s.weight_count() >= row.least_weights &&
-           s.n * s.out_pixels() >= row.least_pixels && std::max(s.stride[kY], s.stride[kX]) <= row.most_stride;
+           s.n * s.out_pixels() >= row.least_pixels && s.work() >= row.least_work &&
+           std::max(s.stride[kY], s.stride[kX]) <= row.most_stride;
   });
 }
 
 }  // namespace
 
-std::unique_ptr<ConvKernel> make_direct_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
-  if (shape.groups != 1 || shape.rank != 2 || shape.work() == 0) return nullptr;
+std::unique_ptr<ConvKernel> make_direct_kernel(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
+  if (shape.groups != 1 || shape.rank != 2 || shape.work() == 0 || pass == ConvPass::kBackwardData) return nullptr;
   const DType dtype = t.src.dtype;
   if (t.weight.dtype != dtype || t.dst.dtype != dtype || !cube::has_panels(dtype)) return nullptr;
   if (dtype == DType::kBFloat16 && !cube::computes_natively(dtype)) return nullptr;
-  if (conv_slot(t) != DType::kFloat || !wins(pass, shape, dtype)) return nullptr;
-  if (std::min(shape.c, shape.o) < kLeastChannels) return nullptr;
+  if (conv_slot(t) != DType::kFloat || std::min(shape.c, shape.o) < kLeastChannels) return nullptr;
   return pass == ConvPass::kForward ? DirectImages::make(shape, dtype) : DirectWeights::make(shape, dtype);
+}
+
+std::unique_ptr<ConvKernel> make_direct_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
+  return wins(pass, shape, t.src.dtype) ? make_direct_kernel(pass, shape, t) : nullptr;
 }
 
 }  // namespace npu::ops
