@@ -447,12 +447,8 @@ class DirectWeights final : public ConvKernel {
   int64_t images_ = 1;            ///< whose panels are made at a time
 };
 
-}  // namespace
-
 // Where these kernels win: a table of what was measured, so that a choice does not change from run to run. Else
 // oneDNN's are level or better: it skips the taps outside of narrow images, too.
-namespace {
-
 struct Row {
   ConvPass pass;
   DType dtype;

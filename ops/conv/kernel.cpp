@@ -90,7 +90,7 @@ class FilterLast {
 
 }  // namespace
 
-// Halves are computed in float32; tiled.cpp has the one exception, native bfloat16.
+// Halves are computed in float32; direct.cpp and tiled.cpp have the one exception, native bfloat16.
 DType conv_slot(const ConvTensors& t) {
   for (const Tensor* tensor : {&t.src, &t.weight, &t.bias, &t.dst}) {
     if (tensor->dtype == DType::kDouble) return DType::kDouble;

@@ -11,12 +11,10 @@ namespace npu::ops::cube {
 /// True where these kernels are the fastest there are: AMD's dot products. Matrix units (AMX) are left to oneDNN.
 bool has_dots();
 
-/// How each of `items` products is cut for them; tiles begin at a multiple of kPanel columns. A function of the four
-/// numbers only.
-Tiling plan_dots(int64_t m, int64_t n, int64_t k, int64_t items);
-
 /// Elements that B, k x n, takes in panels.
-int64_t dots_right_size(int64_t k, int64_t n);
+inline int64_t dots_right_size(int64_t k, int64_t n) {
+  return 2 * panel_words(DType::kBFloat16, k) * ((n + kPanel - 1) / kPanel);
+}
 
 /// B of `args` into panels, on the thread pool if `parallel`.
 void dots_order_right(const GemmArgs<BFloat16>& args, bool parallel, BFloat16* to);

@@ -95,7 +95,8 @@ void dots_multiply(const GemmArgs<BFloat16>& g, const BFloat16* right, int64_t d
     dots_order_right(g, false, own.data());
     right = own.data(), depth = g.k;
   }
-  const int64_t stride = divide_up(depth, 2) * kPanel, count = divide_up(g.k, 2), panels = divide_up(g.n, kPanel);
+  const int64_t stride = panel_words(DType::kBFloat16, depth), count = divide_up(g.k, 2),
+                panels = divide_up(g.n, kPanel);
   const Scratch<uint32_t> left(std::min(g.m, kHeight) * std::min(count, kDepth) + kLanes);
   const auto* words = reinterpret_cast<const Word*>(right);
   for (int64_t i = 0; i < g.m; i += kHeight) {

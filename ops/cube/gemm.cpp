@@ -11,6 +11,7 @@
 #include "ops/cube/channels_last.h"
 #include "ops/cube/kernel.h"
 #include "ops/cube/onednn.h"
+#include "ops/cube/panels.h"
 #include "ops/scratch.h"
 
 namespace npu::ops::cube {
@@ -164,6 +165,18 @@ void gemm_sliced(const GemmArgs<T>& g, const Tiling& tiling) {
   });
 }
 
+// Counts the tiles of a Tiling whose rows and columns are known.
+Tiling counted(Tiling t, int64_t m, int64_t n, int64_t k) {
+  t.row_tiles = divide_up(m, std::max<int64_t>(t.rows, 1));
+  t.col_tiles = divide_up(n, std::max<int64_t>(t.cols, 1));
+  // Few tiles and a long k, as in gradients of weights: only k is left to share out. At most 8 slices of 1024 terms or
+  // more, so that adding the partial results is little beside making them.
+  if (t.tiles() < 4 && k >= 2048 && m * n * k >= 4 * kPartWork)
+    t.depth = std::max<int64_t>(1024, round_up(divide_up(k, 8), 64));
+  t.slices = std::max<int64_t>(1, divide_up(k, std::max<int64_t>(t.depth, 1)));
+  return t;
+}
+
 }  // namespace
 
 Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
@@ -193,14 +206,27 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
     else if (m >= 32)
       t.rows = round_up(divide_up(m, 2), 16);
   }
-  t.row_tiles = divide_up(m, std::max<int64_t>(t.rows, 1));
-  t.col_tiles = divide_up(n, std::max<int64_t>(t.cols, 1));
-  // Few tiles and a long k, as in gradients of weights: only k is left to share out. At most 8 slices of 1024 terms or
-  // more, so that adding the partial results is little beside making them.
-  if (t.tiles() < 4 && k >= 2048 && work >= 4 * kPartWork)
-    t.depth = std::max<int64_t>(1024, round_up(divide_up(k, 8), 64));
-  t.slices = std::max<int64_t>(1, divide_up(k, std::max<int64_t>(t.depth, 1)));
-  return t;
+  return counted(t, m, n, k);
+}
+
+// Many flat tiles: with A in the first-level cache and B in panels, a tile of 28 rows is computed as fast as one of
+// 100, and all threads end together.
+Tiling plan_dots(int64_t m, int64_t n, int64_t k, int64_t items) {
+  constexpr int64_t kHalfPart = kPartWork / 2;  // multiply-adds that pay for another part
+  constexpr int64_t kParts = 16;                // a constant: where k is cut into slices shows in the bits
+  constexpr int64_t kLeastHeight = 28, kMostHeight = 96, kLeastColumns = 128, kMostColumns = 1024;
+  Tiling t;
+  t.rows = m, t.cols = n, t.depth = k;
+  const int64_t work = m * n * k, wanted = std::clamp<int64_t>(work / kHalfPart, 1, kParts);
+  if (work > kPartWork || (items == 1 && wanted > 1)) {
+    int64_t bands = std::min(wanted, std::max<int64_t>(1, m / kLeastHeight));
+    const int64_t groups = std::min(divide_up(wanted, bands), std::max<int64_t>(1, n / kLeastColumns));
+    if (bands == kParts) bands *= divide_up(m, kParts * kMostHeight);
+    t.rows = divide_up(m, bands);
+    t.cols = std::min(round_up(divide_up(n, groups), kPanel), kMostColumns);
+    if (t.cols >= n) t.cols = n;
+  }
+  return counted(t, m, n, k);
 }
 
 Tile tile_at(const Tiling& t, int64_t m, int64_t n, int64_t k, int64_t tile, int64_t slice) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "base/half.h"
+#include "ops/cube/panels.h"
 
 // AVX512-BF16 adds one instruction, which stands in Pairs::add alone: CPUs without it never get there.
 #pragma GCC push_options
@@ -26,7 +27,8 @@ namespace {
 typedef uint32_t Word __attribute__((may_alias, aligned(2)));  // NOLINT: attributes need typedef
 
 constexpr int kLanes = 16;  // words in a vector
-constexpr int kRows = 14;   // of A that a block of sums holds: with two vectors each, 28 of 32 registers
+// Of A that a block of sums holds: with two vectors each, 28 of 32 registers.
+constexpr int kRows = static_cast<int>(kMostRows);
 
 inline __mmask16 first16(int64_t count) {
   return count >= 16 ? __mmask16{0xffff} : static_cast<__mmask16>((1u << count) - 1);
@@ -36,7 +38,6 @@ inline __mmask32 first32(int64_t count) { return count >= 32 ? ~__mmask32{0} : (
 // 16 x 16 words are turned around: within groups of four lanes, then the groups.
 [[gnu::always_inline]] inline void turn_square(__m512i (&x)[kLanes]) {
   __m512i y[kLanes];
-  // Within each group of four lanes, then of the groups.
 #pragma GCC unroll 8
   for (int r = 0; r < kLanes; r += 2) {
     y[r] = _mm512_unpacklo_epi32(x[r], x[r + 1]);
