@@ -211,7 +211,7 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
 
 // Many flat tiles: with A in the first-level cache and B in panels, a tile of 28 rows is computed as fast as one of
 // 100, and all threads end together.
-Tiling plan_dots(int64_t m, int64_t n, int64_t k, int64_t items) {
+Tiling plan_panels(int64_t m, int64_t n, int64_t k, int64_t items) {
   constexpr int64_t kHalfPart = kPartWork / 2;  // multiply-adds that pay for another part
   constexpr int64_t kParts = 16;                // a constant: where k is cut into slices shows in the bits
   constexpr int64_t kLeastHeight = 28, kMostHeight = 96, kLeastColumns = 128, kMostColumns = 1024;

@@ -29,8 +29,8 @@ struct Tiling {
   int64_t tiles() const { return row_tiles * col_tiles; }
 };
 Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items = 1);
-/// The same for the kernels of dots.h; tiles begin at a multiple of kPanel columns.
-Tiling plan_dots(int64_t m, int64_t n, int64_t k, int64_t items);
+/// The same for the kernels of panel_product.h; tiles begin at a multiple of kPanel columns.
+Tiling plan_panels(int64_t m, int64_t n, int64_t k, int64_t items);
 
 /// Part `index` of a Tiling: C[row, row + rows) x [col, col + cols), k in [begin, begin + depth).
 struct Tile {

@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
-#include "ops/cube/dots.h"
 #include "ops/cube/kernel.h"
+#include "ops/cube/onednn.h"
+#include "ops/cube/panel_product.h"
 
 namespace npu::ops::cube {
 namespace {
@@ -107,14 +109,51 @@ TEST(Gemm, OwnKernelsMatchPlainLoops) {
   }
 }
 
-// Eighths are bfloat16 numbers, and so short their sums are exact: operands with gaps, cut as plan_dots cuts them.
-TEST(Gemm, DotsMatchPlainLoops) {
-  if (!has_dots()) GTEST_SKIP() << "this CPU has no dot products of bfloat16, or has better";
-  const auto narrow = [](const std::vector<float>& from) {
-    std::vector<BFloat16> to(from.size());
-    for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<BFloat16>(from[i]);
+// Eighths are bfloat16 numbers, and so short their sums are exact: operands with gaps, cut as plan_panels cuts them.
+template <class T>
+void check_panels(const Case& c) {
+  constexpr DType kDType = std::is_same_v<T, float> ? DType::kFloat : DType::kBFloat16;
+  const auto numbers = [](const std::vector<float>& from) {
+    std::vector<T> to(from.size());
+    std::ranges::transform(from, to.begin(), [](float x) { return static_cast<T>(x); });
     return to;
   };
+  GemmArgs<T> g{c.trans_a, c.trans_b, c.m, c.n, c.k};
+  g.lda = (c.trans_a ? c.m : c.k) + 3, g.ldb = (c.trans_b ? c.k : c.n) + 5;
+  const auto wide_a = random_values<float>((c.trans_a ? c.k : c.m) * g.lda, 1);
+  const auto wide_b = random_values<float>((c.trans_b ? c.n : c.k) * g.ldb, 2);
+  const auto a = numbers(wide_a), b = numbers(wide_b);
+  g.a = a.data(), g.b = b.data();
+  const auto before = random_values<float>(c.m * c.n, 3);
+  auto want = before;
+  GemmArgs<float> plain{c.trans_a, c.trans_b, c.m, c.n, c.k};
+  plain.alpha = static_cast<float>(c.alpha), plain.beta = static_cast<float>(c.beta);
+  plain.a = wide_a.data(), plain.lda = g.lda, plain.b = wide_b.data(), plain.ldb = g.ldb;
+  plain.c = want.data(), plain.ldc = c.n;
+  onednn_sgemm(plain);
+  auto whole = before;
+  panel_product(g, static_cast<const T*>(nullptr), 0, {whole.data(), c.n, plain.alpha, plain.beta});
+  ASSERT_EQ(whole, want);
+  const Tiling tiling = plan_panels(c.m, c.n, c.k, 1);
+  for (const bool parallel : {false, true}) {
+    std::vector<T> panels(static_cast<size_t>(panel_right_size(kDType, c.k, c.n)));
+    panel_order_right(g, parallel, panels.data());
+    auto sum = before;
+    for (int64_t t = 0; t < tiling.tiles(); ++t) {
+      for (int64_t s = 0; s < tiling.slices; ++s) {
+        const Tile tile = tile_at(tiling, c.m, c.n, c.k, t, s);
+        ASSERT_EQ(tile.col % kPanel, 0);
+        const T* right = panels.data() + panel_right_size(kDType, c.k, tile.col) + tile.begin * kPanel;
+        panel_product(cut(g, tile), right, c.k,
+                      {sum.data() + tile.row * c.n + tile.col, c.n, plain.alpha, s == 0 ? plain.beta : 1.0f});
+      }
+    }
+    ASSERT_EQ(sum, want);
+  }
+}
+
+TEST(Gemm, PanelsMatchPlainLoops) {
+  if (!has_panels(DType::kFloat)) GTEST_SKIP() << "this CPU is not one on which these kernels are the fastest";
   std::vector<Case> all = cases();
   for (const bool ta : {false, true}) {
     for (const bool tb : {false, true}) {
@@ -123,40 +162,9 @@ TEST(Gemm, DotsMatchPlainLoops) {
     }
   }
   for (const Case& c : all) {
-    GemmArgs<BFloat16> g{c.trans_a, c.trans_b, c.m, c.n, c.k};
-    g.lda = (c.trans_a ? c.m : c.k) + 3, g.ldb = (c.trans_b ? c.k : c.n) + 5;
-    const auto a = random_values<float>((c.trans_a ? c.k : c.m) * g.lda, 1);
-    const auto b = random_values<float>((c.trans_b ? c.n : c.k) * g.ldb, 2);
-    const auto narrow_a = narrow(a), narrow_b = narrow(b);
-    g.a = narrow_a.data(), g.b = narrow_b.data();
-    std::vector<float> want(static_cast<size_t>(c.m * c.n));
-    GemmArgs<float> wide{c.trans_a, c.trans_b, c.m, c.n, c.k};
-    wide.a = a.data(), wide.lda = g.lda, wide.b = b.data(), wide.ldb = g.ldb, wide.c = want.data(), wide.ldc = c.n;
-    gemm_serial(wide);
-    SCOPED_TRACE(fmt::format("{}x{}x{} {} {}", c.m, c.n, c.k, c.trans_a, c.trans_b));
-    std::vector<float> whole(want.size(), 77.0f);
-    dots_multiply(g, nullptr, 0, whole.data());
-    ASSERT_EQ(whole, want);
-    const Tiling tiling = plan_dots(c.m, c.n, c.k, 1);
-    for (const bool parallel : {false, true}) {
-      std::vector<BFloat16> panels(static_cast<size_t>(dots_right_size(c.k, c.n)));
-      dots_order_right(g, parallel, panels.data());
-      std::vector<float> sum(want.size());
-      for (int64_t t = 0; t < tiling.tiles(); ++t) {
-        for (int64_t s = 0; s < tiling.slices; ++s) {
-          const Tile tile = tile_at(tiling, c.m, c.n, c.k, t, s);
-          ASSERT_EQ(tile.col % kPanel, 0);
-          std::vector<float> part(static_cast<size_t>(tile.rows * tile.cols));
-          const BFloat16* right = panels.data() + dots_right_size(c.k, tile.col) + tile.begin * kPanel;
-          dots_multiply(cut(g, tile), right, c.k, part.data());
-          for (int64_t i = 0; i < tile.rows; ++i) {
-            for (int64_t j = 0; j < tile.cols; ++j)
-              sum[static_cast<size_t>((tile.row + i) * c.n + tile.col + j)] += part[i * tile.cols + j];
-          }
-        }
-      }
-      ASSERT_EQ(sum, want);
-    }
+    SCOPED_TRACE(fmt::format("{}x{}x{} {} {} {}", c.m, c.n, c.k, c.trans_a, c.trans_b, c.beta));
+    check_panels<float>(c);
+    if (has_panels(DType::kBFloat16)) check_panels<BFloat16>(c);
   }
 }
 
@@ -203,7 +211,7 @@ TEST(Gemm, EverySizeIsCutIntoTilesThatCoverIt) {
     const auto size = [&] { return static_cast<int64_t>(std::exp2(exponent(random))); };
     const int64_t m = size(), n = size(), k = size();
     SCOPED_TRACE(fmt::format("{}x{}x{}", m, k, n));
-    for (const Tiling& t : {plan_tiles(m, n, k), plan_dots(m, n, k, 1)}) {
+    for (const Tiling& t : {plan_tiles(m, n, k), plan_panels(m, n, k, 1)}) {
       ASSERT_TRUE((t.row_tiles - 1) * t.rows < m && m <= t.row_tiles * t.rows);
       ASSERT_TRUE((t.col_tiles - 1) * t.cols < n && n <= t.col_tiles * t.cols);
       ASSERT_TRUE((t.slices - 1) * t.depth < k && k <= t.slices * t.depth);

@@ -235,6 +235,26 @@ TEST(Addmm, TallProductsOfHalvesAreScaledAndAddedTo) {
               tolerance(DType::kBFloat16, 96));
 }
 
+// As linear layers call it, large enough for panels of b; the second product is cut into slices of k.
+TEST(Addmm, WeightsStoredByColumns) {
+  for (const DType out : {DType::kFloat, DType::kDouble}) {
+    for (const auto [m, n, k] : {std::array<int64_t, 3>{310, 430, 131}, {24, 60, 12001}}) {
+      const Array a = Array(DType::kFloat, {m, k}).random(1), b = Array(DType::kFloat, {k, n}, {1, 0}).random(2);
+      const Array self = Array(DType::kFloat, {n}).random(3), c(out, {m, n});
+      Call("addmm")
+          .set("self", self.tensor())
+          .set("mat1", a.tensor())
+          .set("mat2", b.tensor())
+          .set("out", c.tensor())
+          .set("alpha", Scalar(2))
+          .set("beta", Scalar(3))
+          .run();
+      expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, m, n, k), 3, self.values()),
+                  tolerance(DType::kFloat, k));
+    }
+  }
+}
+
 TEST(Addmm, InPlaceAndTransposedInPlace) {
   for (const DType dtype : {DType::kFloat, DType::kBFloat16}) {
     for (const auto& order : kOrders) {

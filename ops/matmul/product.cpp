@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "base/wrap.h"
+#include "ops/cube/panel_product.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
 
@@ -21,6 +22,9 @@ constexpr int64_t kPartWork = int64_t{1} << 20;
 constexpr int64_t kPartElements = int64_t{1} << 15;
 // Below this, a native product's call overhead eats what its instructions win.
 constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
+// Of float32, from so much work and so many rows on putting b into panels pays, if b is stored by columns: dnnl_sgemm
+// reads the others faster.
+constexpr int64_t kPanelWork = int64_t{1} << 24, kPanelRows = 16;
 
 // Ordered: a result goes into a dtype of the same category or a higher one.
 int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
@@ -167,13 +171,13 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   if (out_.row == 1 && out_.col != 1 && n_ > 1) swap_operands();
   lay_out(out_, m_, n_, slot_);
   out_.packed |= out_.transposed;
-  // From what is computed alone: whether operands are packed or kernels are native changes no cut.
   tiling_ = cube::plan_tiles(m_, n_, k_, items());
   load_ = slot_;
-  dots_ = bands_ = false;
+  panels_ = bands_ = false;
   // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
-  if (a.dtype == b.dtype && slot_ == DType::kFloat && m_ * n_ * k_ >= kNativeWork && cube::computes_natively(a.dtype)) {
-    load_ = a.dtype;
+  const bool native = a.dtype == b.dtype && cube::computes_natively(a.dtype);
+  if (slot_ == DType::kFloat && m_ * n_ * k_ >= (native ? kNativeWork : kPanelWork)) {
+    if (native) load_ = a.dtype;
     plan_native();
   }
   // plan_native takes load_ back where it finds no kernel, so operands are laid out after it.
@@ -215,6 +219,7 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
   if (clash_self) away_from_out(self_, memory.self, &copy_self);
   if (load_ == DType::kBFloat16 && slot_ != load_) return compute_native<BFloat16>(memory);
   if (load_ == DType::kHalf && slot_ != load_) return compute_native<Half>(memory);
+  if (panels_) return compute_native<float>(memory);
   visit_slot(slot_, [&](auto zero) { compute<decltype(zero)>(memory); });
 }
 
@@ -344,6 +349,15 @@ void Product::fill(const Memory& memory, int64_t item, const cube::Tile& tile, T
   }
 }
 
+// What the kernel multiplies c with. In place, it does what fill does elsewhere.
+template <class T>
+T Product::begin_tile(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const {
+  if (!has_self_) return T(0);
+  if (!out_.packed && self_like_out_ && memory.self == memory.out) return number<T>(beta_);
+  fill(memory, item, tile, c, ldc);
+  return T(1);
+}
+
 // The one rounding of halves.
 template <class T>
 void Product::store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const {
@@ -365,14 +379,15 @@ size_t kernel_index(const cube::Tiling& t, const cube::Tile& tile) {
 
 // Compiles what the tiles need. Without a fast kernel for every tile, the product is widened.
 void Product::plan_native() {
-  if (load_ == DType::kBFloat16 && cube::has_dots()) {
-    tiling_ = cube::plan_dots(m_, n_, k_, items());
-    dots_ = true;
-    return;
-  }
   Side a = a_, b = b_;
   lay_out(a, m_, k_, load_);
   lay_out(b, k_, n_, load_);
+  if (cube::has_panels(load_) && (load_ == DType::kBFloat16 || (b.transposed && m_ >= kPanelRows))) {
+    tiling_ = cube::plan_panels(m_, n_, k_, items());
+    panels_ = true;
+    return;
+  }
+  if (load_ == slot_) return;
   for (int64_t tile = 0; tile < tiling_.tiles(); ++tile) {
     for (int64_t slice = 0; slice < tiling_.slices; ++slice) {
       const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, slice);
@@ -419,12 +434,27 @@ void Product::multiply_native(const cube::GemmArgs<E>& whole, const E* panels, i
                               float* c) const {
   const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, slice);
   const auto part = cube::cut(whole, t);
-  if constexpr (std::is_same_v<E, BFloat16>) {
-    // Panels of all columns hold all of k.
-    const E* right = panels == nullptr ? nullptr : panels + cube::dots_right_size(k_, t.col) + t.begin * cube::kPanel;
-    if (dots_) return cube::dots_multiply(part, right, k_, c);
+  if constexpr (!std::is_same_v<E, Half>) {
+    if (panels_) return cube::panel_product(part, tile_of(panels, t), k_, {c, t.cols});
   }
   native_[kernel_index(tiling_, t)]->run(part.a, part.b, c);
+}
+
+// Where a tile of the result begins in panels of all columns that hold all of k.
+template <class E>
+const E* Product::tile_of(const E* panels, const cube::Tile& tile) const {
+  return panels == nullptr ? nullptr : panels + cube::panel_right_size(load_, k_, tile.col) + tile.begin * cube::kPanel;
+}
+
+// A tile of the result where it belongs, if `out` is of floats that lie by rows.
+template <class E>
+void Product::store_panels(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<E>& whole,
+                           const E* panels) const {
+  auto* out = reinterpret_cast<float*>(const_cast<std::byte*>(item_of(out_, memory.out, item)));
+  cube::PanelResult to{out + tile.row * out_.row + tile.col, out_.ld, number<float>(alpha_)};
+  to.beta = begin_tile(memory, item, tile, to.c, to.ldc);
+  cube::panel_product(cube::cut(whole, tile), tile_of(panels, tile), k_, to);
+  run_after(memory, item, tile);
 }
 
 // out = alpha * c + beta * self for one tile.
@@ -468,12 +498,16 @@ void Product::compute_native(const Memory& memory) const {
   const int64_t tiles = tiling_.tiles(), slices = tiling_.slices, size = tiling_.rows * tiling_.cols;
   const bool packs = a_.packed || b_.packed, single = tiles * slices == 1;
   const auto whole_tile = [&](int64_t item, int64_t tile, const cube::GemmArgs<E>& whole, const E* panels) {
+    const cube::Tile t = cube::tile_at(tiling_, m_, n_, k_, tile, 0);
+    if constexpr (!std::is_same_v<E, Half>) {
+      if (panels_ && !out_.packed) return store_panels(memory, item, t, whole, panels);
+    }
     const Scratch<float> c(size);
     multiply_native(whole, panels, tile, 0, c.data());
-    finish_native(memory, item, cube::tile_at(tiling_, m_, n_, k_, tile, 0), c);
+    finish_native(memory, item, t, c);
   };
   // No operand has to be packed for several tiles: items and tiles are parts alike.
-  if (single || (slices == 1 && !packs && !dots_)) {
+  if (single || (slices == 1 && !packs && !panels_)) {
     const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
@@ -486,10 +520,10 @@ void Product::compute_native(const Memory& memory) const {
   for (int64_t item = 0; item < items(); ++item) {
     const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
     const auto whole = arguments<E>(memory, item, a, b, true);
-    const Scratch<E> room(dots_ ? cube::dots_right_size(k_, n_) : 0);
-    const E* panels = dots_ ? room.data() : nullptr;
-    if constexpr (std::is_same_v<E, BFloat16>) {
-      if (dots_) cube::dots_order_right(whole, /*parallel=*/true, room.data());
+    const Scratch<E> room(panels_ ? cube::panel_right_size(load_, k_, n_) : 0);
+    const E* panels = panels_ ? room.data() : nullptr;
+    if constexpr (!std::is_same_v<E, Half>) {
+      if (panels_) cube::panel_order_right(whole, /*parallel=*/true, room.data());
     }
     const Scratch<float> partial(slices > 1 ? tiles * slices * size : 0);
     if (slices == 1) {
@@ -522,13 +556,7 @@ void Product::run_tile(const Memory& memory, int64_t item, const cube::Tile& til
     part.c = reinterpret_cast<T*>(out) + tile.row * out_.row + tile.col * out_.col;
     part.ldc = out_.ld;
   }
-  // In place, the kernel's own beta does what fill does elsewhere.
-  if (has_self_ && !out_.packed && self_like_out_ && memory.self == memory.out) {
-    part.beta = number<T>(beta_);
-  } else if (has_self_) {
-    fill(memory, item, tile, part.c, part.ldc);
-    part.beta = T(1);
-  }
+  part.beta = begin_tile(memory, item, tile, part.c, part.ldc);
   cube::gemm_serial(part);
   if (out_.packed) store(memory, item, tile, part.c, part.ldc);
   run_after(memory, item, tile);

@@ -8,7 +8,6 @@
 
 #include "base/scalar.h"
 #include "base/tensor.h"
-#include "ops/cube/dots.h"
 #include "ops/cube/gemm.h"
 #include "ops/cube/onednn.h"
 #include "ops/vector/chain/chain.h"
@@ -80,9 +79,16 @@ class Product {
   void compute_bands(const Memory& memory) const;
   template <class E>
   void multiply_native(const cube::GemmArgs<E>& whole, const E* panels, int64_t tile, int64_t slice, float* c) const;
+  template <class E>
+  const E* tile_of(const E* panels, const cube::Tile& tile) const;
+  template <class E>
+  void store_panels(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<E>& whole,
+                    const E* panels) const;
   void finish_native(const Memory& memory, int64_t item, const cube::Tile& tile, float* c) const;
   template <class T>
   void fill(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const;
+  template <class T>
+  T begin_tile(const Memory& memory, int64_t item, const cube::Tile& tile, T* c, int64_t ldc) const;
   void run_after(const Memory& memory, int64_t item, const cube::Tile& tile) const;
   template <class T>
   void store(const Memory& memory, int64_t item, const cube::Tile& tile, const T* c, int64_t ldc) const;
@@ -99,7 +105,7 @@ class Product {
   cube::Tiling tiling_;
   /// For products in load_ other than slot_: by tile height, width and depth, the last in each direction differing.
   std::array<std::shared_ptr<const cube::OnednnMatmul>, 8> native_;
-  bool dots_ = false;    ///< the house's own kernels for bfloat16 instead of native_
+  bool panels_ = false;  ///< the house's own kernels (ops/cube/panel_product.h) instead of native_
   bool bands_ = false;   ///< native_ read b in an order of their own, and write whole rows
   bool direct_ = false;  ///< of out itself
 };
