@@ -23,6 +23,8 @@ add_compile_options(-fno-math-errno -fno-trapping-math)
 # (ccache may pass relative paths.)
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=../=)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -ftree-vectorize -fvect-cost-model=dynamic -g1")
+# Lines for profilers and back traces are four fifths of a library otherwise.
+add_link_options(-Wl,--compress-debug-sections=zlib)
 if(ANYNPU_SANITIZE)
   # Checked code makes gcc 12 see uninitialized values in <regex>, where none are.
   add_compile_options(-fsanitize=${ANYNPU_SANITIZE} -fno-omit-frame-pointer -Wno-tsan -O1 -fno-tree-vectorize
