@@ -13,8 +13,8 @@
 namespace npu::ops::cube {
 namespace {
 
-constexpr int64_t kDepth = 512;         // words of k at a time: a panel of A stays in the first-level cache,
-constexpr int64_t kWidth = 8;           // and this many panels of B in the second
+constexpr int64_t kDepth = 192;         // words of k at a time: sums of more lose digits; a panel of A stays in L1,
+constexpr int64_t kWidth = 16;          // and this many panels of B in L2
 constexpr int64_t kHeight = 8 * kRows;  // with so many rows of A
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -112,8 +112,9 @@ void panel_product(const GemmArgs<T>& g, const T* right, int64_t depth, const Pa
   const auto* words = reinterpret_cast<const Word*>(right);
   for (int64_t i = 0; i < g.m; i += kHeight) {
     const int64_t height = std::min(kHeight, g.m - i), row_panels = divide_up(height, kRows);
-    for (int64_t p = 0; p < count; p += kDepth) {
-      const int64_t part = std::min(kDepth, count - p);
+    const int64_t runs = divide_up(count, kDepth);
+    for (int64_t run = 0; run < runs; ++run) {
+      const auto [p, part] = cut_of(count, runs, run);
       order_left<Kind>(g, i, height, p, part, left.data());
       for (int64_t block = 0; block < panels; block += kWidth) {
         for (int64_t r = 0; r < row_panels; ++r) {
