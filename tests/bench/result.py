@@ -27,13 +27,15 @@ def quiet():
     time.sleep(0.02)
 
 
-def case(name, group, times, bound=None):
-    """A row: `times` are pairs of seconds, on the CPU and on the NPU."""
+def case(name, group, times, bound=None, peak=None):
+    """A row: `times` are pairs of seconds, on the CPU and on the NPU, `peak` the most bytes that the NPU held."""
     taken = {side: statistics.median(t[i] for t in times) for i, side in enumerate(("cpu", "npu"))}
     ratio = statistics.quantiles([c / n for c, n in times], n=4)
     row = {"name": name, "group": group, "ratio": ratio, "seconds": taken}
     if bound:
         row |= {"bound": bound, "share": {side: bound["seconds"] / s for side, s in taken.items()}}
+    if peak is not None:
+        row["peak"] = peak
     return row
 
 
@@ -43,10 +45,10 @@ def shares(row):
 
 def line(row):
     low, middle, high = row["ratio"]
-    under = f"of {row['bound']['limit']}: {shares(row)}" if "bound" in row else ""
-    return (
-        f"{row['name']:45s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {row['seconds']['npu'] * 1e3:9.3f} ms  {under}"
-    )
+    under = [f"of {row['bound']['limit']}: {shares(row)}"] if "bound" in row else []
+    peak = [f"at most {row['peak'] / 2**20:.0f} MiB"] if "peak" in row else []
+    took = f"{row['name']:45s} {middle:5.2f}x [{low:.2f}, {high:.2f}]  NPU {row['seconds']['npu'] * 1e3:9.3f} ms"
+    return "  ".join([took, *under, *peak])
 
 
 def groups(rows):
@@ -76,9 +78,9 @@ class Results:
         for rates in self.rates.values():
             print(*limit.sentences(rates), sep="\n", flush=True)
 
-    def add(self, name, group, times, work=None):
+    def add(self, name, group, times, work=None, peak=None):
         rates = self.rates[self.cpu["threads"]]
-        self.rows.append(case(name, group, times, limit.bound(work, self.cpu, rates)))
+        self.rows.append(case(name, group, times, limit.bound(work, self.cpu, rates), peak))
         print(line(self.rows[-1]), flush=True)
 
     def close(self, path=None):

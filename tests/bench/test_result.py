@@ -26,6 +26,13 @@ def test_a_case_without_a_limit_has_no_share():
     assert "%" not in result.line(found)
 
 
+def test_a_case_may_say_what_memory_it_took():
+    found = result.case("a", "steps", [(1.0, 1.0)] * 2, BOUND, 3 * 2**20)
+    assert found["peak"] == 3 * 2**20
+    assert result.line(found).endswith("of fp32: CPU   50 %, NPU   50 %  at most 3 MiB")
+    assert "MiB" not in result.line(row("a", "steps", 1.0, 1.0))
+
+
 def test_groups_have_geometric_means():
     rows = [row("a", "rows", 1.0, 1.0), row("b", "steps", 3.0, 1.0, None), row("c", "rows", 4.0, 1.0)]
     found = result.groups(rows)

@@ -24,6 +24,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
 import models  # noqa: E402
+import step_models  # noqa: E402
 
 MIN_SECONDS = 0.05
 
@@ -162,13 +163,44 @@ def cases():
     yield "layer norm 4096x768", "rows", *pointwise(with_parameters((768,)), (4096, 768))
     yield "softmax 12288x128", "rows", *pointwise(lambda _: lambda x: torch.softmax(x, -1), (12288, 128))
     yield "GELU 4096x768", "rows", *pointwise(lambda _: F.gelu, (4096, 768))
-    images = lambda: (torch.randn(8, 3, 128, 128), torch.randint(0, 10, (8,)))  # noqa: E731
-    words = lambda: (torch.randint(0, 100, (8, 128)), torch.randint(0, 100, (8, 128)))  # noqa: E731
-    encoder = lambda: models.Encoder(width=256, heads=8)  # noqa: E731
-    for amp in (False, True):
-        name = "AMP bf16" if amp else "fp32"
-        yield f"ResNet-18 step {name}", "steps", *step(models.ResNet18, images, amp)
-        yield f"encoder step {name}", "steps", *step(encoder, words, amp)
+    for name, maker, batch in STEPS:
+        for amp in (False, True):
+            yield f"{name} step {'AMP bf16' if amp else 'fp32'}", "steps", *step(maker, batch, amp)
+
+
+def images(count, size):
+    return lambda: (torch.randn(count, 3, size, size), torch.randint(0, 10, (count,)))
+
+
+def words(batch, length):
+    return lambda: (torch.randint(0, 100, (batch, length)), torch.randint(0, 100, (batch, length)))
+
+
+def sequences():
+    return torch.randn(16, 64, 256), torch.randint(0, 10, (16,))
+
+
+# (name, how to make the model, how to make a batch)
+STEPS = [
+    ("ResNet-18", models.ResNet18, images(8, 128)),
+    ("encoder", lambda: models.Encoder(width=256, heads=8), words(8, 128)),
+    ("ResNet-50", step_models.ResNet50, images(4, 128)),
+    ("MobileNetV3", step_models.MobileNetV3, images(16, 128)),
+    ("ViT", lambda: models.Vit(size=128, patch=16, width=256, heads=8, layers=4), images(16, 128)),
+    ("GPT", lambda: models.Gpt(words=100, width=256, heads=8, layers=4, length=128), words(8, 128)),
+    ("LSTM", step_models.Lstm, sequences),
+]
+
+
+def memory_peak(make):
+    """Bytes that tensors take at most in a step on the NPU: parameters, gradients and what the backward pass keeps."""
+    run = make("npu")
+    run()
+    torch.npu.synchronize()
+    torch.npu.reset_peak_memory_stats()
+    run()
+    torch.npu.synchronize()
+    return torch.npu.max_memory_allocated()
 
 
 def small_calls(count):
@@ -245,7 +277,8 @@ def main():
     results = Results("torch", torch.get_num_threads())
     for name, group, make, work in cases():
         if args.only in name:
-            results.add(name, group, pairs(make, args.pairs), work)
+            peak = memory_peak(make) if group == "steps" else None
+            results.add(name, group, pairs(make, args.pairs), work, peak)
     results.close(args.json)
     small_calls(args.pairs)
     for name, make in (("LSTM", lstm), ("perceptron", perceptron)):
