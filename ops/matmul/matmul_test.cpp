@@ -201,19 +201,24 @@ std::vector<double> plus(double alpha, std::vector<double> product, double beta,
   return product;
 }
 
+// c = 2 a b + 3 self
+void scale_and_add(const Array& self, const Array& a, const Array& b, const Array& c) {
+  Call("addmm")
+      .set("self", self.tensor())
+      .set("mat1", a.tensor())
+      .set("mat2", b.tensor())
+      .set("out", c.tensor())
+      .set("alpha", Scalar(2))
+      .set("beta", Scalar(3))
+      .run();
+}
+
 TEST(Addmm, BiasBroadcastsAndScales) {
   for (const DType dtype : {DType::kFloat, DType::kHalf, DType::kDouble, DType::kInt64}) {
     for (const Dims& bias : {Dims{40, 30}, Dims{30}, Dims{1, 30}, Dims{}, Dims{1}}) {
       const Array a = Array(dtype, {40, 20}).random(1), b = Array(dtype, {20, 30}, {1, 0}).random(2);
       const Array self = Array(dtype, bias).random(3), c(dtype, {40, 30});
-      Call("addmm")
-          .set("self", self.tensor())
-          .set("mat1", a.tensor())
-          .set("mat2", b.tensor())
-          .set("out", c.tensor())
-          .set("alpha", Scalar(2))
-          .set("beta", Scalar(3))
-          .run();
+      scale_and_add(self, a, b, c);
       expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, 40, 30, 20), 3, self.values()),
                   tolerance(dtype, 20));
     }
@@ -223,14 +228,7 @@ TEST(Addmm, BiasBroadcastsAndScales) {
 TEST(Addmm, TallProductsOfHalvesAreScaledAndAddedTo) {
   const Array a = Array(DType::kBFloat16, {700, 96}).random(1), b = Array(DType::kBFloat16, {96, 80}).random(2);
   const Array self = Array(DType::kBFloat16, {80}).random(3), c(DType::kBFloat16, {700, 80});
-  Call("addmm")
-      .set("self", self.tensor())
-      .set("mat1", a.tensor())
-      .set("mat2", b.tensor())
-      .set("out", c.tensor())
-      .set("alpha", Scalar(2))
-      .set("beta", Scalar(3))
-      .run();
+  scale_and_add(self, a, b, c);
   expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, 700, 80, 96), 3, self.values()),
               tolerance(DType::kBFloat16, 96));
 }
@@ -241,14 +239,7 @@ TEST(Addmm, WeightsStoredByColumns) {
     for (const auto [m, n, k] : {std::array<int64_t, 3>{310, 430, 131}, {24, 60, 12001}}) {
       const Array a = Array(DType::kFloat, {m, k}).random(1), b = Array(DType::kFloat, {k, n}, {1, 0}).random(2);
       const Array self = Array(DType::kFloat, {n}).random(3), c(out, {m, n});
-      Call("addmm")
-          .set("self", self.tensor())
-          .set("mat1", a.tensor())
-          .set("mat2", b.tensor())
-          .set("out", c.tensor())
-          .set("alpha", Scalar(2))
-          .set("beta", Scalar(3))
-          .run();
+      scale_and_add(self, a, b, c);
       expect_near(c.values(), plus(2, oracle(a.values(), b.values(), 1, m, n, k), 3, self.values()),
                   tolerance(DType::kFloat, k));
     }

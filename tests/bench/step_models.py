@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What whole steps are timed on beside the models of tests/end_to_end: images through bottlenecks and through depthwise
-convolutions with gates, as in ResNet-50 and MobileNetV3."""
+convolutions with gates, as in ResNet-50 and MobileNetV3, and sequences through an LSTM."""
 
 import torch.nn.functional as F
 from torch import nn

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 # Root mean squares of errors: what two orders of summation differ by at random is below a tenth. Where both are below
-# a quarter of the last place (2^-24 of float32, 2^-9 of bfloat16, of the root mean square of the result), either
+# a quarter of the last place (2^-25 of float32, 2^-9 of bfloat16, of the root mean square of the result), either
 # rounds as well as can be.
 ALLOWED = 1.1
 # oneDNN 3.2 sums a pixel of a float32 convolution, or of its gradient, in one run of up to 9 * 160 products; torch's

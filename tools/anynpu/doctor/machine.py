@@ -23,11 +23,8 @@ def widened(fields):
     """Types that are computed in fp32 on this CPU, as computes_natively in ops/cube/onednn.cpp has it."""
     flags = fields.get("flags", "").split()
     pairs = "avx512_bf16" in flags and fields.get("vendor_id") == "AuthenticAMD"
-    return [
-        name
-        for name, native in (("bf16", pairs or "amx_bf16" in flags), ("fp16", "avx512_fp16" in flags))
-        if not native
-    ]
+    native = {"bf16": pairs or "amx_bf16" in flags, "fp16": "avx512_fp16" in flags}
+    return [name for name, fast in native.items() if not fast]
 
 
 def check_cpu():
