@@ -13,6 +13,7 @@
 #include "ops/cube/panels.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
+#include "ops/vector/elementwise/transpose.h"
 
 namespace npu::ops {
 namespace {
@@ -326,7 +327,7 @@ class DirectWeights final : public ConvKernel {
       const std::byte* from = dst.bytes() + (n * dst.strides[0] + y * dst.strides[2]) * element_;
       std::byte* line = numbers + y * line_ * cube::word_of(dtype_) * element_;
       if (dst.strides[1] == 1 && s.o > 1) {
-        cube::transpose(from, dst.strides[3], s.out[kX], s.o, element_, line, row);
+        transpose(from, dst.strides[3], s.out[kX], s.o, element_, line, row);
         continue;
       }
       for (int64_t o = 0; o < s.o; ++o)
@@ -352,7 +353,7 @@ class DirectWeights final : public ConvKernel {
           src.bytes() + (n * src.strides[0] + channel * src.strides[1] + y * src.strides[2]) * element_;
       std::byte* inside = padded + s.pad[kX] * element_;
       if (src.strides[1] == 1 && channels > 1) {
-        cube::transpose(from, src.strides[3], s.in[kX], channels, element_, inside, reach);
+        transpose(from, src.strides[3], s.in[kX], channels, element_, inside, reach);
       } else {
         for (int64_t c = 0; c < channels; ++c)
           copy(from + c * src.strides[1] * element_, src.strides[3], inside + c * reach * element_, 1, s.in[kX]);
@@ -427,8 +428,8 @@ class DirectWeights final : public ConvKernel {
       const int64_t channels = std::min(cube::kPanel, s.c - channel);
       const Scratch<float> turned(channels * taps_);
       for (int64_t r = 0; r < std::min(tall_, s.o - output); ++r) {
-        cube::transpose(sums + part * tile + r * cube::kPanel, tall_ * cube::kPanel, taps_, channels, 4, turned.data(),
-                        taps_);
+        transpose(sums + part * tile + r * cube::kPanel, tall_ * cube::kPanel, taps_, channels, 4, turned.data(),
+                  taps_);
         convert(turned.data(), 1, to + ((output + r) * s.c + channel) * taps_ * bytes, 1, channels * taps_);
       }
     });

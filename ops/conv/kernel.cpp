@@ -5,6 +5,7 @@
 #include "ops/cube/channels_last.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
+#include "ops/vector/elementwise/transpose.h"
 
 namespace npu::ops {
 namespace {
@@ -54,9 +55,9 @@ class FilterLast {
     const Convert convert = converter(weight_.dtype, dtype);
     each_run([&](int64_t first, int64_t count, std::byte* rows, std::byte* turned) {
       // All outputs of a run are turned at once, then each output's own matrix: both work on blocks that fit the cache.
-      cube::transpose(weight_.bytes() + first * element_, out_, kernel_ * in_, count, element_, rows, kernel_ * in_);
+      transpose(weight_.bytes() + first * element_, out_, kernel_ * in_, count, element_, rows, kernel_ * in_);
       for (int64_t o = 0; o < count; ++o)
-        cube::transpose(rows + o * bytes(), in_, kernel_, in_, element_, turned + o * bytes(), kernel_);
+        transpose(rows + o * bytes(), in_, kernel_, in_, element_, turned + o * bytes(), kernel_);
       convert(turned, 1, to + first * in_ * kernel_ * bytes_of(dtype), 1, count * in_ * kernel_);
     });
   }
@@ -67,8 +68,8 @@ class FilterLast {
     each_run([&](int64_t first, int64_t count, std::byte* rows, std::byte* turned) {
       convert(from + first * in_ * kernel_ * bytes_of(dtype), 1, turned, 1, count * in_ * kernel_);
       for (int64_t o = 0; o < count; ++o)
-        cube::transpose(turned + o * bytes(), kernel_, in_, kernel_, element_, rows + o * bytes(), in_);
-      cube::transpose(rows, kernel_ * in_, count, kernel_ * in_, element_, weight_.bytes() + first * element_, out_);
+        transpose(turned + o * bytes(), kernel_, in_, kernel_, element_, rows + o * bytes(), in_);
+      transpose(rows, kernel_ * in_, count, kernel_ * in_, element_, weight_.bytes() + first * element_, out_);
     });
   }
 

@@ -18,8 +18,4 @@ void from_channels_last(const void* from, DType dtype, const Tensor& images);
 /// Part [begin, begin + size) of one axis.
 Tensor narrow(const Tensor& t, size_t axis, int64_t begin, int64_t size);
 
-/// to[c * to_stride + r] = from[r * stride + c] for elements of 2, 4 or 8 bytes; strides in elements.
-void transpose(const void* from, int64_t stride, int64_t rows, int64_t cols, int64_t element, void* to,
-               int64_t to_stride);
-
 }  // namespace npu::ops::cube

@@ -3,36 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <vector>
 
 #include "ops/call_fixture.h"
 
 namespace npu::ops::cube {
 namespace {
-
-template <class T>
-void check_transpose(int64_t rows, int64_t cols) {
-  std::vector<T> from(static_cast<size_t>(rows * (cols + 2))), to(static_cast<size_t>(cols * (rows + 1)), T(7));
-  std::iota(from.begin(), from.end(), T(0));
-  transpose(from.data(), cols + 2, rows, cols, sizeof(T), to.data(), rows + 1);
-  for (int64_t c = 0; c < cols; ++c) {
-    for (int64_t r = 0; r <= rows; ++r) {
-      const T want = r == rows ? T(7) : from[static_cast<size_t>(r * (cols + 2) + c)];
-      ASSERT_EQ(to[static_cast<size_t>(c * (rows + 1) + r)], want) << rows << "x" << cols << " at " << r << "," << c;
-    }
-  }
-}
-
-TEST(Transpose, EverySizeAndElement) {
-  for (const int64_t rows : {1, 3, 4, 8, 17, 33, 70}) {
-    for (const int64_t cols : {1, 2, 5, 8, 16, 31, 65}) {
-      check_transpose<uint16_t>(rows, cols);
-      check_transpose<uint32_t>(rows, cols);
-      check_transpose<uint64_t>(rows, cols);
-    }
-  }
-}
 
 TEST(ChannelsLast, ThereAndBack) {
   for (const DType dtype : {DType::kFloat, DType::kHalf, DType::kBFloat16, DType::kDouble}) {

@@ -8,11 +8,11 @@
 #include <complex>
 
 #include "base/thread_pool.h"
-#include "ops/cube/channels_last.h"
 #include "ops/cube/kernel.h"
 #include "ops/cube/onednn.h"
 #include "ops/cube/panels.h"
 #include "ops/scratch.h"
+#include "ops/vector/elementwise/transpose.h"
 
 namespace npu::ops::cube {
 namespace {

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "ops/cube/gemm.h"
+#include "ops/cube/kept_right.h"
+#include "ops/rnn/floats.h"
 #include "ops/scratch.h"
 
 namespace npu::ops {
@@ -15,20 +17,6 @@ namespace {
 // c = a^T b with a [rows, n], b [rows, m]: gradients of weights.
 void weight_gradient(const float* a, const float* b, int64_t rows, int64_t n, int64_t m, float* c) {
   cube::gemm(cube::GemmArgs<float>{true, false, n, m, rows, 1.0f, a, n, b, m, 0.0f, c, m});
-}
-
-// c += a b with a [rows, n], b [n, m].
-void add_product(const float* a, const float* b, int64_t rows, int64_t n, int64_t m, float* c) {
-  cube::gemm(cube::GemmArgs<float>{false, false, rows, m, n, 1.0f, a, n, b, m, 1.0f, c, m});
-}
-
-void sum_rows(const float* a, int64_t rows, int64_t n, float* out) {
-  // In double and row after row: a bias sums over all steps and sequences.
-  std::vector<double> sums(static_cast<size_t>(n));
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t i = 0; i < n; ++i) sums[static_cast<size_t>(i)] += a[r * n + i];
-  }
-  std::copy(sums.begin(), sums.end(), out);
 }
 
 Tensor one_state(const Tensor& state, int64_t cell) {
@@ -126,7 +114,7 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
   const Scratch<float> w_ih(gates * width), w_hh(gates * hidden_), dgx(rows * gates), dgh(rows * gates);
   const Scratch<float> h_buffer(rows * hidden_), h_before(rows * hidden_), dh(step_size), h0(step_size),
       both(step_size), dw(gates * std::max(width, hidden_));
-  const float* weight_hh = read_floats(param(cell, 1), w_hh);
+  const cube::KeptRight<float> weight_hh(false, gates, hidden_, read_floats(param(cell, 1), w_hh));
   const float* h = read_steps(h_list[static_cast<size_t>(cell)], hidden_, h_buffer);
   first_state(cell, h0);
   // dh carries the gradient from step to step; what comes from outside is added where a sequence runs.
@@ -142,7 +130,7 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
     float* const gh = dgh + t * batch_ * gates;
     // `step` leaves the part of dh that does not pass through the gates; the product adds the part that does.
     step(cell, t, before, here, dh, gx, gh);
-    add_product(gh, weight_hh, here, gates, hidden_, dh);
+    weight_hh.multiply(false, here, gh, 1, dh);
     float* const h_here = h_before + t * step_size;
     std::copy_n(state_before(h, h0, before, here, both), here * hidden_, h_here);
     // Sequences that do not run take no part in the products below.
@@ -152,7 +140,7 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
   }
   end(cell, dh);
   // One product over all steps for the input too.
-  add_product(dgx, read_floats(param(cell, 0), w_ih), rows, gates, width, dx);
+  add_product(false, false, rows, width, gates, dgx, read_floats(param(cell, 0), w_ih), dx);
   const auto grad = [&](int64_t which) -> const Tensor& {
     return grad_params[static_cast<size_t>(cell * (has_biases ? 4 : 2) + which)];
   };

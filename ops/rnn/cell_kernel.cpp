@@ -3,6 +3,9 @@
 // hand and everything that backward needs is written in one walk.
 #include "ops/rnn/cell_kernel.h"
 
+#include <algorithm>
+
+#include "base/thread_pool.h"
 #include "ops/vector/target.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,10 +17,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
-void lstm_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden, const LstmStep& s, float* c,
-                  float* h) {
+void lstm_forward(const float* gx, const float* gh, int64_t first, int64_t last, int64_t hidden, const LstmStep& s,
+                  float* c, float* h) {
   // gx and gh are added here and not before: gx of all steps is one product, gh is known step by step.
-  for (int64_t b = 0; b < batch; ++b) {
+  for (int64_t b = first; b < last; ++b) {
     const float* x = gx + b * 4 * hidden;
     const float* y = gh + b * 4 * hidden;
     const int64_t at = b * hidden;
@@ -41,9 +44,9 @@ void lstm_forward(const float* gx, const float* gh, int64_t batch, int64_t hidde
   }
 }
 
-void lstm_backward(const float* dh, const LstmStep& s, const float* c_before, int64_t batch, int64_t hidden, float* dc,
-                   float* dgates) {
-  for (int64_t b = 0; b < batch; ++b) {
+void lstm_backward(const float* dh, const LstmValues<const float>& s, const float* c_before, int64_t first,
+                   int64_t last, int64_t hidden, float* dc, float* dgates) {
+  for (int64_t b = first; b < last; ++b) {
     float* d = dgates + b * 4 * hidden;
     const int64_t at = b * hidden;
 #pragma GCC ivdep
@@ -61,8 +64,9 @@ void lstm_backward(const float* dh, const LstmStep& s, const float* c_before, in
   }
 }
 
-void gru_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden, const GruStep& s, float* h) {
-  for (int64_t b = 0; b < batch; ++b) {
+void gru_forward(const float* gx, const float* gh, int64_t first, int64_t last, int64_t hidden, const GruStep& s,
+                 float* h) {
+  for (int64_t b = first; b < last; ++b) {
     const float* x = gx + b * 3 * hidden;
     const float* y = gh + b * 3 * hidden;
     const int64_t at = b * hidden;
@@ -83,9 +87,9 @@ void gru_forward(const float* gx, const float* gh, int64_t batch, int64_t hidden
   }
 }
 
-void gru_backward(const GruStep& s, const float* h_before, int64_t batch, int64_t hidden, float* dh, float* dgx,
-                  float* dgh) {
-  for (int64_t b = 0; b < batch; ++b) {
+void gru_backward(const GruStep& s, const float* h_before, int64_t first, int64_t last, int64_t hidden, float* dh,
+                  float* dgx, float* dgh) {
+  for (int64_t b = first; b < last; ++b) {
     float* dx = dgx + b * 3 * hidden;
     float* dy = dgh + b * 3 * hidden;
     const int64_t at = b * hidden;
@@ -118,20 +122,36 @@ HWY_EXPORT(lstm_backward);
 HWY_EXPORT(gru_forward);
 HWY_EXPORT(gru_backward);
 
+namespace {
+// Rows of a batch are independent; a part has a few microseconds of work.
+template <class F>
+void rows_in_parts(int64_t batch, int64_t hidden, F&& rows) {
+  parallel_for(batch, std::max<int64_t>(1, 2048 / std::max<int64_t>(1, hidden)), rows);
+}
+}  // namespace
+
 void lstm_cell(const float* gx, const float* gh, int64_t batch, int64_t hidden, const LstmStep& saved, float* c,
                float* h) {
-  HWY_DYNAMIC_DISPATCH(lstm_forward)(gx, gh, batch, hidden, saved, c, h);
+  rows_in_parts(batch, hidden, [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(lstm_forward)(gx, gh, first, last, hidden, saved, c, h);
+  });
 }
-void lstm_cell_grad(const float* dh, const LstmStep& saved, const float* c_before, int64_t batch, int64_t hidden,
-                    float* dc, float* dgates) {
-  HWY_DYNAMIC_DISPATCH(lstm_backward)(dh, saved, c_before, batch, hidden, dc, dgates);
+void lstm_cell_grad(const float* dh, const LstmValues<const float>& saved, const float* c_before, int64_t batch,
+                    int64_t hidden, float* dc, float* dgates) {
+  rows_in_parts(batch, hidden, [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(lstm_backward)(dh, saved, c_before, first, last, hidden, dc, dgates);
+  });
 }
 void gru_cell(const float* gx, const float* gh, int64_t batch, int64_t hidden, const GruStep& saved, float* h) {
-  HWY_DYNAMIC_DISPATCH(gru_forward)(gx, gh, batch, hidden, saved, h);
+  rows_in_parts(batch, hidden, [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(gru_forward)(gx, gh, first, last, hidden, saved, h);
+  });
 }
 void gru_cell_grad(const GruStep& saved, const float* h_before, int64_t batch, int64_t hidden, float* dh, float* dgx,
                    float* dgh) {
-  HWY_DYNAMIC_DISPATCH(gru_backward)(saved, h_before, batch, hidden, dh, dgx, dgh);
+  rows_in_parts(batch, hidden, [&](int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(gru_backward)(saved, h_before, first, last, hidden, dh, dgx, dgh);
+  });
 }
 
 }  // namespace npu::ops

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ops/cube/kept_right.h"
 #include "ops/operator.h"
 #include "ops/rnn/cell_kernel.h"
 #include "ops/rnn/floats.h"
@@ -77,10 +78,11 @@ void DynamicGru::run() {
   // All steps' inputs are one product; only the hidden half waits for the step before it.
   add_product(false, false, steps_ * batch_, 3 * hidden_, inputs_, read_floats(x).data(), read_floats(w_input).data(),
               gx.data());
+  const cube::KeptRight<float> hidden(false, hidden_, 3 * hidden_, wh.data());
   Floats r = zeros(steps_ * state()), z = r, n = r, hn = r, states = r;
   for (int64_t t = 0; t < steps_; ++t) {
     Floats gh = biased(b_hidden, batch_);
-    add_product(false, false, batch_, 3 * hidden_, hidden_, now.data(), wh.data(), gh.data());
+    hidden.multiply(false, batch_, now.data(), 1, gh.data());
     const int64_t at = t * state();
     gru_cell(gx.data() + t * gates(), gh.data(), batch_, hidden_,
              {r.data() + at, z.data() + at, n.data() + at, hn.data() + at}, now.data());
@@ -108,14 +110,6 @@ struct DynamicGruGrad final : GruLayer {
   }
   void run() override;
   int64_t cost() const override { return 1000 + 3 * steps_ * batch_ * hidden_ * (inputs_ + hidden_); }
-
- private:
-  Floats column_sums(const Floats& rows) const {
-    std::vector<double> sums(static_cast<size_t>(3 * hidden_));
-    // In double, row after row.
-    for (size_t i = 0; i < rows.size(); ++i) sums[i % sums.size()] += static_cast<double>(rows[i]);
-    return {sums.begin(), sums.end()};
-  }
 };
 
 void DynamicGruGrad::run() {
@@ -126,13 +120,14 @@ void DynamicGruGrad::run() {
   Floats r = read_floats(reset), z = read_floats(update), n = read_floats(candidate),
          hn = read_floats(hidden_candidate);
   Floats dh = read_floats(grad_h), dgx = zeros(rows * wide), dgh = dgx;
+  const cube::KeptRight<float> hidden(true, wide, hidden_, wh.data());
   // From the last step to the first; dh carries what later steps say about this one's state.
   for (int64_t t = steps_; t-- > 0;) {
     const int64_t at = t * state();
     for (int64_t k = 0; k < state(); ++k) dh[static_cast<size_t>(k)] += dy[static_cast<size_t>(at + k)];
     gru_cell_grad({r.data() + at, z.data() + at, n.data() + at, hn.data() + at}, before.data() + at, batch_, hidden_,
                   dh.data(), dgx.data() + t * gates(), dgh.data() + t * gates());
-    add_product(false, true, batch_, hidden_, wide, dgh.data() + t * gates(), wh.data(), dh.data());
+    hidden.multiply(false, batch_, dgh.data() + t * gates(), 1, dh.data());
   }
   // Gradients of the weights are one product over all steps.
   Floats dx = zeros(x.count()), dwi = zeros(inputs_ * wide), dwh = zeros(hidden_ * wide);
@@ -141,7 +136,11 @@ void DynamicGruGrad::run() {
   add_product(true, false, hidden_, wide, rows, before.data(), dgh.data(), dwh.data());
   write_floats(grad_x, dx), write_floats(grad_w_input, dwi), write_floats(grad_w_hidden, dwh),
       write_floats(grad_h0, dh);
-  write_floats(grad_b_input, column_sums(dgx)), write_floats(grad_b_hidden, column_sums(dgh));
+  Floats sums = zeros(wide);
+  sum_rows(dgx.data(), rows, wide, sums.data());
+  write_floats(grad_b_input, sums);
+  sum_rows(dgh.data(), rows, wide, sums.data());
+  write_floats(grad_b_hidden, sums);
 }
 
 NPU_OPERATOR(DynamicGru, "dynamic_gru", "rnn", in<&DynamicGru::x>("x"), in<&DynamicGru::w_input>("weight_input"),

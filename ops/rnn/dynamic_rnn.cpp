@@ -5,8 +5,11 @@
 // Steps that do not run are computed like the others and replaced afterwards: the batch stays one product.
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "ops/cube/kept_right.h"
+#include "ops/cube/panels.h"
 #include "ops/operator.h"
 #include "ops/rnn/cell_kernel.h"
 #include "ops/rnn/floats.h"
@@ -92,9 +95,28 @@ struct Layer : Operator {
             hidden_);
   }
   int64_t state() const { return batch_ * hidden_; }
+  /// Calls run_in(T()) with what the products multiply: bfloat16 where all of these are, and the CPU multiplies it
+  /// faster than float32.
+  template <class F>
+  void in_its_type(F&& run_in) const {
+    const Tensor* multiplied[] = {&x, &w_ih, &w_hh, &h0};
+    if (cube::has_panels(DType::kBFloat16) && std::all_of(std::begin(multiplied), std::end(multiplied),
+                                                          [](const Tensor* t) { return t->dtype == DType::kBFloat16; }))
+      run_in(BFloat16());
+    else
+      run_in(0.0f);
+  }
   int64_t inputs_ = 0, hidden_ = 0, batch_ = 0, steps_ = 0;
   bool reverse_ = false;
 };
+
+/// `count` floats as the products multiply them: as they are, or rounded into `room`.
+template <class T>
+const T* rounded(const float* from, int64_t count, T* room) {
+  if constexpr (std::is_same_v<T, float>) return from;
+  converter(DType::kFloat, dtype_of<T>)(from, 1, room, 1, count);
+  return room;
+}
 
 struct DynamicRnn final : Layer {
   Tensor bias, y, h, c, i, j, f, o, tanhc;
@@ -102,48 +124,60 @@ struct DynamicRnn final : Layer {
   void prepare() override {
     check();
     require(!bias.defined() || bias.count() == 4 * hidden_, "bias is {}; it must hold {} numbers", bias, 4 * hidden_);
+    const Tensor* results[] = {&y, &h, &c, &i, &j, &f, &o, &tanhc};
     const char* names[] = {"y", "output_h", "output_c", "i", "j", "f", "o", "tanhc"};
-    for (size_t k = 0; k < 8; ++k) check_state(*results()[k], names[k], steps_);
+    for (size_t k = 0; k < 8; ++k) check_state(*results[k], names[k], steps_);
   }
-  void run() override;
+  void run() override {
+    in_its_type([this](auto type) { run_in<decltype(type)>(); });
+  }
   int64_t cost() const override { return 1000 + steps_ * batch_ * hidden_ * (inputs_ + hidden_); }
 
  private:
-  std::vector<const Tensor*> results() const { return {&y, &h, &c, &i, &j, &f, &o, &tanhc}; }
+  template <class T>
+  void run_in();
 };
 
-void DynamicRnn::run() {
+template <class T>
+void DynamicRnn::run_in() {
   const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
-  Floats gx(static_cast<size_t>(rows * wide)), gh(static_cast<size_t>(batch_ * wide)), now_h = read_floats(h0),
-                                                                                       now_c = read_floats(c0);
+  const ValuesIn<T> input_weight(w_ih), hidden_weight(w_hh), values(x);
+  const FloatsIn first_h(h0), first_c(c0);
+  const Scratch<T> multiplied(state());
+  const Scratch<float> gx(rows * wide), gh(batch_ * wide), now_h(state()), now_c(state()), last_h(state()),
+      last_c(state());
   if (bias.defined()) {
     // The bias is where the sums begin.
-    const Floats b = read_floats(bias);
-    for (int64_t row = 0; row < rows; ++row) std::copy(b.begin(), b.end(), gx.begin() + row * wide);
+    const FloatsIn b(bias);
+    for (int64_t row = 0; row < rows; ++row) std::copy_n(static_cast<const float*>(b), wide, gx + row * wide);
   }
-  const Floats wh = read_floats(w_hh);
+  cube::KeptRight<T>(false, inputs_, wide, input_weight)
+      .multiply(false, rows, values, bias.defined() ? 1.0f : 0.0f, gx);
   // All steps' inputs are one product; only the hidden half waits for the step before it.
-  add_product(false, false, rows, wide, inputs_, read_floats(x).data(), read_floats(w_ih).data(), gx.data());
-  std::vector<Floats> made(8, Floats(static_cast<size_t>(steps_ * state())));
+  const cube::KeptRight<T> hidden(false, hidden_, wide, hidden_weight);
+  const FloatsOut all_y(y), all_h(h), all_c(c), all_i(i), all_j(j), all_f(f), all_o(o), all_tanhc(tanhc);
+  std::copy_n(static_cast<const float*>(first_h), state(), now_h.data());
+  std::copy_n(static_cast<const float*>(first_c), state(), now_c.data());
   const std::vector<bool> runs = read_mask();
   for (int64_t s = 0; s < steps_; ++s) {
-    const int64_t t = time_of(s);
+    const int64_t t = time_of(s), at = t * state();
     // Kept for sequences that do not run: their state passes through the step.
-    const Floats last_h = now_h, last_c = now_c;
-    std::fill(gh.begin(), gh.end(), 0.0f);
-    add_product(false, false, batch_, wide, hidden_, now_h.data(), wh.data(), gh.data());
-    const auto at = [&](size_t k) { return made[k].data() + t * state(); };
-    const LstmStep saved{at(3), at(4), at(5), at(6), at(7)};
-    lstm_cell(gx.data() + t * batch_ * wide, gh.data(), batch_, hidden_, saved, now_c.data(), now_h.data());
-    std::copy(now_h.begin(), now_h.end(), at(0));
+    if (masked()) {
+      std::copy_n(now_h.data(), state(), last_h.data());
+      std::copy_n(now_c.data(), state(), last_c.data());
+    }
+    hidden.multiply(false, batch_, rounded(now_h, state(), multiplied.data()), 0, gh);
+    lstm_cell(gx + t * batch_ * wide, gh, batch_, hidden_,
+              {all_i + at, all_j + at, all_f + at, all_o + at, all_tanhc + at}, now_c, now_h);
+    std::copy_n(now_h.data(), state(), all_y + at);
     // Their output is 0 all the same, as in a padded sequence.
-    keep_rows(runs, t, hidden_, nullptr, at(0));
-    keep_rows(runs, t, hidden_, last_h.data(), now_h.data());
-    keep_rows(runs, t, hidden_, last_c.data(), now_c.data());
-    std::copy(now_h.begin(), now_h.end(), at(1));
-    std::copy(now_c.begin(), now_c.end(), at(2));
+    keep_rows(runs, t, hidden_, nullptr, all_y + at);
+    keep_rows(runs, t, hidden_, last_h, now_h);
+    keep_rows(runs, t, hidden_, last_c, now_c);
+    std::copy_n(now_h.data(), state(), all_h + at);
+    std::copy_n(now_c.data(), state(), all_c + at);
   }
-  for (size_t k = 0; k < 8; ++k) write_floats(*results()[k], made[k]);
+  for (const FloatsOut* made : {&all_y, &all_h, &all_c, &all_i, &all_j, &all_f, &all_o, &all_tanhc}) made->store();
 }
 
 struct DynamicRnnGrad final : Layer {
@@ -166,65 +200,74 @@ struct DynamicRnnGrad final : Layer {
             "gradients are {}, {}, {}, {}; the tensors are {}, {}, [{}], {}", grad_w_ih, grad_w_hh, grad_bias, grad_x,
             w_ih, w_hh, 4 * hidden_, x);
   }
-  void run() override;
+  void run() override {
+    in_its_type([this](auto type) { run_in<decltype(type)>(); });
+  }
   int64_t cost() const override { return 1000 + 3 * steps_ * batch_ * hidden_ * (inputs_ + hidden_); }
 
  private:
-  Floats gate_gradients();
+  template <class T>
+  void run_in();
+  template <class T>
+  const T* gate_gradients(float* dgates, T* room);
 };
 
-// Gradients of the gates before activation of every step; writes those of the first state.
-Floats DynamicRnnGrad::gate_gradients() {
+// Gradients of the gates before activation of every step, also as the products multiply them; writes those of the first
+// state.
+template <class T>
+const T* DynamicRnnGrad::gate_gradients(float* dgates, T* room) {
   const int64_t wide = 4 * hidden_;
-  const Floats wh = read_floats(w_hh), dy = read_floats(grad_y), states_c = read_floats(c), first_c = read_floats(c0);
-  Floats saved[] = {read_floats(i), read_floats(j), read_floats(f), read_floats(o), read_floats(tanhc)};
-  Floats dh = read_floats(grad_h), dc = read_floats(grad_c), dgates(static_cast<size_t>(steps_ * batch_ * wide));
+  const ValuesIn<T> hidden_weight(w_hh);
+  const FloatsIn dy(grad_y), states_c(c), first_c(c0), all_i(i), all_j(j), all_f(f), all_o(o), all_tanhc(tanhc),
+      last_dh(grad_h), last_dc(grad_c);
+  const Scratch<float> dh(state()), dc(state()), later_h(state()), later_c(state());
+  std::copy_n(static_cast<const float*>(last_dh), state(), dh.data());
+  std::copy_n(static_cast<const float*>(last_dc), state(), dc.data());
+  const cube::KeptRight<T> hidden(true, wide, hidden_, hidden_weight);
   const std::vector<bool> runs = read_mask();
   for (int64_t s = steps_; s-- > 0;) {
-    const int64_t t = time_of(s);
+    const int64_t t = time_of(s), at = t * state(), gates = t * batch_ * wide;
     // The gradients that come from later steps: a sequence that does not run hands them on as they are.
-    const Floats later_h = dh, later_c = dc;
-    for (int64_t k = 0; k < state(); ++k) dh[static_cast<size_t>(k)] += dy[static_cast<size_t>(t * state() + k)];
-    const auto at = [&](size_t k) { return saved[k].data() + t * state(); };
-    const float* c_before = before(s) < 0 ? first_c.data() : states_c.data() + before(s) * state();
-    float* d = dgates.data() + t * batch_ * wide;
-    lstm_cell_grad(dh.data(), {at(0), at(1), at(2), at(3), at(4)}, c_before, batch_, hidden_, dc.data(), d);
+    if (masked()) {
+      std::copy_n(dh.data(), state(), later_h.data());
+      std::copy_n(dc.data(), state(), later_c.data());
+    }
+    for (int64_t k = 0; k < state(); ++k) dh[k] += dy[at + k];
+    const float* c_before = before(s) < 0 ? static_cast<const float*>(first_c) : states_c + before(s) * state();
+    lstm_cell_grad(dh, {all_i + at, all_j + at, all_f + at, all_o + at, all_tanhc + at}, c_before, batch_, hidden_, dc,
+                   dgates + gates);
     // Steps that did not run have no gates: zeros keep them out of the products below.
-    keep_rows(runs, t, wide, nullptr, d);
+    keep_rows(runs, t, wide, nullptr, dgates + gates);
     // h acts on the state before only through the gates.
-    std::fill(dh.begin(), dh.end(), 0.0f);
-    add_product(false, true, batch_, hidden_, wide, d, wh.data(), dh.data());
-    keep_rows(runs, t, hidden_, later_h.data(), dh.data());
-    keep_rows(runs, t, hidden_, later_c.data(), dc.data());
+    hidden.multiply(false, batch_, rounded(dgates + gates, batch_ * wide, room + gates), 0, dh);
+    keep_rows(runs, t, hidden_, later_h, dh);
+    keep_rows(runs, t, hidden_, later_c, dc);
   }
   write_floats(grad_h0, dh);
   write_floats(grad_c0, dc);
-  return dgates;
+  if constexpr (std::is_same_v<T, float>) return dgates;
+  return room;
 }
 
-void DynamicRnnGrad::run() {
+template <class T>
+void DynamicRnnGrad::run_in() {
   const int64_t wide = 4 * hidden_, rows = steps_ * batch_;
-  const Floats first = read_floats(h0), states = read_floats(h), values = read_floats(x), wi = read_floats(w_ih);
+  const ValuesIn<T> first(h0), states(h), values(x), input_weight(w_ih);
   // Of the step processed before, which in reverse is the one behind it in time.
-  Floats began(states.size());  // the hidden state every step began with
+  const Scratch<T> began(steps_ * state());  // the hidden state every step began with
   for (int64_t s = 0; s < steps_; ++s)
-    std::copy_n(before(s) < 0 ? first.data() : states.data() + before(s) * state(), state(),
-                began.data() + time_of(s) * state());
-  const Floats dgates = gate_gradients();
-  Floats dx(values.size()), dwi(wi.size()), dwh(static_cast<size_t>(hidden_ * wide)), db(static_cast<size_t>(wide));
-  add_product(false, true, rows, inputs_, wide, dgates.data(), wi.data(), dx.data());
-  add_product(true, false, inputs_, wide, rows, values.data(), dgates.data(), dwi.data());
-  add_product(true, false, hidden_, wide, rows, began.data(), dgates.data(), dwh.data());
-  // In double, row after row.
-  for (int64_t k = 0; k < wide; ++k) {
-    double sum = 0;
-    for (int64_t row = 0; row < rows; ++row) sum += static_cast<double>(dgates[static_cast<size_t>(row * wide + k)]);
-    db[static_cast<size_t>(k)] = static_cast<float>(sum);
-  }
-  write_floats(grad_x, dx);
-  write_floats(grad_w_ih, dwi);
-  write_floats(grad_w_hh, dwh);
-  write_floats(grad_bias, db);
+    std::copy_n(before(s) < 0 ? static_cast<const T*>(first) : states + before(s) * state(), state(),
+                began + time_of(s) * state());
+  const Scratch<float> dgates(rows * wide);
+  const Scratch<T> room(std::is_same_v<T, float> ? 0 : rows * wide);
+  const T* gates = gate_gradients<T>(dgates, room);
+  const FloatsOut dx(grad_x), dwi(grad_w_ih), dwh(grad_w_hh), db(grad_bias);
+  cube::KeptRight<T>(true, wide, inputs_, input_weight).multiply(false, rows, gates, 0, dx);
+  const cube::KeptRight<T> all_gates(false, rows, wide, gates);
+  all_gates.multiply(true, inputs_, values, 0, dwi);
+  all_gates.multiply(true, hidden_, began, 0, dwh);
+  sum_rows(dgates, rows, wide, db);
+  for (const FloatsOut* made : {&dx, &dwi, &dwh, &db}) made->store();
 }
 
 NPU_OPERATOR(DynamicRnn, "dynamic_rnn", "rnn", in<&DynamicRnn::x>("x"), optional<&DynamicRnn::w>("w"),

@@ -6,9 +6,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "ops/cube/kept_right.h"
 #include "ops/scratch.h"
 
 namespace npu::ops {
+namespace {
+
+// y = x weight + bias, or without one.
+void affine(const float* x, const cube::KeptRight<float>& weight, const float* bias, int64_t rows, int64_t n,
+            float* y) {
+  // The sum begins with the bias.
+  for (int64_t r = 0; bias != nullptr && r < rows; ++r) std::copy_n(bias, n, y + r * n);
+  weight.multiply(false, rows, x, bias != nullptr ? 1.0f : 0.0f, y);
+}
+
+}  // namespace
 
 void RecurrentForward::walk() {
   read_batch_sizes();
@@ -34,14 +46,15 @@ void RecurrentForward::run_cell(int64_t cell, const float* x, float* y) {
   const Scratch<float> gx(steps_ * batch_ * gates), gh(batch_ * gates);
   const float* bias_ih = has_biases ? read_floats(param(cell, 2), b_ih) : nullptr;
   const float* bias_hh = has_biases ? read_floats(param(cell, 3), b_hh) : nullptr;
-  const float* weight_hh = read_floats(param(cell, 1), w_hh);
-  affine(x, read_floats(param(cell, 0), w_ih), bias_ih, steps_ * batch_, gates, width, gx);
+  const cube::KeptRight<float> weight_hh(true, hidden_, gates, read_floats(param(cell, 1), w_hh));
+  const cube::KeptRight<float> weight_ih(true, width, gates, read_floats(param(cell, 0), w_ih));
+  affine(x, weight_ih, bias_ih, steps_ * batch_, gates, gx);
   begin(cell, h);
   for (int64_t s = 0; s < steps_; ++s) {
     // Sequences are sorted by length, so those that still run are the first rows: the others keep their last state.
     const int64_t t = time_of(s, direction);
     const int64_t rows = running(t);
-    affine(h, weight_hh, bias_hh, rows, gates, hidden_, gh);
+    affine(h, weight_hh, bias_hh, rows, gates, gh);
     step(cell, t, rows, gx + t * batch_ * gates, gh, h);
     for (int64_t b = 0; b < batch_; ++b) {
       // Directions lie side by side in the output.

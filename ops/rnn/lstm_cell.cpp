@@ -7,6 +7,7 @@
 #include "base/thread_pool.h"
 #include "ops/operator.h"
 #include "ops/rnn/cell_kernel.h"
+#include "ops/rnn/floats.h"
 #include "ops/scratch.h"
 #include "ops/vector/loop/along_dim.h"
 
@@ -107,14 +108,9 @@ struct LstmCellBackward final : Operator {
     const Scratch<float> gates(batch * wide);
     parallel_parts(batch, [&](int64_t row) { run_row(row, gates + row * wide); });
     if (!writes_bias()) return;
-    const Scratch<double> total(wide);
+    // The order does not depend on who computed which row.
     const Scratch<float> sums(wide);
-    // In double, row after row: the order does not depend on who computed which row.
-    std::fill(total.data(), total.data() + wide, 0.0);
-    for (int64_t row = 0; row < batch; ++row) {
-      for (int64_t i = 0; i < wide; ++i) total[i] += static_cast<double>(gates[row * wide + i]);
-    }
-    for (int64_t i = 0; i < wide; ++i) sums[i] = static_cast<float>(total[i]);
+    sum_rows(gates, batch, wide, sums);
     write_row(rows_of(grad_bias), 0, sums);
   }
   int64_t cost() const override { return 500 + 60 * cx.count(); }
@@ -131,7 +127,7 @@ struct LstmCellBackward final : Operator {
     read_row(storage, rows_[4], row, 4 * hidden, gates);
     // Storage has no room for tanh(c), so it is formed again from c.
     for (int64_t i = 0; i < hidden; ++i) tanhc[i] = std::tanh(tanhc[i]);
-    const LstmStep saved{gates, gates + 2 * hidden, gates + hidden, gates + 3 * hidden, tanhc};
+    const LstmValues<const float> saved{gates, gates + 2 * hidden, gates + hidden, gates + 3 * hidden, tanhc};
     lstm_cell_grad(dh, saved, before, 1, hidden, dc, dgates);
     write_row(rows_[5], row, dgates);
     write_row(rows_[6], row, dc);

@@ -63,7 +63,7 @@ void LstmGrad::begin(int64_t cell, float* dh) {
 }
 
 void LstmGrad::step(int64_t, int64_t t, int64_t before, int64_t rows, float* dh, float* dgx, float* dgh) {
-  const auto at = [&](Saved which) { return const_cast<float*>(saved_[which]) + t * step_size(); };
+  const auto at = [&](Saved which) { return saved_[which] + t * step_size(); };
   const float* c_before = state_before(saved_[kC], c0_.data(), before, rows, both_.data());
   lstm_cell_grad(dh, {at(kI), at(kJ), at(kF), at(kO), at(kTanhC)}, c_before, rows, hidden_, dc_.data(), dgx);
   // Both halves of the gates are added before activation, so their gradients are equal.

@@ -3,19 +3,10 @@
 
 #include <algorithm>
 
-#include "ops/cube/gemm.h"
 #include "ops/scratch.h"
 #include "ops/vector/loop/ordered_tensor.h"
 
 namespace npu::ops {
-
-const float* read_floats(const Tensor& t, float* buffer) {
-  if (t.dtype == DType::kFloat && t.contiguous()) return t.as<const float>();
-  OrderedTensor(t, DType::kFloat).load(0, t.count(), buffer);
-  return buffer;
-}
-
-void write_floats(const Tensor& t, const float* from) { OrderedTensor(t, DType::kFloat).store(0, t.count(), from); }
 
 void RecurrentOp::check_sizes(const Tensor& state) {
   if (packed()) {
@@ -146,12 +137,6 @@ void RecurrentOp::write_steps(const Tensor& t, int64_t width, const float* from)
   for (int64_t step = 0; step < steps_; ++step)
     to = std::copy_n(from + step * batch_ * width, running(step) * width, to);
   write_floats(t, rows);
-}
-
-void affine(const float* x, const float* w, const float* bias, int64_t rows, int64_t n, int64_t k, float* y) {
-  // The sum begins with the bias.
-  for (int64_t r = 0; bias != nullptr && r < rows; ++r) std::copy_n(bias, n, y + r * n);
-  cube::gemm(cube::GemmArgs<float>{false, true, rows, n, k, 1.0f, x, k, w, k, bias != nullptr ? 1.0f : 0.0f, y, n});
 }
 
 }  // namespace npu::ops

@@ -10,13 +10,9 @@
 #include <vector>
 
 #include "ops/operator.h"
+#include "ops/rnn/floats.h"
 
 namespace npu::ops {
-
-/// All elements of `t`, row-major, as floats: in place when they lie so, else converted into `buffer`.
-const float* read_floats(const Tensor& t, float* buffer);
-/// Row-major floats into `t`, converted.
-void write_floats(const Tensor& t, const float* from);
 
 struct RecurrentOp : Operator {
   Tensor input;  ///< [T, B, in], or [B, T, in] with batch_first; packed: [rows, in], where rows of padding may stand
@@ -72,9 +68,6 @@ struct RecurrentOp : Operator {
   bool lies_packed(const Tensor& t, int64_t width) const { return packed() && t.count() != steps_ * batch_ * width; }
   std::vector<int64_t> running_;
 };
-
-/// y[rows, n] = x[rows, k] w[n, k]^T + bias (null for none).
-void affine(const float* x, const float* w, const float* bias, int64_t rows, int64_t n, int64_t k, float* y);
 
 /// Fields all four operators have, and behind them its own.
 template <class Op>

@@ -22,6 +22,13 @@ def conv(stride):
     return with_gradients(lambda x, w: F.conv2d(x, w, stride=stride, padding=w.shape[-1] // 2))
 
 
+def lstm(x, w_ih, w_hh, b_ih, b_hh):
+    zeros = x.new_zeros(1, x.shape[1], w_hh.shape[1])
+    # An eighth: gates of sums that large would be 0 or 1.
+    weights = [w_ih / 8, w_hh / 8, b_ih, b_hh]
+    return torch.lstm(x, (zeros, zeros), weights, True, 1, 0.0, True, False, False)[0]
+
+
 KERNELS = {
     "mm 300x700x260": (lambda x: [x[0] @ x[1]], [(300, 700), (700, 260)]),
     "mm of columns 300x700x260": (lambda x: [x[0] @ x[1].t()], [(300, 700), (260, 700)]),
@@ -32,6 +39,7 @@ KERNELS = {
     "conv 3x3 stride 2": (conv(2), [(4, 32, 28, 28), (48, 32, 3, 3)]),
     "conv 1x1": (conv(1), [(4, 96, 28, 28), (64, 96, 1, 1)]),
     "conv 7x7 stem": (conv(2), [(4, 3, 64, 64), (32, 3, 7, 7)]),
+    "LSTM": (with_gradients(lstm), [(24, 17, 40), (192, 40), (192, 48), (192,), (192,)]),
     "layer norm": (
         with_gradients(lambda x, w, b: F.layer_norm(x, (768,), w, b)),
         [(512, 768), (768,), (768,)],

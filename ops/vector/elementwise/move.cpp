@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "ops/vector/elementwise/transpose.h"
 
 namespace npu::ops {
 namespace {
@@ -13,6 +14,9 @@ constexpr int64_t kBlock = 512;      // elements of one block
 constexpr int64_t kGrain = 1 << 15;  // elements per parallel part
 constexpr int64_t kMostRowBytes = 1 << 17;
 constexpr int64_t kLeastRow = 32;  // bytes; shorter ones are put together
+constexpr int64_t kLeastSide = 8;  // elements of a plane that is worth transposing
+constexpr int64_t kTileRows = 64;  // of a plane at a time
+constexpr int64_t kTileColumns = 256;
 
 template <int64_t kSize>
 void move_block(const void* const* in, void* out, int64_t count) {
@@ -67,21 +71,72 @@ bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
   return rows.bytes >= kLeastRow || rows.count == 1;
 }
 
+/// False where an axis of the two is short, or elements have 1 or 16 bytes.
+bool Move::find_planes(const Tensor& from, const Tensor& to, Planes& planes) {
+  const auto size = static_cast<int64_t>(size_of(to.dtype));
+  if (from.dtype != to.dtype || !(from.shape == to.shape) || to.count() == 0) return false;
+  if (size != 2 && size != 4 && size != 8) return false;
+  const Dims strides[] = {to.strides, from.strides};
+  Loop loop = make_loop(to.shape, strides);
+  if (loop.strides[0].back() != 1 || loop.shape.back() < kLeastSide) return false;
+  for (size_t axis = 0; axis + 1 < loop.shape.size(); ++axis) {
+    if (loop.strides[1][axis] != 1 || loop.shape[axis] < kLeastSide) continue;
+    planes = {{}, loop.shape.back(), loop.shape[axis], loop.strides[1].back(), loop.strides[0][axis], size};
+    // What is left are the axes that count planes.
+    loop.shape[axis] = loop.shape.back() = 1;
+    planes.each = loop;
+    return true;
+  }
+  return false;
+}
+
+void Move::run_planes() const {
+  const Planes& p = planes_;
+  const int64_t down = (p.rows + kTileRows - 1) / kTileRows, across = (p.columns + kTileColumns - 1) / kTileColumns;
+  const int64_t tiles = down * across,
+                part = std::max<int64_t>(1, kGrain / (std::min(kTileRows, p.rows) * std::min(kTileColumns, p.columns)));
+  parallel_for(p.each.count() * tiles, part, [&](int64_t begin, int64_t end) {
+    LoopCursor at(p.each, begin / tiles);
+    for (int64_t i = begin; i < end; ++i) {
+      if (i > begin && i % tiles == 0) at.advance(1);
+      const int64_t row = i % tiles / across * kTileRows, column = i % across * kTileColumns;
+      transpose(from_ + (at.offset(1) + row * p.row_step + column) * p.element, p.row_step,
+                std::min(kTileRows, p.rows - row), std::min(kTileColumns, p.columns - column), p.element,
+                to_ + (at.offset(0) + column * p.column_step + row) * p.element, p.column_step);
+    }
+  });
+}
+
 void Move::moved(const Operand& from, const Tensor& to) {
-  // Rows are copied without looking, so memory that overlaps at its new place is planned again.
-  if (!by_rows_ || overlap(from.tensor, to)) return plan(from, to);
+  // These are copied without looking, so memory that overlaps at its new place is planned again.
+  if (way_ == Way::kLoop || overlap(from.tensor, to)) return plan(from, to);
   from_ = from.tensor.bytes(), to_ = to.bytes();
 }
 
+int64_t Move::cost() const {
+  switch (way_) {
+    case Way::kRows: return 100 + rows_.count * rows_.bytes / 16;
+    case Way::kPlanes: return 100 + planes_.each.count() * planes_.rows * planes_.columns / 2;
+    default: return loop_.cost();
+  }
+}
+
 void Move::run() const {
-  if (!by_rows_) return loop_.run();
+  if (way_ == Way::kLoop) return loop_.run();
+  if (way_ == Way::kPlanes) return run_planes();
   for (int64_t i = 0; i < rows_.count; ++i)
     std::memcpy(to_ + i * rows_.to_step, from_ + i * rows_.from_step, static_cast<size_t>(rows_.bytes));
 }
 
 void Move::plan(const Operand& from, const Tensor& to) {
-  by_rows_ = !from.is_scalar() && find_rows(from.tensor, to, rows_) && !overlap(from.tensor, to);
-  if (by_rows_) {
+  way_ = Way::kLoop;
+  if (!from.is_scalar() && !overlap(from.tensor, to)) {
+    if (find_rows(from.tensor, to, rows_))
+      way_ = Way::kRows;
+    else if (find_planes(from.tensor, to, planes_))
+      way_ = Way::kPlanes;
+  }
+  if (way_ != Way::kLoop) {
     from_ = from.tensor.bytes(), to_ = to.bytes();
     return;
   }

@@ -14,18 +14,31 @@ class Move {
   /// The same tensors elsewhere.
   void moved(const Operand& from, const Tensor& to);
   void run() const;
-  int64_t cost() const { return by_rows_ ? 100 + rows_.count * rows_.bytes / 16 : loop_.cost(); }
+  int64_t cost() const;
 
  private:
   /// A few rows of bytes, copied as they are.
   struct Rows {
     int64_t count = 0, bytes = 0, from_step = 0, to_step = 0;
   };
+  /// Planes of elements that lie side by side along one axis in the source and along another in the target.
+  struct Planes {
+    Loop each;                ///< where planes begin: operand 0 in the target, 1 in the source
+    int64_t rows = 0;         ///< elements side by side in the target
+    int64_t columns = 0;      ///< and in the source
+    int64_t row_step = 0;     ///< in the source, in elements
+    int64_t column_step = 0;  ///< in the target
+    int64_t element = 0;      ///< bytes
+  };
+  enum class Way : uint8_t { kLoop, kRows, kPlanes };
   static bool find_rows(const Tensor& from, const Tensor& to, Rows& rows);
+  static bool find_planes(const Tensor& from, const Tensor& to, Planes& planes);
+  void run_planes() const;
 
+  Way way_ = Way::kLoop;
   Elementwise loop_;
-  bool by_rows_ = false;
   Rows rows_;
+  Planes planes_;
   const std::byte* from_ = nullptr;
   std::byte* to_ = nullptr;
 };
