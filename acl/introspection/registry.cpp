@@ -13,6 +13,7 @@
 #include "acl/unsupported.h"
 #include "anynpu/settings.h"
 #include "base/setting.h"
+#include "ops/cube/choices.h"
 #include "ops/operator.h"
 
 namespace npu::acl {
@@ -75,6 +76,27 @@ void show(const SettingInfo& info, void (*visit)(const anynpu_setting*, void*), 
   visit(&out, context);
 }
 
+const char* name_of(ops::cube::Work work) {
+  switch (work) {
+    case ops::cube::Work::kConvForward: return "convolution";
+    case ops::cube::Work::kConvBackwardWeights: return "gradient of weights";
+    default: return "product";
+  }
+}
+
+void show(const ops::cube::Choices& row, void (*visit)(const anynpu_choice*, void*), void* context) {
+  static_assert(ops::cube::kFirstSize == 13, "registry.h says so");
+  const bool product = row.work == ops::cube::Work::kProduct;
+  const char* variant = product ? (row.variant ? "right operand by columns" : "right operand by rows")
+                                : (row.variant ? "stride above 1" : "stride 1");
+  const std::string shapes = fmt::format("from {} {} on", row.least_rows, product ? "rows" : "output pixels");
+  const std::string ways(row.ways), dtype(npu::name_of(row.dtype));
+  const anynpu_choice out{
+      sizeof(out), ops::cube::name_of(row.cpu), name_of(row.work), dtype.c_str(), variant, shapes.c_str(),
+      ways.c_str()};
+  visit(&out, context);
+}
+
 bool is_listed(std::string_view variable) {
   return find_setting(variable) != nullptr ||
          std::any_of(std::begin(kClientVariables), std::end(kClientVariables),
@@ -105,6 +127,10 @@ void anynpu_each_unfinished(void (*visit)(const anynpu_unfinished* entry, void* 
     const anynpu_unfinished out{sizeof(out), entry.name, entry.feature, entry.text};
     visit(&out, context);
   }
+}
+
+void anynpu_each_choice(void (*visit)(const anynpu_choice* choice, void* context), void* context) {
+  for (const npu::ops::cube::Choices& row : npu::ops::cube::choices()) show(row, visit, context);
 }
 
 void anynpu_each_setting(void (*visit)(const anynpu_setting* setting, void* context), void* context) {

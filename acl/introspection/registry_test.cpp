@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "acl/aclnn/row.h"
 #include "anynpu/settings.h"
+#include "ops/cube/choices.h"
 #include "ops/operator.h"
 
 namespace npu::acl {
@@ -25,6 +27,19 @@ TEST(Registry, ShowsEveryOperatorByName) {
       &names);
   EXPECT_EQ(names.size(), ops::all_operators().size());
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+}
+
+TEST(Registry, EveryChoiceOfKernelsIsNamed) {
+  size_t count = 0;
+  anynpu_each_choice(
+      [](const anynpu_choice* choice, void* context) {
+        EXPECT_EQ(choice->struct_size, sizeof(anynpu_choice));
+        EXPECT_EQ(std::string(choice->ways).find_first_not_of("ol"), std::string::npos) << choice->ways;
+        EXPECT_TRUE(std::string_view(choice->shapes).starts_with("from ")) << choice->shapes;
+        ++*static_cast<size_t*>(context);
+      },
+      &count);
+  EXPECT_EQ(count, ops::cube::choices().size());
 }
 
 TEST(Registry, EveryFunctionCanBeCalled) {

@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "ops/conv/kernel.h"
 #include "ops/cube/channels_last.h"
+#include "ops/cube/choices.h"
 #include "ops/cube/panels.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
@@ -448,26 +449,10 @@ class DirectWeights final : public ConvKernel {
   int64_t images_ = 1;            ///< whose panels are made at a time
 };
 
-// Where these kernels win: a table of what was measured, so that a choice does not change from run to run. Else
-// oneDNN's are level or better: it skips the taps outside of narrow images, too.
-struct Row {
-  ConvPass pass;
-  DType dtype;
-  int64_t least_weights, least_pixels, least_work, most_stride;
-};
-constexpr Row kWins[] = {
-    // Against weights of this size, oneDNN's way of putting them in order is most of a call.
-    {ConvPass::kForward, DType::kBFloat16, int64_t{1} << 17, 0, 0, int64_t{1} << 30},
-    {ConvPass::kBackwardWeights, DType::kBFloat16, 0, 0, 0, 1},
-    {ConvPass::kBackwardWeights, DType::kFloat, 0, 1536, int64_t{1} << 29, 1},
-};
-
 bool wins(ConvPass pass, const ConvShape& s, DType dtype) {
-  return std::ranges::any_of(kWins, [&](const Row& row) {
-    return row.pass == pass && row.dtype == dtype && s.weight_count() >= row.least_weights &&
-           s.n * s.out_pixels() >= row.least_pixels && s.work() >= row.least_work &&
-           std::max(s.stride[kY], s.stride[kX]) <= row.most_stride;
-  });
+  const auto work = pass == ConvPass::kForward ? cube::Work::kConvForward : cube::Work::kConvBackwardWeights;
+  const bool strided = std::max(s.stride[kY], s.stride[kX]) > 1;
+  return cube::takes_own({work, dtype, strided, s.weight_count(), s.n * s.out_pixels()});
 }
 
 }  // namespace
@@ -482,7 +467,8 @@ std::unique_ptr<ConvKernel> make_direct_kernel(ConvPass pass, const ConvShape& s
 }
 
 std::unique_ptr<ConvKernel> make_direct_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
-  return wins(pass, shape, t.src.dtype) ? make_direct_kernel(pass, shape, t) : nullptr;
+  if (pass == ConvPass::kBackwardData || !wins(pass, shape, t.src.dtype)) return nullptr;
+  return make_direct_kernel(pass, shape, t);
 }
 
 }  // namespace npu::ops

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kDepth = 192;         // words of k at a time: sums of more lose digits; a panel of A stays in L1,
 constexpr int64_t kWidth = 16;          // and this many panels of B in L2
+constexpr int64_t kAhead = 12;          // rows of B that are fetched before they are read
 constexpr int64_t kHeight = 8 * kRows;  // with so many rows of A
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -36,7 +37,10 @@ void micro(int64_t count, const void* left, const void* right, const PanelResult
   for (int64_t p = 0; p < count; ++p, a += R, b += kPanel) {
     __m512i column[W];
 #pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) column[w] = _mm512_loadu_si512(b + w * kLanes);
+    for (int w = 0; w < W; ++w) {
+      column[w] = _mm512_loadu_si512(b + w * kLanes);
+      _mm_prefetch(reinterpret_cast<const char*>(b + kAhead * kPanel + w * kLanes), _MM_HINT_T0);
+    }
 #pragma GCC unroll 14
     for (int r = 0; r < R; ++r) {
       const __m512i row = _mm512_set1_epi32(static_cast<int>(a[r]));
@@ -101,21 +105,28 @@ void panel_order_right(const GemmArgs<T>& g, bool parallel, T* to) {
 template <class T>
 void panel_product(const GemmArgs<T>& g, const T* right, int64_t depth, const PanelResult& to) {
   using Kind = KindOf<T>;
-  const Scratch<T> own(right == nullptr ? panel_right_size(kDType<T>, g.k, g.n) : 0);
-  if (right == nullptr) {
-    panel_order_right(g, false, own.data());
-    right = own.data(), depth = g.k;
-  }
-  const int64_t stride = panel_words(kDType<T>, depth), count = divide_up(g.k, Kind::kNumbers),
-                panels = divide_up(g.n, kPanel);
+  constexpr int64_t kNumbers = Kind::kNumbers;
+  const int64_t count = divide_up(g.k, kNumbers), runs = divide_up(count, kDepth), panels = divide_up(g.n, kPanel);
+  // Of few rows each run of B is read once, so that its panels are made as they are needed, in the nearest cache.
+  const bool own = right == nullptr, by_runs = own && g.m <= kHeight;
+  const int64_t own_depth = by_runs ? kNumbers * divide_up(count, runs) : g.k;
+  const Scratch<T> made(own ? panel_right_size(kDType<T>, own_depth, g.n) : 0);
+  if (own) right = made, depth = own_depth;
+  if (own && !by_runs) panel_order_right(g, false, made.data());
+  const int64_t stride = panel_words(kDType<T>, depth);
   const Scratch<uint32_t> left(std::min(g.m, kHeight) * std::min(count, kDepth) + kLanes);
   const auto* words = reinterpret_cast<const Word*>(right);
   for (int64_t i = 0; i < g.m; i += kHeight) {
     const int64_t height = std::min(kHeight, g.m - i), row_panels = divide_up(height, kRows);
-    const int64_t runs = divide_up(count, kDepth);
     for (int64_t run = 0; run < runs; ++run) {
       const auto [p, part] = cut_of(count, runs, run);
       order_left<Kind>(g, i, height, p, part, left.data());
+      if (by_runs) {
+        const int64_t first = kNumbers * p, k = std::min(kNumbers * part, g.k - first);
+        order_right({kDType<T>, g.b + (g.trans_b ? first : first * g.ldb), g.ldb, g.trans_b, k, g.n}, stride, false,
+                    made.data());
+      }
+      const Word* here = words + (by_runs ? 0 : p * kPanel);
       for (int64_t block = 0; block < panels; block += kWidth) {
         for (int64_t r = 0; r < row_panels; ++r) {
           const Cut rows = cut_of(height, row_panels, r);
@@ -125,8 +136,8 @@ void panel_product(const GemmArgs<T>& g, const T* right, int64_t depth, const Pa
             PanelResult at = to;
             at.c += (i + rows.begin) * to.ldc + j * kPanel;
             if (p > 0) at.beta = 1;
-            kMicros<Kind>[static_cast<size_t>(rows.count - 1)][columns > kLanes](
-                part, left + rows.begin * part, words + j * stride + p * kPanel, at, last);
+            kMicros<Kind>[static_cast<size_t>(rows.count - 1)][columns > kLanes](part, left + rows.begin * part,
+                                                                                 here + j * stride, at, last);
           }
         }
       }

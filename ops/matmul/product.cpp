@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "base/wrap.h"
+#include "ops/cube/choices.h"
 #include "ops/cube/panel_product.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
@@ -22,9 +23,8 @@ constexpr int64_t kPartWork = int64_t{1} << 20;
 constexpr int64_t kPartElements = int64_t{1} << 15;
 // Below this, a native product's call overhead eats what its instructions win.
 constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
-// Of float32, from so much work and so many rows on putting b into panels pays, if b is stored by columns: dnnl_sgemm
-// reads the others faster.
-constexpr int64_t kPanelWork = int64_t{1} << 24, kPanelRows = 16;
+// Of float32, below this not even the question pays which way is the faster one.
+constexpr int64_t kPanelWork = int64_t{1} << 19;
 
 // Ordered: a result goes into a dtype of the same category or a higher one.
 int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
@@ -382,7 +382,7 @@ void Product::plan_native() {
   Side a = a_, b = b_;
   lay_out(a, m_, k_, load_);
   lay_out(b, k_, n_, load_);
-  if (cube::has_panels(load_) && (load_ == DType::kBFloat16 || (b.transposed && m_ >= kPanelRows))) {
+  if (cube::has_panels(load_) && cube::takes_own({cube::Work::kProduct, load_, b.transposed, k_ * n_, m_})) {
     tiling_ = cube::plan_panels(m_, n_, k_, items());
     panels_ = true;
     return;
@@ -506,8 +506,10 @@ void Product::compute_native(const Memory& memory) const {
     multiply_native(whole, panels, tile, 0, c.data());
     finish_native(memory, item, t, c);
   };
+  // Tiles side by side order their own columns, which then lie in the second-level cache.
+  const bool panels_shared = panels_ && tiling_.row_tiles > 1;
   // No operand has to be packed for several tiles: items and tiles are parts alike.
-  if (single || (slices == 1 && !packs && !panels_)) {
+  if (single || (slices == 1 && !packs && !panels_shared)) {
     const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
@@ -520,10 +522,10 @@ void Product::compute_native(const Memory& memory) const {
   for (int64_t item = 0; item < items(); ++item) {
     const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
     const auto whole = arguments<E>(memory, item, a, b, true);
-    const Scratch<E> room(panels_ ? cube::panel_right_size(load_, k_, n_) : 0);
-    const E* panels = panels_ ? room.data() : nullptr;
+    const Scratch<E> room(panels_shared ? cube::panel_right_size(load_, k_, n_) : 0);
+    const E* panels = panels_shared ? room.data() : nullptr;
     if constexpr (!std::is_same_v<E, Half>) {
-      if (panels_) cube::panel_order_right(whole, /*parallel=*/true, room.data());
+      if (panels_shared) cube::panel_order_right(whole, /*parallel=*/true, room.data());
     }
     const Scratch<float> partial(slices > 1 ? tiles * slices * size : 0);
     if (slices == 1) {

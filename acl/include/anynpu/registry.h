@@ -37,6 +37,17 @@ typedef struct {
   const char* text;    /**< why not, and what to do */
 } anynpu_unfinished;
 
+/** Which kernels compute some products or convolutions on this CPU: a row of a table that was measured. */
+typedef struct {
+  size_t struct_size;
+  const char* cpu;     /**< the class of CPU that it was measured on, this one or the nearest: "Zen 4" */
+  const char* work;    /**< "convolution", "gradient of weights" or "product" */
+  const char* dtype;   /**< "float32" or "bfloat16" */
+  const char* variant; /**< "stride 1", "stride above 1", "right operand by rows" or "right operand by columns" */
+  const char* shapes;  /**< "from 512 output pixels on", up to those of the next row */
+  const char* ways;    /**< letter i: fewer than 2^(13 + i) weights, the last: all above; o: own kernels, l: oneDNN's */
+} anynpu_choice;
+
 /** Version of the library: "0.1.0". Never null. */
 const char* anynpu_version(void);
 
@@ -48,6 +59,10 @@ void anynpu_each_function(void (*visit)(const anynpu_function* function, void* c
 
 /** Calls `visit` for every function whose feature is not built, by name. */
 void anynpu_each_unfinished(void (*visit)(const anynpu_unfinished* entry, void* context), void* context);
+
+/** Calls `visit` for every row of that table; for none where oneDNN computes all products and convolutions. The texts
+ *  live during the call. */
+void anynpu_each_choice(void (*visit)(const anynpu_choice* choice, void* context), void* context);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

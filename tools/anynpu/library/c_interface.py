@@ -53,6 +53,20 @@ class Unfinished(C.Structure):
     ]
 
 
+class Choice(C.Structure):
+    """anynpu_choice"""
+
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("cpu", C.c_char_p),
+        ("work", C.c_char_p),
+        ("dtype", C.c_char_p),
+        ("variant", C.c_char_p),
+        ("shapes", C.c_char_p),
+        ("ways", C.c_char_p),
+    ]
+
+
 class Setting(C.Structure):
     """anynpu_setting"""
 
@@ -208,6 +222,7 @@ class Task(C.Structure):
 FUNCTIONS = {
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_digest_start": (C.c_int, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_each_choice": (None, C.CFUNCTYPE(None, C.POINTER(Choice), C.c_void_p), C.c_void_p,),
     "anynpu_each_client_variable": (None, C.CFUNCTYPE(None, C.POINTER(ClientVariable), C.c_void_p), C.c_void_p,),
     "anynpu_each_collective_plan": (C.c_int32, C.c_uint32, C.CFUNCTYPE(None, C.POINTER(CollectivePlan), C.c_void_p), C.c_void_p,),
     "anynpu_each_function": (None, C.CFUNCTYPE(None, C.POINTER(Function), C.c_void_p), C.c_void_p,),

@@ -50,6 +50,10 @@ def functions():
     return _each("anynpu_each_function")
 
 
+def choices():
+    return _each("anynpu_each_choice")
+
+
 def settings():
     return _each("anynpu_each_setting")
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists the operators of this build, by family, with the aclnn functions through which clients reach them. --missing
 lists instead the aclnn functions that the installed torch-npu may ask for and this build does not have; --why tells
-what becomes of an operator of PyTorch: a kernel of torch-npu, other operators, or the CPU."""
+what becomes of an operator of PyTorch: a kernel of torch-npu, other operators, or the CPU; without a name, which
+kernels compute products and convolutions on this CPU."""
 
 import re
 from collections import defaultdict
@@ -9,11 +10,22 @@ from collections import defaultdict
 from anynpu.library import door, place
 from anynpu.output import table
 
+KERNELS = ""  # --why without a name
+WAYS = {"o": "own", "l": "oneDNN"}
+FIRST_SIZE = 13  # the first letter of anynpu_choice.ways: fewer than 2^13 weights
+
 
 def add_arguments(parser):
     parser.add_argument("--family", help="only operators of this family")
     parser.add_argument("--missing", action="store_true", help="what torch-npu may ask for and is not there")
-    parser.add_argument("--why", metavar="NAME", help="what becomes of PyTorch's operator NAME, as aten::add.Tensor")
+    parser.add_argument(
+        "--why",
+        metavar="NAME",
+        nargs="?",
+        const=KERNELS,
+        help="what becomes of PyTorch's operator NAME, as aten::add.Tensor; without NAME, which kernels compute "
+        "products and convolutions on this CPU",
+    )
 
 
 def asked_for():
@@ -55,7 +67,22 @@ def show_fate(name):
     return 0
 
 
+def show_kernels():
+    found = door.choices()
+    if not found:
+        print("oneDNN computes all products and convolutions on this CPU: AnyNPU's own kernels were measured on others")
+        return 0
+    print(f"Kernels of products and convolutions, by the number of weights, as measured on {found[0].cpu}")
+    count = len(found[0].ways)
+    sizes = [f"<2^{FIRST_SIZE + i}" for i in range(count - 1)] + ["more"]
+    rows = [[f"{c.work}, {c.dtype}, {c.variant}, {c.shapes}", *(WAYS[way] for way in c.ways)] for c in found]
+    print(table.columns(["shapes", *sizes], rows))
+    return 0
+
+
 def execute(options):
+    if options.why == KERNELS:
+        return show_kernels()
     if options.why:
         return show_fate(options.why)
     if options.missing:

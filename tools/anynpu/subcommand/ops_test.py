@@ -52,3 +52,17 @@ def test_why(name, operator, fate):
 def test_why_names_what_is_near_to_an_unknown_operator():
     code, _, err = anynpu("ops", "--why", "aten::linalg_eih")
     assert code == 1 and "PyTorch has no operator aten::linalg_eih; near to it are aten::linalg_eigh" in err
+
+
+def test_why_without_a_name_tells_the_kernels_of_this_cpu():
+    code, out, _ = anynpu("ops", "--why")
+    assert code == 0
+    rows = door.choices()
+    if not rows:
+        assert out.startswith("oneDNN computes all products and convolutions on this CPU")
+        return
+    lines = out.splitlines()
+    assert lines[0].endswith(f"as measured on {rows[0].cpu}") and len(lines) == len(rows) + 2
+    for line, row in zip(lines[2:], rows, strict=True):
+        assert line.startswith(f"{row.work}, {row.dtype}, {row.variant}, {row.shapes}")
+        assert line.split()[-len(row.ways) :] == [{"o": "own", "l": "oneDNN"}[way] for way in row.ways]
