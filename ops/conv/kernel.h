@@ -35,6 +35,7 @@ ConvMaker make_pointwise_conv;  ///< kernel 1, stride 1: a product of matrices
 ConvMaker make_patches_conv;    ///< a product with TensorFlow's filter as it lies: few pixels, or few channels
 ConvMaker make_direct_conv;     ///< the house's kernels, where they win
 ConvMaker make_direct_kernel;   ///< the same wherever they can be had
+ConvMaker make_depthwise_conv;  ///< gradients of depthwise convolutions that oneDNN has no kernels for
 ConvMaker make_tiled_conv;      ///< oneDNN's kernels on fixed tiles
 ConvMaker make_unfolded_conv;   ///< patches laid out as a matrix; any geometry, also float64
 ConvMaker make_conv;            ///< the first of them that applies

@@ -22,6 +22,10 @@ def conv(stride):
     return with_gradients(lambda x, w: F.conv2d(x, w, stride=stride, padding=w.shape[-1] // 2))
 
 
+def depthwise(stride):
+    return with_gradients(lambda x, w: F.conv2d(x, w, stride=stride, padding=w.shape[-1] // 2, groups=len(w)))
+
+
 def lstm(x, w_ih, w_hh, b_ih, b_hh):
     zeros = x.new_zeros(1, x.shape[1], w_hh.shape[1])
     # An eighth: gates of sums that large would be 0 or 1.
@@ -39,6 +43,8 @@ KERNELS = {
     "conv 3x3 stride 2": (conv(2), [(4, 32, 28, 28), (48, 32, 3, 3)]),
     "conv 1x1": (conv(1), [(4, 96, 28, 28), (64, 96, 1, 1)]),
     "conv 7x7 stem": (conv(2), [(4, 3, 64, 64), (32, 3, 7, 7)]),
+    "depthwise conv 5x5": (depthwise(1), [(4, 40, 28, 28), (40, 1, 5, 5)]),
+    "depthwise conv 3x3 stride 2": (depthwise(2), [(4, 40, 28, 28), (40, 1, 3, 3)]),
     "LSTM": (with_gradients(lstm), [(24, 17, 40), (192, 40), (192, 48), (192,), (192,)]),
     "layer norm": (
         with_gradients(lambda x, w, b: F.layer_norm(x, (768,), w, b)),
