@@ -5,6 +5,7 @@
 #include "ops/vector/elementwise/elementwise.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/thread_pool.h"
 #include "ops/vector/conversion/rounding_converter.h"
 #include "ops/vector/conversion/stored.h"
+#include "ops/vector/loop/far_rows.h"
 
 namespace npu::ops {
 namespace {
@@ -21,7 +23,7 @@ constexpr int64_t kConstantBlock = 1024;  // elements, when constants are the on
 constexpr int64_t kStagger = 256;         // bytes between the blocks, see Blocks
 constexpr int64_t kPage = 4096;
 constexpr int64_t kGrain = 1 << 15;  // elements per parallel part, at most
-constexpr int64_t kLongRow = 64;     // elements; shorter rows are gathered into blocks
+constexpr int64_t kLongRow = 16;     // elements; shorter rows are gathered into blocks
 
 // Block buffers of one thread. A load waits for an older store to an address that is equal modulo 4 KiB, so the blocks
 // start a little behind the output's offset in its page, and apart from each other.
@@ -129,6 +131,11 @@ void Elementwise::plan(BlockKernel kernel) {
   meet();
   block_ = kBlockBytes / widest;
   by_rows_ = has(Mode::kGathered) && loop_.shape.size() > 1 && loop_.shape.back() >= kLongRow;
+  if (by_rows_) {
+    rows_ = loop_;
+    rows_.shape.pop_back();
+    for (size_t k = 0; k <= inputs_; ++k) rows_.strides[k].pop_back();
+  }
   if (!has(Mode::kGathered)) block_ = has(Mode::kConstant) ? kConstantBlock : kGrain;
 }
 
@@ -163,8 +170,11 @@ bool Elementwise::overlaps_output(const Tensor& tensor) const {
 void Elementwise::run() const {
   if (count_ == 0) return;
   if (std::none_of(copy_inputs_, copy_inputs_ + inputs_ + 1, [](bool c) { return c; })) {
-    parallel_for(count_, part(),
-                 [this](int64_t begin, int64_t end) { by_rows_ ? run_rows(begin, end) : run_range(begin, end); });
+    if (by_rows_)
+      parallel_for(rows_.count(), std::max<int64_t>(1, part() / loop_.shape.back()),
+                   [this](int64_t begin, int64_t end) { run_rows(begin, end); });
+    else
+      parallel_for(count_, part(), [this](int64_t begin, int64_t end) { run_range(begin, end); });
     return;
   }
   // Overlap is rare: work on copies of the inputs it concerns.
@@ -221,38 +231,53 @@ void Elementwise::run_range(int64_t begin, int64_t end) const {
 }
 
 // Row by row: what lies side by side within a row is read where it is, as the bias of a layer under each of its rows.
+// Rows that follow each other along one axis cost little more than their kernel: a processor then has several of them
+// under way, which hides how far apart they lie in memory.
 void Elementwise::run_rows(int64_t begin, int64_t end) const {
   Blocks blocks(slots_[0].tensor.bytes());
-  const int64_t longest = std::min(block_, loop_.shape.back());
+  const int64_t row = loop_.shape.back(), longest = std::min(block_, row);
   const void* in[kMaxOperands];
-  std::byte* first[kMaxOperands];
+  std::byte* at[kMaxOperands];
   int64_t size[kMaxOperands];
-  bool direct[kMaxOperands];
+  bool direct[kMaxOperands], apart[kMaxOperands];
   for (size_t k = 0; k <= inputs_; ++k) {
     const Slot& s = slots_[k];
     if (k > 0) in[k - 1] = blocks[k];
     if (s.mode == Mode::kConstant) s.convert(s.is_scalar ? s.constant : s.tensor.bytes(), 0, blocks[k], 1, longest);
-    direct[k] = false;
-    if (s.is_scalar) continue;
-    first[k] = s.tensor.bytes(), size[k] = static_cast<int64_t>(size_of(s.tensor.dtype));
-    direct[k] = s.dense_as_slot && s.mode != Mode::kConstant && loop_.strides[k].back() == 1;
+    size[k] = s.is_scalar ? 0 : static_cast<int64_t>(size_of(s.tensor.dtype));
+    direct[k] = !s.is_scalar && s.dense_as_slot && s.mode != Mode::kConstant && loop_.strides[k].back() == 1;
+    apart[k] = !s.is_scalar && loop_.strides[k].back() == 1 && std::llabs(rows_.strides[k].back()) > row &&
+               s.tensor.span() * size[k] >= kFarBytes;
   }
-  LoopCursor at(loop_, begin);
-  for (int64_t left = end - begin; left > 0;) {
-    const int64_t count = std::min({left, at.row_left(), longest});
+  // `count` elements from `first` on of the row that `at` points to.
+  const auto piece = [&](int64_t first, int64_t count) {
     for (size_t k = 1; k <= inputs_; ++k) {
-      if (slots_[k].mode == Mode::kConstant) continue;
-      std::byte* from = first[k] + at.offset(k) * size[k];
+      const Slot& s = slots_[k];
+      if (s.mode == Mode::kConstant) continue;
+      const std::byte* from = at[k] + first * loop_.strides[k].back() * size[k];
       if (direct[k])
         in[k - 1] = from;
       else
-        slots_[k].convert(from, loop_.strides[k].back(), blocks[k], 1, count);
+        s.convert(from, loop_.strides[k].back(), blocks[k], 1, count);
     }
-    std::byte* to = first[0] + at.offset(0) * size[0];
+    std::byte* to = at[0] + first * loop_.strides[0].back() * size[0];
     kernel_(in, direct[0] ? to : blocks[0], count);
     if (!direct[0]) slots_[0].convert(blocks[0], 1, to, loop_.strides[0].back(), count);
-    left -= count;
-    if (left > 0) at.advance(count);
+  };
+  LoopCursor cursor(rows_, begin);
+  for (int64_t left = end - begin; left > 0;) {
+    const int64_t run = std::min(left, cursor.row_left());
+    for (size_t k = 0; k <= inputs_; ++k)
+      at[k] = slots_[k].is_scalar ? nullptr : slots_[k].tensor.bytes() + cursor.offset(k) * size[k];
+    for (int64_t r = 0; r < run; ++r) {
+      for (size_t k = 1; k <= inputs_; ++k) {
+        if (apart[k]) fetch_row(at[k] + kRowsAhead * rows_.strides[k].back() * size[k], row * size[k]);
+      }
+      for (int64_t first = 0; first < row; first += longest) piece(first, std::min(longest, row - first));
+      for (size_t k = 0; k <= inputs_; ++k) at[k] += rows_.strides[k].back() * size[k];
+    }
+    left -= run;
+    if (left > 0) cursor.advance(run);
   }
 }
 

@@ -68,6 +68,7 @@ class Elementwise {
   int64_t count_ = 0;
   int64_t block_ = 0;
   bool by_rows_ = false;  ///< the innermost axis is long, and no operand is dense beyond it: blocks end with it
+  Loop rows_;             ///< then: the axes outside of it
   BlockKernel kernel_ = nullptr;
   bool copy_inputs_[kMaxOperands] = {};
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <vector>
 
@@ -34,6 +35,33 @@ TEST(Elementwise, AddsWithBroadcastTransposeAndAlpha) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 3; ++j)
       EXPECT_EQ(c[static_cast<size_t>(i * 3 + j)], static_cast<float>(j * 4 + i) + 20.0f * static_cast<float>(j + 1));
+  }
+}
+
+// Long and short rows, more of them than a part holds, in blocks where they are longer than one.
+TEST(Elementwise, RowsOfStridedOperands) {
+  for (const auto& [outer, rows, length] : {std::array<int64_t, 3>{3, 5, 16}, {40, 30, 70}, {2, 3, 5000}}) {
+    std::vector<float> a(static_cast<size_t>(outer * rows * (length + 1))), b(static_cast<size_t>(length));
+    std::vector<double> wide(static_cast<size_t>(rows * length));
+    std::vector<float> c(static_cast<size_t>(outer * rows * length));
+    std::iota(a.begin(), a.end(), 0.0f);
+    std::iota(b.begin(), b.end(), 0.5f);
+    std::iota(wide.begin(), wide.end(), 0.25);
+    // [outer, rows, length], of which rows lie outermost in memory, with a gap behind each of `length` elements.
+    Tensor at = make_tensor(a.data(), DType::kFloat, {static_cast<int64_t>(a.size())})
+                    .view({outer, rows, length}, {length + 1, outer * (length + 1), 1});
+    run("add", {{"self", {at, {}}}, {"other", operand(b, {length})}, {"alpha", {{}, Scalar(2)}}},
+        make_tensor(c.data(), DType::kFloat, {outer, rows, length}));
+    std::vector<float> d(c.size());
+    run("mul", {{"self", {at, {}}}, {"other", {make_tensor(wide.data(), DType::kDouble, {rows, length}), {}}}},
+        make_tensor(d.data(), DType::kFloat, {outer, rows, length}));
+    for (int64_t i = 0; i < outer * rows * length; ++i) {
+      const int64_t o = i / (rows * length), r = i / length % rows, k = i % length;
+      const float x = a[static_cast<size_t>((r * outer + o) * (length + 1) + k)];
+      ASSERT_EQ(c[static_cast<size_t>(i)], x + 2 * b[static_cast<size_t>(k)]) << o << " " << r << " " << k;
+      const double product = static_cast<double>(x) * wide[static_cast<size_t>(r * length + k)];
+      ASSERT_EQ(d[static_cast<size_t>(i)], static_cast<float>(product)) << o << " " << r << " " << k;
+    }
   }
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/thread_pool.h"
 #include "ops/vector/elementwise/transpose.h"
+#include "ops/vector/loop/far_rows.h"
 
 namespace npu::ops {
 namespace {
@@ -17,6 +19,20 @@ constexpr int64_t kLeastRow = 32;  // bytes; shorter ones are put together
 constexpr int64_t kLeastSide = 8;  // elements of a plane that is worth transposing
 constexpr int64_t kTileRows = 64;  // of a plane at a time
 constexpr int64_t kTileColumns = 256;
+constexpr int64_t kPartBytes = 1 << 17;  // of rows
+constexpr int64_t kShortRow = 512;
+
+// A call of memcpy costs more than what a short row takes.
+void copy_row(const std::byte* from, int64_t bytes, std::byte* to) {
+  if (bytes > kShortRow) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  int64_t at = 0;
+  for (; at + 32 <= bytes; at += 32) std::memcpy(to + at, from + at, 32);
+  // The last 32 bytes, some of them again.
+  if (at < bytes) std::memcpy(to + bytes - 32, from + bytes - 32, 32);
+}
 
 template <int64_t kSize>
 void move_block(const void* const* in, void* out, int64_t count) {
@@ -51,11 +67,9 @@ DType slot_between(DType from, DType to) {
 /// False for more than some hundred kilobytes, which threads share, and for what is no list of rows. Whether the two
 /// overlap is another question.
 bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
-  // A bool is not copied as it is: any byte but 0 is true, and 1 is stored.
-  if (from.dtype != to.dtype || from.dtype == DType::kBool || !(from.shape == to.shape)) return false;
   const auto size = static_cast<int64_t>(size_of(to.dtype));
   rows = {1, size, 0, 0};
-  if (to.count() == 0 || to.count() * size > kMostRowBytes) return false;
+  if (to.count() * size > kMostRowBytes) return false;
   for (size_t axis = to.rank(); axis-- > 0;) {
     const int64_t n = to.shape[axis], from_step = from.strides[axis] * size, to_step = to.strides[axis] * size;
     if (n == 1) continue;
@@ -71,13 +85,20 @@ bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
   return rows.bytes >= kLeastRow || rows.count == 1;
 }
 
+// What both sides keep side by side, in rows of at least kLeastRow bytes.
+bool Move::find_many_rows(const Loop& loop, int64_t size, ManyRows& rows) {
+  if (loop.strides[0].back() != 1 || loop.strides[1].back() != 1 || loop.shape.size() < 2) return false;
+  rows = {loop, loop.shape.back() * size, size};
+  if (rows.bytes < kLeastRow) return false;
+  rows.each.shape.pop_back();
+  for (Dims& strides : std::span(rows.each.strides, 2)) strides.pop_back();
+  return true;
+}
+
 /// False where an axis of the two is short, or elements have 1 or 16 bytes.
-bool Move::find_planes(const Tensor& from, const Tensor& to, Planes& planes) {
-  const auto size = static_cast<int64_t>(size_of(to.dtype));
-  if (from.dtype != to.dtype || !(from.shape == to.shape) || to.count() == 0) return false;
+bool Move::find_planes(const Loop& whole, int64_t size, Planes& planes) {
   if (size != 2 && size != 4 && size != 8) return false;
-  const Dims strides[] = {to.strides, from.strides};
-  Loop loop = make_loop(to.shape, strides);
+  Loop loop = whole;
   if (loop.strides[0].back() != 1 || loop.shape.back() < kLeastSide) return false;
   for (size_t axis = 0; axis + 1 < loop.shape.size(); ++axis) {
     if (loop.strides[1][axis] != 1 || loop.shape[axis] < kLeastSide) continue;
@@ -88,6 +109,26 @@ bool Move::find_planes(const Tensor& from, const Tensor& to, Planes& planes) {
     return true;
   }
   return false;
+}
+
+void Move::run_many_rows() const {
+  const ManyRows& m = many_rows_;
+  const int64_t from_step = m.each.strides[1].back() * m.element, to_step = m.each.strides[0].back() * m.element;
+  const int64_t ahead = m.each.count() * m.bytes >= kFarBytes ? kRowsAhead * from_step : 0;
+  parallel_for(m.each.count(), std::max<int64_t>(1, kPartBytes / m.bytes), [&](int64_t begin, int64_t end) {
+    LoopCursor at(m.each, begin);
+    for (int64_t left = end - begin; left > 0;) {
+      const int64_t run = std::min(left, at.row_left());
+      const std::byte* from = from_ + at.offset(1) * m.element;
+      std::byte* to = to_ + at.offset(0) * m.element;
+      for (int64_t r = 0; r < run; ++r, from += from_step, to += to_step) {
+        if (ahead != 0) fetch_row(from + ahead, m.bytes);
+        copy_row(from, m.bytes, to);
+      }
+      left -= run;
+      if (left > 0) at.advance(run);
+    }
+  });
 }
 
 void Move::run_planes() const {
@@ -116,6 +157,7 @@ void Move::moved(const Operand& from, const Tensor& to) {
 int64_t Move::cost() const {
   switch (way_) {
     case Way::kRows: return 100 + rows_.count * rows_.bytes / 16;
+    case Way::kManyRows: return 100 + many_rows_.each.count() * many_rows_.bytes / 16;
     case Way::kPlanes: return 100 + planes_.each.count() * planes_.rows * planes_.columns / 2;
     default: return loop_.cost();
   }
@@ -123,19 +165,27 @@ int64_t Move::cost() const {
 
 void Move::run() const {
   if (way_ == Way::kLoop) return loop_.run();
+  if (way_ == Way::kManyRows) return run_many_rows();
   if (way_ == Way::kPlanes) return run_planes();
   for (int64_t i = 0; i < rows_.count; ++i)
     std::memcpy(to_ + i * rows_.to_step, from_ + i * rows_.from_step, static_cast<size_t>(rows_.bytes));
 }
 
+Move::Way Move::find_way(const Tensor& from, const Tensor& to) {
+  // A bool is not copied as it is: any byte but 0 is true, and 1 is stored.
+  if (from.dtype != to.dtype || from.dtype == DType::kBool || !(from.shape == to.shape) || to.count() == 0)
+    return Way::kLoop;
+  if (find_rows(from, to, rows_)) return Way::kRows;
+  const Dims strides[] = {to.strides, from.strides};
+  const Loop loop = make_loop(to.shape, strides);
+  const auto size = static_cast<int64_t>(size_of(to.dtype));
+  if (find_many_rows(loop, size, many_rows_)) return Way::kManyRows;
+  return find_planes(loop, size, planes_) ? Way::kPlanes : Way::kLoop;
+}
+
 void Move::plan(const Operand& from, const Tensor& to) {
   way_ = Way::kLoop;
-  if (!from.is_scalar() && !overlap(from.tensor, to)) {
-    if (find_rows(from.tensor, to, rows_))
-      way_ = Way::kRows;
-    else if (find_planes(from.tensor, to, planes_))
-      way_ = Way::kPlanes;
-  }
+  if (!from.is_scalar() && !overlap(from.tensor, to)) way_ = find_way(from.tensor, to);
   if (way_ != Way::kLoop) {
     from_ = from.tensor.bytes(), to_ = to.bytes();
     return;

@@ -30,14 +30,23 @@ class Move {
     int64_t column_step = 0;  ///< in the target
     int64_t element = 0;      ///< bytes
   };
-  enum class Way : uint8_t { kLoop, kRows, kPlanes };
+  /// Rows of bytes that begin at the places of `each`.
+  struct ManyRows {
+    Loop each;  ///< as Planes
+    int64_t bytes = 0, element = 0;
+  };
+  enum class Way : uint8_t { kLoop, kRows, kManyRows, kPlanes };
   static bool find_rows(const Tensor& from, const Tensor& to, Rows& rows);
-  static bool find_planes(const Tensor& from, const Tensor& to, Planes& planes);
+  static bool find_planes(const Loop& loop, int64_t size, Planes& planes);
+  static bool find_many_rows(const Loop& loop, int64_t size, ManyRows& rows);
+  Way find_way(const Tensor& from, const Tensor& to);
+  void run_many_rows() const;
   void run_planes() const;
 
   Way way_ = Way::kLoop;
   Elementwise loop_;
   Rows rows_;
+  ManyRows many_rows_;
   Planes planes_;
   const std::byte* from_ = nullptr;
   std::byte* to_ = nullptr;
