@@ -138,8 +138,8 @@ void from_dense(const void* from, DType dtype, const Tensor& weight) {
 
 std::unique_ptr<ConvKernel> make_conv(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& tensors) {
   // Products come first: they read images where they lie.
-  for (ConvMaker* make :
-       {make_pointwise_conv, make_patches_conv, make_direct_conv, make_depthwise_conv, make_tiled_conv}) {
+  for (ConvMaker* make : {make_pointwise_conv, make_disjoint_conv, make_patches_conv, make_direct_conv,
+                          make_depthwise_conv, make_tiled_conv}) {
     if (auto kernel = make(pass, shape, tensors)) return kernel;
   }
   // Takes every geometry and dtype, so no convolution whose arguments are in order is refused.

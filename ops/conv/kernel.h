@@ -33,6 +33,7 @@ using ConvMaker = std::unique_ptr<ConvKernel>(cube::ConvPass pass, const cube::C
 
 ConvMaker make_pointwise_conv;  ///< kernel 1, stride 1: a product of matrices
 ConvMaker make_patches_conv;    ///< a product with TensorFlow's filter as it lies: few pixels, or few channels
+ConvMaker make_disjoint_conv;   ///< patches that share no pixel, as pixels of many channels
 ConvMaker make_direct_conv;     ///< the house's kernels, where they win
 ConvMaker make_direct_kernel;   ///< the same wherever they can be had
 ConvMaker make_depthwise_conv;  ///< gradients of depthwise convolutions that oneDNN has no kernels for
