@@ -188,9 +188,9 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
     t.rows = even_part(m, 256, 16);
     t.cols = even_part(n, 384, 48);
     // More tiles for the threads, but none so small that the engine starves: a deep product is sliced along k below.
-    // Eight is fixed, not the number of threads: the cut decides bits where k is sliced, and which kernel computes a
+    // Sixteen is fixed, not the number of threads: the cut decides bits where k is sliced, and which kernel computes a
     // tile.
-    while (divide_up(m, t.rows) * divide_up(n, t.cols) < 8 && t.rows * t.cols * k > 16 * kPartWork) {
+    while (divide_up(m, t.rows) * divide_up(n, t.cols) < 16 && t.rows * t.cols * k > 16 * kPartWork) {
       if (t.cols > t.rows && t.cols >= 192)
         t.cols = round_up(divide_up(t.cols, 2), 48);
       else if (t.rows >= 128)

@@ -151,9 +151,9 @@ void DynamicRnn::run_in() {
     const FloatsIn b(bias);
     for (int64_t row = 0; row < rows; ++row) std::copy_n(static_cast<const float*>(b), wide, gx + row * wide);
   }
+  // All steps' inputs are one product; only the hidden half waits for the step before it.
   cube::KeptRight<T>(false, inputs_, wide, input_weight)
       .multiply(false, rows, values, bias.defined() ? 1.0f : 0.0f, gx);
-  // All steps' inputs are one product; only the hidden half waits for the step before it.
   const cube::KeptRight<T> hidden(false, hidden_, wide, hidden_weight);
   const FloatsOut all_y(y), all_h(h), all_c(c), all_i(i), all_j(j), all_f(f), all_o(o), all_tanhc(tanhc);
   std::copy_n(static_cast<const float*>(first_h), state(), now_h.data());
