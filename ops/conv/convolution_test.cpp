@@ -35,10 +35,11 @@ const std::vector<Geometry>& geometries() {
       {"depthwise_wide_padding", {9, 4, 3, 3}, {4, 1, 5, 5}, {2}, {4}, {1}, {0}, 4},
       {"depthwise_line", {2, 18, 21}, {18, 1, 5}, {2}, {2}, {1}, {0}, 18},
       {"depthwise_transposed", {2, 20, 6, 7}, {20, 1, 4, 4}, {2}, {1}, {1}, {1}, 20, true},
-      {"disjoint", {3, 5, 12, 16}, {7, 5, 3, 4}, {3, 4}},
-      {"disjoint_with_a_rest", {2, 3, 35, 33}, {24, 3, 8, 8}, {8}},
-      {"disjoint_transposed", {2, 9, 3, 5}, {9, 6, 2, 2}, {2}, {0}, {1}, {0}, 1, true},
-      {"disjoint_transposed_with_a_rest", {2, 9, 3, 5}, {9, 6, 3, 2}, {3, 2}, {0}, {1}, {2, 1}, 1, true},
+      {"disjoint", {3, 5, 12, 32}, {7, 5, 3, 16}, {3, 16}},
+      {"disjoint_with_a_rest", {2, 3, 35, 53}, {24, 3, 8, 17}, {8, 17}},
+      {"disjoint_transposed", {2, 9, 3, 5}, {9, 6, 2, 16}, {2, 16}, {0}, {1}, {0}, 1, true},
+      {"disjoint_transposed_with_a_rest", {2, 9, 3, 5}, {9, 6, 3, 16}, {3, 16}, {0}, {1}, {2, 1}, 1, true},
+      {"transposed_short_lines", {2, 9, 3, 5}, {9, 6, 2, 2}, {2}, {0}, {1}, {0}, 1, true},
       {"wide_padding", {1, 4, 3, 3}, {4, 4, 3, 3}, {1}, {3}},
       {"one_image_cut_by_rows", {1, 32, 40, 40}, {64, 32, 3, 3}, {1}, {1}},
       {"dilated_cut_by_rows", {1, 32, 40, 40}, {64, 32, 3, 3}, {1}, {2}, {2}},
@@ -237,18 +238,18 @@ void check_direct(const Geometry& g, DType dtype, Layout layout, cube::ConvPass 
   expect_near(results[0], results[1], tolerance(dtype), fmt::format("{} {}", g.name, name_of(dtype)));
 }
 
-// A kernel of 2 at a stride of 2 leaves out the last line and column: their gradient is 0, whatever lay there.
+// A kernel of 2 x 8 at its stride leaves out the last line and columns: their gradient is 0, whatever lay there.
 TEST(ConvolutionKernels, NoGradientBesideDisjointPatches) {
-  const Array input = Array(DType::kFloat, {2, 3, 5, 7}).filled(9), out = Array(DType::kFloat, {2, 4, 2, 3}).filled(1);
-  const Array weight = Array(DType::kFloat, {4, 3, 2, 2}).filled(1);
-  const ConvOptions options{{2}, {0}, {1}, {0}, false, 1};
+  const Array input = Array(DType::kFloat, {2, 3, 5, 19}).filled(9), out = Array(DType::kFloat, {2, 4, 2, 2}).filled(1);
+  const Array weight = Array(DType::kFloat, {4, 3, 2, 8}).filled(1);
+  const ConvOptions options{{2, 8}, {0}, {1}, {0}, false, 1};
   const ConvTensors t{input.tensor(), weight.tensor(), {}, out.tensor()};
   const auto kernel = make_disjoint_conv(cube::ConvPass::kBackwardData, conv_shape(input, weight, out, options), t);
   ASSERT_NE(kernel, nullptr);
   kernel->run(t, nullptr);
   const auto got = input.values();
   for (size_t i = 0; i < got.size(); ++i) {
-    const bool beside = i % 7 == 6 || i / 7 % 5 == 4;
+    const bool beside = i % 19 >= 16 || i / 19 % 5 == 4;
     EXPECT_EQ(got[i], beside ? 0 : 4) << i;
   }
 }

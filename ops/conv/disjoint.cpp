@@ -15,6 +15,7 @@ using cube::ConvPass;
 using cube::ConvShape;
 
 constexpr size_t kY = 1, kX = 2;
+constexpr int64_t kLeastLine = 32;  // bytes of a patch's line: bringing shorter ones together costs more than it saves
 
 bool cuts(const ConvShape& s) {
   const auto plain = [&](size_t d) {
@@ -85,7 +86,8 @@ class Disjoint final : public ConvKernel {
 }  // namespace
 
 std::unique_ptr<ConvKernel> make_disjoint_conv(ConvPass pass, const ConvShape& s, const ConvTensors& t) {
-  if (!cuts(s) || !t.weight.contiguous()) return nullptr;
+  const int64_t line = s.kernel[kX] * static_cast<int64_t>(size_of(t.src.dtype));
+  if (!cuts(s) || line < kLeastLine || !t.weight.contiguous()) return nullptr;
   auto made = std::make_unique<Disjoint>(pass, s, t);
   if (!made->applies()) return nullptr;
   return made;
