@@ -12,8 +12,6 @@
 namespace npu::ops {
 namespace {
 
-using cube::Work;
-
 constexpr int kSizes = 10;
 
 // A multiple of 8 whose square, times `taps`, lies in the middle of size class `size`.

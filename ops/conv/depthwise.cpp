@@ -120,8 +120,9 @@ namespace {
 
 using cube::ConvPass;
 using cube::ConvShape;
+using cube::kX;
+using cube::kY;
 
-constexpr size_t kY = 1, kX = 2;
 constexpr int64_t kParts = 8;  // a constant: where images are cut into groups shows in the bits
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -157,6 +158,11 @@ class Depthwise : public ConvKernel {
  protected:
   int64_t blocks() const { return divide_up(s_.c, kBlock); }
   int64_t width_of(int64_t c) const { return std::min(kBlock, s_.c - c); }
+  /// Of a weight among those of all blocks, [block][tap][channel of the block].
+  int64_t place_of(int64_t c, int64_t tap) const {
+    const int64_t first = c / kBlock * kBlock;
+    return first * taps_ + tap * width_of(first) + c - first;
+  }
 
   ConvShape s_;
   DepthwiseAxis y_, x_;
@@ -175,11 +181,9 @@ class DepthwiseWeights final : public Depthwise {
       add_up(t, s_.n * group / groups, s_.n * (group + 1) / groups, c, sums + (group * s_.c + c) * taps_);
     });
     for (int64_t c = 0; c < s_.c; ++c) {
-      const int64_t first = c / kBlock * kBlock, width = width_of(first);
       for (int64_t tap = 0; tap < taps_; ++tap) {
         float sum = 0;
-        for (int64_t group = 0; group < groups; ++group)
-          sum += sums[(group * s_.c + first) * taps_ + tap * width + c - first];
+        for (int64_t group = 0; group < groups; ++group) sum += sums[group * s_.c * taps_ + place_of(c, tap)];
         dense[c * taps_ + tap] = sum;
       }
     }
@@ -207,9 +211,7 @@ class DepthwiseData final : public Depthwise {
     const Scratch<float> dense(s_.c * taps_), weights(s_.c * taps_);
     to_dense(t.weight, DType::kFloat, dense);
     for (int64_t c = 0; c < s_.c; ++c) {
-      const int64_t first = c / kBlock * kBlock, width = width_of(first);
-      for (int64_t tap = 0; tap < taps_; ++tap)
-        weights[first * taps_ + tap * width + c - first] = dense[c * taps_ + tap];
+      for (int64_t tap = 0; tap < taps_; ++tap) weights[place_of(c, tap)] = dense[c * taps_ + tap];
     }
     parallel_parts(s_.n * blocks(), [&](int64_t part) {
       const int64_t n = part / blocks(), c = part % blocks() * kBlock, width = width_of(c);

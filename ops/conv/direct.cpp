@@ -21,6 +21,8 @@ namespace {
 
 using cube::ConvPass;
 using cube::ConvShape;
+using cube::kX;
+using cube::kY;
 
 constexpr int64_t kParts = 16;                       // a constant: bits do not follow threads
 constexpr int64_t kPartWork = int64_t{1} << 20;      // multiply-adds that pay for another part
@@ -31,7 +33,6 @@ constexpr int64_t kLeastChannels = 16;               // a vector; fewer are left
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The two spatial axes.
-constexpr size_t kY = 1, kX = 2;
 
 // The forward pass.
 class DirectImages final : public ConvKernel {

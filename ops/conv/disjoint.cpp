@@ -13,8 +13,9 @@ namespace {
 
 using cube::ConvPass;
 using cube::ConvShape;
+using cube::kX;
+using cube::kY;
 
-constexpr size_t kY = 1, kX = 2;
 constexpr int64_t kLeastLine = 32;  // bytes of a patch's line: bringing shorter ones together costs more than it saves
 
 bool cuts(const ConvShape& s) {

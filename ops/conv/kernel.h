@@ -36,7 +36,7 @@ ConvMaker make_patches_conv;    ///< a product with TensorFlow's filter as it li
 ConvMaker make_disjoint_conv;   ///< patches that share no pixel, as pixels of many channels
 ConvMaker make_direct_conv;     ///< the house's kernels, where they win
 ConvMaker make_direct_kernel;   ///< the same wherever they can be had
-ConvMaker make_depthwise_conv;  ///< gradients of depthwise convolutions that oneDNN has no kernels for
+ConvMaker make_depthwise_conv;  ///< gradients of depthwise convolutions, most of which oneDNN has no kernels for
 ConvMaker make_tiled_conv;      ///< oneDNN's kernels on fixed tiles
 ConvMaker make_unfolded_conv;   ///< patches laid out as a matrix; any geometry, also float64
 ConvMaker make_conv;            ///< the first of them that applies

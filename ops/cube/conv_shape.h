@@ -14,6 +14,9 @@ namespace npu::ops::cube {
 inline constexpr size_t kMaxSpatial = 3;
 using Spatial = std::array<int64_t, kMaxSpatial>;
 
+/// The spatial axes of images.
+inline constexpr size_t kY = 1, kX = 2;
+
 /// src [n, c, in…] * weight [o, c / groups, kernel…] -> dst [n, o, out…]; a transposed convolution is the data gradient
 /// of one of these.
 struct ConvShape {

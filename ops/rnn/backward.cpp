@@ -6,18 +6,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/cube/gemm.h"
 #include "ops/cube/kept_right.h"
 #include "ops/rnn/floats.h"
 #include "ops/scratch.h"
 
 namespace npu::ops {
 namespace {
-
-// c = a^T b with a [rows, n], b [rows, m]: gradients of weights.
-void weight_gradient(const float* a, const float* b, int64_t rows, int64_t n, int64_t m, float* c) {
-  cube::gemm(cube::GemmArgs<float>{true, false, n, m, rows, 1.0f, a, n, b, m, 0.0f, c, m});
-}
 
 Tensor one_state(const Tensor& state, int64_t cell) {
   Tensor one = state;
@@ -144,9 +138,9 @@ void RecurrentBackward::run_cell(int64_t cell, const float* x, const float* dy, 
   const auto grad = [&](int64_t which) -> const Tensor& {
     return grad_params[static_cast<size_t>(cell * (has_biases ? 4 : 2) + which)];
   };
-  weight_gradient(dgx, x, rows, gates, width, dw);
+  add_product(true, false, gates, width, rows, dgx, x, dw, 0);
   write_floats(grad(0), dw);
-  weight_gradient(dgh, h_before, rows, gates, hidden_, dw);
+  add_product(true, false, gates, hidden_, rows, dgh, h_before, dw, 0);
   write_floats(grad(1), dw);
   if (!has_biases) return;
   sum_rows(dgx, rows, gates, dw);

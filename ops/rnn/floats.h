@@ -22,9 +22,15 @@ inline Floats read_floats(const Tensor& t) {
   return values;
 }
 
+/// Whether its memory holds what dense numbers of T are.
+template <class T>
+bool lies_as(const Tensor& t) {
+  return t.dtype == dtype_of<T> && t.contiguous();
+}
+
 /// In place where it holds dense floats, else converted into `buffer`.
 inline const float* read_floats(const Tensor& t, float* buffer) {
-  if (t.dtype == DType::kFloat && t.contiguous()) return t.as<const float>();
+  if (lies_as<float>(t)) return t.as<const float>();
   OrderedTensor(t, DType::kFloat).load(0, t.count(), buffer);
   return buffer;
 }
@@ -39,7 +45,7 @@ template <class T>
 class ValuesIn {
  public:
   explicit ValuesIn(const Tensor& t) : data_(t.as<const T>()) {
-    if (t.dtype == dtype_of<T> && t.contiguous()) return;
+    if (lies_as<T>(t)) return;
     OrderedTensor(t, dtype_of<T>).load(0, t.count(), own_.at_least(t.count()));
     data_ = own_;
   }
@@ -54,7 +60,7 @@ using FloatsIn = ValuesIn<float>;
 /// A tensor that is only written, all of it before `store`: in place where it holds dense floats.
 class FloatsOut {
  public:
-  explicit FloatsOut(const Tensor& t) : tensor_(t), in_place_(t.dtype == DType::kFloat && t.contiguous()) {
+  explicit FloatsOut(const Tensor& t) : tensor_(t), in_place_(lies_as<float>(t)) {
     data_ = in_place_ ? t.as<float>() : own_.at_least(t.count());
   }
   void store() const {

@@ -131,11 +131,6 @@ void Elementwise::plan(BlockKernel kernel) {
   meet();
   block_ = kBlockBytes / widest;
   by_rows_ = has(Mode::kGathered) && loop_.shape.size() > 1 && loop_.shape.back() >= kLongRow;
-  if (by_rows_) {
-    rows_ = loop_;
-    rows_.shape.pop_back();
-    for (size_t k = 0; k <= inputs_; ++k) rows_.strides[k].pop_back();
-  }
   if (!has(Mode::kGathered)) block_ = has(Mode::kConstant) ? kConstantBlock : kGrain;
 }
 
@@ -170,11 +165,13 @@ bool Elementwise::overlaps_output(const Tensor& tensor) const {
 void Elementwise::run() const {
   if (count_ == 0) return;
   if (std::none_of(copy_inputs_, copy_inputs_ + inputs_ + 1, [](bool c) { return c; })) {
-    if (by_rows_)
-      parallel_for(rows_.count(), std::max<int64_t>(1, part() / loop_.shape.back()),
-                   [this](int64_t begin, int64_t end) { run_rows(begin, end); });
-    else
+    if (by_rows_) {
+      const Loop rows = rows_of(loop_);
+      parallel_for(rows.count(), std::max<int64_t>(1, part() / loop_.shape.back()),
+                   [&](int64_t begin, int64_t end) { run_rows(rows, begin, end); });
+    } else {
       parallel_for(count_, part(), [this](int64_t begin, int64_t end) { run_range(begin, end); });
+    }
     return;
   }
   // Overlap is rare: work on copies of the inputs it concerns.
@@ -233,7 +230,7 @@ void Elementwise::run_range(int64_t begin, int64_t end) const {
 // Row by row: what lies side by side within a row is read where it is, as the bias of a layer under each of its rows.
 // Rows that follow each other along one axis cost little more than their kernel: a processor then has several of them
 // under way, which hides how far apart they lie in memory.
-void Elementwise::run_rows(int64_t begin, int64_t end) const {
+void Elementwise::run_rows(const Loop& rows, int64_t begin, int64_t end) const {
   Blocks blocks(slots_[0].tensor.bytes());
   const int64_t row = loop_.shape.back(), longest = std::min(block_, row);
   const void* in[kMaxOperands];
@@ -246,7 +243,7 @@ void Elementwise::run_rows(int64_t begin, int64_t end) const {
     if (s.mode == Mode::kConstant) s.convert(s.is_scalar ? s.constant : s.tensor.bytes(), 0, blocks[k], 1, longest);
     size[k] = s.is_scalar ? 0 : static_cast<int64_t>(size_of(s.tensor.dtype));
     direct[k] = !s.is_scalar && s.dense_as_slot && s.mode != Mode::kConstant && loop_.strides[k].back() == 1;
-    apart[k] = !s.is_scalar && loop_.strides[k].back() == 1 && std::llabs(rows_.strides[k].back()) > row &&
+    apart[k] = !s.is_scalar && loop_.strides[k].back() == 1 && std::llabs(rows.strides[k].back()) > row &&
                s.tensor.span() * size[k] >= kFarBytes;
   }
   // `count` elements from `first` on of the row that `at` points to.
@@ -264,17 +261,17 @@ void Elementwise::run_rows(int64_t begin, int64_t end) const {
     kernel_(in, direct[0] ? to : blocks[0], count);
     if (!direct[0]) slots_[0].convert(blocks[0], 1, to, loop_.strides[0].back(), count);
   };
-  LoopCursor cursor(rows_, begin);
+  LoopCursor cursor(rows, begin);
   for (int64_t left = end - begin; left > 0;) {
     const int64_t run = std::min(left, cursor.row_left());
     for (size_t k = 0; k <= inputs_; ++k)
       at[k] = slots_[k].is_scalar ? nullptr : slots_[k].tensor.bytes() + cursor.offset(k) * size[k];
     for (int64_t r = 0; r < run; ++r) {
       for (size_t k = 1; k <= inputs_; ++k) {
-        if (apart[k]) fetch_row(at[k] + kRowsAhead * rows_.strides[k].back() * size[k], row * size[k]);
+        if (apart[k]) fetch_row(at[k] + kRowsAhead * rows.strides[k].back() * size[k], row * size[k]);
       }
       for (int64_t first = 0; first < row; first += longest) piece(first, std::min(longest, row - first));
-      for (size_t k = 0; k <= inputs_; ++k) at[k] += rows_.strides[k].back() * size[k];
+      for (size_t k = 0; k <= inputs_; ++k) at[k] += rows.strides[k].back() * size[k];
     }
     left -= run;
     if (left > 0) cursor.advance(run);

@@ -53,7 +53,7 @@ class Elementwise {
   };
 
   void run_range(int64_t begin, int64_t end) const;
-  void run_rows(int64_t begin, int64_t end) const;
+  void run_rows(const Loop& rows, int64_t begin, int64_t end) const;
   void set_constant(Slot& s, const Scalar& scalar, DType through) const;
   bool has(Mode mode) const;
   int64_t part() const;
@@ -68,7 +68,6 @@ class Elementwise {
   int64_t count_ = 0;
   int64_t block_ = 0;
   bool by_rows_ = false;  ///< the innermost axis is long, and no operand is dense beyond it: blocks end with it
-  Loop rows_;             ///< then: the axes outside of it
   BlockKernel kernel_ = nullptr;
   bool copy_inputs_[kMaxOperands] = {};
 };

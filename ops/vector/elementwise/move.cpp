@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 #include "base/thread_pool.h"
 #include "ops/vector/elementwise/transpose.h"
@@ -88,10 +87,9 @@ bool Move::find_rows(const Tensor& from, const Tensor& to, Rows& rows) {
 // What both sides keep side by side, in rows of at least kLeastRow bytes.
 bool Move::find_many_rows(const Loop& loop, int64_t size, ManyRows& rows) {
   if (loop.strides[0].back() != 1 || loop.strides[1].back() != 1 || loop.shape.size() < 2) return false;
-  rows = {loop, loop.shape.back() * size, size};
-  if (rows.bytes < kLeastRow) return false;
-  rows.each.shape.pop_back();
-  for (Dims& strides : std::span(rows.each.strides, 2)) strides.pop_back();
+  const int64_t bytes = loop.shape.back() * size;
+  if (bytes < kLeastRow) return false;
+  rows = {rows_of(loop), bytes, size};
   return true;
 }
 

@@ -76,6 +76,13 @@ Loop make_loop(const Dims& shape, std::span<const Dims> strides) {
   return merge_in_order(axis_order(shape, strides), shape, strides);
 }
 
+Loop rows_of(const Loop& loop) {
+  Loop rows = loop;
+  rows.shape.pop_back();
+  for (size_t k = 0; k < loop.operands; ++k) rows.strides[k].pop_back();
+  return rows;
+}
+
 Loop make_ordered_loop(const Dims& shape, std::span<const Dims> strides) {
   Dims order;
   for (size_t axis = 0; axis < shape.size(); ++axis) {

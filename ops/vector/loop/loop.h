@@ -33,6 +33,9 @@ Loop make_loop(const Dims& shape, std::span<const Dims> strides);
 /// As make_loop, but axes keep their order: position i is the i-th element in the row-major order of `shape`.
 Loop make_ordered_loop(const Dims& shape, std::span<const Dims> strides);
 
+/// The axes of `loop` outside of the innermost one, of which it has two at least: the places where its rows begin.
+Loop rows_of(const Loop& loop);
+
 /// Walks linear positions of a Loop row by row.
 class LoopCursor {
  public:
