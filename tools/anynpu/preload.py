@@ -9,6 +9,7 @@
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
+- the interpreter ends only when autograd's threads rest, which would take the process along otherwise;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
 - ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
   ANYNPU_SELF_CHECK to compute operators once more;
@@ -25,6 +26,7 @@ class Finder:
             prefer_no_queue()
             name_the_toolkit()
             load_where_rpath_cannot()
+            end_after_autograd()
             keep_names_of_options_apart()
             return observed(name, path)
         return observed(name, path) if name == "npu_device" else None
@@ -85,6 +87,14 @@ def load_where_rpath_cannot():
     if folder is None or not place.is_ours(folder / "libascendcl.so"):
         for path in place.vendor_libraries(place.libraries()):
             ctypes.CDLL(str(path), ctypes.RTLD_LOCAL)
+
+
+def end_after_autograd():
+    import atexit
+
+    from anynpu.library import autograd_threads
+
+    atexit.register(autograd_threads.wait)
 
 
 def keep_names_of_options_apart():
