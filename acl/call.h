@@ -8,6 +8,7 @@
 #include "acl/include/acl/acl_base.h"
 #include "base/error.h"
 #include "device/process/init.h"
+#include "device/trace/recorder.h"
 
 namespace npu::acl {
 
@@ -17,6 +18,7 @@ aclError refuse_current(const char* function, Code answer = Code::kOk) noexcept;
 
 template <class F>
 aclError call(const char* function, F&& body) noexcept {
+  const device::trace::CallScope traced(function, device::trace::Level::kRuntime);
   try {
     device::check_process();
     std::forward<F>(body)();

@@ -28,6 +28,8 @@ enum class Code : int32_t {
   kRepeatSubscribe = 100033,           ///< the stream has a thread for callbacks already
   kStreamNotSubscribed = 100034,       ///< the stream has none
   kRepeatFinalize = 100037,            ///< aclFinalize a second time
+  kProfAlreadyRun = 100042,            ///< aclprofStart, with no aclprofStop since the last
+  kProfNotRun = 100043,                ///< not before aclprofStart
   kDumpAlreadyRun = 100044,            ///< aclmdlInitDump, with no aclmdlFinalizeDump since the last
   kDumpNotRun = 100045,                ///< not before aclmdlInitDump
   kRtParamInvalid = 107000,            ///< kInvalidParam of the runtime: flags, sizes, ranges of memory
@@ -42,6 +44,7 @@ enum class Code : int32_t {
   kNnNullPointer = 161001,             ///< an operator's argument is null that must not be
   kNnInvalidParam = 161002,            ///< an operator's arguments do not fit: shapes, types, attributes (require)
   kBadAlloc = 200000,                  ///< the host's memory is used up
+  kProfModulesUnsupported = 200007,    ///< profiling is asked for what this device has not
   kFeatureUnsupported = 207000,        ///< not built, or not offered by the SoC
   kMemoryAllocation = 207001,          ///< the device's memory is used up
   kOverLimit = 207012,                 ///< too many live handles of one kind

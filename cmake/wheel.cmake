@@ -6,6 +6,7 @@
 #   anynpu/bin      the migration tool, the comparison tool and atc; the commands exec them, and so do the scripts that guides
 #                   name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
 #   anynpu/opp      the lists of mixed precision, where guides look them up (operator_info.py)
+#   anynpu/tools/profiler          msprof, where torch_npu looks for it
 #   anynpu/tools/precision_tool    the folder that users copy beside their script
 #   anynpu/tools/adump/lib64       the library through which the published msaccucmp reads dump files
 #   tfdbg_ascend    the library of the Python package beside it, which needs none of the others
@@ -13,7 +14,7 @@
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
 add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch
-                                       anynpu-migrate anynpu-compare anynpu-atc
+                                       anynpu-migrate anynpu-compare anynpu-atc msprof
                                        ascend_dump_parser ${filter_targets})
 
 set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
@@ -71,7 +72,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/toolkit/runtime/ascend_toolkit_install.info "pack
 foreach(script set_env.sh bin/setenv.bash ascend-toolkit/set_env.sh nnae/set_env.sh tfplugin/set_env.sh)
   configure_file(cmake/set_env.sh ${CMAKE_BINARY_DIR}/toolkit/${script} COPYONLY)
 endforeach()
-install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel USE_SOURCE_PERMISSIONS)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/introspection/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp
                             PROPERTIES COMPILE_DEFINITIONS ANYNPU_VERSION="${PROJECT_VERSION}")

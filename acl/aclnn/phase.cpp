@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
+#include "device/trace/recorder.h"
 #include "ops/vector/conversion/convert.h"
 
 namespace npu::acl {
@@ -168,6 +169,7 @@ void check_device(const aclOpExecutor& executor, const device::Stream& stream) {
 
 int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* workspace_size,
            aclOpExecutor** executor) noexcept {
+  const device::trace::CallScope traced(row.name, device::trace::Level::kWorkspace);
   return guarded(row.name, [&] {
     NPU_LOG(kDebug, "OP", "called {}", row.name);
     if (workspace_size == nullptr) fail(Code::kNnNullPointer, "workspaceSize is null; pass where to store the size");
@@ -186,6 +188,7 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
 }
 
 int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) noexcept {
+  const device::trace::CallScope traced(row.name, device::trace::Level::kOperator);
   return guarded(row.name, [&] {
     aclOpExecutor& live = live_executor(executor);
     // Two functions may have rows of one shape, and the client may have mixed up their phases.

@@ -2,12 +2,12 @@
 #include "acl/profiling/record.h"
 
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <mutex>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_prof.h"
+#include "device/trace/recorder.h"
 
 namespace npu::acl {
 namespace {
@@ -60,9 +60,7 @@ uint64_t MsprofGetHashId(const char* text, size_t length) {
   return text == nullptr || length == 0 ? 0 : hash(text, length);
 }
 
-uint64_t MsprofSysCycleTime() {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-}
+uint64_t MsprofSysCycleTime() { return static_cast<uint64_t>(npu::device::trace::now()); }
 
 int32_t MsprofRegisterCallback(uint32_t module, MsprofCommandHandle callback) {
   return call("MsprofRegisterCallback", [&] {

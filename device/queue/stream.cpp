@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "device/process/init.h"
 #include "device/process/status_page.h"
+#include "device/trace/recorder.h"
 
 namespace npu::device {
 
@@ -83,6 +84,8 @@ void Stream::launch(Task&& task) {
   if (auto* record = detail::recorder.load(std::memory_order_relaxed); record != nullptr && record(*this, task))
       [[unlikely]]
     return;
+  if (trace::on()) [[unlikely]]
+    task.launched = trace::launch_here();
   const bool blocking = detail::launch_blocking() && (task.flags & kNeverBlocking) == 0;
   {
     std::unique_lock lock(mutex_);
@@ -170,11 +173,16 @@ void Stream::execute(Task& task) {
   const Stream* outer = std::exchange(own_stream, this);
   running_task_.store(task.name, std::memory_order_relaxed);
   NPU_DEVICE_LOG(kDebug, "TS", device(), "stream {} runs {}", id(), task.name);
+  std::optional<trace::TaskScope> traced;
+  if (trace::on()) [[unlikely]]
+    traced.emplace(task.launched);
   try {
     task.body();
   } catch (...) {
     keep_error(task);
   }
+  if (traced) [[unlikely]]
+    traced->finish(device(), id(), running_number(), task.name);
   task.body.reset();  // what it holds goes before anybody hears that it is done
   running_task_.store(nullptr, std::memory_order_relaxed);
   own_stream = outer;

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "device/trace/record.h"
+
 namespace npu::device {
 
 /// A move-only `void()`; callables of up to kInPlace bytes cost no allocation.
@@ -90,6 +92,7 @@ struct Task {
   int64_t cost_ns = 0;           ///< rough running time
   uint32_t flags = kTaskKernel;  ///< TaskFlag bits
   TaskBody body;                 ///< an exception it throws becomes the stream's error
+  trace::Launch launched = {};   ///< while the process is profiled
 };
 
 }  // namespace npu::device

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers on an NPU that records nothing yet: the CPU side is there, what is missing is said in one line."""
+"""Profilers: torch_npu's shows the NPU, in the files that its viewer reads; torch's shows the CPU side, and says in
+one line what is missing."""
 
+import collections
+import csv
 import json
 import os
 import re
@@ -9,7 +12,7 @@ import sys
 
 import pytest
 
-LINE = "[WARNING] anynpu: NPU profiling ("
+LINE = "[WARNING] anynpu: torch.profiler on the NPU ("
 
 # One step of a small model under each profiler; what it saw comes out as JSON, a line on stderr closes each.
 PROGRAM = """
@@ -39,13 +42,24 @@ print(json.dumps(found))
 
 VENDORS = """
 import sys, torch, torch_npu
-from torch_npu.profiler import ProfilerActivity as A
-x = torch.randn(8, 8, device="npu")
-for name, activities in (("cpu", [A.CPU]), ("all", [A.CPU, A.NPU])):
-    handler = torch_npu.profiler.tensorboard_trace_handler(f"{sys.argv[1]}/{name}")
-    with torch_npu.profiler.profile(activities=activities, on_trace_ready=handler):
-        (x @ x).sum().item()
-    print("end of", name, file=sys.stderr, flush=True)
+from torch_npu import profiler
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.GELU(), torch.nn.Linear(32, 4)).npu()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x = torch.randn(8, 16).npu()
+def step():
+    optimizer.zero_grad()
+    model(x).square().mean().backward()
+    optimizer.step()
+step()
+config = profiler._ExperimentalConfig(profiler_level=getattr(profiler.ProfilerLevel, sys.argv[2]))
+activities = [profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU][:2 if sys.argv[2] != "Level_none" else 1]
+handler = profiler.tensorboard_trace_handler(sys.argv[1])
+with profiler.profile(activities=activities, on_trace_ready=handler, record_shapes=True, experimental_config=config,
+                      schedule=profiler.schedule(wait=0, warmup=0, active=3, repeat=1)) as seen:
+    for _ in range(3):
+        step()
+        seen.step()
 """
 
 
@@ -74,19 +88,51 @@ def test_torch_records_the_cpu_side_as_without_an_npu(tmp_path):
     assert told(on_npu.stderr) == {"cpu": 0, "autograd": 0, "all": 1}, on_npu.stderr
 
 
-def test_the_vendors_profiler_writes_the_cpu_side_and_says_what_it_lacks(tmp_path):
-    done = run(VENDORS, tmp_path, log=tmp_path / "log")
-    assert told(done.stderr) == {"cpu": 0, "all": 1}, done.stderr
-    for name in ("cpu", "all"):
-        (trace,) = (tmp_path / name).rglob("trace_view.json")
-        assert {"aten::matmul", "aten::sum"} <= {event.get("name") for event in json.loads(trace.read_text())}
+def rows(folder, name):
+    with open(folder / name, newline="") as file:
+        return [{key: value.strip() for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+@pytest.mark.promise("torch_npu.profiler writes timelines and tables of the NPU")
+def test_the_vendors_profiler_shows_the_npu(tmp_path):
+    done = run(VENDORS, tmp_path, "Level1", log=tmp_path / "log")
+    assert "[ERROR]" not in done.stdout + done.stderr, done.stdout + done.stderr
+    (folder,) = tmp_path.rglob("ASCEND_PROFILER_OUTPUT")
+    kernels = rows(folder, "kernel_details.csv")
+    steps = 3
+    assert {one["Step Id"] for one in kernels} == {"0", "1", "2"}
+    types = collections.Counter(one["Type"] for one in kernels)
+    assert types["Addmm"] == 2 * steps and types["Gelu"] == steps and types["GeluBackward"] == steps, types
+    assert {one["Accelerator Core"] for one in kernels if one["Type"] == "Addmm"} == {"AI_CORE"}
+    assert all(float(one["Duration(us)"]) > 0 for one in kernels)
+    gelu = next(one for one in kernels if one["Type"] == "Gelu")
+    assert (gelu["Input Shapes"], gelu["Input Data Types"], gelu["Output Shapes"]) == ('"8,32"', "FLOAT", '"8,32"')
+    assert sorted(float(one["Start Time(us)"]) for one in kernels) == [float(one["Start Time(us)"]) for one in kernels]
+    # Each kernel is one of a call of PyTorch's.
+    called = {one["Name"]: float(one["Device Total Duration(us)"]) for one in rows(folder, "operator_details.csv")}
+    assert called["aten::addmm"] > 0 and called["aten::gelu"] > 0
+    for one in rows(folder, "step_trace_time.csv"):
+        assert float(one["Computing"]) > 0 and float(one["Communication"]) == 0
+    assert {one["OP Type"] for one in rows(folder, "op_statistic.csv")} == set(types)
+    assert "aclnnAddmm" in {one["API Name"] for one in rows(folder, "api_statistic.csv")}
+    events = json.loads((folder / "trace_view.json").read_text())
+    assert {"aten::addmm", "aclnnAddmm_Addmm", "Computing", "Free"} <= {event.get("name") for event in events}
+    arrows = [event for event in events if event.get("cat") == "async_npu"]
+    assert len(arrows) >= 2 * len(kernels), f"{len(arrows)} ends of arrows to {len(kernels)} kernels"
+
+
+def test_the_vendors_profiler_without_shapes_and_without_the_npu(tmp_path):
+    for level in ("Level0", "Level_none"):
+        done = run(VENDORS, tmp_path / level, level, log=tmp_path / "log")
+        assert "[ERROR]" not in done.stdout + done.stderr, done.stdout + done.stderr
+        (trace,) = (tmp_path / level).rglob("trace_view.json")
+        names = {event.get("name") for event in json.loads(trace.read_text())}
+        assert "aten::addmm" in names and ("aclnnAddmm_Addmm" in names) == (level == "Level0")
 
 
 def test_a_program_without_a_fault_leaves_no_log(tmp_path):
-    # torch's backward thread gives back a Python object after backward() has returned; a program that ends before that
-    # is aborted by it ("terminate called without an active exception"), whatever the device.
-    program = "import time, torch; x = torch.ones(4, device='npu', requires_grad=True); (x * x).sum().backward()"
-    run(f"{program}; time.sleep(0.5)", log=tmp_path / "log")
+    program = "import torch; x = torch.ones(4, device='npu', requires_grad=True); (x * x).sum().backward()"
+    run(program, log=tmp_path / "log")
     assert not (tmp_path / "log").exists()
     failing = "import torch\ntry: torch.ones(2, device='npu') @ torch.ones(3, device='npu')\nexcept RuntimeError: pass"
     run(failing, log=tmp_path / "log")

@@ -9,7 +9,7 @@ from pathlib import Path
 import source
 
 PLACES = ("base", "device", "ops", "comm", "graph", "acl", "adapters/hccl", "adapters/tensorflow", "adapters/apex/apex")
-PLACES += ("tools/anynpu", "tools/compare", "tools/migrate", "docs")
+PLACES += ("tools/anynpu", "tools/compare", "tools/migrate", "tools/profile", "docs")
 
 
 def product(*suffixes):

@@ -6,6 +6,7 @@
 - ASCEND_HOME_PATH and ASCEND_OPP_PATH name our toolkit folder unless one of them is set; torch-npu prints a line on
   stdout where it is told of no toolkit;
 - beside the CUDA build of torch, torch-npu gets a set of its own for the names of its allocator's options;
+- PATH gets the folder of msprof at its end, which torch_npu.profiler calls;
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
@@ -25,6 +26,7 @@ class Finder:
             sys.meta_path.remove(Finder)
             prefer_no_queue()
             name_the_toolkit()
+            name_the_profiler()
             load_where_rpath_cannot()
             end_after_autograd()
             keep_names_of_options_apart()
@@ -45,6 +47,16 @@ def name_the_toolkit():
 
     if place.home().is_dir() and not {"ASCEND_HOME_PATH", "ASCEND_OPP_PATH"} & set(os.environ):
         os.environ.update(place.toolkit())
+
+
+def name_the_profiler():
+    import os
+
+    from anynpu.library import place
+
+    folder, path = str(place.profiler()), os.environ.get("PATH", "")
+    if folder not in path.split(":"):
+        os.environ["PATH"] = f"{path}:{folder}" if path else folder
 
 
 def asked(*variables):

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profiled libraries report about themselves. Records are counted by kind; nothing collects them yet, and the
- * functions that would start it (aclprofInit …) are exported to say so: they refuse with 207000. */
+/* Profiling: aclprofInit, aclprofStart, work, aclprofStop, aclprofFinalize. Each start makes a folder
+ * PROF_{number}_{time}_{letters} below the one given, with the records of this process; `msprof --export=on
+ * --output=PROF_…` makes tables and timelines of them. Nothing is recorded of the chip's counters, which a device in
+ * software has not: tables say N/A there. What profiled libraries report about themselves is counted, not kept.
+ * Source: vendor documentation of AscendCL, "profiling data collection". */
 #ifndef ANYNPU_ACL_ACL_PROF_H_
 #define ANYNPU_ACL_ACL_PROF_H_
 
@@ -31,9 +34,40 @@ typedef enum { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
 /** Told about the start and stop of profiling: (kind, data, bytes) -> 0. */
 typedef int32_t (*MsprofCommandHandle)(uint32_t type, void* data, uint32_t length);
 
+/** What to collect, bits of dataTypeConfig. Others are accepted: they ask for counters of the chip. */
+#define ACL_PROF_ACL_API 0x0001ULL   /* calls of the host */
+#define ACL_PROF_TASK_TIME 0x0002ULL /* of tasks, beside their times, what they read and write */
+#define ACL_PROF_AICORE_METRICS 0x0004ULL
+#define ACL_PROF_AICPU 0x0008ULL
+
+/** Opens profiling below the folder `profilerResultPath` (`length` bytes), which exists. 100000 for a null path, length
+ * 0 or what is no folder to write to; 100002 while it is open. */
+aclError aclprofInit(const char* profilerResultPath, size_t length);
+/** Ends it, and a collection that still runs. 100037 when it is not open. */
+aclError aclprofFinalize(void);
+/** What a collection is about: `deviceNums` devices, kinds by `dataTypeConfig`. `aicoreMetrics` and `aicoreEvents` name
+ * counters that this device has not. Null, with the reason in aclGetRecentErrMsg, for devices that do not exist. */
+aclprofConfig* aclprofCreateConfig(uint32_t* deviceIdList, uint32_t deviceNums, aclprofAicoreMetrics aicoreMetrics,
+                                   aclprofAicoreEvents* aicoreEvents, uint64_t dataTypeConfig);
+/** 100000 for what is no configuration, as in all functions that take one. */
+aclError aclprofDestroyConfig(const aclprofConfig* profilerConfig);
+/** Begins a collection. 100001 before aclprofInit, 100042 while one runs, 100000 when its folder cannot be made. */
+aclError aclprofStart(const aclprofConfig* profilerConfig);
+/** Waits for queued work and ends the collection. 100043 when none runs, 100000 when it began with another
+ * configuration. */
+aclError aclprofStop(const aclprofConfig* profilerConfig);
+/** Checks what aclprofStart would: there is nothing to prepare. */
+aclError aclprofWarmup(const aclprofConfig* profilerConfig);
+/** Settings of samplers of the chip and the machine: 200007, there are none. */
+typedef uint32_t aclprofConfigType;
+aclError aclprofSetConfig(aclprofConfigType configType, const char* config, size_t configLength);
+/** What is newer than this interface: nothing, `*featuresSize` is 0 and `*featuresData` null. */
+aclError aclprofGetSupportedFeatures(size_t* featuresSize, void** featuresData);
+aclError aclprofGetSupportedFeaturesV2(size_t* featuresSize, void** featuresData);
+
 /** Number of a text: the same in every process and run; 0 for null or empty text. */
 uint64_t MsprofGetHashId(const char* text, size_t length);
-/** Nanoseconds of a steady clock; the time stamp of records. Never goes back. */
+/** Nanoseconds of CLOCK_MONOTONIC_RAW; the time stamp of records. Never goes back. */
 uint64_t MsprofSysCycleTime(void);
 /** Keeps the callback of `module` (a later one replaces it). 100000 for a null callback. */
 int32_t MsprofRegisterCallback(uint32_t module, MsprofCommandHandle callback);

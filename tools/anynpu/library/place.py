@@ -22,6 +22,11 @@ def toolkit():
     return {"ASCEND_HOME_PATH": str(home()), "ASCEND_OPP_PATH": str(home() / "opp")}
 
 
+def profiler():
+    """The folder of msprof, which torch_npu looks for in PATH."""
+    return home() / "tools/profiler/bin"
+
+
 def headers():
     """The folders of the public headers: one, or in a checkout the written and the generated ones."""
     installed = HERE / "include"

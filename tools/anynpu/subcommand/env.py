@@ -56,7 +56,12 @@ def uninstall(folder):
 def search_lists():
     """{variable: the folders that we add in front of it}."""
     libraries = [place.libraries()]
-    return {"LD_LIBRARY_PATH": libraries, "LIBRARY_PATH": libraries, "CPATH": place.headers()}
+    return {
+        "PATH": [place.profiler()],
+        "LD_LIBRARY_PATH": libraries,
+        "LIBRARY_PATH": libraries,
+        "CPATH": place.headers(),
+    }
 
 
 def script():

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/profiling/session.h"
+
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "acl/notice.h"
+#include "acl/profiling/task_recorder.h"
+#include "base/cores.h"
+#include "base/error.h"
+#include "device/process/soc.h"
+#include "device/queue/progress.h"
+#include "device/trace/recorder.h"
+
+namespace npu::acl {
+namespace {
+
+namespace fs = std::filesystem;
+namespace trace = device::trace;
+using Time = std::chrono::system_clock::time_point;
+
+struct Profiling {
+  std::mutex mutex;
+  bool open = false;
+  fs::path folder;  ///< where collections go
+  fs::path collection;
+  int collections = 0;
+  std::vector<int> devices;
+  std::shared_ptr<TaskRecorder> recorder;  ///< while one runs
+};
+
+// Never destroyed: a collection may run when the process ends.
+Profiling& profiling() {
+  static Profiling& instance = *new Profiling;
+  return instance;
+}
+
+int64_t microseconds(Time time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+}
+
+/// PROF_000001_20261126071601123_QWJEHRKA: the letters keep apart what begins in the same millisecond.
+std::string folder_name(int number, Time time) {
+  std::random_device random;
+  std::string letters;
+  for (int i = 0; i < 16; ++i) letters += static_cast<char>('A' + random() % 26);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time - seconds).count();
+  return fmt::format("PROF_{:06}_{:%Y%m%d%H%M%S}{:03}_{}", number,
+                     fmt::localtime(std::chrono::system_clock::to_time_t(time)), milliseconds, letters);
+}
+
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush())
+    fail(Code::kInvalidParam, "{} could not be written; is the disk full, or the folder another user's?",
+         path.string());
+}
+
+/// When it began, by the clock of people and by that of the records: the first is what timelines show.
+std::string moment(const char* name, Time time, int64_t monotonic) {
+  return fmt::format(R"({{"collectionTime{}":"{}","clockMonotonicRaw":"{}"}})", name, microseconds(time), monotonic);
+}
+
+/// What the tools ask before they read anything.
+std::string info(const std::vector<int>& devices) {
+  const device::Soc& soc = device::soc();
+  std::vector<std::string> chips;
+  for (const int device : devices)
+    chips.push_back(
+        fmt::format(R"({{"id":{},"ai_core_num":{},"aiv_num":{}}})", device, soc.ai_cores, soc.vector_cores));
+  return fmt::format(
+      R"({{"version":"1.0","pid":"{}","hostname":"AnyNPU","devices":"{}","CPU":[{{"Id":0,"Name":"software NPU","Frequency":"1000",)"
+      R"("Logical_CPU_Count":{}}}],"DeviceInfo":[{}],"soc":"{}","anynpu_format":{}}})",
+      getpid(), fmt::join(devices, ","), usable_cores(), fmt::join(chips, ","), soc.name, trace::kFormat);
+}
+
+/// `file` of the host's folder, and of each device's, where it has the device's number at its end.
+void write_everywhere(const fs::path& folder, const std::vector<int>& devices, const char* file,
+                      const std::string& text) {
+  write(folder / "host" / file, text);
+  for (const int device : devices)
+    write(folder / fmt::format("device_{}", device) / fmt::format("{}.{}", file, device), text);
+}
+
+fs::path make_folder(const Profiling& state, const CollectionRequest& request) {
+  const Time time = std::chrono::system_clock::now();
+  const int64_t monotonic = trace::now();
+  const fs::path folder = state.folder / folder_name(state.collections + 1, time);
+  std::error_code error;
+  fs::create_directories(folder / "host/data", error);
+  for (const int device : request.devices)
+    if (!error) fs::create_directories(folder / fmt::format("device_{}", device) / "data", error);
+  if (error)
+    fail(Code::kInvalidParam, "{} could not be made ({}); give a folder that can be written to", folder.string(),
+         error.message());
+  write(folder / "host/info.json", info(request.devices));
+  for (const int device : request.devices)
+    write(folder / fmt::format("device_{}/info.json.{}", device, device), info({device}));
+  write_everywhere(folder, request.devices, "start_info", moment("Begin", time, monotonic));
+  return folder;
+}
+
+void end_collection(Profiling& state) {
+  constexpr int64_t kWaitMs = 60'000;
+  device::Fence::now().wait(kWaitMs);  // what was queued belongs to it
+  ops::remove_observer(*state.recorder);
+  state.recorder.reset();
+  trace::stop();
+  write_everywhere(state.collection, state.devices, "end_info",
+                   moment("End", std::chrono::system_clock::now(), trace::now()));
+}
+
+}  // namespace
+
+void open_profiling(std::string_view folder) {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  if (state.open)
+    fail(Code::kRepeatInitialize, "profiling is open already, below {}; call aclprofFinalize first",
+         state.folder.string());
+  std::error_code error;
+  const fs::path path = fs::absolute(fs::path(folder), error);
+  if (folder.empty() || !fs::is_directory(path, error))
+    fail(Code::kInvalidParam, "'{}' is no folder; make it first", folder);
+  if (access(path.c_str(), W_OK | X_OK) != 0)
+    fail(Code::kInvalidParam, "{} cannot be written to; give another folder", path.string());
+  state.folder = path;
+  state.open = true;
+}
+
+void start_collection(const CollectionRequest& request) {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  if (!state.open) fail(Code::kUninitialized, "profiling is not open; call aclprofInit first");
+  if (state.recorder)
+    fail(Code::kProfAlreadyRun, "a collection runs, in {}; call aclprofStop first", state.collection.string());
+  const fs::path folder = make_folder(state, request);
+  trace::start(folder.string(), (request.kinds & kCollectCalls) != 0, [](const std::string& error) {
+    tell_once("profiling has ended, records could not be written: " + error + "; the computation goes on");
+  });
+  state.collection = folder;
+  ++state.collections;
+  state.devices = request.devices;
+  state.recorder = std::make_shared<TaskRecorder>((request.kinds & kCollectShapes) != 0);
+  ops::add_observer(state.recorder);
+}
+
+void stop_collection() {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  if (!state.recorder) fail(Code::kProfNotRun, "no collection runs; call aclprofStart first");
+  end_collection(state);
+}
+
+void close_profiling() {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  if (!state.open) fail(Code::kRepeatFinalize, "profiling is not open; aclprofFinalize follows aclprofInit");
+  if (state.recorder) end_collection(state);
+  state.open = false;
+}
+
+std::string collection_folder() {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  return state.collection.string();
+}
+
+}  // namespace npu::acl

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/profiling/task_recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "device/trace/recorder.h"
+
+namespace npu::acl {
+namespace {
+
+namespace trace = device::trace;
+using trace::Unit;
+
+/// What the chip computes in its cube unit, or there and in its vector unit: by the operator's family, or, of a graph's
+/// node, which tells none, by what the name of its type contains.
+constexpr std::array<std::string_view, 2> kCubeFamilies{"matmul", "conv"};
+constexpr std::array<std::string_view, 5> kCubeTypes{"MatMul", "Conv2D", "Conv3D", "DepthwiseConv", "Convolution"};
+constexpr std::array<std::string_view, 3> kMixedTypes{"Attention", "RNN", "GRU"};
+
+Unit unit_of(const ops::Execution& execution) {
+  const std::string_view type = execution.name.type;
+  const auto in_type = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
+  if (ops::is_collective(execution)) return Unit::kCollective;
+  if (std::ranges::any_of(kMixedTypes, in_type)) return Unit::kMixed;
+  const bool cube = execution.op != nullptr ? std::ranges::count(kCubeFamilies, execution.op->def->family) != 0
+                                            : std::ranges::any_of(kCubeTypes, in_type);
+  return cube ? Unit::kCube : Unit::kVector;
+}
+
+/// "aclnnInplaceAdd" is the operator Add.
+std::string_view type_of(std::string_view name) {
+  for (const std::string_view prefix : {"aclnn", "Inplace"})
+    if (name.size() > prefix.size() && name.starts_with(prefix) &&
+        std::isupper(static_cast<unsigned char>(name[prefix.size()])))
+      name.remove_prefix(prefix.size());
+  return name;
+}
+
+uint64_t bytes_of(const std::vector<ops::Seen>& all) {
+  uint64_t bytes = 0;
+  for (const ops::Seen& one : all) bytes += static_cast<uint64_t>(one.tensor.count()) * size_of(one.tensor.dtype);
+  return bytes;
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
+/// "2,3;4|FLOAT;INT64|ND;ND", the columns of the tables.
+std::string shapes_of(const std::vector<ops::Seen>& all) {
+  std::string shapes, types, formats;
+  for (const ops::Seen& one : all) {
+    if (&one != all.data()) shapes += ';', types += ';', formats += ';';
+    shapes += fmt::format("{}", fmt::join(one.tensor.shape, ","));
+    const std::string_view type = name_of(one.tensor.dtype);
+    types += type == "bfloat16" ? "DT_BF16" : type == "float32" ? "FLOAT" : upper(type);
+    formats += "ND";
+  }
+  return shapes + '|' + types + '|' + formats;
+}
+
+class Recorded final : public ops::Watch {
+ public:
+  Recorded(bool shapes, const ops::Execution& execution) : shapes_(shapes), start_(trace::now()) {
+    trace::TaskScope* const task =
+        execution.graph.empty() || execution.stream != 0 ? trace::TaskScope::current() : nullptr;
+    if (task == nullptr) return;
+    launch_ = task->launch();
+    task->told();
+  }
+  void finished(const ops::Execution& execution) override { write(execution, trace::now()); }
+  void failed(const ops::Execution& execution, const Error&) override { write(execution, trace::now()); }
+
+ private:
+  void write(const ops::Execution& execution, int64_t end) const {
+    if (!trace::on()) return;
+    trace::TaskRecord record;
+    record.start = start_, record.end = end;
+    record.launched = launch_.time, record.launcher = launch_.thread;
+    record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
+    record.bytes = bytes_of(execution.inputs) + bytes_of(execution.outputs);
+    record.unit = unit_of(execution);
+    const std::string_view type = type_of(execution.name.type);
+    record.type = trace::number_of(type);
+    // As the vendor's tables name what an aclnn function runs.
+    const bool is_call = execution.name.node == execution.name.type && type.size() != execution.name.type.size();
+    record.name = trace::number_of(is_call ? fmt::format("{}_{}", execution.name.node, type) : execution.name.node);
+    record.graph = trace::number_of(execution.graph);
+    record.step = static_cast<uint32_t>(execution.step);
+    if (shapes_) {
+      record.inputs = trace::number_of(shapes_of(execution.inputs));
+      record.outputs = trace::number_of(shapes_of(execution.outputs));
+    }
+    trace::add(record);
+  }
+
+  const bool shapes_;
+  const int64_t start_;
+  trace::Launch launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<ops::Watch> TaskRecorder::start(const ops::Execution& execution) {
+  return std::make_unique<Recorded>(shapes_, execution);
+}
+
+}  // namespace npu::acl

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a profiled process writes down while it runs, and where. Files of a PROF_* folder, all numbers as the processor
+// has them:
+//   host/data/anynpu.texts        texts: a uint32 of the length, then the bytes; the n-th has the number n, 0 is ""
+//   host/data/anynpu.calls        CallRecord beside CallRecord
+//   device_N/data/anynpu.tasks    TaskRecord beside TaskRecord
+// Threads write pieces of these files of their own, so records stand in no order, and one whose `end` is 0 is none: the
+// rest of a piece, or what ran when the process died. A process that is killed loses nothing but that.
+#pragma once
+
+#include <cstdint>
+
+namespace npu::device::trace {
+
+/// Of this layout; stands in host/info.json.
+inline constexpr int kFormat = 1;
+inline constexpr const char* kTextFile = "anynpu.texts";
+inline constexpr const char* kCallFile = "anynpu.calls";
+inline constexpr const char* kTaskFile = "anynpu.tasks";
+
+/// Of which part of the chip a task is.
+enum class Unit : uint32_t { kNone, kCube, kVector, kMixed, kCollective };
+
+/// A task of a stream, or an operator inside of one. Times are nanoseconds of CLOCK_MONOTONIC_RAW.
+struct TaskRecord {
+  int64_t start = 0, end = 0;
+  int64_t launched = 0;            ///< when the client's call queued it; 0: unknown
+  uint64_t number = 0;             ///< of the task in its stream, of the node in its graph
+  uint64_t bytes = 0;              ///< of its inputs and outputs
+  int32_t stream = 0, device = 0;  ///< stream 0: a graph, in the thread that asked for it
+  uint32_t launcher = 0;           ///< the thread that queued it
+  Unit unit = Unit::kNone;
+  uint32_t type = 0, name = 0;       ///< texts: the operator's type, the client's name
+  uint32_t inputs = 0, outputs = 0;  ///< texts: shapes|types|formats, as tables show them
+  uint32_t graph = 0;                ///< text: the graph it is a node of
+  uint32_t step = 0;                 ///< of that graph
+  uint64_t reserved[2] = {};
+};
+static_assert(sizeof(TaskRecord) == 96);
+
+/// Where and when a task was queued; zero when that was not recorded.
+struct Launch {
+  int64_t time = 0;
+  uint32_t thread = 0;
+};
+
+/// How near to the client a call is.
+enum class Level : uint32_t {
+  kRuntime,    ///< acl…, Hccl…
+  kOperator,   ///< phase 2 of an aclnn function
+  kWorkspace,  ///< its phase 1, which is called …GetWorkspaceSize
+};
+
+/// A call of a thread of the host.
+struct CallRecord {
+  int64_t start = 0, end = 0;
+  uint32_t thread = 0;
+  uint32_t name = 0;  ///< text
+  Level level = Level::kRuntime;
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(CallRecord) == 32);
+
+}  // namespace npu::device::trace

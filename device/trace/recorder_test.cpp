@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/trace/recorder.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "device/context/context.h"
+#include "device/queue/stream.h"
+
+namespace npu::device::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Record>
+std::vector<Record> read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<Record> found;
+  for (size_t at = 0; at + sizeof(Record) <= bytes.size(); at += sizeof(Record)) {
+    Record record;
+    std::memcpy(&record, bytes.data() + at, sizeof record);
+    if (record.end != 0) found.push_back(record);
+  }
+  return found;
+}
+
+class Recorder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "traceXXXXXX").string();
+    folder = mkdtemp(name.data());
+    fs::create_directories(folder / "host/data");
+  }
+  void TearDown() override {
+    stop();
+    fs::remove_all(folder);
+  }
+  void begin() {
+    start(folder.string(), true, [this](const std::string& error) { told.push_back(error); });
+  }
+  fs::path calls() const { return folder / "host/data" / kCallFile; }
+  fs::path tasks(int device) const { return folder / ("device_" + std::to_string(device)) / "data" / kTaskFile; }
+
+  fs::path folder;
+  std::vector<std::string> told;
+};
+
+TEST_F(Recorder, KeepsEveryRecordOfEveryThread) {
+  constexpr int kThreads = 4, kEach = 5000;  // some pieces each
+  begin();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < kEach; ++i) {
+        TaskRecord task;
+        task.start = 1, task.end = 2, task.device = t % 2, task.number = static_cast<uint64_t>(t * kEach + i);
+        add(task);
+        add(CallRecord{1, 2, static_cast<uint32_t>(t * kEach + i), 0, Level::kRuntime, 0});
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  stop();
+  std::set<uint64_t> numbers;
+  for (const int device : {0, 1})
+    for (const TaskRecord& task : read<TaskRecord>(tasks(device))) {
+      EXPECT_EQ(task.device, device);
+      EXPECT_TRUE(numbers.insert(task.number).second) << task.number;
+    }
+  EXPECT_EQ(numbers.size(), kThreads * kEach);
+  std::set<uint32_t> found;
+  for (const CallRecord& call : read<CallRecord>(calls())) found.insert(call.thread);
+  EXPECT_EQ(found.size(), kThreads * kEach);
+  EXPECT_TRUE(told.empty());
+}
+
+TEST_F(Recorder, NumbersTexts) {
+  EXPECT_EQ(number_of("before"), 0u);
+  begin();
+  EXPECT_EQ(number_of(""), 0u);
+  const uint32_t first = number_of("first"), second = number_of("second");
+  EXPECT_EQ(number_of("first"), first);
+  EXPECT_EQ(std::vector({first, second}), std::vector<uint32_t>({1, 2}));
+  stop();
+  std::ifstream file(folder / "host/data" / kTextFile, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(bytes, std::string("\5\0\0\0first\6\0\0\0second", 19));
+}
+
+TEST_F(Recorder, WritesNothingBeforeAndAfter) {
+  add(CallRecord{1, 2, 0, 0, Level::kRuntime, 0});
+  begin();
+  stop();
+  add(CallRecord{1, 2, 0, 0, Level::kRuntime, 0});
+  EXPECT_FALSE(fs::exists(calls()));
+}
+
+TEST_F(Recorder, WhatAKilledForkWroteIsThere) {
+  const pid_t child = fork();
+  if (child == 0) {
+    begin();
+    for (int i = 0; i < 10; ++i) add(CallRecord{1, 2, 0, number_of("call"), Level::kRuntime, 0});
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(read<CallRecord>(calls()).size(), 10u);
+}
+
+TEST_F(Recorder, AForkWithoutRoomOnTheDiskSaysSo) {
+  const pid_t child = fork();  // the limit is the process'
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1 << 12, 1 << 12};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    begin();
+    add(CallRecord{1, 2, 0, 0, Level::kRuntime, 0});
+    add(CallRecord{1, 2, 0, 0, Level::kRuntime, 0});
+    const bool once = told.size() == 1 && told[0].find(kCallFile) != std::string::npos;
+    _exit(once && !on() && number_of("later") == 0 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST_F(Recorder, AForkedChildWritesNothing) {
+  begin();
+  add(CallRecord{1, 2, 1, 0, Level::kRuntime, 0});
+  const pid_t child = fork();
+  if (child == 0) {
+    add(CallRecord{1, 2, 2, 0, Level::kRuntime, 0});
+    _exit(on() ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  stop();
+  EXPECT_EQ(read<CallRecord>(calls()).size(), 1u);
+}
+
+TEST_F(Recorder, TasksOfAStreamTellWhenTheyWereQueued) {
+  set_device(0);
+  Stream& stream = default_stream();
+  begin();
+  const int64_t before = now();
+  stream.launch({.name = "plain", .cost_ns = 0, .flags = kTaskKernel, .body = [] {}});
+  stream.launch({.name = "known", .cost_ns = 0, .flags = kTaskKernel, .body = [] { TaskScope::current()->told(); }});
+  stream.launch({.name = "last", .cost_ns = kInlineBound + 1, .flags = kTaskKernel, .body = [] {}});
+  stream.synchronize();
+  const int64_t after = now();
+  stop();
+  const std::vector<TaskRecord> found = read<TaskRecord>(tasks(0));
+  ASSERT_EQ(found.size(), 2u);  // who knows an operator writes it down
+  for (const TaskRecord& task : found) {
+    EXPECT_LE(before, task.launched);
+    EXPECT_LE(task.launched, task.start);
+    EXPECT_LE(task.start, task.end);
+    EXPECT_LE(task.end, after);
+    EXPECT_EQ(task.launcher, static_cast<uint32_t>(gettid()));
+    EXPECT_EQ(task.stream, stream.id());
+  }
+  EXPECT_EQ(found[1].number, found[0].number + 2);
+}
+
+}  // namespace
+}  // namespace npu::device::trace

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a collection, in the columns of the vendor's msprof. Times are microseconds. What only counters of the
+// chip know is N/A.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "tools/profile/trace/folder.h"
+
+namespace npu::profile {
+
+struct Table {
+  const char* name;  ///< of the file, before its time
+  void (*write)(const Trace& trace, std::ostream& out);
+  bool (*has_rows)(const Trace& trace);
+};
+/// op_summary, op_statistic, task_time, api_statistic, communication_statistic.
+extern const Table kTables[5];
+
+/// "a,b" as a cell, with quotes where it needs them.
+std::string cell(std::string_view text);
+
+}  // namespace npu::profile

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/profile/face/face.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/error.h"
+#include "tools/profile/export/table.h"
+#include "tools/profile/export/timeline.h"
+#include "tools/profile/face/listing.h"
+#include "tools/profile/trace/folder.h"
+
+namespace npu::profile {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string exports, analyze, output;
+};
+
+/// A file appears whole or not at all: readers wait for its name.
+void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
+  fs::path part = path;
+  part += ".part";
+  {
+    std::ofstream file(part);
+    write(file);
+    if (!file.flush())
+      fail(Code::kInvalidFile, "{} could not be written; is the disk full, or the folder another user's?",
+           path.string());
+  }
+  fs::rename(part, path);
+}
+
+constexpr int kLongestWaitMs = 2000;
+constexpr std::chrono::milliseconds kAfterListing{50};
+
+/// In a folder of torch_npu.profiler, which waits for the tables (listing.h).
+bool is_of_torch(const fs::path& folder) {
+  return fs::absolute(folder).parent_path().filename().string().ends_with("_ascend_pt");
+}
+
+void export_folder(const fs::path& folder) {
+  const Trace trace = read_folder(folder);
+  const fs::path place = folder / "mindstudio_profiler_output";
+  std::error_code error;
+  fs::create_directories(place, error);
+  if (error) fail(Code::kInvalidFile, "{} cannot be made: {}", place.string(), error.message());
+  const std::string time = fmt::format("{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr)));
+  // The timeline first: torch_npu reads all when it sees a table.
+  write_file(place / fmt::format("msprof_{}.json", time), [&](std::ostream& out) { write_timeline(trace, out); });
+  const Listing listing(place);
+  size_t tasks = 0;
+  for (const auto& [device, all] : trace.tasks) tasks += all.size();
+  for (const Table& table : kTables)
+    if (table.has_rows(trace))
+      write_file(place / fmt::format("{}_{}.csv", table.name, time),
+                 [&](std::ostream& out) { table.write(trace, out); });
+  if (is_of_torch(folder) && listing.wait(kLongestWaitMs)) std::this_thread::sleep_for(kAfterListing);
+  fmt::print("[INFO] {} tasks, {} calls: {}\n", tasks, trace.calls.size(), place.string());
+}
+
+/// `output` itself, or the collections in it.
+std::vector<fs::path> collections_in(const fs::path& output) {
+  if (!fs::is_directory(output))
+    fail(Code::kInvalidParam, "--output is {}, which is no folder; give a PROF_… of a collection", output.string());
+  if (is_collection(output)) return {output};
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(output))
+    if (entry.path().filename().string().starts_with("PROF_") && is_collection(entry.path()))
+      found.push_back(entry.path());
+  if (found.empty())
+    fail(Code::kInvalidParam,
+         "{} holds no collection (PROF_… with host/data/anynpu.texts); give the folder that was profiled into",
+         output.string());
+  std::ranges::sort(found);
+  return found;
+}
+
+void execute(const Options& options) {
+  if (options.exports != "on" && options.analyze != "on")
+    fail(Code::kInvalidParam,
+         "nothing is asked for; say --export=on --output=PROF_…. Collecting by msprof is not built: use "
+         "torch_npu.profiler or aclprofStart");
+  for (const fs::path& folder : collections_in(options.output)) export_folder(folder);
+}
+
+}  // namespace
+
+int dispatch(const std::vector<std::string>& arguments) {
+  CLI::App app("Tables and timelines of what a profiled process recorded.", "msprof");
+  Options options;
+  const auto switches = CLI::IsMember({"on", "off"});
+  app.add_option("--export", options.exports, "on: write tables and a timeline into mindstudio_profiler_output")
+      ->check(switches);
+  app.add_option("--analyze", options.analyze, "on: the same")->check(switches);
+  app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  try {
+    execute(options);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "[ERROR] msprof: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace npu::profile

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/profile/face/face.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tools/profile/trace/collection_fixture.h"
+
+namespace npu::profile {
+namespace {
+
+using Msprof = Collection;
+using testing::internal::CaptureStderr;
+using testing::internal::GetCapturedStderr;
+
+int run(std::vector<std::string> arguments) {
+  testing::internal::CaptureStdout();
+  const int code = dispatch(arguments);
+  testing::internal::GetCapturedStdout();
+  return code;
+}
+
+TEST_F(Msprof, ExportsTables) {
+  write_texts({"Add", "aclnnAdd_Add", "2,3;2,3|FLOAT;FLOAT|ND;ND", "2,3|FLOAT|ND", "copy", "HcomAllReduce",
+               "a \"name\", quoted", "aclnnAdd"});
+  TaskRecord first = task(1000, 3500, Unit::kVector, 1, 2), again = task(5000, 6000, Unit::kVector, 1, 7);
+  first.inputs = 3, first.outputs = 4, first.number = 9;
+  TaskRecord open = task(9000, 9999, Unit::kVector, 1, 2);
+  open.end = 0;  // ran when the process died
+  write<TaskRecord>("device_0/data/anynpu.tasks", {again, first, open, task(3500, 3600, Unit::kNone, 5, 5),
+                                                   task(6000, 8000, Unit::kCollective, 6, 6)});
+  write<CallRecord>("host/data/anynpu.calls", {{kClock + 100, kClock + 300, 78, 8, Level::kWorkspace, 0},
+                                               {kClock + 300, kClock + 900, 78, 8, Level::kOperator, 0},
+                                               {kClock + 900, kClock + 1100, 78, 8, Level::kOperator, 0}});
+  ASSERT_EQ(run({"--export=on", "--output=" + folder.string()}), 0);
+  EXPECT_EQ(
+      exported("op_summary_"),
+      "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
+      "Task Wait Time(us),Block Num,Mix Block Num,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,"
+      "Output Shapes,Output Data Types,Output Formats,Context ID\n"
+      "0,4294967295,9,3,aclnnAdd_Add,Add,static,AI_VECTOR_CORE,1700000000000001.000,2.500,0.000,N/A,N/"
+      "A,NO,\"\"\"2,3;2,3\"\"\","
+      "\"FLOAT;FLOAT\",\"ND;ND\",\"\"\"2,3\"\"\",FLOAT,ND,N/A\n"
+      "0,4294967295,0,3,\"a \"\"name\"\", "
+      "quoted\",Add,static,AI_VECTOR_CORE,1700000000000005.000,1.000,1.500,N/A,N/A,NO,"
+      "N/A,N/A,N/A,N/A,N/A,N/A,N/A\n"
+      "0,4294967295,0,3,HcomAllReduce,HcomAllReduce,static,COMMUNICATION,1700000000000006.000,2.000,0.000,N/A,N/A,NO,"
+      "N/A,N/A,N/A,N/A,N/A,N/A,N/A\n");
+  EXPECT_EQ(
+      exported("op_statistic_"),
+      "Device_id,Model Name,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n"
+      "0,N/A,Add,AI_VECTOR_CORE,2,3.500,1.000,1.750,2.500,100.000\n");
+  EXPECT_EQ(exported("communication_statistic_"),
+            "Device_id,OP Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n"
+            "0,HcomAllReduce,1,2.000,2.000,2.000,2.000,100.000\n");
+  EXPECT_EQ(exported("api_statistic_"),
+            "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\n"
+            "host,node,aclnnAdd,0.800,2,0.400,0.200,0.600,0.040\n"
+            "host,node,aclnnAddGetWorkspaceSize,0.200,1,0.200,0.200,0.200,0.000\n");
+  EXPECT_NE(exported("task_time_").find("0,copy,N/A,3,0,0.100,1700000000000003.500,1700000000000003.600\n"),
+            std::string::npos);
+}
+
+TEST_F(Msprof, TimelineHasArrowsThatEndAtSlices) {
+  write_texts({"Add", "aclnnAdd_Add", "HcomAllReduce"});
+  write<TaskRecord>("device_0/data/anynpu.tasks",
+                    {task(1000, 2000, Unit::kVector, 1, 2), task(1500, 4000, Unit::kCollective, 3, 3, 4),
+                     task(6000, 7000, Unit::kCube, 1, 2)});
+  write<CallRecord>("host/data/anynpu.calls", {{kClock + 400, kClock + 900, 78, 2, Level::kOperator, 0}});
+  ASSERT_EQ(run({"--export=on", "--output=" + root.string()}), 0);
+  const nlohmann::json events = nlohmann::json::parse(exported("msprof_"));
+  std::set<std::string> slices;
+  std::map<std::string, double> totals;
+  std::map<int64_t, std::string> processes;
+  for (const auto& event : events) {
+    if (event["ph"] == "X") {
+      slices.insert(fmt::format("{} {} {}", event["pid"].get<int64_t>(), event["tid"].get<int64_t>(),
+                                event["ts"].get<std::string>()));
+      totals[event["name"]] += event["dur"].get<double>();
+    }
+    if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+  }
+  std::map<std::string, int> arrows;
+  for (const auto& event : events) {
+    if (event["ph"] != "s" && event["ph"] != "f") continue;
+    arrows[event["id"]] += event["ph"] == "s" ? 1 : 100;
+    const std::string place = fmt::format("{} {} {}", event["pid"].get<int64_t>(), event["tid"].get<int64_t>(),
+                                          event["ts"].get<std::string>());
+    EXPECT_TRUE(event["ph"] == "s" || slices.contains(place)) << place;
+    EXPECT_EQ(processes[event["pid"]], event["ph"] == "s" ? "CANN" : "Ascend Hardware");
+  }
+  EXPECT_EQ(arrows, (std::map<std::string, int>{{"1", 101}, {"2", 101}, {"3", 101}}));
+  EXPECT_DOUBLE_EQ(totals["Computing"], 2);
+  EXPECT_DOUBLE_EQ(totals["Communication"], 2.5);
+  EXPECT_DOUBLE_EQ(totals["Communication(Not Overlapped)"], 2);
+  EXPECT_DOUBLE_EQ(totals["Free"], 2);
+  EXPECT_DOUBLE_EQ(totals["Node@aclnnAdd_Add"], 0.5);
+}
+
+TEST_F(Msprof, RefusesWhatItCannotRead) {
+  const auto refused = [](std::vector<std::string> arguments, const char* part, int code = 1) {
+    CaptureStderr();
+    EXPECT_EQ(run(arguments), code);
+    const std::string text = GetCapturedStderr();
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  const std::string output = "--output=" + folder.string();
+  refused({"--export=on", "--output=/nowhere"}, "is no folder");
+  refused({"--export=on", "--output=" + (folder / "host").string()}, "holds no collection");
+  refused({output}, "nothing is asked for");
+  refused({"--export=on"}, "--output", 2);
+  refused({"--export=perhaps", output}, "--export", 2);
+  write("host/start_info", "{}");
+  refused({"--export=on", output}, "collectionTimeBegin");
+  write("host/info.json", R"({"pid":"77","anynpu_format":2})");
+  refused({"--export=on", output}, "this version");
+  write("host/info.json", "not");
+  refused({"--export=on", output}, "no JSON object");
+}
+
+}  // namespace
+}  // namespace npu::profile

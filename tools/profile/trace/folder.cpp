@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/profile/trace/folder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace npu::profile {
+namespace {
+
+namespace fs = std::filesystem;
+namespace trace = device::trace;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(Code::kInvalidFile, "{} cannot be read; is it a folder of a collection, PROF_…?", path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+nlohmann::json read_json(const fs::path& path) {
+  nlohmann::json found = nlohmann::json::parse(read_file(path), nullptr, false);
+  if (!found.is_object()) fail(Code::kParseFile, "{} is no JSON object; collect anew", path.string());
+  return found;
+}
+
+/// A number that is written as a text.
+int64_t number(const nlohmann::json& object, const char* key, const fs::path& path) {
+  const auto found = object.find(key);
+  char* end = nullptr;
+  const std::string text = found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  const int64_t value = std::strtoll(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0') fail(Code::kParseFile, "{} has no number '{}'; collect anew", path.string(), key);
+  return value;
+}
+
+/// Whole records of a file that may not be there: a device that nothing ran on.
+template <class Record>
+std::vector<Record> read_records(const fs::path& path, int64_t shift) {
+  std::vector<Record> records;
+  if (!fs::exists(path)) return records;
+  const std::string bytes = read_file(path);
+  for (size_t at = 0; at + sizeof(Record) <= bytes.size(); at += sizeof(Record)) {
+    Record record;
+    std::memcpy(&record, bytes.data() + at, sizeof record);
+    if (record.end < record.start || record.start == 0) continue;
+    record.start += shift, record.end += shift;
+    records.push_back(record);
+  }
+  std::ranges::sort(records, {}, &Record::start);
+  return records;
+}
+
+std::vector<std::string> read_texts(const fs::path& path) {
+  const std::string bytes = read_file(path);
+  std::vector<std::string> texts;
+  uint32_t length = 0;
+  for (size_t at = 0; at + sizeof length <= bytes.size(); at += length) {
+    std::memcpy(&length, bytes.data() + at, sizeof length);
+    at += sizeof length;
+    if (length > bytes.size() - at) break;  // the process died while it wrote
+    texts.emplace_back(bytes.substr(at, length));
+  }
+  return texts;
+}
+
+/// N of device_N; -1 of other folders.
+int device_of(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  constexpr std::string_view kPrefix = "device_";
+  if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) return -1;
+  char* end = nullptr;
+  const auto device = std::strtol(name.c_str() + kPrefix.size(), &end, 10);
+  return *end == '\0' ? static_cast<int>(device) : -1;
+}
+
+}  // namespace
+
+bool is_collection(const fs::path& folder) { return fs::exists(folder / "host/data" / trace::kTextFile); }
+
+Trace read_folder(const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    fail(Code::kInvalidParam, "{} is no folder; give a PROF_… of a collection", folder.string());
+  const nlohmann::json info = read_json(folder / "host/info.json");
+  if (info.value("anynpu_format", 0) != trace::kFormat)
+    fail(Code::kParseFile, "{} was not written by this version of AnyNPU; export it with the one that collected it",
+         folder.string());
+  const fs::path start = folder / "host/start_info";
+  const nlohmann::json begun = read_json(start);
+  Trace found;
+  found.folder = folder;
+  found.process = static_cast<uint32_t>(number(info, "pid", folder / "host/info.json"));
+  found.begin = number(begun, "collectionTimeBegin", start) * 1000;
+  const int64_t shift = found.begin - number(begun, "clockMonotonicRaw", start);
+  found.texts = read_texts(folder / "host/data" / trace::kTextFile);
+  found.calls = read_records<CallRecord>(folder / "host/data" / trace::kCallFile, shift);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const int device = device_of(entry.path());
+    if (device < 0) continue;
+    std::vector<TaskRecord>& tasks = found.tasks[device];
+    tasks = read_records<TaskRecord>(entry.path() / "data" / trace::kTaskFile, shift);
+    for (TaskRecord& task : tasks)
+      if (task.launched != 0) task.launched += shift;
+  }
+  return found;
+}
+
+std::string_view Trace::text(uint32_t number) const {
+  return number == 0 || number > texts.size() ? std::string_view() : std::string_view(texts[number - 1]);
+}
+
+std::string name_of(const Trace& found, const CallRecord& call) {
+  std::string name(found.text(call.name));
+  if (call.level == trace::Level::kWorkspace) name += "GetWorkspaceSize";
+  return name;
+}
+
+std::string_view unit_name(const TaskRecord& task) {
+  switch (task.unit) {
+    case trace::Unit::kCube: return "AI_CORE";
+    case trace::Unit::kVector: return "AI_VECTOR_CORE";
+    case trace::Unit::kMixed: return "MIX_AIC";
+    case trace::Unit::kCollective: return "COMMUNICATION";
+    case trace::Unit::kNone: break;
+  }
+  return "N/A";
+}
+
+}  // namespace npu::profile

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PROF_* folder as a profiled process left it (device/trace/record.h), in memory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/trace/record.h"
+
+namespace npu::profile {
+
+using device::trace::CallRecord;
+using device::trace::TaskRecord;
+
+/// Records in the order of their starts. Times are nanoseconds since 1970, of the clock that people read.
+struct Trace {
+  std::filesystem::path folder;
+  uint32_t process = 0;
+  int64_t begin = 0;  ///< of the collection
+  std::vector<CallRecord> calls;
+  std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
+  std::string_view text(uint32_t number) const;
+
+  std::vector<std::string> texts;  ///< the one of number n at n - 1
+};
+
+/// Whether it is one of ours: of another kind is what the vendor's driver wrote.
+bool is_collection(const std::filesystem::path& folder);
+/// Raises npu::Error for a folder that is none, or of another version. Records that a dying process left open are
+/// dropped.
+Trace read_folder(const std::filesystem::path& folder);
+
+/// A name of a call as the vendor's tables have it.
+std::string name_of(const Trace& trace, const CallRecord& call);
+/// AI_CORE, AI_VECTOR_CORE, MIX_AIC, COMMUNICATION; N/A of a copy or a wait.
+std::string_view unit_name(const TaskRecord& task);
+
+}  // namespace npu::profile
