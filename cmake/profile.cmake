@@ -9,9 +9,11 @@ set(seen $<TARGET_OBJECTS:anynpu_base>)
 
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_library(sqlite libsqlite3.a REQUIRED)
 add_library(anynpu_profile_objects OBJECT ${sources})
 target_include_directories(anynpu_profile_objects PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(anynpu_profile_objects PUBLIC private_fmt private_hwy nlohmann_json::nlohmann_json CLI11::CLI11 Threads::Threads)
+target_link_libraries(anynpu_profile_objects PUBLIC private_fmt private_hwy nlohmann_json::nlohmann_json CLI11::CLI11 ${sqlite}
+                      ${CMAKE_DL_LIBS} m Threads::Threads)
 
 add_executable(msprof ${profile}/main.cpp ${seen})
 target_link_libraries(msprof PRIVATE anynpu_profile_objects)

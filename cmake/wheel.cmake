@@ -36,7 +36,7 @@ foreach(library ${private})
   install(FILES ${licences} DESTINATION anynpu/licenses/${name} COMPONENT wheel)
 endforeach()
 # Libraries of headers alone and archives are in ours; their licences ask to be named too.
-foreach(package libprotozero-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev libexpat1-dev)
+foreach(package libprotozero-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev libexpat1-dev libsqlite3-dev)
   install(FILES /usr/share/doc/${package}/copyright DESTINATION anynpu/licenses/${package} COMPONENT wheel OPTIONAL)
 endforeach()
 install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COMPONENT wheel)

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -52,7 +53,8 @@ def step():
     model(x).square().mean().backward()
     optimizer.step()
 step()
-config = profiler._ExperimentalConfig(profiler_level=getattr(profiler.ProfilerLevel, sys.argv[2]))
+kind = getattr(profiler.ExportType, sys.argv[3] if len(sys.argv) > 3 else "Text")
+config = profiler._ExperimentalConfig(profiler_level=getattr(profiler.ProfilerLevel, sys.argv[2]), export_type=[kind])
 activities = [profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU][:2 if sys.argv[2] != "Level_none" else 1]
 handler = profiler.tensorboard_trace_handler(sys.argv[1])
 with profiler.profile(activities=activities, on_trace_ready=handler, record_shapes=True, experimental_config=config,
@@ -119,6 +121,26 @@ def test_the_vendors_profiler_shows_the_npu(tmp_path):
     assert {"aten::addmm", "aclnnAddmm_Addmm", "Computing", "Free"} <= {event.get("name") for event in events}
     arrows = [event for event in events if event.get("cat") == "async_npu"]
     assert len(arrows) >= 2 * len(kernels), f"{len(arrows)} ends of arrows to {len(kernels)} kernels"
+
+
+# Which kernel ran for which call of PyTorch.
+KERNELS = """select calls.value, kernels.value, units.value from PYTORCH_API join CONNECTION_IDS
+    on CONNECTION_IDS.id = PYTORCH_API.connectionId join TASK on TASK.connectionId = CONNECTION_IDS.connectionId
+    join COMPUTE_TASK_INFO using (globalTaskId) join STRING_IDS calls on calls.id = PYTORCH_API.name
+    join STRING_IDS kernels on kernels.id = COMPUTE_TASK_INFO.name
+    join STRING_IDS units on units.id = COMPUTE_TASK_INFO.taskType"""
+
+
+def test_the_vendors_profiler_as_a_database(tmp_path):
+    done = run(VENDORS, tmp_path, "Level1", "Db", log=tmp_path / "log")
+    assert "[ERROR]" not in done.stdout + done.stderr, done.stdout + done.stderr
+    (folder,) = tmp_path.rglob("ASCEND_PROFILER_OUTPUT")
+    found = collections.Counter(sqlite3.connect(folder / "ascend_pytorch_profiler.db").execute(KERNELS).fetchall())
+    assert found["aclnnAddmm", "aclnnAddmm_Addmm", "AI_CORE"] == 6, found
+    steps = (
+        sqlite3.connect(folder / "analysis.db").execute("select step, computing, free from StepTraceTime").fetchall()
+    )
+    assert [one[0] for one in steps] == ["0", "1", "2"] and all(one[1] > 0 and one[2] > 0 for one in steps), steps
 
 
 def test_the_vendors_profiler_without_shapes_and_without_the_npu(tmp_path):

@@ -44,6 +44,7 @@ def test_the_licences_of_what_is_bundled_are_there():
     libraries = {path.stem.removeprefix("libanynpu_") for path in (SITE / "anynpu/lib64").glob("libanynpu_*.so")}
     bundled = libraries - {"tensorflow", "torch"}  # our own adapters
     compiled_in = {"libprotozero-dev", "nlohmann-json3-dev", "libcli11-dev", "libyaml-cpp-dev", "libexpat1-dev"}
+    compiled_in |= {"libsqlite3-dev"}
     compiled_in |= {"tree-sitter", "tree-sitter-python"}
     assert bundled | compiled_in == {
         folder.name for folder in (SITE / "anynpu/licenses").iterdir() if any(folder.iterdir())

@@ -45,4 +45,14 @@ Overlap overlap_of(Intervals computing, Intervals communication) {
   return found;
 }
 
+Overlap overlap_of(const std::vector<TaskRecord>& tasks) {
+  using device::trace::Unit;
+  Intervals computing, communication;
+  for (const TaskRecord& task : tasks) {
+    if (task.unit == Unit::kNone) continue;
+    (task.unit == Unit::kCollective ? communication : computing).push_back({task.start, task.end});
+  }
+  return overlap_of(std::move(computing), std::move(communication));
+}
+
 }  // namespace npu::profile

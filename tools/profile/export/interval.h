@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tools/profile/trace/folder.h"
+
 namespace npu::profile {
 
 /// [start, end) in nanoseconds.
@@ -27,5 +29,7 @@ struct Overlap {
   Intervals free;                 ///< while there was neither
 };
 Overlap overlap_of(Intervals computing, Intervals communication);
+/// Of a device's tasks; copies and waits are neither.
+Overlap overlap_of(const std::vector<TaskRecord>& tasks);
 
 }  // namespace npu::profile

@@ -5,7 +5,6 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -23,12 +22,6 @@ std::string moment(int64_t nanoseconds) { return fmt::format("{}.{:03}", nanosec
 
 bool is_operator(const TaskRecord& task) { return task.unit != Unit::kNone; }
 bool computes(const TaskRecord& task) { return is_operator(task) && task.unit != Unit::kCollective; }
-
-template <class Visit>
-void each_task(const Trace& trace, Visit&& visit) {
-  for (const auto& [device, tasks] : trace.tasks)
-    for (const TaskRecord& task : tasks) visit(device, task);
-}
 
 template <class Predicate>
 bool any_task(const Trace& trace, Predicate&& predicate) {
@@ -56,19 +49,6 @@ std::vector<std::pair<Key, Sum>> by_total(const std::map<Key, Sum>& sums) {
   return rows;
 }
 
-/// Of "shapes|types|formats". Shapes have quotes of their own, which the vendor's analysers cut off.
-std::array<std::string, 3> parts_of(std::string_view text) {
-  std::array<std::string, 3> parts;
-  if (text.empty()) return {"N/A", "N/A", "N/A"};
-  for (std::string& part : parts) {
-    const size_t end = text.find('|');
-    part = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  parts[0] = '"' + parts[0] + '"';
-  return parts;
-}
-
 void write_op_summary(const Trace& trace, std::ostream& out) {
   out << "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task "
          "Duration(us),"
@@ -93,7 +73,7 @@ void write_op_statistic(const Trace& trace, std::ostream& out) {
   using Key = std::tuple<int, std::string, std::string>;
   std::map<Key, Sum> sums;
   std::map<int, double> totals;
-  each_task(trace, [&](int device, const TaskRecord& task) {
+  trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
     if (!computes(task)) return;
     const double time = us(task.end - task.start);
     sums[{device, std::string(trace.text(task.type)), std::string(unit_name(task))}].add(time);
@@ -110,7 +90,7 @@ void write_op_statistic(const Trace& trace, std::ostream& out) {
 
 void write_task_time(const Trace& trace, std::ostream& out) {
   out << "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n";
-  each_task(trace, [&](int device, const TaskRecord& task) {
+  trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
     fmt::print(out, "{},{},{},{},{},{:.3f},{},{}\n", device, cell(trace.text(task.name)), unit_name(task), task.stream,
                task.number, us(task.end - task.start), moment(task.start), moment(task.end));
   });
@@ -130,7 +110,7 @@ void write_api_statistic(const Trace& trace, std::ostream& out) {
 void write_communication_statistic(const Trace& trace, std::ostream& out) {
   std::map<std::pair<int, std::string>, Sum> sums;
   std::map<int, double> totals;
-  each_task(trace, [&](int device, const TaskRecord& task) {
+  trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
     if (task.unit != Unit::kCollective) return;
     const double time = us(task.end - task.start);
     sums[{device, std::string(trace.text(task.type))}].add(time);
@@ -158,6 +138,18 @@ const Table kTables[5] = {{"op_summary", write_op_summary, has_operators},
                           {"task_time", write_task_time, has_tasks},
                           {"api_statistic", write_api_statistic, has_calls},
                           {"communication_statistic", write_communication_statistic, has_collectives}};
+
+std::array<std::string, 3> parts_of(std::string_view text) {
+  std::array<std::string, 3> parts;
+  if (text.empty()) return {"N/A", "N/A", "N/A"};
+  for (std::string& part : parts) {
+    const size_t end = text.find('|');
+    part = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  parts[0] = '"' + parts[0] + '"';
+  return parts;
+}
 
 std::string cell(std::string_view text) {
   if (text.find_first_of(",\";\n") == std::string_view::npos) return std::string(text);

@@ -3,6 +3,7 @@
 // chip know is N/A.
 #pragma once
 
+#include <array>
 #include <ostream>
 #include <string>
 
@@ -18,6 +19,8 @@ struct Table {
 /// op_summary, op_statistic, task_time, api_statistic, communication_statistic.
 extern const Table kTables[5];
 
+/// Shapes, types and formats of a record's text. Shapes have quotes of their own, which the vendor's analysers cut off.
+std::array<std::string, 3> parts_of(std::string_view text);
 /// "a,b" as a cell, with quotes where it needs them.
 std::string cell(std::string_view text);
 

@@ -139,12 +139,7 @@ class Writer {
   }
 
   void write_overlap(uint32_t device, const std::vector<TaskRecord>& tasks) {
-    Intervals computing, communication;
-    for (const TaskRecord& task : tasks) {
-      if (task.unit == Unit::kNone) continue;
-      (task.unit == Unit::kCollective ? communication : computing).push_back({task.start, task.end});
-    }
-    const Overlap found = overlap_of(std::move(computing), std::move(communication));
+    const Overlap found = overlap_of(tasks);
     describe_process(Layer::kOverlap, device, "Overlap Analysis");
     const uint32_t pid = process(Layer::kOverlap, device);
     const std::pair<const char*, const Intervals*> rows[] = {
@@ -163,7 +158,7 @@ class Writer {
   std::ostream& out_;
   std::string line_;
   bool first_ = true;
-  uint64_t flows_ = 0;
+  uint64_t flows_ = 0;  ///< the connections of Trace::each_task
 };
 
 }  // namespace

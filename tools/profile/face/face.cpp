@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "tools/profile/export/database.h"
 #include "tools/profile/export/table.h"
 #include "tools/profile/export/timeline.h"
 #include "tools/profile/face/listing.h"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string exports, analyze, output;
+  std::string exports, analyze, output, type = "text";
 };
 
 /// A file appears whole or not at all: readers wait for its name.
@@ -42,7 +43,7 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   fs::rename(part, path);
 }
 
-constexpr int kLongestWaitMs = 2000;
+constexpr int kLongestWaitMs = 1000;
 constexpr std::chrono::milliseconds kAfterListing{50};
 
 /// In a folder of torch_npu.profiler, which waits for the tables (listing.h).
@@ -50,23 +51,41 @@ bool is_of_torch(const fs::path& folder) {
   return fs::absolute(folder).parent_path().filename().string().ends_with("_ascend_pt");
 }
 
-void export_folder(const fs::path& folder) {
-  const Trace trace = read_folder(folder);
-  const fs::path place = folder / "mindstudio_profiler_output";
-  std::error_code error;
-  fs::create_directories(place, error);
-  if (error) fail(Code::kInvalidFile, "{} cannot be made: {}", place.string(), error.message());
-  const std::string time = fmt::format("{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr)));
+std::string time_of_names() { return fmt::format("{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr))); }
+
+void write_texts(const Trace& trace, const fs::path& place) {
+  const std::string time = time_of_names();
   // The timeline first: torch_npu reads all when it sees a table.
   write_file(place / fmt::format("msprof_{}.json", time), [&](std::ostream& out) { write_timeline(trace, out); });
-  const Listing listing(place);
-  size_t tasks = 0;
-  for (const auto& [device, all] : trace.tasks) tasks += all.size();
   for (const Table& table : kTables)
     if (table.has_rows(trace))
       write_file(place / fmt::format("{}_{}.csv", table.name, time),
                  [&](std::ostream& out) { table.write(trace, out); });
-  if (is_of_torch(folder) && listing.wait(kLongestWaitMs)) std::this_thread::sleep_for(kAfterListing);
+}
+
+void write_one_database(const Trace& trace, const fs::path& folder) {
+  const fs::path file = folder / fmt::format("msprof_{}.db", time_of_names());
+  fs::path part = file;
+  part += ".part";
+  fs::remove(part);
+  write_database(trace, part);
+  fs::rename(part, file);
+}
+
+void export_folder(const fs::path& folder, bool database) {
+  const Trace trace = read_folder(folder);
+  const fs::path place = database ? folder : folder / "mindstudio_profiler_output";
+  std::error_code error;
+  fs::create_directories(place, error);
+  if (error) fail(Code::kInvalidFile, "{} cannot be made: {}", place.string(), error.message());
+  database ? write_one_database(trace, folder) : write_texts(trace, place);
+  if (is_of_torch(folder)) {
+    // Whoever looked before it was all there looks again.
+    Listing(place).wait(kLongestWaitMs);
+    std::this_thread::sleep_for(kAfterListing);
+  }
+  size_t tasks = 0;
+  for (const auto& [device, all] : trace.tasks) tasks += all.size();
   fmt::print("[INFO] {} tasks, {} calls: {}\n", tasks, trace.calls.size(), place.string());
 }
 
@@ -92,7 +111,7 @@ void execute(const Options& options) {
     fail(Code::kInvalidParam,
          "nothing is asked for; say --export=on --output=PROF_…. Collecting by msprof is not built: use "
          "torch_npu.profiler or aclprofStart");
-  for (const fs::path& folder : collections_in(options.output)) export_folder(folder);
+  for (const fs::path& folder : collections_in(options.output)) export_folder(folder, options.type == "db");
 }
 
 }  // namespace
@@ -104,6 +123,8 @@ int dispatch(const std::vector<std::string>& arguments) {
   app.add_option("--export", options.exports, "on: write tables and a timeline into mindstudio_profiler_output")
       ->check(switches);
   app.add_option("--analyze", options.analyze, "on: the same")->check(switches);
+  app.add_option("--type", options.type, "text: tables and a timeline (the default); db: an SQLite file, msprof_*.db")
+      ->check(CLI::IsMember({"text", "db"}));
   app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -2,6 +2,7 @@
 #include "tools/profile/face/face.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -98,6 +99,56 @@ TEST_F(Msprof, TimelineHasArrowsThatEndAtSlices) {
   EXPECT_DOUBLE_EQ(totals["Communication(Not Overlapped)"], 2);
   EXPECT_DOUBLE_EQ(totals["Free"], 2);
   EXPECT_DOUBLE_EQ(totals["Node@aclnnAdd_Add"], 0.5);
+}
+
+TEST_F(Msprof, WritesADatabase) {
+  write_texts({"Add", "aclnnAdd_Add", "2,3|FLOAT|ND", "HcomAllReduce", "copy", "aclrtMalloc"});
+  TaskRecord add = task(1000, 2000, Unit::kVector, 1, 2);
+  add.inputs = add.outputs = 3;
+  write<TaskRecord>("device_0/data/anynpu.tasks",
+                    {task(500, 600, Unit::kNone, 5, 5), add, task(1500, 4000, Unit::kCollective, 4, 4)});
+  write<CallRecord>("host/data/anynpu.calls", {{kClock + 400, kClock + 900, 78, 6, Level::kRuntime, 0}});
+  ASSERT_EQ(run({"--export=on", "--type=db", "--output=" + folder.string()}), 0);
+  fs::path file;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".db") file = entry.path();
+  sqlite3* opened = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &opened), SQLITE_OK);
+  const auto rows = [&](const char* sql) {
+    std::vector<std::string> found;
+    sqlite3_exec(
+        opened, sql,
+        [](void* all, int columns, char** values, char**) {
+          std::string row;
+          for (int i = 0; i < columns; ++i)
+            row += (i > 0 ? " " : "") + std::string(values[i] == nullptr ? "null" : values[i]);
+          static_cast<std::vector<std::string>*>(all)->push_back(row);
+          return 0;
+        },
+        &found, nullptr);
+    return found;
+  };
+  using Rows = std::vector<std::string>;
+  EXPECT_EQ(
+      rows("SELECT startNs, endNs, value FROM TASK JOIN STRING_IDS ON taskType = id ORDER BY startNs"),
+      (Rows{"1700000000000000500 1700000000000000600 N/A", "1700000000000001000 1700000000000002000 AI_VECTOR_CORE",
+            "1700000000000001500 1700000000000004000 COMMUNICATION"}));
+  EXPECT_EQ(rows("SELECT n.value, t.value, s.value FROM COMPUTE_TASK_INFO c JOIN STRING_IDS n ON c.name = n.id JOIN "
+                 "STRING_IDS t "
+                 "ON c.opType = t.id JOIN STRING_IDS s ON c.inputShapes = s.id JOIN TASK USING (globalTaskId)"),
+            (Rows{"aclnnAdd_Add Add \"2,3\""}));
+  EXPECT_EQ(rows("SELECT value, o.endNs FROM COMMUNICATION_OP o JOIN STRING_IDS ON opName = id JOIN TASK t USING "
+                 "(connectionId)"),
+            (Rows{"HcomAllReduce 1700000000000004000"}));
+  EXPECT_EQ(
+      rows("SELECT count(*), type, value FROM CANN_API JOIN STRING_IDS ON name = id GROUP BY value ORDER BY value"),
+      (Rows{"1 20000 aclrtMalloc", "3 10000 launch"}));
+  EXPECT_EQ(
+      rows("SELECT count(*) FROM CANN_API JOIN TASK USING (connectionId) WHERE CANN_API.startNs = TASK.startNs - 500"),
+      Rows{"3"});
+  EXPECT_EQ(rows("SELECT type, sum(endNs - startNs) FROM OVERLAP_ANALYSIS GROUP BY type"),
+            (Rows{"0 1000", "1 2500", "2 2000"}));
+  sqlite3_close(opened);
 }
 
 TEST_F(Msprof, RefusesWhatItCannotRead) {

@@ -25,6 +25,15 @@ struct Trace {
   std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
   std::string_view text(uint32_t number) const;
 
+  /// visit(device, task, connection) for each task in order. A connection is a number from 1 on that leads from a call
+  /// to its task, the same in all files.
+  template <class Visit>
+  void each_task(Visit&& visit) const {
+    uint64_t connection = 0;
+    for (const auto& [device, all] : tasks)
+      for (const TaskRecord& task : all) visit(device, task, ++connection);
+  }
+
   std::vector<std::string> texts;  ///< the one of number n at n - 1
 };
 
