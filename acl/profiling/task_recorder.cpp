@@ -86,15 +86,17 @@ class Recorded final : public ops::Watch {
     record.start = start_, record.end = end;
     record.launched = launch_.time, record.launcher = launch_.thread;
     record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
-    record.bytes = bytes_of(execution.inputs) + bytes_of(execution.outputs);
     record.unit = unit_of(execution);
     const std::string_view type = type_of(execution.name.type);
     record.type = trace::number_of(type);
     // As the vendor's tables name what an aclnn function runs.
     const bool is_call = execution.name.node == execution.name.type && type.size() != execution.name.type.size();
     record.name = trace::number_of(is_call ? fmt::format("{}_{}", execution.name.node, type) : execution.name.node);
-    record.graph = trace::number_of(execution.graph);
-    record.step = static_cast<uint32_t>(execution.step);
+    const bool meets = record.unit == Unit::kCollective;
+    record.bytes = bytes_of(execution.inputs) + (meets ? 0 : bytes_of(execution.outputs));
+    record.graph = trace::number_of(meets ? execution.meeting.group : execution.graph);
+    record.step = meets ? execution.meeting.number : static_cast<uint32_t>(execution.step);
+    record.waited = execution.meeting.waited_ns;
     if (shapes_) {
       record.inputs = trace::number_of(shapes_of(execution.inputs));
       record.outputs = trace::number_of(shapes_of(execution.outputs));

@@ -45,13 +45,17 @@ void show(const Communicator& communicator, const char* what, std::span<const Sh
     see(call, buffers.send, buffers.send_bytes, "sendBuf", execution.inputs);
     see(call, buffers.recv, buffers.recv_bytes, "recvBuf", execution.outputs);
   }
+  execution.meeting.group = communicator.group().name;
+  execution.meeting.number = communicator.turns();
   ops::Observation observation(execution);
+  const int64_t waited = waited_here();
   try {
     run();
   } catch (const Error& error) {
     observation.failed(execution, error);
     throw;
   }
+  execution.meeting.waited_ns = waited_here() - waited;
   observation.finished(execution);
 }
 

@@ -64,6 +64,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   uint32_t size() const { return size_; }
   int device() const { return group_.peers[rank_].device; }
   const Group& group() const { return group_; }
+  /// Collectives that have run, the same number on all ranks where they are in the same.
+  uint32_t turns() const { return turn_.value.load(std::memory_order_relaxed); }
   const Peer& peer(uint32_t rank) const { return group_.peers[rank]; }
   Transport& transport() const { return *transport_; }
   /// How a call of so many bytes is done; the same on all ranks.

@@ -11,6 +11,8 @@
 #include <climits>
 #include <ctime>
 
+#include "device/trace/recorder.h"
+
 namespace npu::comm {
 namespace {
 
@@ -49,8 +51,33 @@ Spin Spin::for_ranks(uint32_t ranks_on_host, uint32_t processors) {
   return processors >= ranks_on_host ? Spin{2000, 50} : Spin{20, 200};
 }
 
+namespace {
+
+constinit thread_local int64_t waited = 0;
+
+/// Counted however the wait ends.
+class Wait {
+ public:
+  Wait() : start_(device::trace::on() ? device::trace::now() : 0) {}
+  ~Wait() {
+    if (start_ != 0) [[unlikely]]
+      waited += device::trace::now() - start_;
+  }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+ private:
+  const int64_t start_;
+};
+
+}  // namespace
+
+int64_t waited_here() { return waited; }
+
 void wait_until(Counter& counter, uint32_t target, const Spin& spin, void (*look_around)(void*, int64_t),
                 void* context) {
+  if (counter.reached(target)) return;
+  const Wait counted;
   for (int i = 0; i < spin.pauses; ++i) {
     if (counter.reached(target)) return;
     hwy::Pause();

@@ -38,6 +38,9 @@ struct Spin {
 void wait_until(Counter& counter, uint32_t target, const Spin& spin, void (*look_around)(void*, int64_t),
                 void* context);
 
+/// Nanoseconds that this thread has waited so while the process was profiled; for differences.
+int64_t waited_here();
+
 template <class F>
 void wait_until(Counter& counter, uint32_t target, const Spin& spin, F&& look_around) {
   wait_until(

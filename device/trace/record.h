@@ -26,15 +26,16 @@ struct TaskRecord {
   int64_t start = 0, end = 0;
   int64_t launched = 0;            ///< when the client's call queued it; 0: unknown
   uint64_t number = 0;             ///< of the task in its stream, of the node in its graph
-  uint64_t bytes = 0;              ///< of its inputs and outputs
+  uint64_t bytes = 0;              ///< of its inputs and outputs; of a collective, what the rank gives
   int32_t stream = 0, device = 0;  ///< stream 0: a graph, in the thread that asked for it
   uint32_t launcher = 0;           ///< the thread that queued it
   Unit unit = Unit::kNone;
   uint32_t type = 0, name = 0;       ///< texts: the operator's type, the client's name
   uint32_t inputs = 0, outputs = 0;  ///< texts: shapes|types|formats, as tables show them
-  uint32_t graph = 0;                ///< text: the graph it is a node of
-  uint32_t step = 0;                 ///< of that graph
-  uint64_t reserved[2] = {};
+  uint32_t graph = 0;                ///< text: the graph it is a node of, the communicator of a collective
+  uint32_t step = 0;                 ///< of that graph; the number of a collective, the same on all ranks
+  int64_t waited = 0;                ///< nanoseconds, of a collective: for other ranks
+  uint64_t reserved = 0;
 };
 static_assert(sizeof(TaskRecord) == 96);
 

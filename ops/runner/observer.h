@@ -42,6 +42,13 @@ struct Parts {
   std::vector<Place> given, results;
 };
 
+/// Of a collective: who meets.
+struct Meeting {
+  std::string group;      ///< the communicator's name
+  uint32_t number = 0;    ///< of its collectives, the same on all ranks; of messages, how many came before
+  int64_t waited_ns = 0;  ///< for other ranks; known once it has run, while the process is profiled
+};
+
 /// A task that runs.
 struct Execution {
   device::TaskName name;
@@ -56,6 +63,7 @@ struct Execution {
   std::vector<double> numbers;  ///< host numbers of floating types that the client gave; none of a graph's node
   std::vector<Seen> outputs;    ///< before it runs their elements mean nothing, nor does a shape that the data decide
 
+  Meeting meeting = {};               ///< of a collective
   Operator* op = nullptr;             ///< what runs, with its parameters; null of a graph's node, and of a collective
   const Execution* within = nullptr;  ///< the node that runs it; for observers that look inside
   std::function<Parts()> parts = {};  ///< of a fused node; raises the reason where its parts are no operators

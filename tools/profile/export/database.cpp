@@ -166,12 +166,11 @@ class Writer {
     if (task.launched != 0)
       calls_.add(task.launched, task.launched, kNode, thread(task.launcher), connection, string("launch"));
     if (task.unit == Unit::kCollective) {
-      collectives_.add(string(trace_.text(task.name)), task.start, task.end, connection,
-                       string(trace_.text(task.graph)), connection, 0, 0, string("N/A"), string("N/A"), 0,
-                       string(trace_.text(task.type)), device);
+      collectives_.add(string(name_of(trace_, task)), task.start, task.end, connection, string(trace_.text(task.graph)),
+                       connection, 0, 0, string("N/A"), string("N/A"), 0, string(trace_.text(task.type)), device);
     } else if (task.unit != Unit::kNone) {
       const auto inputs = parts_of(trace_.text(task.inputs)), outputs = parts_of(trace_.text(task.outputs));
-      operators_.add(string(trace_.text(task.name)), connection, 0, 0, string(unit_name(task)),
+      operators_.add(string(name_of(trace_, task)), connection, 0, 0, string(unit_name(task)),
                      string(trace_.text(task.type)), string(inputs[2]), string(inputs[1]), string(inputs[0]),
                      string(outputs[2]), string(outputs[1]), string(outputs[0]), string("N/A"), string("static"),
                      string("NO"));

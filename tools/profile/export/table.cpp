@@ -10,6 +10,8 @@
 #include <map>
 #include <tuple>
 
+#include "tools/profile/export/communication.h"
+
 namespace npu::profile {
 namespace {
 
@@ -62,7 +64,7 @@ void write_op_summary(const Trace& trace, std::ostream& out) {
       free_since = std::max(free_since, task.end);
       const auto inputs = parts_of(trace.text(task.inputs)), outputs = parts_of(trace.text(task.outputs));
       fmt::print(out, "{},4294967295,{},{},{},{},static,{},{},{:.3f},{:.3f},N/A,N/A,NO,{},{},{},{},{},{},N/A\n", device,
-                 task.number, task.stream, cell(trace.text(task.name)), cell(trace.text(task.type)), unit_name(task),
+                 task.number, task.stream, cell(name_of(trace, task)), cell(trace.text(task.type)), unit_name(task),
                  moment(task.start), us(task.end - task.start), us(wait), cell(inputs[0]), cell(inputs[1]),
                  cell(inputs[2]), cell(outputs[0]), cell(outputs[1]), cell(outputs[2]));
     }
@@ -91,7 +93,7 @@ void write_op_statistic(const Trace& trace, std::ostream& out) {
 void write_task_time(const Trace& trace, std::ostream& out) {
   out << "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n";
   trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
-    fmt::print(out, "{},{},{},{},{},{:.3f},{},{}\n", device, cell(trace.text(task.name)), unit_name(task), task.stream,
+    fmt::print(out, "{},{},{},{},{},{:.3f},{},{}\n", device, cell(name_of(trace, task)), unit_name(task), task.stream,
                task.number, us(task.end - task.start), moment(task.start), moment(task.end));
   });
 }
@@ -127,9 +129,6 @@ bool has_tasks(const Trace& trace) {
   return any_task(trace, [](const TaskRecord&) { return true; });
 }
 bool has_calls(const Trace& trace) { return !trace.calls.empty(); }
-bool has_collectives(const Trace& trace) {
-  return any_task(trace, [](const TaskRecord& task) { return task.unit == Unit::kCollective; });
-}
 
 }  // namespace
 

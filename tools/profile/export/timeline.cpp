@@ -112,7 +112,7 @@ class Writer {
   void write_task(uint32_t pid, const TaskRecord& task) {
     const uint64_t flow = ++flows_;
     slice(
-        trace_.text(task.name), pid, static_cast<uint64_t>(task.stream), task.start, task.end,
+        name_of(trace_, task), pid, static_cast<uint64_t>(task.stream), task.start, task.end,
         fmt::format(
             R"("Model Id":4294967295,"Task Type":"{}","Stream Id":{},"Task Id":{},"Batch Id":0,"Subtask Id":4294967295,"connection_id":{})",
             unit_name(task), task.stream, task.number, flow));
@@ -133,7 +133,7 @@ class Writer {
       if (streams.insert(task.stream).second)
         describe_row(pid, static_cast<uint64_t>(task.stream),
                      fmt::format("Group of stream {} Communication", task.stream));
-      slice(trace_.text(task.name), pid, static_cast<uint64_t>(task.stream), task.start, task.end,
+      slice(name_of(trace_, task), pid, static_cast<uint64_t>(task.stream), task.start, task.end,
             fmt::format(R"("connection_id":0,"model id":4294967295,"count":0,"size":{})", task.bytes));
     }
   }

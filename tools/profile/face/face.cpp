@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "tools/profile/export/communication.h"
 #include "tools/profile/export/database.h"
 #include "tools/profile/export/table.h"
 #include "tools/profile/export/timeline.h"
@@ -41,6 +42,12 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
            path.string());
   }
   fs::rename(part, path);
+}
+
+void make_folder(const fs::path& place) {
+  std::error_code error;
+  fs::create_directories(place, error);
+  if (error) fail(Code::kInvalidFile, "{} cannot be made: {}", place.string(), error.message());
 }
 
 constexpr int kLongestWaitMs = 1000;
@@ -75,9 +82,7 @@ void write_one_database(const Trace& trace, const fs::path& folder) {
 void export_folder(const fs::path& folder, bool database) {
   const Trace trace = read_folder(folder);
   const fs::path place = database ? folder : folder / "mindstudio_profiler_output";
-  std::error_code error;
-  fs::create_directories(place, error);
-  if (error) fail(Code::kInvalidFile, "{} cannot be made: {}", place.string(), error.message());
+  make_folder(place);
   database ? write_one_database(trace, folder) : write_texts(trace, place);
   if (is_of_torch(folder)) {
     // Whoever looked before it was all there looks again.
@@ -87,6 +92,22 @@ void export_folder(const fs::path& folder, bool database) {
   size_t tasks = 0;
   for (const auto& [device, all] : trace.tasks) tasks += all.size();
   fmt::print("[INFO] {} tasks, {} calls: {}\n", tasks, trace.calls.size(), place.string());
+}
+
+/// What collectives took, into the folder analyze.
+void analyze_folder(const fs::path& folder, bool database) {
+  const Trace trace = read_folder(folder);
+  if (!has_collectives(trace)) {
+    fmt::print("[INFO] nothing to analyze, no collective ran: {}\n", folder.string());
+    return;
+  }
+  if (database)
+    fail(Code::kFeatureUnsupported,
+         "--analyze=on with --type=db is not built; leave --type out for communication.json");
+  const fs::path place = folder / "analyze";
+  make_folder(place);
+  write_file(place / "communication.json", [&](std::ostream& out) { write_communication(trace, out); });
+  fmt::print("[INFO] {}\n", place.string());
 }
 
 /// `output` itself, or the collections in it.
@@ -111,7 +132,11 @@ void execute(const Options& options) {
     fail(Code::kInvalidParam,
          "nothing is asked for; say --export=on --output=PROF_…. Collecting by msprof is not built: use "
          "torch_npu.profiler or aclprofStart");
-  for (const fs::path& folder : collections_in(options.output)) export_folder(folder, options.type == "db");
+  const bool database = options.type == "db";
+  for (const fs::path& folder : collections_in(options.output)) {
+    if (options.exports == "on") export_folder(folder, database);
+    if (options.analyze == "on") analyze_folder(folder, database);
+  }
 }
 
 }  // namespace
@@ -122,7 +147,8 @@ int dispatch(const std::vector<std::string>& arguments) {
   const auto switches = CLI::IsMember({"on", "off"});
   app.add_option("--export", options.exports, "on: write tables and a timeline into mindstudio_profiler_output")
       ->check(switches);
-  app.add_option("--analyze", options.analyze, "on: the same")->check(switches);
+  app.add_option("--analyze", options.analyze, "on: write what collectives took into analyze/communication.json")
+      ->check(switches);
   app.add_option("--type", options.type, "text: tables and a timeline (the default); db: an SQLite file, msprof_*.db")
       ->check(CLI::IsMember({"text", "db"}));
   app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();

@@ -48,7 +48,8 @@ TEST_F(Msprof, ExportsTables) {
       "0,4294967295,0,3,\"a \"\"name\"\", "
       "quoted\",Add,static,AI_VECTOR_CORE,1700000000000005.000,1.000,1.500,N/A,N/A,NO,"
       "N/A,N/A,N/A,N/A,N/A,N/A,N/A\n"
-      "0,4294967295,0,3,HcomAllReduce,HcomAllReduce,static,COMMUNICATION,1700000000000006.000,2.000,0.000,N/A,N/A,NO,"
+      "0,4294967295,0,3,HcomAllReduce__000_0_1,HcomAllReduce,static,COMMUNICATION,1700000000000006.000,2.000,0.000,N/"
+      "A,N/A,NO,"
       "N/A,N/A,N/A,N/A,N/A,N/A,N/A\n");
   EXPECT_EQ(
       exported("op_statistic_"),
@@ -101,6 +102,35 @@ TEST_F(Msprof, TimelineHasArrowsThatEndAtSlices) {
   EXPECT_DOUBLE_EQ(totals["Node@aclnnAdd_Add"], 0.5);
 }
 
+TEST_F(Msprof, TellsWhatCollectivesTook) {
+  write_texts({"HcomAllReduce", "hcom_all_reduce", "group", "hcom_recv"});
+  TaskRecord reduce = task(1'000'000, 3'000'000, Unit::kCollective, 1, 2);
+  reduce.graph = 3, reduce.step = 7, reduce.bytes = 4'000'000, reduce.waited = 1'500'000;
+  TaskRecord message = task(4'000'000, 4'500'000, Unit::kCollective, 4, 4),
+             another = task(5'000'000, 5'500'000, Unit::kCollective, 4, 4);
+  message.graph = another.graph = 3, message.step = another.step = 8;
+  write<TaskRecord>("device_0/data/anynpu.tasks", {reduce, message, another});
+  ASSERT_EQ(run({"--analyze=on", "--output=" + folder.string()}), 0);
+  const nlohmann::json all = nlohmann::json::parse(read(folder / "analyze/communication.json"));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : all.items()) names.push_back(name);
+  ASSERT_EQ(names, (std::vector<std::string>{"hcom_allReduce__247_7_1@group", "hcom_receive__247_8_1@group",
+                                             "hcom_receive__247_8_2@group"}));
+  const nlohmann::json& time = all[names[0]]["Communication Time Info"];
+  EXPECT_EQ(time["Start Timestamp(us)"].get<double>(), 1'700'000'000'001'000.0);
+  EXPECT_EQ(time["Elapse Time(ms)"].get<double>(), 2);
+  EXPECT_EQ(time["Wait Time(ms)"].get<double>(), 1.5);
+  EXPECT_EQ(time["Transit Time(ms)"].get<double>(), 0.5);
+  EXPECT_EQ(time["Wait Time Ratio"].get<double>(), 0.75);
+  EXPECT_EQ(all[names[0]]["Communication Bandwidth Info"]["HCCS"]["Bandwidth(GB/s)"].get<double>(), 8);
+  EXPECT_FALSE(fs::exists(folder / "mindstudio_profiler_output"));
+  CaptureStderr();
+  EXPECT_EQ(run({"--analyze=on", "--type=db", "--output=" + folder.string()}), 1);
+  EXPECT_NE(GetCapturedStderr().find("not built"), std::string::npos);
+  write<TaskRecord>("device_0/data/anynpu.tasks", {task(1, 2, Unit::kVector, 1, 1)});
+  EXPECT_EQ(run({"--analyze=on", "--type=db", "--output=" + folder.string()}), 0);
+}
+
 TEST_F(Msprof, WritesADatabase) {
   write_texts({"Add", "aclnnAdd_Add", "2,3|FLOAT|ND", "HcomAllReduce", "copy", "aclrtMalloc"});
   TaskRecord add = task(1000, 2000, Unit::kVector, 1, 2);
@@ -139,7 +169,7 @@ TEST_F(Msprof, WritesADatabase) {
             (Rows{"aclnnAdd_Add Add \"2,3\""}));
   EXPECT_EQ(rows("SELECT value, o.endNs FROM COMMUNICATION_OP o JOIN STRING_IDS ON opName = id JOIN TASK t USING "
                  "(connectionId)"),
-            (Rows{"HcomAllReduce 1700000000000004000"}));
+            (Rows{"HcomAllReduce__000_0_1 1700000000000004000"}));
   EXPECT_EQ(
       rows("SELECT count(*), type, value FROM CANN_API JOIN STRING_IDS ON name = id GROUP BY value ORDER BY value"),
       (Rows{"1 20000 aclrtMalloc", "3 10000 launch"}));

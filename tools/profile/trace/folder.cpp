@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/trace/folder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -116,6 +119,21 @@ std::string name_of(const Trace& found, const CallRecord& call) {
   std::string name(found.text(call.name));
   if (call.level == trace::Level::kWorkspace) name += "GetWorkspaceSize";
   return name;
+}
+
+std::string name_of(const Trace& found, const TaskRecord& task) {
+  const std::string_view name = found.text(task.name);
+  if (task.unit != trace::Unit::kCollective) return std::string(name);
+  std::string joined(name.substr(0, name.find('_') + 1));  // hcom_ of hcom_all_reduce
+  bool starts = false;
+  for (const char c : name.substr(joined.size())) {
+    if (c != '_') joined += starts ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    starts = c == '_';
+  }
+  if (joined == "hcom_recv") joined = "hcom_receive";
+  uint32_t digits = 0;
+  for (const char c : found.text(task.graph)) digits = (digits * 31 + static_cast<unsigned char>(c)) % 1000;
+  return fmt::format("{}__{:03}_{}_1", joined, digits, task.step);
 }
 
 std::string_view unit_name(const TaskRecord& task) {

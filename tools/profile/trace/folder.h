@@ -45,6 +45,9 @@ Trace read_folder(const std::filesystem::path& folder);
 
 /// A name of a call as the vendor's tables have it.
 std::string name_of(const Trace& trace, const CallRecord& call);
+/// The client's name of a task; of a collective as the vendor's tools match it between ranks, hcom_allReduce__{three
+/// digits of the communicator}_{number}_1.
+std::string name_of(const Trace& trace, const TaskRecord& task);
 /// AI_CORE, AI_VECTOR_CORE, MIX_AIC, COMMUNICATION; N/A of a copy or a wait.
 std::string_view unit_name(const TaskRecord& task);
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What profiles of several ranks tell of collectives: the same names on all ranks, and who waited for whom."""
+
+import json
+
+import pytest
+import torch_ranks
+
+STEPS, SIZE, LATE_MS = 2, 2, 300
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """The tables of each rank."""
+    place = tmp_path_factory.mktemp("profile")
+    for text in torch_ranks.ranks(SIZE, "torch_profile.py", place):
+        assert "[ERROR]" not in text, text
+    found = {}
+    for folder in place.glob("*_ascend_pt"):
+        (info,) = folder.glob("profiler_info_*.json")
+        found[int(info.stem.rpartition("_")[2])] = folder / "ASCEND_PROFILER_OUTPUT"
+    return [found[rank] for rank in range(SIZE)]
+
+
+def collectives(folder):
+    """{step: {name: times}}."""
+    steps = json.loads((folder / "communication.json").read_text())
+    return {
+        step: {
+            name: one["Communication Time Info"]
+            for name, one in kinds["collective"].items()
+            if name.startswith("hcom_")
+        }
+        for step, kinds in steps.items()
+    }
+
+
+@pytest.mark.promise("profiles of several ranks tell how long each collective took and waited for others")
+def test_ranks_tell_who_waited(folders):
+    prompt, late = map(collectives, folders)
+    assert len(prompt) == STEPS
+    assert [sorted(step) for step in prompt.values()] == [sorted(step) for step in late.values()]
+    for step, ours in prompt.items():
+        assert any(name.startswith("hcom_allReduce__") for name in ours), ours
+        waited, came = (sum(one["Wait Time(ms)"] for one in times.values()) for times in (ours, late[step]))
+        # Rank 1 comes so much later; what else a busy machine adds is not bounded.
+        assert waited > 0.5 * LATE_MS and waited > came, (waited, came)
+        for one in ours.values():
+            assert one["Transit Time(ms)"] == pytest.approx(one["Elapse Time(ms)"] - one["Wait Time(ms)"], abs=1e-6)
+            assert one["Transit Time(ms)"] >= 0
+
+
+def test_timelines_have_a_row_of_collectives(folders):
+    for folder in folders:
+        events = json.loads((folder / "trace_view.json").read_text())
+        rows = {event["pid"]: event["args"]["name"] for event in events if event.get("name") == "process_name"}
+        names = {
+            event["name"] for event in events if rows.get(event.get("pid")) == "Communication" and event["ph"] == "X"
+        }
+        assert any(name.startswith("hcom_allReduce__") for name in names), names
+        assert any(event.get("name") == "Communication(Not Overlapped)" and event["ph"] == "X" for event in events)
