@@ -79,7 +79,7 @@ std::string info(const std::vector<int>& devices) {
     chips.push_back(
         fmt::format(R"({{"id":{},"ai_core_num":{},"aiv_num":{}}})", device, soc.ai_cores, soc.vector_cores));
   return fmt::format(
-      R"({{"version":"1.0","pid":"{}","hostname":"AnyNPU","devices":"{}","CPU":[{{"Id":0,"Name":"software NPU","Frequency":"1000",)"
+      R"({{"version":"1.0","pid":"{}","devices":"{}","CPU":[{{"Id":0,"Name":"software NPU","Frequency":"1000",)"
       R"("Logical_CPU_Count":{}}}],"DeviceInfo":[{}],"soc":"{}","anynpu_format":{}}})",
       getpid(), fmt::join(devices, ","), usable_cores(), fmt::join(chips, ","), soc.name, trace::kFormat);
 }

@@ -9,7 +9,6 @@
 namespace npu::profile {
 namespace {
 
-using device::trace::Unit;
 using nlohmann::json;
 
 double milliseconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e6; }
@@ -50,15 +49,14 @@ json bandwidth_info(const TaskRecord& task) {
 }  // namespace
 
 bool has_collectives(const Trace& trace) {
-  return std::ranges::any_of(trace.tasks, [](const auto& one) {
-    return std::ranges::any_of(one.second, [](const TaskRecord& task) { return task.unit == Unit::kCollective; });
-  });
+  return std::ranges::any_of(trace.tasks,
+                             [](const auto& one) { return std::ranges::any_of(one.second, is_collective); });
 }
 
 void write_communication(const Trace& trace, std::ostream& out) {
   json all = json::object();
   trace.each_task([&](int, const TaskRecord& task, uint64_t) {
-    if (task.unit != Unit::kCollective) return;
+    if (!is_collective(task)) return;
     std::string name = name_of(trace, task);
     const std::string base = name.substr(0, name.size() - 1);
     // Messages between two collectives have one number; their last one tells them apart.

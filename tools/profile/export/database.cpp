@@ -17,7 +17,6 @@ namespace npu::profile {
 namespace {
 
 using device::trace::Level;
-using device::trace::Unit;
 
 constexpr int64_t kNone = 4294967295;  // of models and contexts, where there is none
 
@@ -87,6 +86,8 @@ class Database {
     void bind(int column, Number value) {
       database_.check(sqlite3_bind_int64(statement_.get(), column, static_cast<int64_t>(value)));
     }
+    /// What nobody has measured.
+    void bind(int column, std::nullptr_t) { database_.check(sqlite3_bind_null(statement_.get(), column)); }
     void bind(int column, std::string_view text) {
       database_.check(
           sqlite3_bind_text(statement_.get(), column, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
@@ -165,12 +166,13 @@ class Writer {
                task.stream, task.number, kNone);
     if (task.launched != 0)
       calls_.add(task.launched, task.launched, kNode, thread(task.launcher), connection, string("launch"));
-    if (task.unit == Unit::kCollective) {
+    if (is_collective(task)) {
       collectives_.add(string(name_of(trace_, task)), task.start, task.end, connection, string(trace_.text(task.graph)),
-                       connection, 0, 0, string("N/A"), string("N/A"), 0, string(trace_.text(task.type)), device);
-    } else if (task.unit != Unit::kNone) {
+                       connection, nullptr, nullptr, string("N/A"), string("N/A"), nullptr,
+                       string(trace_.text(task.type)), device);
+    } else if (computes(task)) {
       const auto inputs = parts_of(trace_.text(task.inputs)), outputs = parts_of(trace_.text(task.outputs));
-      operators_.add(string(name_of(trace_, task)), connection, 0, 0, string(unit_name(task)),
+      operators_.add(string(name_of(trace_, task)), connection, nullptr, nullptr, string(unit_name(task)),
                      string(trace_.text(task.type)), string(inputs[2]), string(inputs[1]), string(inputs[0]),
                      string(outputs[2]), string(outputs[1]), string(outputs[0]), string("N/A"), string("static"),
                      string("NO"));

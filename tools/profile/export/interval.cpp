@@ -46,11 +46,10 @@ Overlap overlap_of(Intervals computing, Intervals communication) {
 }
 
 Overlap overlap_of(const std::vector<TaskRecord>& tasks) {
-  using device::trace::Unit;
   Intervals computing, communication;
   for (const TaskRecord& task : tasks) {
-    if (task.unit == Unit::kNone) continue;
-    (task.unit == Unit::kCollective ? communication : computing).push_back({task.start, task.end});
+    if (computes(task)) computing.push_back({task.start, task.end});
+    if (is_collective(task)) communication.push_back({task.start, task.end});
   }
   return overlap_of(std::move(computing), std::move(communication));
 }

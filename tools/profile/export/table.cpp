@@ -5,7 +5,6 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -19,11 +18,8 @@ using device::trace::Level;
 using device::trace::Unit;
 
 double us(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
-/// A time since 1970, which a double has not the digits for.
-std::string moment(int64_t nanoseconds) { return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000); }
 
 bool is_operator(const TaskRecord& task) { return task.unit != Unit::kNone; }
-bool computes(const TaskRecord& task) { return is_operator(task) && task.unit != Unit::kCollective; }
 
 template <class Predicate>
 bool any_task(const Trace& trace, Predicate&& predicate) {
@@ -65,7 +61,7 @@ void write_op_summary(const Trace& trace, std::ostream& out) {
       const auto inputs = parts_of(trace.text(task.inputs)), outputs = parts_of(trace.text(task.outputs));
       fmt::print(out, "{},4294967295,{},{},{},{},static,{},{},{:.3f},{:.3f},N/A,N/A,NO,{},{},{},{},{},{},N/A\n", device,
                  task.number, task.stream, cell(name_of(trace, task)), cell(trace.text(task.type)), unit_name(task),
-                 moment(task.start), us(task.end - task.start), us(wait), cell(inputs[0]), cell(inputs[1]),
+                 microseconds(task.start), us(task.end - task.start), us(wait), cell(inputs[0]), cell(inputs[1]),
                  cell(inputs[2]), cell(outputs[0]), cell(outputs[1]), cell(outputs[2]));
     }
   }
@@ -94,7 +90,7 @@ void write_task_time(const Trace& trace, std::ostream& out) {
   out << "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n";
   trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
     fmt::print(out, "{},{},{},{},{},{:.3f},{},{}\n", device, cell(name_of(trace, task)), unit_name(task), task.stream,
-               task.number, us(task.end - task.start), moment(task.start), moment(task.end));
+               task.number, us(task.end - task.start), microseconds(task.start), microseconds(task.end));
   });
 }
 
@@ -113,7 +109,7 @@ void write_communication_statistic(const Trace& trace, std::ostream& out) {
   std::map<std::pair<int, std::string>, Sum> sums;
   std::map<int, double> totals;
   trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
-    if (task.unit != Unit::kCollective) return;
+    if (!is_collective(task)) return;
     const double time = us(task.end - task.start);
     sums[{device, std::string(trace.text(task.type))}].add(time);
     totals[device] += time;

@@ -15,7 +15,6 @@ namespace npu::profile {
 namespace {
 
 using device::trace::Level;
-using device::trace::Unit;
 
 /// Layers of the vendor's timelines: part of a process' number there, and the order of its rows.
 enum class Layer : uint32_t { kCann = 7, kHardware = 14, kCommunication = 17, kOverlap = 19 };
@@ -23,11 +22,6 @@ constexpr uint32_t kHost = 31;
 
 std::string json(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-/// Microseconds with three decimals; whole numbers, as a double has not the digits of a time since 1970.
-std::string microseconds(int64_t nanoseconds) {
-  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
 
 class Writer {
@@ -124,17 +118,17 @@ class Writer {
   }
 
   void write_communication(uint32_t device, const std::vector<TaskRecord>& tasks) {
-    if (std::ranges::none_of(tasks, [](const TaskRecord& task) { return task.unit == Unit::kCollective; })) return;
+    if (std::ranges::none_of(tasks, is_collective)) return;
     describe_process(Layer::kCommunication, device, "Communication");
     const uint32_t pid = process(Layer::kCommunication, device);
     std::set<int32_t> streams;
     for (const TaskRecord& task : tasks) {
-      if (task.unit != Unit::kCollective) continue;
+      if (!is_collective(task)) continue;
       if (streams.insert(task.stream).second)
         describe_row(pid, static_cast<uint64_t>(task.stream),
                      fmt::format("Group of stream {} Communication", task.stream));
       slice(name_of(trace_, task), pid, static_cast<uint64_t>(task.stream), task.start, task.end,
-            fmt::format(R"("connection_id":0,"model id":4294967295,"count":0,"size":{})", task.bytes));
+            fmt::format(R"("model id":4294967295,"size":{})", task.bytes));
     }
   }
 

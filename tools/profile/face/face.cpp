@@ -31,17 +31,22 @@ struct Options {
 };
 
 /// A file appears whole or not at all: readers wait for its name.
-void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
+void appear(const fs::path& path, const std::function<void(const fs::path& part)>& write) {
   fs::path part = path;
   part += ".part";
-  {
+  fs::remove(part);
+  write(part);
+  fs::rename(part, path);
+}
+
+void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
+  appear(path, [&](const fs::path& part) {
     std::ofstream file(part);
     write(file);
     if (!file.flush())
       fail(Code::kInvalidFile, "{} could not be written; is the disk full, or the folder another user's?",
            path.string());
-  }
-  fs::rename(part, path);
+  });
 }
 
 void make_folder(const fs::path& place) {
@@ -70,20 +75,14 @@ void write_texts(const Trace& trace, const fs::path& place) {
                  [&](std::ostream& out) { table.write(trace, out); });
 }
 
-void write_one_database(const Trace& trace, const fs::path& folder) {
-  const fs::path file = folder / fmt::format("msprof_{}.db", time_of_names());
-  fs::path part = file;
-  part += ".part";
-  fs::remove(part);
-  write_database(trace, part);
-  fs::rename(part, file);
-}
-
-void export_folder(const fs::path& folder, bool database) {
-  const Trace trace = read_folder(folder);
+void export_folder(const Trace& trace, const fs::path& folder, bool database) {
   const fs::path place = database ? folder : folder / "mindstudio_profiler_output";
   make_folder(place);
-  database ? write_one_database(trace, folder) : write_texts(trace, place);
+  if (database)
+    appear(place / fmt::format("msprof_{}.db", time_of_names()),
+           [&](const fs::path& part) { write_database(trace, part); });
+  else
+    write_texts(trace, place);
   if (is_of_torch(folder)) {
     // Whoever looked before it was all there looks again.
     Listing(place).wait(kLongestWaitMs);
@@ -95,8 +94,7 @@ void export_folder(const fs::path& folder, bool database) {
 }
 
 /// What collectives took, into the folder analyze.
-void analyze_folder(const fs::path& folder, bool database) {
-  const Trace trace = read_folder(folder);
+void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
   if (!has_collectives(trace)) {
     fmt::print("[INFO] nothing to analyze, no collective ran: {}\n", folder.string());
     return;
@@ -134,8 +132,9 @@ void execute(const Options& options) {
          "torch_npu.profiler or aclprofStart");
   const bool database = options.type == "db";
   for (const fs::path& folder : collections_in(options.output)) {
-    if (options.exports == "on") export_folder(folder, database);
-    if (options.analyze == "on") analyze_folder(folder, database);
+    const Trace trace = read_folder(folder);
+    if (options.exports == "on") export_folder(trace, folder, database);
+    if (options.analyze == "on") analyze_folder(trace, folder, database);
   }
 }
 

@@ -94,7 +94,6 @@ Trace read_folder(const fs::path& folder) {
   const fs::path start = folder / "host/start_info";
   const nlohmann::json begun = read_json(start);
   Trace found;
-  found.folder = folder;
   found.process = static_cast<uint32_t>(number(info, "pid", folder / "host/info.json"));
   found.begin = number(begun, "collectionTimeBegin", start) * 1000;
   const int64_t shift = found.begin - number(begun, "clockMonotonicRaw", start);
@@ -115,6 +114,10 @@ std::string_view Trace::text(uint32_t number) const {
   return number == 0 || number > texts.size() ? std::string_view() : std::string_view(texts[number - 1]);
 }
 
+std::string microseconds(int64_t nanoseconds) {
+  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+}
+
 std::string name_of(const Trace& found, const CallRecord& call) {
   std::string name(found.text(call.name));
   if (call.level == trace::Level::kWorkspace) name += "GetWorkspaceSize";
@@ -123,7 +126,7 @@ std::string name_of(const Trace& found, const CallRecord& call) {
 
 std::string name_of(const Trace& found, const TaskRecord& task) {
   const std::string_view name = found.text(task.name);
-  if (task.unit != trace::Unit::kCollective) return std::string(name);
+  if (!is_collective(task)) return std::string(name);
   std::string joined(name.substr(0, name.find('_') + 1));  // hcom_ of hcom_all_reduce
   bool starts = false;
   for (const char c : name.substr(joined.size())) {

@@ -18,7 +18,6 @@ using device::trace::TaskRecord;
 
 /// Records in the order of their starts. Times are nanoseconds since 1970, of the clock that people read.
 struct Trace {
-  std::filesystem::path folder;
   uint32_t process = 0;
   int64_t begin = 0;  ///< of the collection
   std::vector<CallRecord> calls;
@@ -42,6 +41,12 @@ bool is_collection(const std::filesystem::path& folder);
 /// Raises npu::Error for a folder that is none, or of another version. Records that a dying process left open are
 /// dropped.
 Trace read_folder(const std::filesystem::path& folder);
+
+/// Microseconds with three decimals, in whole numbers: a double has not the digits of a time since 1970.
+std::string microseconds(int64_t nanoseconds);
+/// Whether it meets other ranks, or computes; copies and waits do neither.
+inline bool is_collective(const TaskRecord& task) { return task.unit == device::trace::Unit::kCollective; }
+inline bool computes(const TaskRecord& task) { return task.unit != device::trace::Unit::kNone && !is_collective(task); }
 
 /// A name of a call as the vendor's tables have it.
 std::string name_of(const Trace& trace, const CallRecord& call);
