@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -97,10 +99,9 @@ class Recorded final : public ops::Watch {
     record.graph = trace::number_of(meets ? execution.meeting.group : execution.graph);
     record.step = meets ? execution.meeting.number : static_cast<uint32_t>(execution.step);
     record.waited = execution.meeting.waited_ns;
-    if (shapes_) {
-      record.inputs = trace::number_of(shapes_of(execution.inputs));
-      record.outputs = trace::number_of(shapes_of(execution.outputs));
-    }
+    record.call = launch_.call;
+    if (shapes_ || meets) record.inputs = trace::number_of(shapes_of(execution.inputs));
+    if (shapes_) record.outputs = trace::number_of(shapes_of(execution.outputs));
     trace::add(record);
   }
 
@@ -109,10 +110,40 @@ class Recorded final : public ops::Watch {
   trace::Launch launch_;
 };
 
+class Recorder final : public ops::Observer {
+ public:
+  std::unique_ptr<ops::Watch> start(const ops::Execution& execution) override {
+    return std::make_unique<Recorded>(shapes, execution);
+  }
+  std::atomic<bool> shapes{false};
+};
+
+struct Leases {
+  std::mutex mutex;
+  int all = 0, with_shapes = 0;
+  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+};
+// Never destroyed: tasks may run until the process is gone.
+Leases& leases() {
+  static Leases& instance = *new Leases;
+  return instance;
+}
+
+/// Those who come and go are counted; the observer is there while one is.
+void count(int change, bool shapes) {
+  Leases& all = leases();
+  const std::lock_guard lock(all.mutex);
+  const bool was = all.all > 0;
+  all.all += change;
+  if (shapes) all.with_shapes += change;
+  all.recorder->shapes = all.with_shapes > 0;
+  if (!was) ops::add_observer(all.recorder);
+  if (all.all == 0) ops::remove_observer(*all.recorder);
+}
+
 }  // namespace
 
-std::unique_ptr<ops::Watch> TaskRecorder::start(const ops::Execution& execution) {
-  return std::make_unique<Recorded>(shapes_, execution);
-}
+TaskLease::TaskLease(bool shapes) : shapes_(shapes) { count(1, shapes_); }
+TaskLease::~TaskLease() { count(-1, shapes_); }
 
 }  // namespace npu::acl

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profilers: torch_npu's shows the NPU, in the files that its viewer reads; torch's shows the CPU side, and says in
-one line what is missing."""
+"""Profilers show the NPU: torch_npu's in the files that its viewer reads, torch's in its own, and PROFILING_MODE for a
+program that asks for nothing."""
 
 import collections
 import csv
 import json
 import os
-import re
 import sqlite3
 import subprocess
 import sys
 
 import pytest
+from anynpu.library import place
 
-LINE = "[WARNING] anynpu: torch.profiler on the NPU ("
-
-# One step of a small model under each profiler; what it saw comes out as JSON, a line on stderr closes each.
+# One step of a small model under each profiler; what it saw comes out as JSON.
 PROGRAM = """
 import json, sys, torch
 from torch.profiler import ProfilerActivity as A
@@ -37,7 +35,8 @@ for name, make in profilers.items():
         step()
     events = seen.function_events if name == "autograd" else seen.events()
     found[name] = [[e.name, e.input_shapes, e.cpu_time_total > 0] for e in events if e.name in wanted]
-    print("end of", name, file=sys.stderr, flush=True)
+    if name == "all" and len(sys.argv) > 2:
+        seen.export_chrome_trace(sys.argv[2])
 print(json.dumps(found))
 """
 
@@ -73,21 +72,48 @@ def run(program, *arguments, log):
     return done
 
 
-def told(stderr):
-    """How often each part of a program was told what is missing."""
-    parts = re.split(r"end of (\w+)\n", stderr)
-    return {name: part.count(LINE) for part, name in zip(parts[::2], parts[1::2], strict=False)}
-
-
-@pytest.mark.promise("profilers record the CPU side, and say that the NPU's is missing")
-def test_torch_records_the_cpu_side_as_without_an_npu(tmp_path):
-    on_npu = run(PROGRAM, "npu", log=tmp_path / "npu")
+@pytest.mark.promise("torch.profiler shows the NPU's operators and which calls of PyTorch they are of")
+def test_torch_records_the_npu_and_the_cpu_side_as_without_one(tmp_path):
+    on_npu = run(PROGRAM, "npu", tmp_path / "trace.json", log=tmp_path / "npu")
     on_cpu = run(PROGRAM, "cpu", log=tmp_path / "cpu")
     seen = json.loads(on_npu.stdout.splitlines()[-1])
     assert seen == json.loads(on_cpu.stdout.splitlines()[-1])
     assert all(len(events) == 4 for events in seen.values()), seen
-    # By default the NPU's activities are asked for, too.
-    assert told(on_npu.stderr) == {"cpu": 0, "autograd": 0, "all": 1}, on_npu.stderr
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    kernels = {event["name"] for event in events if event.get("cat") == "kernel"}
+    assert {"aclnnMatmul_Matmul", "aclnnRelu_Relu", "aclnnReduceSum_ReduceSum"} <= kernels, kernels
+    # An arrow of the trace leads from the thread of each call of PyTorch to its kernels.
+    starts = {event["id"] for event in events if (event.get("cat"), event["ph"]) == ("ac2g", "s")}
+    ends = {event["id"] for event in events if (event.get("cat"), event["ph"]) == ("ac2g", "f")}
+    assert starts == ends and len(starts) >= 5, f"{starts} and {ends}"
+
+
+OF_ITSELF = """
+import torch
+x = torch.randn(8, 8, device="npu")
+torch.nn.functional.gelu(x @ x)
+torch.npu.synchronize()
+"""
+
+
+@pytest.mark.promise("PROFILING_MODE records a program that knows nothing of it")
+def test_the_environment_records_a_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROFILING_MODE", "true")
+    monkeypatch.setenv("PROFILING_OPTIONS", json.dumps({"output": str(tmp_path / "made"), "l2": "on"}))
+    told = run(OF_ITSELF, log=tmp_path / "log").stderr
+    assert told.count("l2 ask for counters of the chip") == 1, told
+    (folder,) = (tmp_path / "made").iterdir()
+    assert f"msprof --export=on --output={folder}" in told, told
+    subprocess.run([place.home() / "tools/profiler/bin/msprof", "--export=on", f"--output={folder}"], check=True)
+    (summary,) = folder.rglob("op_summary_*.csv")
+    assert {"Matmul", "Gelu"} <= {one["OP Type"] for one in rows(summary.parent, summary.name)}
+
+
+def test_options_that_cannot_be_read_cost_the_records_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROFILING_MODE", "true")
+    monkeypatch.setenv("PROFILING_OPTIONS", "output=/tmp")
+    told = run(OF_ITSELF, log=tmp_path / "log").stderr
+    assert told.count("nothing is recorded: PROFILING_OPTIONS is no JSON object") == 1, told
 
 
 def rows(folder, name):
