@@ -36,12 +36,39 @@ Unit unit_of(const ops::Execution& execution) {
 }
 
 /// "aclnnInplaceAdd" is the operator Add.
-std::string_view type_of(std::string_view name) {
+std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"aclnn", "Inplace"})
     if (name.size() > prefix.size() && name.starts_with(prefix) &&
         std::isupper(static_cast<unsigned char>(name[prefix.size()])))
       name.remove_prefix(prefix.size());
   return name;
+}
+
+/// What the vendor's tables, and those who read them, call the products and convolutions of aclnn functions, where a
+/// tensor has more dimensions than `rank` and where it has not.
+struct Product {
+  std::string_view op;
+  size_t rank;
+  std::string_view above, below;
+};
+constexpr std::array kProducts{Product{"addmm", 9, "", "MatMulV2"},
+                               Product{"mm", 9, "", "MatMulV2"},
+                               Product{"mv", 9, "", "MatMulV2"},
+                               Product{"addmv", 9, "", "MatMulV2"},
+                               Product{"matmul", 2, "BatchMatMulV2", "MatMulV2"},
+                               Product{"batch_matmul", 9, "", "BatchMatMulV2"},
+                               Product{"baddbmm", 9, "", "BatchMatMulV2"},
+                               Product{"convolution", 4, "Conv3D", "Conv2D"},
+                               Product{"depthwise_convolution", 9, "", "DepthwiseConv2D"}};
+
+std::string_view type_of(const ops::Execution& execution) {
+  const std::string_view own = without_prefix(execution.name.type);
+  if (execution.op == nullptr || own.size() == execution.name.type.size()) return own;
+  const auto* const product = std::ranges::find(kProducts, execution.op->def->name, &Product::op);
+  if (product == kProducts.end()) return own;
+  const bool above =
+      std::ranges::any_of(execution.inputs, [&](const ops::Seen& one) { return one.tensor.rank() > product->rank; });
+  return above ? product->above : product->below;
 }
 
 uint64_t bytes_of(const std::vector<ops::Seen>& all) {
@@ -89,10 +116,10 @@ class Recorded final : public ops::Watch {
     record.launched = launch_.time, record.launcher = launch_.thread;
     record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
     record.unit = unit_of(execution);
-    const std::string_view type = type_of(execution.name.type);
+    const std::string_view type = type_of(execution);
     record.type = trace::number_of(type);
     // As the vendor's tables name what an aclnn function runs.
-    const bool is_call = execution.name.node == execution.name.type && type.size() != execution.name.type.size();
+    const bool is_call = execution.name.node == execution.name.type && type != execution.name.type;
     record.name = trace::number_of(is_call ? fmt::format("{}_{}", execution.name.node, type) : execution.name.node);
     const bool meets = record.unit == Unit::kCollective;
     record.bytes = bytes_of(execution.inputs) + (meets ? 0 : bytes_of(execution.outputs));
