@@ -103,6 +103,8 @@ class Reader {
   bool shapes_ = true, marks_ = false;
 };
 
+std::atomic<bool> later_devices_join{false};
+
 /// What aclInit's file or the environment asks for.
 struct Request {
   std::mutex mutex;
@@ -167,8 +169,11 @@ void profile_device(int device) {
   static std::atomic<uint64_t> seen{0};  // devices; there are 64 at most
   const uint64_t bit = uint64_t{1} << (device & 63);
   if ((seen.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
-  if (const std::optional<ProfilingOptions> options = asked_for()) profile_by(*options, device);
+  if (const std::optional<ProfilingOptions> options = asked_for()) return profile_by(*options, device);
+  if (later_devices_join.load(std::memory_order_relaxed)) join_collection(device);
 }
+
+void let_later_devices_join() { later_devices_join = true; }
 
 }  // namespace npu::acl
 

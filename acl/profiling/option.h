@@ -25,6 +25,8 @@ void keep_profiler_section(const nlohmann::json& section, const std::string& nam
 
 /// A device is used from now on: begins what was asked for, once.
 void profile_device(int device);
+/// Of collections by aclprofStart, too, which name the devices of their own.
+void let_later_devices_join();
 /// Begins it by these options, unless a collection runs.
 void profile_by(const ProfilingOptions& options, int device);
 

@@ -8,6 +8,7 @@
 
 #include "acl/aclnn/tensor_fixture.h"
 #include "acl/include/acl/acl_prof.h"
+#include "acl/include/driver/ascend_hal.h"
 #include "acl/profiling/session.h"
 #include "acl/runtime/runtime_fixture.h"
 #include "aclnnop/aclnn_log.h"
@@ -132,6 +133,31 @@ TEST_F(Collections, TheEndOfProfilingEndsACollection) {
   ASSERT_OK(open());
   EXPECT_EQ(aclprofStop(config), 100043);
   EXPECT_OK(aclprofDestroyConfig(config));
+}
+
+TEST_F(Collections, LaterDevicesJoinWhereThatWasAskedFor) {
+  uint32_t count = 0;
+  ASSERT_OK(aclrtGetDeviceCount(&count));
+  const auto last = static_cast<int>(count) - 1;  // no other test sets it
+  if (last < 1) GTEST_SKIP() << "one device";
+  ASSERT_OK(open());
+  aclprofConfig* config = configured(0);
+  ASSERT_OK(aclprofStart(config));
+  ASSERT_OK(aclprofRegisterDeviceCallback());
+  ASSERT_OK(aclrtSetDevice(last));
+  ASSERT_OK(aclprofStop(config));
+  const std::string number = std::to_string(last);
+  EXPECT_GT(size_of(("device_" + number + "/end_info." + number).c_str()), 0u);
+  ASSERT_OK(aclrtSetDevice(0));
+  EXPECT_OK(aclprofDestroyConfig(config));
+}
+
+TEST_F(Collections, TheDriverHasAVersion) {
+  int32_t version = 0;
+  EXPECT_EQ(halGetAPIVersion(&version), 0);
+  EXPECT_GT(version, 0x070000);
+  EXPECT_LT(version, 0x071905) << "times would be read as counts of a clock of the chip";
+  EXPECT_EQ(halGetAPIVersion(nullptr), 3);
 }
 
 TEST_F(Collections, WrongCallsAreRefused) {

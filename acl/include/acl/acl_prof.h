@@ -65,6 +65,8 @@ aclError aclprofStart(const aclprofConfig* profilerConfig);
 aclError aclprofStop(const aclprofConfig* profilerConfig);
 /** Checks what aclprofStart would: there is nothing to prepare. */
 aclError aclprofWarmup(const aclprofConfig* profilerConfig);
+/** Devices that the process sets later join the collection that runs then. */
+aclError aclprofRegisterDeviceCallback(void);
 /** Settings of samplers of the chip and the machine: 200007, there are none. */
 typedef uint32_t aclprofConfigType;
 aclError aclprofSetConfig(aclprofConfigType configType, const char* config, size_t configLength);
