@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/profiling/activity.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -196,6 +197,24 @@ TEST_F(Mspti, MarksOfTheHostAndOfItsStream) {
   EXPECT_LE(start.timestamp, end.timestamp);
   EXPECT_EQ(start.sourceKind, MSPTI_ACTIVITY_SOURCE_KIND_DEVICE);
   mstxDomainDestroy(domain);
+}
+
+TEST_F(Mspti, RangesOfAStreamBeginWhenItComesToThem) {
+  const OwnStream stream;
+  enable({MSPTI_ACTIVITY_KIND_MARKER});
+  std::atomic<bool> go{false};
+  const auto wait = [](void* flag) {
+    while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
+  };
+  ASSERT_OK(aclrtLaunchHostFunc(stream, wait, &go));
+  mstxRangeEnd(mstxRangeStartA("later", stream));
+  const uint64_t called = here();
+  go = true;
+  ASSERT_OK(aclrtSynchronizeStream(stream));
+  uint64_t begun = 0;
+  for (const auto& mark : all<msptiActivityMarker>(MSPTI_ACTIVITY_KIND_MARKER))
+    if (mark.flag == MSPTI_ACTIVITY_FLAG_MARKER_START_WITH_DEVICE) begun = mark.timestamp;
+  EXPECT_GE(begun, called);
 }
 
 TEST_F(Mspti, FullBuffersComeBackByThemselves) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "acl/include/acl/acl_prof.h"
 #include "acl/include/anynpu/profile.h"
 #include "acl/notice.h"
+#include "acl/profiling/control.h"
 #include "acl/profiling/session.h"
 #include "base/json_text.h"
 #include "base/setting.h"
@@ -22,8 +24,10 @@
 namespace npu::acl {
 namespace {
 
-NPU_SETTING(bool, profiling_mode, "PROFILING_MODE", false,
-            "Record the whole process into a folder PROF_*, by PROFILING_OPTIONS (docs/profile.md).");
+NPU_SETTING(
+    std::string, profiling_mode, "PROFILING_MODE", "false",
+    "true: record the whole process into a folder PROF_*, by PROFILING_OPTIONS; dynamic: when msprof --dynamic=on "
+    "asks for it (docs/profile.md).");
 NPU_SETTING(std::string, profiling_options, "PROFILING_OPTIONS", "{}",
             "What PROFILING_MODE records and where, as JSON: {\"output\": \"/tmp/profile\"} (docs/profile.md).");
 
@@ -116,18 +120,24 @@ Request& request() {
   return instance;
 }
 
-std::optional<ProfilingOptions> from_environment() {
-  if (!profiling_mode()) return {};
-  return parse_profiling_options(profiling_options(), "PROFILING_OPTIONS");
+std::optional<ProfilingOptions> from_environment(int device) {
+  std::string mode = profiling_mode();
+  std::ranges::transform(mode, mode.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (mode == "true") return parse_profiling_options(profiling_options(), "PROFILING_OPTIONS");
+  if (mode == "dynamic") listen_for_control(device);
+  if (mode != "false" && mode != "dynamic" && !mode.empty())
+    tell_once(
+        fmt::format("PROFILING_MODE is '{}'; write true, false or dynamic. Nothing is recorded", profiling_mode()));
+  return {};
 }
 
 /// Of this process. A variable that cannot be read costs the recording, not the program.
-std::optional<ProfilingOptions> asked_for() {
+std::optional<ProfilingOptions> asked_for(int device) {
   Request& asked = request();
   const std::lock_guard lock(asked.mutex);
   if (!asked.options && !std::exchange(asked.asked_environment, true)) {
     try {
-      asked.options = from_environment();
+      asked.options = from_environment(device);
     } catch (const std::exception& e) {
       tell_once(fmt::format("nothing is recorded: {}", e.what()));
     }
@@ -158,7 +168,12 @@ void profile_by(const ProfilingOptions& options, int device) {
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   open_profiling(options.output);
-  start_collection({{device}, options.kinds, options.text});
+  try {
+    start_collection({{device}, options.kinds, options.text});
+  } catch (...) {
+    close_profiling();
+    throw;
+  }
   [[maybe_unused]] static const int hooked = std::atexit(end_profiling);
   print_once("profiling", fmt::format("profiling: records go to {0}\n"
                                       "profiling: afterwards, msprof --export=on --output={0} makes tables of them",
@@ -169,7 +184,7 @@ void profile_device(int device) {
   static std::atomic<uint64_t> seen{0};  // devices; there are 64 at most
   const uint64_t bit = uint64_t{1} << (device & 63);
   if ((seen.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
-  if (const std::optional<ProfilingOptions> options = asked_for()) return profile_by(*options, device);
+  if (const std::optional<ProfilingOptions> options = asked_for(device)) return profile_by(*options, device);
   if (later_devices_join.load(std::memory_order_relaxed)) join_collection(device);
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/profiling/option.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,9 +14,11 @@
 
 #include "acl/include/acl/acl_prof.h"
 #include "acl/include/anynpu/profile.h"
+#include "acl/profiling/control.h"
 #include "acl/profiling/session.h"
 #include "acl/runtime/runtime_fixture.h"
 #include "base/error.h"
+#include "device/trace/control.h"
 
 namespace npu::acl {
 namespace {
@@ -86,6 +92,44 @@ TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
   EXPECT_EQ(anynpu_profile_start("{", 0), 100006);
   EXPECT_EQ(anynpu_profile_start(R"({"output": "/proc/no"})", 0), 100000);
   fs::remove_all(folder.parent_path());
+}
+
+/// What a process in dynamic mode answers to lines.
+class Controlled : public OnDevice {
+ protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    [[maybe_unused]] static const bool listens = (listen_for_control(0), true);
+    const auto [address, size] = device::trace::control_address(getpid());
+    socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(connect(socket_, reinterpret_cast<const sockaddr*>(&address), size), 0) << std::strerror(errno);
+  }
+  void TearDown() override { close(socket_); }
+  std::string ask(const std::string& line) const {
+    EXPECT_EQ(send(socket_, (line + "\n").data(), line.size() + 1, MSG_NOSIGNAL),
+              static_cast<ssize_t>(line.size() + 1));
+    std::string told;
+    for (char c = 0; recv(socket_, &c, 1, 0) == 1 && c != '\n';) told += c;
+    return told;
+  }
+  int socket_ = -1;
+};
+
+TEST_F(Controlled, CollectionsBeginAndEndByLines) {
+  std::string name = (fs::temp_directory_path() / "controlXXXXXX").string();
+  const fs::path folder = mkdtemp(name.data());
+  const std::string start = "start " + nlohmann::json{{"output", folder.string()}}.dump();
+  EXPECT_EQ(ask("stop").find("error "), 0u);
+  testing::internal::CaptureStderr();
+  const std::string told = ask(start);
+  testing::internal::GetCapturedStderr();
+  ASSERT_EQ(told.find("ok " + folder.string()), 0u) << told;
+  EXPECT_NE(ask(start).find("stop it first"), std::string::npos);
+  EXPECT_EQ(ask("stop"), told);
+  EXPECT_TRUE(fs::exists(fs::path(told.substr(3)) / "host/end_info"));
+  EXPECT_NE(ask("start {").find("error start is no JSON object"), std::string::npos);
+  EXPECT_NE(ask("quit").find("error 'start"), std::string::npos);
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/profiling/control.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "acl/notice.h"
+#include "acl/profiling/option.h"
+#include "acl/profiling/session.h"
+#include "base/error.h"
+#include "device/trace/control.h"
+
+namespace npu::acl {
+namespace {
+
+namespace trace = device::trace;
+
+std::string start(std::string_view options, int device) {
+  if (join_collection(device))
+    fail(Code::kProfAlreadyRun, "a collection runs, in {}; stop it first", collection_folder());
+  profile_by(parse_profiling_options(options, "start"), device);
+  return collection_folder();
+}
+
+std::string stop() {
+  close_profiling();
+  return collection_folder();
+}
+
+std::string answer(std::string_view line, int device) {
+  try {
+    if (line.starts_with("start ")) return "ok " + start(line.substr(6), device);
+    if (line == "stop") return "ok " + stop();
+    return "error 'start {options}' and 'stop' are known";
+  } catch (const std::exception& e) {
+    return std::string("error ") + e.what();
+  }
+}
+
+bool send_line(int client, std::string text) {
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  text += '\n';
+  return send(client, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+}
+
+/// Until the client goes; a collection that it began runs on.
+void serve(int client, int device) {
+  constexpr size_t kLongestLine = 64 << 10;
+  std::string open;
+  char bytes[4096];
+  for (ssize_t count = 0; open.size() < kLongestLine && (count = recv(client, bytes, sizeof bytes, 0)) > 0;) {
+    open.append(bytes, static_cast<size_t>(count));
+    for (size_t end = 0; (end = open.find('\n')) != std::string::npos; open.erase(0, end + 1))
+      if (!send_line(client, answer(std::string_view(open).substr(0, end), device))) return;
+  }
+}
+
+void accept_clients(int listener, int device) {
+  for (;;) {
+    const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0 && errno != EINTR && errno != ECONNABORTED) return;
+    if (client < 0) continue;
+    if (trace::same_user(client, geteuid())) serve(client, device);
+    close(client);
+  }
+}
+
+}  // namespace
+
+void listen_for_control(int device) {
+  const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto [address, size] = trace::control_address(getpid());
+  if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
+      listen(listener, 4) != 0) {
+    tell_once(
+        fmt::format("PROFILING_MODE=dynamic: this process cannot be asked for records: {}", std::strerror(errno)));
+    if (listener >= 0) close(listener);
+    return;
+  }
+  std::thread(accept_clients, listener, device).detach();
+}
+
+}  // namespace npu::acl
