@@ -8,10 +8,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "acl/notice.h"
-#include "acl/profiling/option.h"
-#include "acl/profiling/session.h"
 #include "base/error.h"
 #include "device/trace/control.h"
 
@@ -20,22 +19,10 @@ namespace {
 
 namespace trace = device::trace;
 
-std::string start(std::string_view options, int device) {
-  if (join_collection(device))
-    fail(Code::kProfAlreadyRun, "a collection runs, in {}; stop it first", collection_folder());
-  profile_by(parse_profiling_options(options, "start"), device);
-  return collection_folder();
-}
-
-std::string stop() {
-  close_profiling();
-  return collection_folder();
-}
-
-std::string answer(std::string_view line, int device) {
+std::string answer(std::string_view line, const Controlled& controlled) {
   try {
-    if (line.starts_with("start ")) return "ok " + start(line.substr(6), device);
-    if (line == "stop") return "ok " + stop();
+    if (line.starts_with("start ")) return "ok " + controlled.start(line.substr(6));
+    if (line == "stop") return "ok " + controlled.stop();
     return "error 'start {options}' and 'stop' are known";
   } catch (const std::exception& e) {
     return std::string("error ") + e.what();
@@ -50,30 +37,30 @@ bool send_line(int client, std::string text) {
 }
 
 /// Until the client goes; a collection that it began runs on.
-void serve(int client, int device) {
+void serve(int client, const Controlled& controlled) {
   constexpr size_t kLongestLine = 64 << 10;
   std::string open;
   char bytes[4096];
   for (ssize_t count = 0; open.size() < kLongestLine && (count = recv(client, bytes, sizeof bytes, 0)) > 0;) {
     open.append(bytes, static_cast<size_t>(count));
     for (size_t end = 0; (end = open.find('\n')) != std::string::npos; open.erase(0, end + 1))
-      if (!send_line(client, answer(std::string_view(open).substr(0, end), device))) return;
+      if (!send_line(client, answer(std::string_view(open).substr(0, end), controlled))) return;
   }
 }
 
-void accept_clients(int listener, int device) {
+void accept_clients(int listener, const Controlled& controlled) {
   for (;;) {
     const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0 && errno != EINTR && errno != ECONNABORTED) return;
     if (client < 0) continue;
-    if (trace::same_user(client, geteuid())) serve(client, device);
+    if (trace::same_user(client, geteuid())) serve(client, controlled);
     close(client);
   }
 }
 
 }  // namespace
 
-void listen_for_control(int device) {
+void listen_for_control(Controlled controlled) {
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const auto [address, size] = trace::control_address(getpid());
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
@@ -83,7 +70,7 @@ void listen_for_control(int device) {
     if (listener >= 0) close(listener);
     return;
   }
-  std::thread(accept_clients, listener, device).detach();
+  std::thread(accept_clients, listener, std::move(controlled)).detach();
 }
 
 }  // namespace npu::acl

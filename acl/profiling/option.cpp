@@ -16,7 +16,6 @@
 #include "acl/include/acl/acl_prof.h"
 #include "acl/include/anynpu/profile.h"
 #include "acl/notice.h"
-#include "acl/profiling/control.h"
 #include "acl/profiling/session.h"
 #include "base/json_text.h"
 #include "base/setting.h"
@@ -124,7 +123,7 @@ std::optional<ProfilingOptions> from_environment(int device) {
   std::string mode = profiling_mode();
   std::ranges::transform(mode, mode.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (mode == "true") return parse_profiling_options(profiling_options(), "PROFILING_OPTIONS");
-  if (mode == "dynamic") listen_for_control(device);
+  if (mode == "dynamic") listen_for_control(controlled(device));
   if (mode != "false" && mode != "dynamic" && !mode.empty())
     tell_once(
         fmt::format("PROFILING_MODE is '{}'; write true, false or dynamic. Nothing is recorded", profiling_mode()));
@@ -186,6 +185,19 @@ void profile_device(int device) {
   if ((seen.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
   if (const std::optional<ProfilingOptions> options = asked_for(device)) return profile_by(*options, device);
   if (later_devices_join.load(std::memory_order_relaxed)) join_collection(device);
+}
+
+Controlled controlled(int device) {
+  return {[device](std::string_view options) {
+            if (join_collection(device))
+              fail(Code::kProfAlreadyRun, "a collection runs, in {}; stop it first", collection_folder());
+            profile_by(parse_profiling_options(options, "start"), device);
+            return collection_folder();
+          },
+          [] {
+            close_profiling();
+            return collection_folder();
+          }};
 }
 
 void let_later_devices_join() { later_devices_join = true; }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "acl/profiling/control.h"
+
 namespace npu::acl {
 
 struct ProfilingOptions {
@@ -25,6 +27,8 @@ void keep_profiler_section(const nlohmann::json& section, const std::string& nam
 
 /// A device is used from now on: begins what was asked for, once.
 void profile_device(int device);
+/// How another process begins and ends collections, `device` the first one of this process.
+Controlled controlled(int device);
 /// Of collections by aclprofStart, too, which name the devices of their own.
 void let_later_devices_join();
 /// Begins it by these options, unless a collection runs.

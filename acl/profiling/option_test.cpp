@@ -14,7 +14,6 @@
 
 #include "acl/include/acl/acl_prof.h"
 #include "acl/include/anynpu/profile.h"
-#include "acl/profiling/control.h"
 #include "acl/profiling/session.h"
 #include "acl/runtime/runtime_fixture.h"
 #include "base/error.h"
@@ -95,11 +94,11 @@ TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
 }
 
 /// What a process in dynamic mode answers to lines.
-class Controlled : public OnDevice {
+class Control : public OnDevice {
  protected:
   void SetUp() override {
     OnDevice::SetUp();
-    [[maybe_unused]] static const bool listens = (listen_for_control(0), true);
+    [[maybe_unused]] static const bool listens = (listen_for_control(controlled(0)), true);
     const auto [address, size] = device::trace::control_address(getpid());
     socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ASSERT_EQ(connect(socket_, reinterpret_cast<const sockaddr*>(&address), size), 0) << std::strerror(errno);
@@ -115,7 +114,7 @@ class Controlled : public OnDevice {
   int socket_ = -1;
 };
 
-TEST_F(Controlled, CollectionsBeginAndEndByLines) {
+TEST_F(Control, CollectionsBeginAndEndByLines) {
   std::string name = (fs::temp_directory_path() / "controlXXXXXX").string();
   const fs::path folder = mkdtemp(name.data());
   const std::string start = "start " + nlohmann::json{{"output", folder.string()}}.dump();
