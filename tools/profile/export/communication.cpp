@@ -53,7 +53,7 @@ bool has_collectives(const Trace& trace) {
                              [](const auto& one) { return std::ranges::any_of(one.second, is_collective); });
 }
 
-void write_communication(const Trace& trace, std::ostream& out) {
+void write_communication(const Trace& trace, Sink& out) {
   json all = json::object();
   trace.each_task([&](int, const TaskRecord& task, uint64_t) {
     if (!is_collective(task)) return;

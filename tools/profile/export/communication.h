@@ -2,8 +2,7 @@
 // communication.json: how long each collective took, and how much of it was waiting for other ranks.
 #pragma once
 
-#include <ostream>
-
+#include "tools/profile/output/sink.h"
 #include "tools/profile/trace/folder.h"
 
 namespace npu::profile {
@@ -13,6 +12,6 @@ bool has_collectives(const Trace& trace);
 /// An object with a member for each collective, `name@communicator`, in the vendor's words. Elapse time is what the
 /// rank was in it, wait time what it slept for others, transit time the rest. Sizes are those of what the rank gave.
 /// Ranks of one host share memory, which the words HCCS and SDMA (all links within a host) stand for.
-void write_communication(const Trace& trace, std::ostream& out);
+void write_communication(const Trace& trace, Sink& out);
 
 }  // namespace npu::profile

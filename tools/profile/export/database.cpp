@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "tools/profile/export/interval.h"
 #include "tools/profile/export/table.h"
+#include "tools/profile/trace/interval.h"
 
 namespace npu::profile {
 namespace {

@@ -73,7 +73,8 @@ TEST_F(Msprof, TimelineHasArrowsThatEndAtSlices) {
                      task(6000, 7000, Unit::kCube, 1, 2)});
   write<CallRecord>("host/data/anynpu.calls", {{kClock + 400, kClock + 900, 78, 2, Level::kOperator, 0}});
   ASSERT_EQ(run({"--export=on", "--output=" + root.string()}), 0);
-  const nlohmann::json events = nlohmann::json::parse(exported("msprof_"));
+  const nlohmann::json events = nlohmann::json::parse(exported("msprof_", ".json"));
+  EXPECT_FALSE(exported("msprof_", ".perfetto-trace").empty());
   std::set<std::string> slices;
   std::map<std::string, double> totals;
   std::map<int64_t, std::string> processes;
