@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <functional>
 #include <thread>
 
 #include "base/error.h"
@@ -62,21 +61,16 @@ void write_texts(const Trace& trace, const fs::path& place) {
   for (Sink& file : files) file.keep();
 }
 
-/// One file that writes itself to where it is told.
-void write_one(const fs::path& path, const std::function<void(const fs::path& part)>& write) {
-  Draft draft(path);
-  write(draft.part());
-  draft.keep();
-}
-
 void export_folder(const Trace& trace, const fs::path& folder, bool database) {
   const fs::path place = database ? folder : folder / "mindstudio_profiler_output";
   make_folder(place);
-  if (database)
-    write_one(place / fmt::format("msprof_{}.db", time_of_names()),
-              [&](const fs::path& part) { write_database(trace, part); });
-  else
+  if (database) {
+    Draft draft(place / fmt::format("msprof_{}.db", time_of_names()));
+    write_database(trace, draft);
+    draft.keep();
+  } else {
     write_texts(trace, place);
+  }
   if (is_of_torch(folder)) {
     // Whoever looked before it was all there looks again.
     Listing(place).wait(kLongestWaitMs);
@@ -93,15 +87,18 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
     fmt::print("[INFO] nothing to analyze, no collective ran: {}\n", folder.string());
     return;
   }
-  if (database)
-    fail(Code::kFeatureUnsupported,
-         "--analyze=on with --type=db is not built; leave --type out for communication.json");
   const fs::path place = folder / "analyze";
   make_folder(place);
-  Sink file(place / "communication.json");
-  write_communication(trace, file);
-  file.close();
-  file.keep();
+  if (database) {
+    Draft draft(place / "communication_analyzer.db");
+    write_communication(trace, draft);
+    draft.keep();
+  } else {
+    Sink file(place / "communication.json");
+    write_communication(trace, file);
+    file.close();
+    file.keep();
+  }
   fmt::print("[INFO] {}\n", place.string());
 }
 
@@ -143,9 +140,10 @@ int dispatch(const std::vector<std::string>& arguments) {
   const auto switches = CLI::IsMember({"on", "off"});
   app.add_option("--export", options.exports, "on: write tables and a timeline into mindstudio_profiler_output")
       ->check(switches);
-  app.add_option("--analyze", options.analyze, "on: write what collectives took into analyze/communication.json")
+  app.add_option("--analyze", options.analyze, "on: write what collectives took into the folder analyze")
       ->check(switches);
-  app.add_option("--type", options.type, "text: tables and a timeline (the default); db: an SQLite file, msprof_*.db")
+  app.add_option("--type", options.type,
+                 "text: tables and timelines, communication.json (the default); db: SQLite files")
       ->check(CLI::IsMember({"text", "db"}));
   app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
   try {
