@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command around a script that leaves records without any NPU."""
 
+import re
+import shutil
+import subprocess
+
 import pytest
 
 from anynpu.command_test import anynpu
@@ -44,6 +48,16 @@ def test_the_page_follows_what_the_script_prints(script, tmp_path):
     page = tmp_path / "out/profile.html"
     assert f"The same with a timeline: {page}" in lines and page.read_text().startswith("<!DOCTYPE html>")
     assert lines[-1] == f"The records: {tmp_path / 'out/PROF_000001_0'}"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_script_of_the_page_is_one(script, tmp_path):
+    anynpu("profile", "--output", str(tmp_path / "out"), str(script), "1", "0")
+    page = (tmp_path / "out/profile.html").read_text()
+    code = tmp_path / "page.js"
+    code.write_text(re.search(r"<script>(.*?)</script>", page, re.DOTALL)[1])
+    done = subprocess.run(["node", "--check", str(code)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_exit_code_is_the_scripts(script, tmp_path):

@@ -32,33 +32,35 @@ std::string list_of(const std::vector<Finding>& findings) {
   return out + "</ol>\n";
 }
 
-void add_bar(std::string& out, std::string_view what, int64_t time, double share, bool idle) {
+void add_bar(std::string& out, std::string_view what, int64_t time, double share, std::string_view style) {
   append(out,
-         "<tr{}><td>{}</td><td>{} ms</td><td>{}</td><td class=\"track\"><span class=\"bar\" style=\"width:{:.1f}%\">"
+         "<tr class=\"{}\"><td>{}</td><td>{} ms</td><td>{}</td><td class=\"track\"><span class=\"bar\" "
+         "style=\"width:{:.1f}%\">"
          "</span></td></tr>\n",
-         idle ? " class=\"idle\"" : "", escaped(what), milliseconds(time), percent(share),
-         100 * std::clamp(share, 0.0, 1.0));
+         style, escaped(what), milliseconds(time), percent(share), 100 * std::clamp(share, 0.0, 1.0));
 }
 
 std::string times_of(const Facts& facts) {
   const int64_t computing = length(facts.overlap.computing), alone = length(facts.overlap.communication_alone);
   std::string out = "<table>\n";
-  const auto bar = [&](std::string_view what, int64_t time, bool idle) {
-    add_bar(out, what, time, facts.share(time), idle);
+  const auto bar = [&](std::string_view what, int64_t time, std::string_view style) {
+    add_bar(out, what, time, facts.share(time), style);
   };
-  bar("computes", computing, false);
-  if (alone > 0) bar("communicates alone", alone, false);
-  bar("copies alone", facts.busy - computing - alone, false);
-  bar("idle", facts.length() - facts.busy, true);
+  bar("computes", computing, "");
+  if (alone > 0) bar("communicates alone", alone, "");
+  bar("copies alone", facts.busy - computing - alone, "");
+  bar("idle", facts.length() - facts.busy, "idle");
   for (size_t i = 0; i < kCauses; ++i)
     if (const auto cause = static_cast<Cause>(i); facts.idle.parts[cause] > 0)
-      bar(words_of(cause), facts.idle.parts[cause], true);
+      bar(words_of(cause), facts.idle.parts[cause], "idle cause");
   return out + "</table>\n";
 }
 
-std::string table_of(std::string_view head, const Rows& rows) {
+std::string table_of(std::string_view head, std::string_view second, const Rows& rows) {
   std::string out = fmt::format(
-      "<table><tr><th>{}</th><th>unit</th><th>count</th><th>ms</th><th>mean us</th><th>longest us</th></tr>\n", head);
+      "<table><tr><th>{}</th><th class=\"text\">{}</th><th>count</th><th>ms</th><th>mean us</th><th>longest "
+      "us</th></tr>\n",
+      head, second);
   for (const Row& row : rows)
     append(out, "<tr><td>{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{:.1f}</td><td>{:.1f}</td></tr>\n",
            escaped(row.name), row.unit, row.total.count, milliseconds(row.total.time),
@@ -70,8 +72,8 @@ std::string table_of(std::string_view head, const Rows& rows) {
 std::string device_of(const Facts& facts) {
   std::string out = fmt::format("<h2>{}: {} ms</h2>\n", escaped(facts.name), milliseconds(facts.length()));
   out += times_of(facts);
-  append(out, "<h2>Operators of {}</h2>\n{}", escaped(facts.name), table_of("type", facts.types));
-  append(out, "<h2>Calls of the host</h2>\n{}", table_of("call", facts.calls));
+  append(out, "<h2>Operators of {}</h2>\n{}", escaped(facts.name), table_of("type", "unit", facts.types));
+  append(out, "<h2>Calls of the host</h2>\n{}", table_of("call", "", facts.calls));
   return out;
 }
 

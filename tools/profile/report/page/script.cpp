@@ -8,7 +8,7 @@ const std::string_view kStyle = R"css(
 body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5em auto; max-width: 1200px; padding: 0 1em; }
 h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 1.8em; }
 table { border-collapse: collapse; } td, th { padding: .15em .8em .15em 0; text-align: right; }
-td:first-child, th:first-child, td.text { text-align: left; } tr + tr { border-top: 1px solid var(--line); }
+td:first-child, th:first-child, .text { text-align: left; } .cause td:first-child { padding-left: 1.5em; } tr + tr { border-top: 1px solid var(--line); }
 li { margin-bottom: .8em; } .cost { font-weight: 600; } .small { opacity: .75; }
 .bar { display: inline-block; height: .8em; background: var(--bar); } .idle .bar { background: var(--idle); }
 .track { width: 260px; text-align: left; }
@@ -25,7 +25,8 @@ let last = 1;
 for (const lane of data.lanes)
   for (let i = 0; i < lane.slices.length; i += kFields) last = Math.max(last, lane.slices[i] + lane.slices[i + 1]);
 let from = 0, to = last;
-const hues = data.names.map(name => { let h = 7; for (const c of name) h = (h * 31 + c.codePointAt(0)) % 360; return h; });
+// By the part of a name before "__": after it collectives have their numbers.
+const hues = data.names.map(name => { let h = 7; for (const c of name.split("__")[0]) h = (h * 31 + c.codePointAt(0)) % 360; return h; });
 const shown = ns => ns >= 1e6 ? (ns / 1e6).toFixed(3) + " ms" : (ns / 1e3).toFixed(2) + " us";
 const colour = () => getComputedStyle(document.body).color;
 
@@ -51,12 +52,13 @@ function drawLane(lane, top, width, x) {
   let until = -1;  // what has been painted: a pixel is painted once
   for (let i = first(lane.slices, from); i < lane.slices.length && lane.slices[i] < to; i += kFields) {
     const left = Math.max(kTitle, x(lane.slices[i])), right = Math.min(width, x(lane.slices[i] + lane.slices[i + 1]));
-    const wide = Math.max(right - left, 0.6);
+    const wide = Math.max(right - left, 0.6), name = lane.slices[i + 2], idle = data.names[name].startsWith("idle: ");
     if (left + wide <= until + 0.5) continue;
     until = left + wide;
-    const name = lane.slices[i + 2], idle = data.names[name].startsWith("idle: ");
+    pen.globalAlpha = idle ? Math.max(0.05, (right - left) / wide) : 1;  // short gaps are many, and little
     pen.fillStyle = idle ? `hsl(${hues[name]} 15% 60%)` : `hsl(${hues[name]} 55% 55%)`;
     pen.fillRect(left, top + 3, wide, kRow - 6);
+    pen.globalAlpha = 1;
     if (wide < 60) continue;
     pen.fillStyle = "#000";
     pen.fillText(data.names[name], left + 3, top + 15, wide - 6);
