@@ -31,6 +31,7 @@ aclError aclrtSynchronizeDevice() {
   return call("aclrtSynchronizeDevice", [] { device::synchronize_device(device::stream_wait_limit()); });
 }
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+  const device::trace::CallScope traced("aclrtSynchronizeDeviceWithTimeout", device::trace::Level::kRuntime);
   // Clients wait in slices, and look at something else in between.
   return ask("aclrtSynchronizeDeviceWithTimeout", Code::kStreamSyncTimeout,
              [&] { device::synchronize_device(milliseconds(timeout)); });
