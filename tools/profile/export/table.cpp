@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "tools/profile/export/communication.h"
+#include "tools/profile/export/event.h"
 
 namespace npu::profile {
 namespace {
@@ -131,11 +132,14 @@ bool has_calls(const Trace& trace) { return !trace.calls.empty(); }
 
 }  // namespace
 
-const Table kTables[5] = {{"op_summary", write_op_summary, has_operators},
+const Table kTables[8] = {{"op_summary", write_op_summary, has_operators},
                           {"op_statistic", write_op_statistic, has_operators},
                           {"task_time", write_task_time, has_tasks},
                           {"api_statistic", write_api_statistic, has_calls},
-                          {"communication_statistic", write_communication_statistic, has_collectives}};
+                          {"communication_statistic", write_communication_statistic, has_collectives},
+                          {"msprof_tx", write_marks, has_marks},
+                          {"npu_mem", write_memory, has_memory},
+                          {"step_trace", write_steps, has_steps}};
 
 std::array<std::string, 3> parts_of(std::string_view text) {
   std::array<std::string, 3> parts;

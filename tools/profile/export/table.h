@@ -16,8 +16,8 @@ struct Table {
   void (*write)(const Trace& trace, Sink& out);
   bool (*has_rows)(const Trace& trace);
 };
-/// op_summary, op_statistic, task_time, api_statistic, communication_statistic.
-extern const Table kTables[5];
+/// op_summary, op_statistic, task_time, api_statistic, communication_statistic, msprof_tx, npu_mem, step_trace.
+extern const Table kTables[8];
 
 /// Shapes, types and formats of a record's text. Shapes have quotes of their own, which the vendor's analysers cut off.
 std::array<std::string, 3> parts_of(std::string_view text);

@@ -10,12 +10,14 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <iostream>
 #include <thread>
 
 #include "base/error.h"
 #include "tools/profile/export/communication.h"
 #include "tools/profile/export/database.h"
 #include "tools/profile/export/table.h"
+#include "tools/profile/face/collecting.h"
 #include "tools/profile/face/listing.h"
 #include "tools/profile/output/draft.h"
 #include "tools/profile/output/sink.h"
@@ -102,17 +104,41 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
   fmt::print("[INFO] {}\n", place.string());
 }
 
+/// Records a program, and shows them.
+int execute(const Options& options, const Collecting& collecting) {
+  const Collected found = collect(collecting.asked(options.output), std::cin);
+  for (const fs::path& folder : found.folders) export_folder(read_folder(folder), folder, options.type == "db");
+  if (found.folders.empty())
+    fmt::print(stderr,
+               "[WARNING] msprof: nothing was recorded; the program has used no NPU, or was not told to start\n");
+  return found.code;
+}
+
 void execute(const Options& options) {
   if (options.exports != "on" && options.analyze != "on")
     fail(Code::kInvalidParam,
-         "nothing is asked for; say --export=on --output=PROF_…. Collecting by msprof is not built: use "
-         "torch_npu.profiler or aclprofStart");
+         "nothing is asked for; say --export=on --output=PROF_…, or --output=DIR and the program to record");
+  if (options.output.empty()) fail(Code::kInvalidParam, "--output is missing; give the folder PROF_… of a collection");
   const bool database = options.type == "db";
   for (const fs::path& folder : collections_in(options.output)) {
     const Trace trace = read_folder(folder);
     if (options.exports == "on") export_folder(trace, folder, database);
     if (options.analyze == "on") analyze_folder(trace, folder, database);
   }
+}
+
+/// `export summary -dir PROF_…` of earlier versions.
+std::vector<std::string> in_new_words(std::vector<std::string> words) {
+  const bool is_old = words.size() >= 2 && words[0] == "export" &&
+                      (words[1] == "summary" || words[1] == "timeline" || words[1] == "db");
+  if (!is_old) return words;
+  std::vector<std::string> out{"--export=on"};
+  if (words[1] == "db") out.emplace_back("--type=db");
+  for (size_t i = 2; i < words.size(); ++i) {
+    const bool is_folder = words[i] == "-dir" || words[i] == "--collection-dir";
+    out.push_back(is_folder ? "--output" : words[i]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -128,15 +154,20 @@ int dispatch(const std::vector<std::string>& arguments) {
   app.add_option("--type", options.type,
                  "text: tables and timelines, communication.json (the default); db: SQLite files")
       ->check(CLI::IsMember({"text", "db"}));
-  app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
+  app.add_option("--output", options.output,
+                 "the folder PROF_… of a collection, or one that holds some; of what is "
+                 "recorded now, where its folder is made (.)");
+  const Collecting collecting(app);
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::vector<std::string> reversed = in_new_words(arguments);
+    std::ranges::reverse(reversed);
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
   try {
+    if (collecting.is_asked()) return execute(options, collecting);
     execute(options);
     return 0;
   } catch (const std::exception& error) {

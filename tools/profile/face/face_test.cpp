@@ -193,6 +193,30 @@ TEST_F(Msprof, WritesADatabase) {
             (Rows{"0 1000", "1 2500", "2 2000"}));
 }
 
+TEST_F(Msprof, RunsAProgramAndEndsAsItDoes) {
+  const std::string output = "--output=" + (root / "made").string();
+  CaptureStderr();
+  EXPECT_EQ(run({output, "sh", "-c", "test \"$PROFILING_MODE\" = true && echo $PROFILING_OPTIONS > $0; exit 3",
+                 (root / "told").string()}),
+            3);
+  EXPECT_NE(GetCapturedStderr().find("nothing was recorded"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(read(root / "told")).value("output", ""), (root / "made").string());
+  EXPECT_EQ(run({output, "--application=true; exit 4", "--msproftx=on"}), 4);
+  EXPECT_EQ(run({output, "--application=sh -c 'kill -9 $$'"}), 137);
+  EXPECT_EQ(run({output, "--duration=1", "--application=sh -c 'exit 5'"}), 5);
+  EXPECT_EQ(run({"--output=/proc/none", "true"}), 1);
+  EXPECT_EQ(run({output, "--pid=1", "true"}), 1);
+  EXPECT_EQ(run({output, "--application=true", "true"}), 1);
+  EXPECT_EQ(run({output, "--pid=1"}), 1);
+  EXPECT_EQ(run({output, "/no/such/program"}), 1);
+}
+
+TEST_F(Msprof, TakesTheWordsOfEarlierVersions) {
+  write("device_0/data/anynpu.tasks", std::vector<TaskRecord>{task(0, 1, Unit::kVector, 0, 0)});
+  EXPECT_EQ(run({"export", "summary", "-dir", folder.string()}), 0);
+  EXPECT_NE(exported("op_summary"), "");
+}
+
 TEST_F(Msprof, RefusesWhatItCannotRead) {
   const auto refused = [](std::vector<std::string> arguments, const char* part, int code = 1) {
     CaptureStderr();
@@ -204,7 +228,8 @@ TEST_F(Msprof, RefusesWhatItCannotRead) {
   refused({"--export=on", "--output=/nowhere"}, "is no folder");
   refused({"--export=on", "--output=" + (folder / "host").string()}, "holds no collection");
   refused({output}, "nothing is asked for");
-  refused({"--export=on"}, "--output", 2);
+  refused({"--export=on"}, "--output is missing");
+  refused({"--exprt=on", output}, "--exprt=on is no option of msprof");
   refused({"--export=perhaps", output}, "--export", 2);
   write("host/start_info", "{}");
   refused({"--export=on", output}, "collectionTimeBegin");
