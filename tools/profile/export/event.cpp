@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "tools/profile/export/table.h"
+#include "tools/profile/export/cell.h"
 #include "tools/profile/trace/step.h"
 
 namespace npu::profile {

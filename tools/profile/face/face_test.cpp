@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
 #include "tools/profile/trace/collection_fixture.h"
@@ -189,6 +191,11 @@ TEST_F(Msprof, WritesADatabase) {
   EXPECT_EQ(
       rows("SELECT count(*) FROM CANN_API JOIN TASK USING (connectionId) WHERE CANN_API.startNs = TASK.startNs - 500"),
       Rows{"3"});
+  EXPECT_EQ(
+      rows("SELECT t.value, u.value, count, totalNs, minNs, maxNs FROM OP_STATISTIC JOIN STRING_IDS t ON opType = "
+           "t.id JOIN STRING_IDS u ON taskType = u.id"),
+      Rows{"Add AI_VECTOR_CORE 1 1000 1000 1000"});
+  EXPECT_EQ(rows("PRAGMA integrity_check"), Rows{"ok"});
   EXPECT_EQ(rows("SELECT type, sum(endNs - startNs) FROM OVERLAP_ANALYSIS GROUP BY type"),
             (Rows{"0 1000", "1 2500", "2 2000"}));
 }
@@ -215,6 +222,42 @@ TEST_F(Msprof, TakesTheWordsOfEarlierVersions) {
   write("device_0/data/anynpu.tasks", std::vector<TaskRecord>{task(0, 1, Unit::kVector, 0, 0)});
   EXPECT_EQ(run({"export", "summary", "-dir", folder.string()}), 0);
   EXPECT_NE(exported("op_summary"), "");
+}
+
+TEST_F(Msprof, ManyRecordsAreAllThere) {
+  write_texts({"Add", "aclnnAdd_Add"});
+  std::vector<TaskRecord> tasks;
+  std::vector<CallRecord> calls;
+  constexpr int kTasks = 10'000;  // more than a piece of any file, and no whole number of them
+  for (int i = 0; i < kTasks; ++i) {
+    tasks.push_back(task(1000 * i + 1000, 1000 * i + 1900, Unit::kVector, 1, 2));
+    calls.push_back({kClock + 1000 * i + 100, kClock + 1000 * i + 700, 78, 2, Level::kOperator, 0});
+  }
+  std::ranges::rotate(tasks, tasks.begin() + 777);  // as of threads that write pieces in turn
+  std::ranges::shuffle(calls, std::mt19937(1));
+  write<TaskRecord>("device_0/data/anynpu.tasks", tasks);
+  write<CallRecord>("host/data/anynpu.calls", calls);
+  ASSERT_EQ(run({"--export=on", "--output=" + folder.string()}), 0);
+  EXPECT_EQ(std::ranges::count(exported("op_summary_"), '\n'), kTasks + 1);
+  const nlohmann::json events = nlohmann::json::parse(exported("msprof_", ".json"));
+  EXPECT_EQ(std::ranges::count_if(events, [](const auto& event) { return event["ph"] == "f"; }), kTasks);
+  fs::remove_all(folder / "mindstudio_profiler_output");
+  ASSERT_EQ(run({"--export=on", "--type=perfetto", "--output=" + folder.string()}), 0);
+  EXPECT_GT(exported("msprof_", ".perfetto-trace").size(), 50u * kTasks);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "mindstudio_profiler_output"), {}), 1);
+  ASSERT_EQ(run({"--export=on", "--type=db", "--output=" + folder.string()}), 0);
+  const auto file = std::ranges::find_if(fs::directory_iterator(folder), fs::directory_iterator(),
+                                         [](const auto& entry) { return entry.path().extension() == ".db"; });
+  EXPECT_EQ(rows(file->path(), "SELECT count(*), min(startNs), max(endNs) FROM TASK"),
+            Rows{"10000 1700000000000001000 1700000000010000900"});
+  for (const char* table : {"TASK", "CANN_API"})
+    EXPECT_EQ(rows(file->path(), fmt::format("SELECT count(*) FROM {0} a JOIN {0} b ON b.connectionId = a.connectionId "
+                                             "+ 1 WHERE b.startNs < a.startNs AND a.connectionId != 10000",
+                                             table)
+                                     .c_str()),
+              Rows{"0"})
+        << table;
+  EXPECT_EQ(rows(file->path(), "SELECT count(*), count(DISTINCT connectionId) FROM CANN_API"), Rows{"20000 20000"});
 }
 
 TEST_F(Msprof, RefusesWhatItCannotRead) {

@@ -18,9 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 namespace trace = device::trace;
 
+[[noreturn]] void unreadable(const fs::path& path) {
+  fail(Code::kInvalidFile, "{} cannot be read; is it a folder of a collection, PROF_…?", path.string());
+}
+
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(Code::kInvalidFile, "{} cannot be read; is it a folder of a collection, PROF_…?", path.string());
+  if (!file) unreadable(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -40,22 +44,50 @@ int64_t number(const nlohmann::json& object, const char* key, const fs::path& pa
   return value;
 }
 
+/// By their starts, what holds another before it.
+template <class Record>
+bool before(const Record& a, const Record& b) {
+  return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
+/// Merges sorted neighbours, of which only what lies across their border moves.
+template <class Place>
+void merge(Place begin, Place middle, Place end) {
+  if (middle == end) return;
+  using Record = std::iter_value_t<Place>;
+  const auto from = std::upper_bound(begin, middle, *middle, before<Record>);
+  const auto to = std::lower_bound(middle, end, *std::prev(middle), before<Record>);
+  if (from != middle) std::inplace_merge(from, middle, to, before<Record>);
+}
+
+/// Threads write pieces in turn, each in the order of time: so runs of records are sorted, and near their places.
+template <class Record>
+void order(std::vector<Record>& records) {
+  auto runs = std::vector{records.begin()};
+  while (runs.back() != records.end()) runs.push_back(std::is_sorted_until(runs.back(), records.end(), before<Record>));
+  for (; runs.size() > 2;) {
+    auto kept = runs.begin();
+    for (size_t i = 0; i + 1 < runs.size(); i += 2) {
+      if (i + 2 < runs.size()) merge(runs[i], runs[i + 1], runs[i + 2]);
+      *kept++ = runs[i];
+    }
+    *kept++ = records.end();
+    runs.erase(kept, runs.end());
+  }
+}
+
 /// Whole records of a file that may not be there: a device that nothing ran on.
 template <class Record>
 std::vector<Record> read_records(const fs::path& path, int64_t shift) {
-  std::vector<Record> records;
-  if (!fs::exists(path)) return records;
-  const std::string bytes = read_file(path);
-  for (size_t at = 0; at + sizeof(Record) <= bytes.size(); at += sizeof(Record)) {
-    Record record;
-    std::memcpy(&record, bytes.data() + at, sizeof record);
-    if (record.end < record.start || record.start == 0) continue;
-    record.start += shift, record.end += shift;
-    records.push_back(record);
-  }
-  std::ranges::sort(records, [](const Record& a, const Record& b) {
-    return a.start != b.start ? a.start < b.start : a.end > b.end;  // what holds another comes before it
-  });
+  if (!fs::exists(path)) return {};
+  std::vector<Record> records(fs::file_size(path) / sizeof(Record));
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(records.data()),
+                 static_cast<std::streamsize>(records.size() * sizeof(Record))))
+    unreadable(path);
+  std::erase_if(records, [](const Record& record) { return record.end < record.start || record.start == 0; });
+  for (Record& record : records) record.start += shift, record.end += shift;
+  order(records);
   return records;
 }
 
