@@ -65,6 +65,13 @@ def test_the_exit_code_is_the_scripts(script, tmp_path):
     assert code == 7 and "FINDINGS" in out
 
 
+def test_a_signal_is_for_the_script(tmp_path):
+    path = tmp_path / "waits.py"
+    path.write_text("import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(60)")
+    code, _, err = anynpu("profile", "--output", str(tmp_path), str(path))
+    assert (code, err) == (143, "anynpu profile: nothing was recorded: the script has used no NPU\n")
+
+
 def test_several_processes_are_one_page(script, tmp_path):
     _, out, _ = anynpu("profile", "--output", str(tmp_path / "out"), str(script), "2", "0")
     assert "NPU 0, process 70" in out and "NPU 1, process 71" in out

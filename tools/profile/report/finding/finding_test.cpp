@@ -100,6 +100,9 @@ TEST(Finding, NoChain) {
   for (TaskRecord& task : other.trace.tasks[0])
     if (other.trace.text(task.type) == "Add") task.outputs = other.text("64|FLOAT|ND");
   EXPECT_EQ(first_of({other}).title, "nothing");
+  Recorded spread = chain("Tanh");  // of one element to all
+  for (TaskRecord& task : spread.trace.tasks[0]) task.inputs = spread.text("1|FLOAT|ND");
+  EXPECT_EQ(first_of({spread}).title, "nothing");
   Recorded same;  // over parts of something, more likely
   for (int64_t step = 0; step < 9; ++step) same.elementwise("Add", step * 100, step * 100 + 100, "64,64");
   EXPECT_EQ(first_of({same}).title, "nothing");

@@ -35,7 +35,7 @@ std::optional<Finding> pause_of(const Facts& facts) {
   const int64_t mean = cost / static_cast<int64_t>(places.size());
   return Finding{.title = "the device waits for data: the host makes no call to the NPU",
                  .cost = cost,
-                 .where = fmt::format("{} pauses of {} ms on average: {}", places.size(), milliseconds(mean),
+                 .where = fmt::format("{} of {} ms on average: {}", counted(places.size(), "pause"), milliseconds(mean),
                                       commonest(places, 2)),
                  .cure = kCure};
 }
