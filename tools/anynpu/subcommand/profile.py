@@ -68,7 +68,7 @@ def show(folders, output):
     """The page, and where everything is."""
     page = output / "profile.html"
     words = [place.pages_of_profiles(), "show", *sorted(folders), "--html", page]
-    sys.stdout.flush()
+    print(flush=True)
     if subprocess.run(list(map(str, words))).returncode == 0:
         print(f"\nThe same with a timeline: {page}")
     print("The records:", *sorted(folders))

@@ -43,8 +43,8 @@ def test_the_page_follows_what_the_script_prints(script, tmp_path):
     code, out, err = anynpu("profile", "--output", str(tmp_path / "out"), str(script), "1", "0")
     assert code == 0, err
     lines = out.splitlines()
-    assert lines[0] == "the script's own line" and lines[1].startswith("FINDINGS")
-    assert lines[2] == "  1. the device waits for data: the host makes no call to the NPU"
+    assert lines[:2] == ["the script's own line", ""] and lines[2].startswith("FINDINGS")
+    assert lines[3] == "  1. the device waits for data: the host makes no call to the NPU"
     page = tmp_path / "out/profile.html"
     assert f"The same with a timeline: {page}" in lines and page.read_text().startswith("<!DOCTYPE html>")
     assert lines[-1] == f"The records: {tmp_path / 'out/PROF_000001_0'}"
