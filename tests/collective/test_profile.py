@@ -2,6 +2,7 @@
 """What profiles of several ranks tell of collectives: the same names on all ranks, and who waited for whom."""
 
 import json
+import sqlite3
 
 import pytest
 import torch_ranks
@@ -48,6 +49,24 @@ def test_ranks_tell_who_waited(folders):
         for one in ours.values():
             assert one["Transit Time(ms)"] == pytest.approx(one["Elapse Time(ms)"] - one["Wait Time(ms)"], abs=1e-6)
             assert one["Transit Time(ms)"] >= 0
+
+
+def test_the_database_tells_the_same_of_collectives(folders):
+    query = (
+        "select hccl_op_name || '@' || group_name, elapse_time, wait_time, type from CommAnalyzerTime where step = ?"
+    )
+    for folder in folders:
+        found = sqlite3.connect(folder / "analysis.db")
+        for step, ours in collectives(folder).items():
+            rows = {name: times for name, *times in found.execute(query, [step]) if name.startswith("hcom_")}
+            assert rows.keys() == ours.keys()
+            for name, (elapsed, waited, kind) in rows.items():
+                assert kind == "collective"
+                assert (elapsed, waited) == (ours[name]["Elapse Time(ms)"], ours[name]["Wait Time(ms)"])
+        links = found.execute(
+            "select transport_type, count(*), min(transit_size) > 0 from CommAnalyzerBandwidth group by 1"
+        )
+        assert [link for link, count, moved in links if count and moved] == ["HCCS", "SDMA"]
 
 
 def test_timelines_have_a_row_of_collectives(folders):

@@ -34,7 +34,9 @@ def step(name):
 
 
 step("first")
-config = profiler._ExperimentalConfig(profiler_level=profiler.ProfilerLevel.Level1)
+config = profiler._ExperimentalConfig(
+    profiler_level=profiler.ProfilerLevel.Level1, export_type=[profiler.ExportType.Text, profiler.ExportType.Db]
+)
 with profiler.profile(
     on_trace_ready=profiler.tensorboard_trace_handler(sys.argv[1]),
     experimental_config=config,

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/export/database.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 #include <unordered_map>
 
-#include "base/error.h"
-#include "tools/profile/export/interval.h"
+#include "tools/profile/export/sqlite.h"
 #include "tools/profile/export/table.h"
+#include "tools/profile/trace/interval.h"
 
 namespace npu::profile {
 namespace {
@@ -50,71 +47,7 @@ constexpr const char* kIndexes =
     "CREATE INDEX TaskConnection ON TASK(connectionId);"
     "CREATE INDEX ApiConnection ON CANN_API(connectionId);";
 
-class Database {
- public:
-  explicit Database(const std::filesystem::path& file) : file_(file) {
-    sqlite3* opened = nullptr;
-    const int code = sqlite3_open(file.c_str(), &opened);
-    handle_.reset(opened);
-    check(code);
-  }
-
-  void run(const char* sql) { check(sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr)); }
-
-  class Row {
-   public:
-    Row(Database& database, const char* table, int columns) : database_(database) {
-      std::string sql = fmt::format("INSERT INTO {} VALUES(?", table);
-      for (int i = 1; i < columns; ++i) sql += ",?";
-      sqlite3_stmt* made = nullptr;
-      database.check(sqlite3_prepare_v2(database.handle_.get(), (sql + ")").c_str(), -1, &made, nullptr));
-      statement_.reset(made);
-    }
-    /// One value a column, numbers and texts.
-    template <class... Values>
-    void add(const Values&... values) {
-      int column = 0;
-      (bind(++column, values), ...);
-      const int code = sqlite3_step(statement_.get());
-      if (code != SQLITE_DONE) database_.check(code);
-      sqlite3_reset(statement_.get());
-    }
-
-   private:
-    template <class Number>
-      requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
-    void bind(int column, Number value) {
-      database_.check(sqlite3_bind_int64(statement_.get(), column, static_cast<int64_t>(value)));
-    }
-    /// What nobody has measured.
-    void bind(int column, std::nullptr_t) { database_.check(sqlite3_bind_null(statement_.get(), column)); }
-    void bind(int column, std::string_view text) {
-      database_.check(
-          sqlite3_bind_text(statement_.get(), column, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
-    }
-
-    struct Finalize {
-      void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-    };
-    Database& database_;
-    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  };
-
- private:
-  void check(int code) const {
-    if (code == SQLITE_OK) return;
-    fail(Code::kInvalidFile, "{} could not be written: {}; is the disk full, or the folder another user's?",
-         file_.string(), handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code));
-  }
-
-  struct Close {
-    void operator()(sqlite3* handle) const { sqlite3_close(handle); }
-  };
-  const std::filesystem::path file_;
-  std::unique_ptr<sqlite3, Close> handle_;
-};
-
-using Row = Database::Row;
+using Rows = Database::Rows;
 
 class Writer {
  public:
@@ -139,16 +72,16 @@ class Writer {
       end = std::max(end, call.end);
     }
     write_overlap();
-    Row(database_, "SESSION_TIME_INFO", 2).add(trace_.begin, end);
-    Row meta(database_, "META_DATA", 2);
+    Rows(database_, "SESSION_TIME_INFO", 2).add(trace_.begin, end);
+    Rows meta(database_, "META_DATA", 2);
     meta.add("SCHEMA_VERSION", "1.1.0");
     meta.add("SCHEMA_VERSION_MAJOR", "1");
     meta.add("SCHEMA_VERSION_MINOR", "1");
     meta.add("SCHEMA_VERSION_MICRO", "0");
-    Row types(database_, "ENUM_API_TYPE", 2);
+    Rows types(database_, "ENUM_API_TYPE", 2);
     types.add(kAcl, "acl");
     types.add(kNode, "node");
-    Row chips(database_, "NPU_INFO", 2);
+    Rows chips(database_, "NPU_INFO", 2);
     for (const auto& [device, tasks] : trace_.tasks) chips.add(device, "AnyNPU");
   }
 
@@ -180,7 +113,7 @@ class Writer {
   }
 
   void write_overlap() {
-    Row rows(database_, "OVERLAP_ANALYSIS", 5);
+    Rows rows(database_, "OVERLAP_ANALYSIS", 5);
     int64_t number = 0;
     for (const auto& [device, tasks] : trace_.tasks) {
       const Overlap found = overlap_of(tasks);
@@ -195,16 +128,16 @@ class Writer {
 
   const Trace& trace_;
   Database& database_;
-  Row strings_, tasks_, operators_, collectives_, calls_;
+  Rows strings_, tasks_, operators_, collectives_, calls_;
   std::unordered_map<std::string, int64_t> numbers_;
   uint64_t last_ = 0;
 };
 
 }  // namespace
 
-void write_database(const Trace& trace, const std::filesystem::path& file) {
-  Database database(file);
-  database.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+void write_database(const Trace& trace, const Draft& draft) {
+  Database database(draft);
+  database.run("BEGIN");
   database.run(kSchema);
   Writer(trace, database).write();
   database.run("COMMIT");

@@ -3,8 +3,7 @@
 // nanoseconds since 1970; names, types and shapes are numbers of STRING_IDS.
 #pragma once
 
-#include <filesystem>
-
+#include "tools/profile/output/draft.h"
 #include "tools/profile/trace/folder.h"
 
 namespace npu::profile {
@@ -12,6 +11,6 @@ namespace npu::profile {
 /// TASK (all), COMPUTE_TASK_INFO (operators), COMMUNICATION_OP (collectives), CANN_API (calls, and a "launch" of each
 /// task that joins it by connectionId), OVERLAP_ANALYSIS, NPU_INFO, SESSION_TIME_INFO, META_DATA, ENUM_API_TYPE.
 /// Raises npu::Error when the file cannot be written.
-void write_database(const Trace& trace, const std::filesystem::path& file);
+void write_database(const Trace& trace, const Draft& draft);
 
 }  // namespace npu::profile

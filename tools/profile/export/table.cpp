@@ -2,7 +2,6 @@
 #include "tools/profile/export/table.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <limits>
@@ -18,6 +17,10 @@ using device::trace::Level;
 using device::trace::Unit;
 
 double us(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1000; }
+/// In whole numbers: a double has not the digits of a time since 1970.
+std::string microseconds(int64_t nanoseconds) {
+  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+}
 
 bool is_operator(const TaskRecord& task) { return task.unit != Unit::kNone; }
 
@@ -47,7 +50,7 @@ std::vector<std::pair<Key, Sum>> by_total(const std::map<Key, Sum>& sums) {
   return rows;
 }
 
-void write_op_summary(const Trace& trace, std::ostream& out) {
+void write_op_summary(const Trace& trace, Sink& out) {
   out << "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task "
          "Duration(us),"
          "Task Wait Time(us),Block Num,Mix Block Num,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,"
@@ -59,15 +62,15 @@ void write_op_summary(const Trace& trace, std::ostream& out) {
       const int64_t wait = free_since == 0 ? 0 : std::max<int64_t>(0, task.start - free_since);
       free_since = std::max(free_since, task.end);
       const auto inputs = parts_of(trace.text(task.inputs)), outputs = parts_of(trace.text(task.outputs));
-      fmt::print(out, "{},4294967295,{},{},{},{},static,{},{},{:.3f},{:.3f},N/A,N/A,NO,{},{},{},{},{},{},N/A\n", device,
-                 task.number, task.stream, cell(name_of(trace, task)), cell(trace.text(task.type)), unit_name(task),
-                 microseconds(task.start), us(task.end - task.start), us(wait), cell(inputs[0]), cell(inputs[1]),
-                 cell(inputs[2]), cell(outputs[0]), cell(outputs[1]), cell(outputs[2]));
+      out.print("{},4294967295,{},{},{},{},static,{},{},{:.3f},{:.3f},N/A,N/A,NO,{},{},{},{},{},{},N/A\n", device,
+                task.number, task.stream, cell(name_of(trace, task)), cell(trace.text(task.type)), unit_name(task),
+                microseconds(task.start), us(task.end - task.start), us(wait), cell(inputs[0]), cell(inputs[1]),
+                cell(inputs[2]), cell(outputs[0]), cell(outputs[1]), cell(outputs[2]));
     }
   }
 }
 
-void write_op_statistic(const Trace& trace, std::ostream& out) {
+void write_op_statistic(const Trace& trace, Sink& out) {
   using Key = std::tuple<int, std::string, std::string>;
   std::map<Key, Sum> sums;
   std::map<int, double> totals;
@@ -81,31 +84,31 @@ void write_op_statistic(const Trace& trace, std::ostream& out) {
          "Time(us),Ratio(%)\n";
   for (const auto& [key, sum] : by_total(sums)) {
     const auto& [device, type, unit] = key;
-    fmt::print(out, "{},N/A,{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", device, cell(type), unit, sum.count,
-               sum.total, sum.least, sum.mean(), sum.most, totals[device] > 0 ? 100 * sum.total / totals[device] : 0);
+    out.print("{},N/A,{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", device, cell(type), unit, sum.count, sum.total,
+              sum.least, sum.mean(), sum.most, totals[device] > 0 ? 100 * sum.total / totals[device] : 0);
   }
 }
 
-void write_task_time(const Trace& trace, std::ostream& out) {
+void write_task_time(const Trace& trace, Sink& out) {
   out << "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\n";
   trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
-    fmt::print(out, "{},{},{},{},{},{:.3f},{},{}\n", device, cell(name_of(trace, task)), unit_name(task), task.stream,
-               task.number, us(task.end - task.start), microseconds(task.start), microseconds(task.end));
+    out.print("{},{},{},{},{},{:.3f},{},{}\n", device, cell(name_of(trace, task)), unit_name(task), task.stream,
+              task.number, us(task.end - task.start), microseconds(task.start), microseconds(task.end));
   });
 }
 
-void write_api_statistic(const Trace& trace, std::ostream& out) {
+void write_api_statistic(const Trace& trace, Sink& out) {
   using Key = std::pair<std::string, std::string>;
   std::map<Key, Sum> sums;
   for (const CallRecord& call : trace.calls)
     sums[{call.level == Level::kRuntime ? "acl" : "node", name_of(trace, call)}].add(us(call.end - call.start));
   out << "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\n";
   for (const auto& [key, sum] : by_total(sums))
-    fmt::print(out, "host,{},{},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f}\n", key.first, cell(key.second), sum.total,
-               sum.count, sum.mean(), sum.least, sum.most, sum.variance());
+    out.print("host,{},{},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f}\n", key.first, cell(key.second), sum.total, sum.count,
+              sum.mean(), sum.least, sum.most, sum.variance());
 }
 
-void write_communication_statistic(const Trace& trace, std::ostream& out) {
+void write_communication_statistic(const Trace& trace, Sink& out) {
   std::map<std::pair<int, std::string>, Sum> sums;
   std::map<int, double> totals;
   trace.each_task([&](int device, const TaskRecord& task, uint64_t) {
@@ -116,8 +119,8 @@ void write_communication_statistic(const Trace& trace, std::ostream& out) {
   });
   out << "Device_id,OP Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n";
   for (const auto& [key, sum] : by_total(sums))
-    fmt::print(out, "{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", key.first, cell(key.second), sum.count, sum.total,
-               sum.least, sum.mean(), sum.most, totals[key.first] > 0 ? 100 * sum.total / totals[key.first] : 0);
+    out.print("{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", key.first, cell(key.second), sum.count, sum.total,
+              sum.least, sum.mean(), sum.most, totals[key.first] > 0 ? 100 * sum.total / totals[key.first] : 0);
 }
 
 bool has_operators(const Trace& trace) { return any_task(trace, is_operator); }

@@ -4,16 +4,16 @@
 #pragma once
 
 #include <array>
-#include <ostream>
 #include <string>
 
+#include "tools/profile/output/sink.h"
 #include "tools/profile/trace/folder.h"
 
 namespace npu::profile {
 
 struct Table {
   const char* name;  ///< of the file, before its time
-  void (*write)(const Trace& trace, std::ostream& out);
+  void (*write)(const Trace& trace, Sink& out);
   bool (*has_rows)(const Trace& trace);
 };
 /// op_summary, op_statistic, task_time, api_statistic, communication_statistic.

@@ -8,17 +8,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <thread>
 
 #include "base/error.h"
 #include "tools/profile/export/communication.h"
 #include "tools/profile/export/database.h"
 #include "tools/profile/export/table.h"
-#include "tools/profile/export/timeline.h"
 #include "tools/profile/face/listing.h"
+#include "tools/profile/output/draft.h"
+#include "tools/profile/output/sink.h"
+#include "tools/profile/timeline/json.h"
+#include "tools/profile/timeline/perfetto.h"
 #include "tools/profile/trace/folder.h"
 
 namespace npu::profile {
@@ -30,31 +32,6 @@ struct Options {
   std::string exports, analyze, output, type = "text";
 };
 
-/// A file appears whole or not at all: readers wait for its name.
-void appear(const fs::path& path, const std::function<void(const fs::path& part)>& write) {
-  fs::path part = path;
-  part += ".part";
-  fs::remove(part);
-  write(part);
-  fs::rename(part, path);
-}
-
-void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
-  appear(path, [&](const fs::path& part) {
-    std::ofstream file(part);
-    write(file);
-    if (!file.flush())
-      fail(Code::kInvalidFile, "{} could not be written; is the disk full, or the folder another user's?",
-           path.string());
-  });
-}
-
-void make_folder(const fs::path& place) {
-  std::error_code error;
-  fs::create_directories(place, error);
-  if (error) fail(Code::kInvalidFile, "{} cannot be made: {}", place.string(), error.message());
-}
-
 constexpr int kLongestWaitMs = 1000;
 constexpr std::chrono::milliseconds kAfterListing{50};
 
@@ -65,24 +42,35 @@ bool is_of_torch(const fs::path& folder) {
 
 std::string time_of_names() { return fmt::format("{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr))); }
 
+using Write = void (*)(const Trace& trace, Sink& out);
+
+/// The files of mindstudio_profiler_output, by the order in which they appear: all or, where one cannot be written,
+/// none. The timeline is the first: torch_npu reads all when it sees a table.
 void write_texts(const Trace& trace, const fs::path& place) {
   const std::string time = time_of_names();
-  // The timeline first: torch_npu reads all when it sees a table.
-  write_file(place / fmt::format("msprof_{}.json", time), [&](std::ostream& out) { write_timeline(trace, out); });
+  std::deque<Sink> files;
+  const auto write = [&](const std::string& name, Write of) {
+    Sink& file = files.emplace_back(place / name);
+    of(trace, file);
+    file.close();
+  };
+  write(fmt::format("msprof_{}.json", time), write_json);
+  write(fmt::format("msprof_{}.perfetto-trace", time), write_perfetto);
   for (const Table& table : kTables)
-    if (table.has_rows(trace))
-      write_file(place / fmt::format("{}_{}.csv", table.name, time),
-                 [&](std::ostream& out) { table.write(trace, out); });
+    if (table.has_rows(trace)) write(fmt::format("{}_{}.csv", table.name, time), table.write);
+  for (Sink& file : files) file.keep();
 }
 
 void export_folder(const Trace& trace, const fs::path& folder, bool database) {
   const fs::path place = database ? folder : folder / "mindstudio_profiler_output";
   make_folder(place);
-  if (database)
-    appear(place / fmt::format("msprof_{}.db", time_of_names()),
-           [&](const fs::path& part) { write_database(trace, part); });
-  else
+  if (database) {
+    Draft draft(place / fmt::format("msprof_{}.db", time_of_names()));
+    write_database(trace, draft);
+    draft.keep();
+  } else {
     write_texts(trace, place);
+  }
   if (is_of_torch(folder)) {
     // Whoever looked before it was all there looks again.
     Listing(place).wait(kLongestWaitMs);
@@ -99,12 +87,18 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
     fmt::print("[INFO] nothing to analyze, no collective ran: {}\n", folder.string());
     return;
   }
-  if (database)
-    fail(Code::kFeatureUnsupported,
-         "--analyze=on with --type=db is not built; leave --type out for communication.json");
   const fs::path place = folder / "analyze";
   make_folder(place);
-  write_file(place / "communication.json", [&](std::ostream& out) { write_communication(trace, out); });
+  if (database) {
+    Draft draft(place / "communication_analyzer.db");
+    write_communication(trace, draft);
+    draft.keep();
+  } else {
+    Sink file(place / "communication.json");
+    write_communication(trace, file);
+    file.close();
+    file.keep();
+  }
   fmt::print("[INFO] {}\n", place.string());
 }
 
@@ -129,9 +123,10 @@ int dispatch(const std::vector<std::string>& arguments) {
   const auto switches = CLI::IsMember({"on", "off"});
   app.add_option("--export", options.exports, "on: write tables and a timeline into mindstudio_profiler_output")
       ->check(switches);
-  app.add_option("--analyze", options.analyze, "on: write what collectives took into analyze/communication.json")
+  app.add_option("--analyze", options.analyze, "on: write what collectives took into the folder analyze")
       ->check(switches);
-  app.add_option("--type", options.type, "text: tables and a timeline (the default); db: an SQLite file, msprof_*.db")
+  app.add_option("--type", options.type,
+                 "text: tables and timelines, communication.json (the default); db: SQLite files")
       ->check(CLI::IsMember({"text", "db"}));
   app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
   try {

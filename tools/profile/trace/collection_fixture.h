@@ -64,11 +64,12 @@ class Collection : public ::testing::Test {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  /// The one file whose name begins so, of what was exported.
-  std::string exported(const std::string& prefix) const {
+  /// The one file whose name begins and ends so, of what was exported.
+  std::string exported(const std::string& prefix, const std::string& extension = ".csv") const {
     for (const auto& entry : fs::directory_iterator(folder / "mindstudio_profiler_output"))
-      if (entry.path().filename().string().starts_with(prefix)) return read(entry.path());
-    ADD_FAILURE() << "no " << prefix;
+      if (entry.path().filename().string().starts_with(prefix) && entry.path().extension() == extension)
+        return read(entry.path());
+    ADD_FAILURE() << "no " << prefix << extension;
     return "";
   }
 

@@ -53,7 +53,9 @@ std::vector<Record> read_records(const fs::path& path, int64_t shift) {
     record.start += shift, record.end += shift;
     records.push_back(record);
   }
-  std::ranges::sort(records, {}, &Record::start);
+  std::ranges::sort(records, [](const Record& a, const Record& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;  // what holds another comes before it
+  });
   return records;
 }
 
@@ -128,10 +130,6 @@ Trace read_folder(const fs::path& folder) {
 
 std::string_view Trace::text(uint32_t number) const {
   return number == 0 || number > texts.size() ? std::string_view() : std::string_view(texts[number - 1]);
-}
-
-std::string microseconds(int64_t nanoseconds) {
-  return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
 
 std::string name_of(const Trace& found, const CallRecord& call) {

@@ -16,7 +16,8 @@ namespace npu::profile {
 using device::trace::CallRecord;
 using device::trace::TaskRecord;
 
-/// Records in the order of their starts. Times are nanoseconds since 1970, of the clock that people read.
+/// Records in the order of their starts, of those that start at once the longest first. Times are nanoseconds since
+/// 1970, of the clock that people read.
 struct Trace {
   uint32_t process = 0;
   int64_t begin = 0;  ///< of the collection
@@ -44,8 +45,6 @@ std::vector<std::filesystem::path> collections_in(const std::filesystem::path& p
 /// dropped.
 Trace read_folder(const std::filesystem::path& folder);
 
-/// Microseconds with three decimals, in whole numbers: a double has not the digits of a time since 1970.
-std::string microseconds(int64_t nanoseconds);
 /// Whether it meets other ranks, or computes; copies and waits do neither.
 inline bool is_collective(const TaskRecord& task) { return task.unit == device::trace::Unit::kCollective; }
 inline bool computes(const TaskRecord& task) { return task.unit != device::trace::Unit::kNone && !is_collective(task); }

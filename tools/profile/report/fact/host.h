@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "tools/profile/export/interval.h"
+#include "tools/profile/trace/interval.h"
 #include "tools/profile/report/fact/purpose.h"
 
 namespace npu::profile {

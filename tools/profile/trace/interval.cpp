@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/profile/export/interval.h"
+#include "tools/profile/trace/interval.h"
 
 #include <algorithm>
 #include <utility>
