@@ -157,6 +157,7 @@ Trace read_folder(const fs::path& folder) {
   const nlohmann::json begun = read_json(start);
   Trace found;
   found.process = static_cast<uint32_t>(number(info, "pid", folder / "host/info.json"));
+  found.soc = info.value("soc", "");
   found.begin = number(begun, "collectionTimeBegin", start) * 1000;
   const int64_t shift = found.begin - number(begun, "clockMonotonicRaw", start);
   found.texts = read_texts(folder / "host/data" / trace::kTextFile);

@@ -23,6 +23,7 @@ using device::trace::TaskRecord;
 struct Trace {
   uint32_t process = 0;
   int64_t begin = 0;  ///< of the collection
+  std::string soc;    ///< that the process claimed to run on; "": it is not known
   std::vector<CallRecord> calls;
   std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
   std::vector<MarkRecord> marks;
