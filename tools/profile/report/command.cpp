@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tools/profile/report/difference/difference.h"
+#include "tools/profile/report/page/chip_section.h"
 #include "tools/profile/report/page/html.h"
 #include "tools/profile/report/page/text.h"
 
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::vector<std::string> folders;
+  std::vector<std::string> folders, socs;
   std::string html, a, b;
 };
 
@@ -43,8 +44,10 @@ void show(const Options& options) {
     fail(Code::kInvalidParam, "nothing ran on an NPU in {}; profile a script that uses it",
          fmt::join(options.folders, ", "));
   const std::vector<Finding> findings = findings_of(all);
+  const std::vector<Modelled> models = modelled(all, options.socs);
   fmt::print("{}", text_page(all, findings));
-  if (!options.html.empty()) write(options.html, html_page(traces, all, findings));
+  for (const Modelled& model : models) fmt::print("{}", text_of(chip_section(model)));
+  if (!options.html.empty()) write(options.html, html_page(traces, all, findings, models));
 }
 
 void compare(const Options& options) { fmt::print("{}", difference_page(read({options.a}), read({options.b}))); }
@@ -55,6 +58,10 @@ void define(CLI::App& app, Options& options) {
   shows->add_option("FOLDER", options.folders, "a PROF_… of a collection, or a folder that holds some (ranks)")
       ->required();
   shows->add_option("--html", options.html, "write the page, with a timeline, into this file too");
+  shows
+      ->add_option("--soc", options.socs,
+                   "SoCs to model the time of, as 910B3,910A (default: the one the collection was made on)")
+      ->delimiter(',');
   CLI::App* differs = app.add_subcommand("diff", "what B does more or less than A");
   differs->add_option("A", options.a, "a PROF_… or a folder that holds some")->required();
   differs->add_option("B", options.b, "another")->required();

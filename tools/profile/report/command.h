@@ -7,8 +7,8 @@
 
 namespace npu::profile {
 
-/// show FOLDER… [--html FILE], diff A B. The exit code: 0, 1 for what could not be done, 2 for arguments that are not
-/// understood.
+/// show FOLDER… [--html FILE] [--soc NAME,…], diff A B. The exit code: 0, 1 for what could not be done, 2 for arguments
+/// that are not understood.
 int report(const std::vector<std::string>& arguments);
 
 }  // namespace npu::profile

@@ -55,6 +55,26 @@ TEST_F(Report, WhatADyingProcessLeftIsReadAsFarAsItGoes) {
   EXPECT_EQ(page.find("  aclnn "), std::string::npos) << page;  // half a name
 }
 
+TEST_F(Report, ModelsTheSocsThatAreAsked) {
+  write_texts({"Add", "aclnnAdd_Add", "aclnnAdd", "4;4|FLOAT;FLOAT|ND;ND", "4|FLOAT|ND"});
+  TaskRecord add = task(1'000'000, 2'000'000, Unit::kVector, 1, 2);
+  add.inputs = 4, add.outputs = 5, add.bytes = 48;
+  write<TaskRecord>("device_0/data/anynpu.tasks", {add});
+  write("host/info.json", R"({"pid":"77","anynpu_format":1,"soc":"Ascend910B4"})");
+  const auto page = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"show", root.string()};
+    words.insert(words.end(), more.begin(), more.end());
+    CaptureStdout();
+    EXPECT_EQ(report(words), 0);
+    return GetCapturedStdout();
+  };
+  EXPECT_NE(page({}).find("Ascend910B4 ms"), std::string::npos);  // the collection's own
+  const std::string several = page({"--soc", "910B3,ascend910a"});
+  EXPECT_NE(several.find("Ascend910B3 ms       Ascend910A ms"), std::string::npos) << several;
+  EXPECT_EQ(several.find("Ascend910B4 ms"), std::string::npos);
+  EXPECT_NE(page({"--soc", "910X"}).find("910X: no model"), std::string::npos);
+}
+
 TEST_F(Report, ComparesTwo) {
   CaptureStdout();
   ASSERT_EQ(report({"diff", root.string(), folder.string()}), 0);

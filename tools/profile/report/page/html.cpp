@@ -7,8 +7,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tools/profile/report/page/chip_section.h"
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/lane.h"
+#include "tools/profile/report/page/roofline.h"
 #include "tools/profile/report/page/script.h"
 #include "tools/profile/report/page/text.h"
 
@@ -80,7 +82,7 @@ std::string device_of(const Facts& facts) {
 }  // namespace
 
 std::string html_page(const std::vector<Trace>& traces, const std::vector<Facts>& all,
-                      const std::vector<Finding>& findings) {
+                      const std::vector<Finding>& findings, const std::vector<Modelled>& models) {
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>anynpu profile</title>\n"
       "<link rel=\"icon\" href=\"data:,\">\n<style>{}</style></head><body>\n<h1>Where the time goes</h1>\n",
@@ -90,6 +92,7 @@ std::string html_page(const std::vector<Trace>& traces, const std::vector<Facts>
       "<h2>Timeline</h2>\n<p class=\"small\">The wheel zooms, dragging moves, a double click shows all.</p>\n"
       "<canvas id=\"timeline\"></canvas><div id=\"about\"></div>\n";
   for (const Facts& facts : all) out += device_of(facts);
+  for (const Modelled& model : models) out += html_of(chip_section(model)) + rooflines_of(model);
   const std::string data =
       json_of(lanes_of(traces, all)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   append(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body></html>\n",

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "tools/profile/report/finding/finding.h"
+#include "tools/profile/report/model/modelled.h"
 
 namespace npu::profile {
 
 /// Of devices that something ran on, at least one.
 std::string html_page(const std::vector<Trace>& traces, const std::vector<Facts>& all,
-                      const std::vector<Finding>& findings);
+                      const std::vector<Finding>& findings, const std::vector<Modelled>& models = {});
 
 }  // namespace npu::profile

@@ -13,6 +13,8 @@ li { margin-bottom: .8em; } .cost { font-weight: 600; } .small { opacity: .75; }
 .bar { display: inline-block; height: .8em; background: var(--bar); } .idle .bar { background: var(--idle); }
 .track { width: 260px; text-align: left; }
 canvas { width: 100%; border: 1px solid var(--line); cursor: grab; touch-action: none; }
+svg { max-width: 760px; width: 100%; } svg text { font-size: 11px; fill: currentColor; } .roof { stroke: var(--bar); fill: none; } .grid { stroke: var(--line); }
+.point { fill: var(--idle); fill-opacity: .6; }
 #about { min-height: 1.5em; font-variant-numeric: tabular-nums; }
 )css";
 
