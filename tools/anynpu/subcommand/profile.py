@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a Python script, records what the host and the NPU do, and says where the time went: what makes the run slow,
-what that costs and what helps; times, operators and calls. An HTML page shows the same and a timeline. With -n the
+what that costs and what helps; times, operators and calls, and what the chip would take by its public numbers
+(modelled, not measured). An HTML page shows the same and a timeline. With -n the
 script runs as several ranks, and the page names the one that others wait for. `anynpu profile show FOLDER` makes the
 page of records that are there already, `anynpu profile diff A B` says what B does more or less than A; a program of its
 own does both. Calls to CUDA are sent to the NPU as by `anynpu run`. Everything after the script's name belongs to the
@@ -25,6 +26,9 @@ def add_arguments(parser):
     parser.add_argument("-n", "--ranks", type=int, help="run it as so many ranks, as anynpu launch does")
     parser.add_argument(
         "--output", metavar="DIR", help="where records and the page go (default: profile_SCRIPT_TIME beside you)"
+    )
+    parser.add_argument(
+        "--soc", metavar="NAME,…", help="SoCs to model the time of, as 910B3,910A (default: the one of ANYNPU_SOC)"
     )
     parser.add_argument("--no-transfer", action="store_true", help="do not send CUDA calls to the NPU")
     parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
@@ -64,10 +68,14 @@ def collections(output):
     return set(output.glob("PROF_*"))
 
 
-def show(folders, output):
+def models(options):
+    return [] if options.soc is None else ["--soc", options.soc]
+
+
+def show(options, folders, output):
     """The page, and where everything is."""
     page = output / "profile.html"
-    words = [place.pages_of_profiles(), "show", *sorted(folders), "--html", page]
+    words = [place.pages_of_profiles(), "show", *sorted(folders), "--html", page, *models(options)]
     print(flush=True)
     if subprocess.run(list(map(str, words))).returncode == 0:
         print(f"\nThe same with a timeline: {page}")
@@ -93,13 +101,14 @@ def check(options):
 def execute(options):
     if options.script in OF_THE_PROGRAM:
         program = place.pages_of_profiles()
-        os.execv(program, [str(program), options.script, *options.arguments])
+        wanted = models(options) if options.script == "show" else []
+        os.execv(program, [str(program), options.script, *options.arguments, *wanted])
     check(options)
     output = output_of(options)
     known = collections(output)
     code = wait(command(options, output), environment(options, output))
     if fresh := collections(output) - known:
-        show(fresh, output)
+        show(options, fresh, output)
     else:
         print("anynpu profile: nothing was recorded: the script has used no NPU", file=sys.stderr)
     return code

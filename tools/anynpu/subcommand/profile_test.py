@@ -60,6 +60,15 @@ def test_the_script_of_the_page_is_one(script, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_socs_are_named_to_the_program(script, tmp_path):
+    output = tmp_path / "out"
+    _, out, _ = anynpu("profile", "--output", str(output), "--soc", "910B3", str(script), "1", "0")
+    assert "CHIP TIME of NPU 0, process 70: modelled, not measured" in out and "have no shapes" in out
+    for words in (["show", str(output), "--soc", "310P3"], ["--soc", "310P3", "show", str(output)]):
+        code, out, err = anynpu("profile", *words)
+        assert code == 0 and "CHIP TIME" in out, err
+
+
 def test_the_exit_code_is_the_scripts(script, tmp_path):
     code, out, _ = anynpu("profile", "--output", str(tmp_path / "out"), str(script), "1", "7")
     assert code == 7 and "FINDINGS" in out
