@@ -45,8 +45,7 @@ void show(const Options& options) {
          fmt::join(options.folders, ", "));
   const std::vector<Finding> findings = findings_of(all);
   const std::vector<Modelled> models = modelled(all, options.socs);
-  fmt::print("{}", text_page(all, findings));
-  for (const Modelled& model : models) fmt::print("{}", text_of(chip_section(model)));
+  fmt::print("{}{}", text_page(all, findings), chip_text(models));
   if (!options.html.empty()) write(options.html, html_page(traces, all, findings, models));
 }
 

@@ -9,6 +9,7 @@
 
 #include "tools/profile/report/finding/finding.h"
 #include "tools/profile/report/page/escape.h"
+#include "tools/profile/report/page/roofline.h"
 #include "tools/profile/report/page/text.h"
 
 namespace npu::profile {
@@ -63,20 +64,24 @@ void add_figures(const Chip& chip, std::vector<std::string>& out) {
   out.push_back(fmt::format("{}: {}", chip.name(), fmt::join(words, ", ")));
 }
 
-void add_assumptions(const Modelled& model, std::vector<std::string>& out) {
-  out = {
-      "an operator takes the longest of its cube, vector and memory time, and its launch before it; "
-      "streams are summed each by itself",
-      "each tensor is read or written once from memory, from L2 where it fits and a number of L2 is public",
-      "an element-wise operator or a reduction touches each element once; masks of attention save nothing",
-      "copies from and to the host, and the host itself, are not modelled; all ranks are in one node"};
+/// What the model supposes of any run, and its numbers.
+void add_general(const Modelled& model, std::vector<std::string>& out) {
+  out.insert(out.end(),
+             {"an operator takes the longest of its cube, vector and memory time, and its launch before it; "
+              "streams are summed each by itself",
+              "each tensor is read or written once from memory, from L2 where it fits and a number of L2 is public",
+              "an element-wise operator or a reduction touches each element once; masks of attention save nothing",
+              "copies from and to the host, and the host itself, are not modelled; all ranks are in one node"});
+  for (const Chip& chip : model.chips) add_figures(chip, out);
+  out.emplace_back("sources of these numbers: tools/profile/report/model/soc.tsv; how far off it is: docs/profile.md");
+}
+
+void add_left_out(const Modelled& model, std::vector<std::string>& out) {
   for (const auto& [type, count] : model.untold)
     out.push_back(fmt::format("{} of {}: its operations cannot be told from its shapes, so bytes alone are counted",
                               counted(count, "operator"), type));
   for (const auto& [reason, count] : model.left)
     out.push_back(fmt::format("left out of {}, {}", reason, counted(count, "operator")));
-  for (const Chip& chip : model.chips) add_figures(chip, out);
-  out.emplace_back("sources of these numbers: tools/profile/report/model/soc.tsv; how far off it is: docs/profile.md");
 }
 
 void add_grids(const Modelled& model, ChipSection& section) {
@@ -116,14 +121,15 @@ std::string html_list(const std::vector<std::string>& all) {
 
 }  // namespace
 
-ChipSection chip_section(const Modelled& model) {
+ChipSection chip_section(const Modelled& model, bool is_last) {
   ChipSection section{fmt::format("CHIP TIME of {}: modelled, not measured", model.facts->name), model.refused, {}, {}};
   if (!model.has_shapes)
     section.refusals = {
         "no model: the records have no shapes; collect with task_time l1 (Level1), as anynpu profile does"};
   if (!model.has_shapes || model.chips.empty()) return section;
   add_grids(model, section);
-  add_assumptions(model, section.assumptions);
+  add_left_out(model, section.assumptions);
+  if (is_last) add_general(model, section.assumptions);
   return section;
 }
 
@@ -148,6 +154,19 @@ std::string html_of(const ChipSection& section) {
     out += "</table>\n";
   }
   return section.assumptions.empty() ? out : out + "<p>Supposed:</p>\n" + html_list(section.assumptions);
+}
+
+std::string chip_text(const std::vector<Modelled>& models) {
+  std::string out;
+  for (const Modelled& model : models) out += text_of(chip_section(model, &model == &models.back()));
+  return out;
+}
+
+std::string chip_html(const std::vector<Modelled>& models) {
+  std::string out;
+  for (const Modelled& model : models)
+    out += html_of(chip_section(model, &model == &models.back())) + rooflines_of(model);
+  return out;
 }
 
 }  // namespace npu::profile

@@ -19,8 +19,13 @@ struct ChipSection {
   std::vector<std::string> assumptions;
 };
 
-ChipSection chip_section(const Modelled& model);
+/// What is supposed of all devices is said where `is_last`.
+ChipSection chip_section(const Modelled& model, bool is_last = true);
 std::string text_of(const ChipSection& section);
 std::string html_of(const ChipSection& section);
+
+/// Of several devices, one after another, with their pictures.
+std::string chip_text(const std::vector<Modelled>& models);
+std::string chip_html(const std::vector<Modelled>& models);
 
 }  // namespace npu::profile

@@ -53,6 +53,15 @@ TEST_F(ChipPage, SaysWhatIsMissing) {
             std::string::npos);
 }
 
+TEST_F(ChipPage, OfSeveralDevicesTheLastSaysWhatIsSupposed) {
+  std::vector<Modelled> found = models({"910B3"});
+  found.push_back(found.front());
+  const std::string text = chip_text(found);
+  EXPECT_EQ(count(text, "CHIP TIME"), 2u);
+  EXPECT_EQ(count(text, "cube rate of float16 313"), 1u);
+  EXPECT_EQ(count(chip_html(found), "<svg"), 2u);
+}
+
 TEST_F(ChipPage, HtmlHasAPictureOfEachChipAndLeadsNowhere) {
   const std::vector<Modelled> found = models({"910B3", "910A"});
   const std::string page = html_page(traces, all, findings_of(all), found);

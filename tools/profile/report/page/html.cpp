@@ -10,7 +10,6 @@
 #include "tools/profile/report/page/chip_section.h"
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/lane.h"
-#include "tools/profile/report/page/roofline.h"
 #include "tools/profile/report/page/script.h"
 #include "tools/profile/report/page/text.h"
 
@@ -92,7 +91,7 @@ std::string html_page(const std::vector<Trace>& traces, const std::vector<Facts>
       "<h2>Timeline</h2>\n<p class=\"small\">The wheel zooms, dragging moves, a double click shows all.</p>\n"
       "<canvas id=\"timeline\"></canvas><div id=\"about\"></div>\n";
   for (const Facts& facts : all) out += device_of(facts);
-  for (const Modelled& model : models) out += html_of(chip_section(model)) + rooflines_of(model);
+  out += chip_html(models);
   const std::string data =
       json_of(lanes_of(traces, all)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   append(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body></html>\n",
