@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# msprof: a program of its own, which starts without our libraries. Of the rooms it sees base and the layout of records.
+# msprof and anynpu-profile: programs of their own, which start without our libraries. Of the rooms they see base and the layout of records.
 set(profile ${CMAKE_SOURCE_DIR}/tools/profile)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${profile}/*.cpp)
 set(tests ${sources})
@@ -19,6 +19,11 @@ add_executable(msprof ${profile}/main.cpp ${seen})
 target_link_libraries(msprof PRIVATE anynpu_profile_objects)
 set_target_properties(msprof PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/tools/profiler/bin BUILD_WITH_INSTALL_RPATH ON
                                         INSTALL_RPATH "$ORIGIN/../../../lib64:$ORIGIN/../../../../lib")
+
+add_executable(anynpu-profile ${profile}/report/main.cpp ${seen})
+target_link_libraries(anynpu-profile PRIVATE anynpu_profile_objects)
+set_target_properties(anynpu-profile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin BUILD_WITH_INSTALL_RPATH ON
+                                                INSTALL_RPATH "$ORIGIN/../lib64:$ORIGIN/../lib")
 
 # torch_npu runs no msprof that has not this script in its toolkit.
 configure_file(${profile}/msprof.py ${CMAKE_BINARY_DIR}/toolkit/tools/profiler/profiler_tool/analysis/msprof/msprof.py COPYONLY)

@@ -3,8 +3,8 @@
 # component wheel):
 #   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, what it links (private_library.cmake) with the
 #                                  licences, vendor-named libraries, headers
-#   anynpu/bin      the migration tool, the comparison tool and atc; the commands exec them, and so do the scripts that guides
-#                   name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
+#   anynpu/bin      the migration tool, the comparison tool, the pages of profiles and atc; the commands exec them, and so
+#                   do the scripts that guides name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
 #   anynpu/opp      the lists of mixed precision, where guides look them up (operator_info.py)
 #   anynpu/tools/profiler          msprof, where torch_npu looks for it
 #   anynpu/tools/precision_tool    the folder that users copy beside their script
@@ -14,7 +14,7 @@
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
 add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch
-                                       anynpu-migrate anynpu-compare anynpu-atc msprof
+                                       anynpu-migrate anynpu-compare anynpu-atc anynpu-profile msprof
                                        ascend_dump_parser ${filter_targets})
 
 set_target_properties(anynpu PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
@@ -41,7 +41,7 @@ foreach(package libprotozero-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
 endforeach()
 install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COMPONENT wheel)
 install(FILES ${tree_sitter_python}/LICENSE DESTINATION anynpu/licenses/tree-sitter-python COMPONENT wheel)
-install(TARGETS anynpu-migrate anynpu-compare anynpu-atc RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
+install(TARGETS anynpu-migrate anynpu-compare anynpu-atc anynpu-profile RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
 install(TARGETS tfdbg_ascend LIBRARY DESTINATION tfdbg_ascend COMPONENT wheel)
 install(TARGETS ascend_dump_parser LIBRARY DESTINATION anynpu/tools/adump/lib64 COMPONENT wheel)
 install(DIRECTORY tools/precision_tool DESTINATION anynpu/tools COMPONENT wheel PATTERN "*_test.py" EXCLUDE

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "acl/aclnn/row.h"
+#include "device/trace/listener.h"
 
 struct aclOpExecutor {
   const npu::acl::Row* row;
@@ -16,6 +17,7 @@ struct aclOpExecutor {
   int device = -1;
   const char* on_device = nullptr;
   bool repeatable = false;
+  npu::device::trace::Owners owners{};  ///< of the thread that made it, while somebody listens to records
 };
 
 namespace npu::acl {

@@ -184,6 +184,8 @@ int phase1(const Row& row, std::span<const Argument> arguments, uint64_t* worksp
     op->prepare();
     // An executor is made last: a refused call leaves nothing behind.
     *executor = ExecutorPool::create(&row, std::move(op), builder.unaddressed(), builder.device(), builder.on_device());
+    if (device::trace::on()) [[unlikely]]
+      (*executor)->owners = device::trace::owners_here();
   });
 }
 
@@ -200,6 +202,7 @@ int phase2(const Row& row, void*, uint64_t, aclOpExecutor* executor, aclrtStream
            live.unaddressed);
     device::Stream& queue = device::stream_from_handle(stream);
     check_device(live, queue);
+    traced.prepared_for(live.owners);
     // A repeatable executor keeps its operator: runs already queued must not see addresses set later.
     if (live.repeatable) return launch(queue, row.name, copy_for_run(live));
     // Taken out of the pool, so that the executor is consumed whatever happens to the launch.

@@ -5,6 +5,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_prof.h"
+#include "acl/profiling/option.h"
 #include "acl/profiling/session.h"
 #include "device/process/soc.h"
 
@@ -106,6 +107,10 @@ aclError aclprofWarmup(const aclprofConfig* config) {
     const std::lock_guard lock(configs().mutex);
     live(config);
   });
+}
+
+aclError aclprofRegisterDeviceCallback() {
+  return call("aclprofRegisterDeviceCallback", [] { let_later_devices_join(); });
 }
 
 aclError aclprofSetConfig(aclprofConfigType type, const char* config, size_t length) {

@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -34,7 +35,7 @@ struct Profiling {
   fs::path collection;
   int collections = 0;
   std::vector<int> devices;
-  std::shared_ptr<TaskRecorder> recorder;  ///< while one runs
+  std::unique_ptr<TaskLease> recorder;  ///< while one runs
 };
 
 // Never destroyed: a collection may run when the process ends.
@@ -92,20 +93,25 @@ void write_everywhere(const fs::path& folder, const std::vector<int>& devices, c
     write(folder / fmt::format("device_{}", device) / fmt::format("{}.{}", file, device), text);
 }
 
+void make_device(const fs::path& folder, int device) {
+  const fs::path place = folder / fmt::format("device_{}", device);
+  fs::create_directories(place / "data");
+  write(place / fmt::format("info.json.{}", device), info({device}));
+}
+
 fs::path make_folder(const Profiling& state, const CollectionRequest& request) {
   const Time time = std::chrono::system_clock::now();
   const int64_t monotonic = trace::now();
   const fs::path folder = state.folder / folder_name(state.collections + 1, time);
-  std::error_code error;
-  fs::create_directories(folder / "host/data", error);
-  for (const int device : request.devices)
-    if (!error) fs::create_directories(folder / fmt::format("device_{}", device) / "data", error);
-  if (error)
+  try {
+    fs::create_directories(folder / "host/data");
+    for (const int device : request.devices) make_device(folder, device);
+  } catch (const fs::filesystem_error& error) {
     fail(Code::kInvalidParam, "{} could not be made ({}); give a folder that can be written to", folder.string(),
-         error.message());
+         error.code().message());
+  }
   write(folder / "host/info.json", info(request.devices));
-  for (const int device : request.devices)
-    write(folder / fmt::format("device_{}/info.json.{}", device, device), info({device}));
+  if (!request.options.empty()) write(folder / "host/sample.json", request.options);
   write_everywhere(folder, request.devices, "start_info", moment("Begin", time, monotonic));
   return folder;
 }
@@ -113,7 +119,6 @@ fs::path make_folder(const Profiling& state, const CollectionRequest& request) {
 void end_collection(Profiling& state) {
   constexpr int64_t kWaitMs = 60'000;
   device::Fence::now().wait(kWaitMs);  // what was queued belongs to it
-  ops::remove_observer(*state.recorder);
   state.recorder.reset();
   trace::stop();
   write_everywhere(state.collection, state.devices, "end_info",
@@ -135,6 +140,7 @@ void open_profiling(std::string_view folder) {
   if (access(path.c_str(), W_OK | X_OK) != 0)
     fail(Code::kInvalidParam, "{} cannot be written to; give another folder", path.string());
   state.folder = path;
+  state.collections = 0;
   state.open = true;
 }
 
@@ -145,14 +151,14 @@ void start_collection(const CollectionRequest& request) {
   if (state.recorder)
     fail(Code::kProfAlreadyRun, "a collection runs, in {}; call aclprofStop first", state.collection.string());
   const fs::path folder = make_folder(state, request);
-  trace::start(folder.string(), (request.kinds & kCollectCalls) != 0, [](const std::string& error) {
+  const auto wanted = [&](uint64_t kind) { return (request.kinds & kind) != 0; };
+  trace::start(folder.string(), {wanted(kCollectCalls), wanted(kCollectMarks)}, [](const std::string& error) {
     tell_once("profiling has ended, records could not be written: " + error + "; the computation goes on");
   });
   state.collection = folder;
   ++state.collections;
   state.devices = request.devices;
-  state.recorder = std::make_shared<TaskRecorder>((request.kinds & kCollectShapes) != 0);
-  ops::add_observer(state.recorder);
+  state.recorder = std::make_unique<TaskLease>(wanted(kCollectShapes));
 }
 
 void stop_collection() {
@@ -168,6 +174,25 @@ void close_profiling() {
   if (!state.open) fail(Code::kRepeatFinalize, "profiling is not open; aclprofFinalize follows aclprofInit");
   if (state.recorder) end_collection(state);
   state.open = false;
+}
+
+void end_profiling() {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  if (state.recorder) end_collection(state);
+}
+
+bool join_collection(int device) {
+  Profiling& state = profiling();
+  const std::lock_guard lock(state.mutex);
+  if (!state.recorder) return false;
+  if (std::ranges::find(state.devices, device) != state.devices.end()) return true;
+  make_device(state.collection, device);
+  fs::copy_file(state.collection / "host/start_info",
+                state.collection / fmt::format("device_{0}/start_info.{0}", device));
+  state.devices.push_back(device);
+  write(state.collection / "host/info.json", info(state.devices));
+  return true;
 }
 
 std::string collection_folder() {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -34,12 +36,39 @@ Unit unit_of(const ops::Execution& execution) {
 }
 
 /// "aclnnInplaceAdd" is the operator Add.
-std::string_view type_of(std::string_view name) {
+std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"aclnn", "Inplace"})
     if (name.size() > prefix.size() && name.starts_with(prefix) &&
         std::isupper(static_cast<unsigned char>(name[prefix.size()])))
       name.remove_prefix(prefix.size());
   return name;
+}
+
+/// What the vendor's tables, and those who read them, call the products and convolutions of aclnn functions, where a
+/// tensor has more dimensions than `rank` and where it has not.
+struct Product {
+  std::string_view op;
+  size_t rank;
+  std::string_view above, below;
+};
+constexpr std::array kProducts{Product{"addmm", 9, "", "MatMulV2"},
+                               Product{"mm", 9, "", "MatMulV2"},
+                               Product{"mv", 9, "", "MatMulV2"},
+                               Product{"addmv", 9, "", "MatMulV2"},
+                               Product{"matmul", 2, "BatchMatMulV2", "MatMulV2"},
+                               Product{"batch_matmul", 9, "", "BatchMatMulV2"},
+                               Product{"baddbmm", 9, "", "BatchMatMulV2"},
+                               Product{"convolution", 4, "Conv3D", "Conv2D"},
+                               Product{"depthwise_convolution", 9, "", "DepthwiseConv2D"}};
+
+std::string_view type_of(const ops::Execution& execution) {
+  const std::string_view own = without_prefix(execution.name.type);
+  if (execution.op == nullptr || own.size() == execution.name.type.size()) return own;
+  const auto* const product = std::ranges::find(kProducts, execution.op->def->name, &Product::op);
+  if (product == kProducts.end()) return own;
+  const bool above =
+      std::ranges::any_of(execution.inputs, [&](const ops::Seen& one) { return one.tensor.rank() > product->rank; });
+  return above ? product->above : product->below;
 }
 
 uint64_t bytes_of(const std::vector<ops::Seen>& all) {
@@ -87,20 +116,19 @@ class Recorded final : public ops::Watch {
     record.launched = launch_.time, record.launcher = launch_.thread;
     record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
     record.unit = unit_of(execution);
-    const std::string_view type = type_of(execution.name.type);
+    const std::string_view type = type_of(execution);
     record.type = trace::number_of(type);
     // As the vendor's tables name what an aclnn function runs.
-    const bool is_call = execution.name.node == execution.name.type && type.size() != execution.name.type.size();
+    const bool is_call = execution.name.node == execution.name.type && type != execution.name.type;
     record.name = trace::number_of(is_call ? fmt::format("{}_{}", execution.name.node, type) : execution.name.node);
     const bool meets = record.unit == Unit::kCollective;
     record.bytes = bytes_of(execution.inputs) + (meets ? 0 : bytes_of(execution.outputs));
     record.graph = trace::number_of(meets ? execution.meeting.group : execution.graph);
     record.step = meets ? execution.meeting.number : static_cast<uint32_t>(execution.step);
     record.waited = execution.meeting.waited_ns;
-    if (shapes_) {
-      record.inputs = trace::number_of(shapes_of(execution.inputs));
-      record.outputs = trace::number_of(shapes_of(execution.outputs));
-    }
+    record.call = launch_.call;
+    if (shapes_ || meets) record.inputs = trace::number_of(shapes_of(execution.inputs));
+    if (shapes_) record.outputs = trace::number_of(shapes_of(execution.outputs));
     trace::add(record);
   }
 
@@ -109,10 +137,40 @@ class Recorded final : public ops::Watch {
   trace::Launch launch_;
 };
 
+class Recorder final : public ops::Observer {
+ public:
+  std::unique_ptr<ops::Watch> start(const ops::Execution& execution) override {
+    return std::make_unique<Recorded>(shapes, execution);
+  }
+  std::atomic<bool> shapes{false};
+};
+
+struct Leases {
+  std::mutex mutex;
+  int all = 0, with_shapes = 0;
+  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+};
+// Never destroyed: tasks may run until the process is gone.
+Leases& leases() {
+  static Leases& instance = *new Leases;
+  return instance;
+}
+
+/// Those who come and go are counted; the observer is there while one is.
+void count(int change, bool shapes) {
+  Leases& all = leases();
+  const std::lock_guard lock(all.mutex);
+  const bool was = all.all > 0;
+  all.all += change;
+  if (shapes) all.with_shapes += change;
+  all.recorder->shapes = all.with_shapes > 0;
+  if (!was) ops::add_observer(all.recorder);
+  if (all.all == 0) ops::remove_observer(*all.recorder);
+}
+
 }  // namespace
 
-std::unique_ptr<ops::Watch> TaskRecorder::start(const ops::Execution& execution) {
-  return std::make_unique<Recorded>(shapes_, execution);
-}
+TaskLease::TaskLease(bool shapes) : shapes_(shapes) { count(1, shapes_); }
+TaskLease::~TaskLease() { count(-1, shapes_); }
 
 }  // namespace npu::acl

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes down the operators of tasks as they run.
+// Writes down the operators of tasks as they run, for all who want them: once each.
 #pragma once
+
+#include <memory>
 
 #include "ops/runner/observer.h"
 
 namespace npu::acl {
 
-class TaskRecorder final : public ops::Observer {
+/// Operators are recorded while this lives.
+class TaskLease {
  public:
   /// `shapes`: also what each operator reads and writes.
-  explicit TaskRecorder(bool shapes) : shapes_(shapes) {}
-  std::unique_ptr<ops::Watch> start(const ops::Execution& execution) override;
+  explicit TaskLease(bool shapes);
+  ~TaskLease();
+  TaskLease(const TaskLease&) = delete;
+  TaskLease& operator=(const TaskLease&) = delete;
 
  private:
   const bool shapes_;

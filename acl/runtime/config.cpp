@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "acl/notice.h"
+#include "acl/profiling/option.h"
 #include "acl/runtime/dump_words.h"
 #include "base/error.h"
 #include "base/json_text.h"
@@ -54,24 +55,15 @@ int default_device(const Json& config, const std::string& name) {
        value->dump());
 }
 
-bool switched_on(const Json& config, const char* section, const char* key) {
-  const Json* object = member(config, section);
-  const Json* value = object == nullptr ? nullptr : member(*object, key);
-  return value != nullptr && *value == "on";
-}
-
-/// The program computes the same without them, so it runs.
+/// The program computes the same without it, so it runs.
 void tell_unbuilt(const Json& config, const std::string& name) {
-  if (switched_on(config, "profiler", "switch"))
-    tell_once(
-        fmt::format("configPath {}: nothing is recorded, profiling (profiler.switch) is not built yet; set it to "
-                    "\"off\"",
-                    name));
-  if (switched_on(config, "op_debug_config", "enable_debug_kernel"))
-    tell_once(
-        fmt::format("configPath {}: op_debug_config.enable_debug_kernel changes nothing, the memory given to a "
-                    "function is always checked; ANYNPU_GUARD=1 also stops host code that touches device memory",
-                    name));
+  const Json* section = member(config, "op_debug_config");
+  const Json* value = section == nullptr ? nullptr : member(*section, "enable_debug_kernel");
+  if (value == nullptr || *value != "on") return;
+  tell_once(
+      fmt::format("configPath {}: op_debug_config.enable_debug_kernel changes nothing, the memory given to a "
+                  "function is always checked; ANYNPU_GUARD=1 also stops host code that touches device memory",
+                  name));
 }
 
 }  // namespace
@@ -82,6 +74,7 @@ Config parse_config(const std::string& text, const std::string& name) {
   if (config.is_discarded() || !config.is_object())
     fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
   tell_unbuilt(config, name);
+  if (const Json* profiler = member(config, "profiler")) keep_profiler_section(*profiler, name);
   Config read{default_device(config, name)};
   if (const Json* dump = member(config, "dump")) {
     read.dump = parse_dump(*dump, name);

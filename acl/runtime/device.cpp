@@ -4,6 +4,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
+#include "acl/profiling/option.h"
 #include "device/context/context.h"
 #include "device/process/soc.h"
 
@@ -11,7 +12,10 @@ using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
 
 aclError aclrtSetDevice(int32_t deviceId) {
-  return call("aclrtSetDevice", [&] { device::set_device(deviceId); });
+  return call("aclrtSetDevice", [&] {
+    device::set_device(deviceId);
+    profile_device(deviceId);
+  });
 }
 aclError aclrtResetDevice(int32_t deviceId) {
   return call("aclrtResetDevice", [&] { device::reset_device(deviceId); });
@@ -27,6 +31,7 @@ aclError aclrtSynchronizeDevice() {
   return call("aclrtSynchronizeDevice", [] { device::synchronize_device(device::stream_wait_limit()); });
 }
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+  const device::trace::CallScope traced("aclrtSynchronizeDeviceWithTimeout", device::trace::Level::kRuntime);
   // Clients wait in slices, and look at something else in between.
   return ask("aclrtSynchronizeDeviceWithTimeout", Code::kStreamSyncTimeout,
              [&] { device::synchronize_device(milliseconds(timeout)); });

@@ -57,6 +57,7 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
               [&] { queued(stream, "synchronise").synchronize(device::stream_wait_limit()); });
 }
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  const device::trace::CallScope traced("aclrtSynchronizeStreamWithTimeout", device::trace::Level::kRuntime);
   // Clients wait in slices, and look at something else in between.
   return ask("aclrtSynchronizeStreamWithTimeout", Code::kStreamSyncTimeout,
              [&] { queued(stream, "synchronise").synchronize(milliseconds(timeout)); });

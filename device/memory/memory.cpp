@@ -15,6 +15,7 @@
 #include "device/memory/virtual.h"
 #include "device/process/init.h"
 #include "device/process/soc.h"
+#include "device/trace/recorder.h"
 
 namespace npu::device {
 namespace {
@@ -72,6 +73,21 @@ const Block* meet(const void* ptr) {
   fail(Code::kRtParamInvalid, "{} {} is not device memory (a host address?); pass memory of aclrtMalloc", what, ptr);
 }
 
+/// What was done with a block since `start`, 0 when nothing was recorded then.
+void record(int64_t start, bool is_free, const Block& block) {
+  if (start == 0 || !trace::on()) return;
+  trace::MemoryRecord record;
+  record.start = start, record.end = trace::now();
+  record.address = reinterpret_cast<uintptr_t>(block.begin), record.bytes = block.bytes;
+  record.used = detail::arena(block.device).info().used;
+  record.device = block.device, record.is_free = is_free;
+  const trace::Launch here = trace::launch_here();
+  record.thread = here.thread, record.call = here.call;
+  trace::add(record);
+}
+
+int64_t start_recorded() { return trace::on() ? trace::now() : 0; }
+
 }  // namespace
 
 void* detail::resolve_guarded(const void* ptr) {
@@ -82,6 +98,7 @@ void* detail::resolve_guarded(const void* ptr) {
 void* allocate(int device, size_t bytes) {
   check_usable();
   Arena& arena = detail::arena(device);
+  const int64_t start = start_recorded();
   if (const size_t limit = process_capacity();
       limit != SIZE_MAX && bytes > limit - std::min(limit, detail::used_memory())) {
     fail(Code::kMemoryAllocation,
@@ -93,6 +110,7 @@ void* allocate(int device, size_t bytes) {
   while (block == nullptr && arena.wait_for_freed(kPatienceMs)) block = arena.allocate(bytes);
   if (block == nullptr) detail::refuse_allocation(device, bytes);
   NPU_DEVICE_LOG(kDebug, "DEVMM", device, "{} at {}", detail::to_size(bytes), static_cast<void*>(block));
+  record(start, false, {block, bytes, device});
   return block;
 }
 
@@ -105,8 +123,10 @@ void deallocate(void* ptr) {
     }
     refuse_dead(ptr, "the address to free,");
   }
+  const int64_t start = start_recorded();
+  const Block block = start == 0 ? Block{} : find_block(ptr);
   switch (arena->deallocate(ptr)) {
-    case Arena::Refusal::kNone: return detail::forget_blocks();
+    case Arena::Refusal::kNone: detail::forget_blocks(); return record(start, true, block);
     case Arena::Refusal::kInside:
       fail(Code::kRtParamInvalid, "{} lies inside a block; free the address that aclrtMalloc returned", ptr);
     case Arena::Refusal::kNotLive: fail(Code::kRtParamInvalid, "{} was freed before, or never allocated", ptr);

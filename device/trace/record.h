@@ -3,6 +3,8 @@
 // has them:
 //   host/data/anynpu.texts        texts: a uint32 of the length, then the bytes; the n-th has the number n, 0 is ""
 //   host/data/anynpu.calls        CallRecord beside CallRecord
+//   host/data/anynpu.marks        MarkRecord beside MarkRecord
+//   host/data/anynpu.memory       MemoryRecord beside MemoryRecord
 //   device_N/data/anynpu.tasks    TaskRecord beside TaskRecord
 // Threads write pieces of these files of their own, so records stand in no order, and one whose `end` is 0 is none: the
 // rest of a piece, or what ran when the process died. A process that is killed loses nothing but that.
@@ -17,9 +19,14 @@ inline constexpr int kFormat = 1;
 inline constexpr const char* kTextFile = "anynpu.texts";
 inline constexpr const char* kCallFile = "anynpu.calls";
 inline constexpr const char* kTaskFile = "anynpu.tasks";
+inline constexpr const char* kMarkFile = "anynpu.marks";
+inline constexpr const char* kMemoryFile = "anynpu.memory";
 
 /// Of which part of the chip a task is.
 enum class Unit : uint32_t { kNone, kCube, kVector, kMixed, kCollective };
+
+/// What a task moves, and where from and to.
+enum class Move : uint32_t { kNone, kFill, kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// A task of a stream, or an operator inside of one. Times are nanoseconds of CLOCK_MONOTONIC_RAW.
 struct TaskRecord {
@@ -35,7 +42,8 @@ struct TaskRecord {
   uint32_t graph = 0;                ///< text: the graph it is a node of, the communicator of a collective
   uint32_t step = 0;                 ///< of that graph; the number of a collective, the same on all ranks
   int64_t waited = 0;                ///< nanoseconds, of a collective: for other ranks
-  uint64_t reserved = 0;
+  uint32_t call = 0;                 ///< the call that queued it, as CallRecord::number; 0: unknown
+  Move move = Move::kNone;
 };
 static_assert(sizeof(TaskRecord) == 96);
 
@@ -43,6 +51,7 @@ static_assert(sizeof(TaskRecord) == 96);
 struct Launch {
   int64_t time = 0;
   uint32_t thread = 0;
+  uint32_t call = 0;
 };
 
 /// How near to the client a call is.
@@ -58,8 +67,36 @@ struct CallRecord {
   uint32_t thread = 0;
   uint32_t name = 0;  ///< text
   Level level = Level::kRuntime;
-  uint32_t reserved = 0;
+  uint32_t number = 0;  ///< of the call; wraps
 };
 static_assert(sizeof(CallRecord) == 32);
+
+/// How the client marked it: a moment (start and end are equal), a range, one that ends in the thread and the order in
+/// which it began, a step of training.
+enum class Mark : uint32_t { kMoment, kRange, kNested, kStep };
+
+/// What the client marked: when it called, or when the stream came to it.
+struct MarkRecord {
+  int64_t start = 0, end = 0;
+  uint64_t number = 0;  ///< the same of a mark of the host and of its stream
+  uint32_t thread = 0;  ///< that called, of its end where two did
+  uint32_t text = 0, domain = 0;
+  int32_t device = -1, stream = -1;  ///< -1: marked on the host
+  Mark kind = Mark::kMoment;
+  uint32_t reserved[4] = {};
+};
+static_assert(sizeof(MarkRecord) == 64);
+
+/// Memory of a device that was allocated or freed.
+struct MemoryRecord {
+  int64_t start = 0, end = 0;
+  uint64_t address = 0, bytes = 0;
+  uint64_t used = 0;  ///< of the device, afterwards
+  int32_t device = 0;
+  uint32_t thread = 0, call = 0;
+  bool is_free = false;
+  uint8_t reserved[11] = {};
+};
+static_assert(sizeof(MemoryRecord) == 64);
 
 }  // namespace npu::device::trace

@@ -1,100 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/trace/recorder.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
 #include "device/trace/piece.h"
+#include "device/trace/recording.h"
+#include "device/trace/text.h"
 
 namespace npu::device::trace {
 
 namespace detail {
-constinit std::atomic<uint32_t> running{0};
+constinit std::atomic<bool> on{false};
 constinit std::atomic<bool> calls{false};
 }  // namespace detail
 
 namespace {
 
-namespace fs = std::filesystem;
-
-struct TextHash : std::hash<std::string_view> {
-  using is_transparent = void;
-};
-
-/// The numbers of texts, and the file that says what they stand for.
-class Texts {
- public:
-  explicit Texts(const fs::path& path)
-      : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640)) {
-    if (file_ < 0) refuse();
-  }
-  ~Texts() { close(file_); }
-  Texts(const Texts&) = delete;
-  Texts& operator=(const Texts&) = delete;
-
-  uint32_t number_of(std::string_view text) {
-    if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
-    write(text);
-    return numbers_.emplace(text, static_cast<uint32_t>(numbers_.size() + 1)).first->second;
-  }
-
- private:
-  void write(std::string_view text) {
-    const auto length = static_cast<uint32_t>(text.size());
-    std::string entry(sizeof length + text.size(), '\0');
-    std::memcpy(entry.data(), &length, sizeof length);
-    text.copy(entry.data() + sizeof length, text.size());
-    for (size_t done = 0; done < entry.size();) {
-      const ssize_t written = ::write(file_, entry.data() + done, entry.size() - done);
-      if (written < 0 && errno != EINTR) refuse();
-      done += static_cast<size_t>(std::max<ssize_t>(written, 0));
-    }
-  }
-  [[noreturn]] void refuse() const { fail(Code::kRtInternal, "{}: {}", path_.string(), std::strerror(errno)); }
-
-  const fs::path path_;
-  const int file_;
-  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> numbers_;
-};
-
-/// Where one recording is written.
-struct Recording {
-  explicit Recording(const std::string& place)
-      : folder(place), texts(folder / "host/data" / kTextFile), calls(folder / "host/data" / kCallFile) {}
-
-  PieceFile& tasks_of(int device) {
-    std::unique_ptr<PieceFile>& file = tasks[device];
-    if (!file) {
-      const fs::path data = folder / fmt::format("device_{}", device) / "data";
-      fs::create_directories(data);
-      file = std::make_unique<PieceFile>(data / kTaskFile);
-    }
-    return *file;
-  }
-
-  const fs::path folder;
-  Texts texts;
-  PieceFile calls;
-  std::map<int, std::unique_ptr<PieceFile>> tasks;
-};
+constinit std::atomic<uint32_t> running{0};  // the number of the recording that runs, from 1; 0: none
+constinit std::atomic<Listener*> listener{nullptr};
+constinit std::atomic<uint32_t> last_call{0};
 
 struct State {
   std::mutex mutex;
   std::unique_ptr<Recording> recording;
+  Wanted wanted;
   std::function<void(const std::string&)> fail;
   uint32_t last = 0;
 };
@@ -105,21 +43,38 @@ State& state() {
   return instance;
 }
 
-void end() {
-  detail::calls = false;
-  detail::running = 0;
+/// With the lock held, or in a forked child, which has one thread.
+void tell_threads() {
+  const bool listens = listener.load() != nullptr;
+  detail::on = listens || running != 0;
+  detail::calls = listens || (running != 0 && state().wanted.calls);
 }
 
-/// Ends what cannot be written any more; the computation goes on.
+void end() {
+  running = 0;
+  tell_threads();
+}
+
+void end_in_child() {
+  listener = nullptr;
+  end();
+}
+
+void watch_forks() {
+  static const int watched = pthread_atfork(nullptr, nullptr, end_in_child);
+  static_cast<void>(watched);
+}
+
+/// `write` with the files of what runs, null for nothing, and with the lock. What cannot be written any more ends; the
+/// computation goes on.
 template <class F>
-auto or_end(F&& write) -> decltype(write(*state().recording)) {
+auto with_files(F&& write) -> decltype(write(state().recording.get())) {
   std::string error;
   std::function<void(const std::string&)> tell;
   {
     const std::lock_guard lock(state().mutex);
-    if (state().recording == nullptr) return {};
     try {
-      return write(*state().recording);
+      return write(state().recording.get());
     } catch (const std::exception& e) {
       error = e.what();
       end();
@@ -143,7 +98,12 @@ constexpr size_t kDevices = 64;
 /// A thread keeps a piece for each kind, and for each device it works on.
 struct Cursors {
   std::array<Cursor, kDevices> tasks;
-  Cursor calls;
+  Cursor calls, marks, memory;
+
+  Cursor& of(const TaskRecord& record) { return tasks[static_cast<size_t>(record.device)]; }
+  Cursor& of(const CallRecord&) { return calls; }
+  Cursor& of(const MarkRecord&) { return marks; }
+  Cursor& of(const MemoryRecord&) { return memory; }
 };
 constinit thread_local Cursors* cursors = nullptr;
 constinit thread_local bool thread_ends = false;  // tasks run on in exit hooks, after this thread's objects are gone
@@ -165,14 +125,17 @@ Cursors* cursors_here() {
 }
 
 template <class Record>
-void write(Cursor& cursor, const Record& record, PieceFile& (*file)(Recording&, const Record&)) {
+void write(const Record& record) {
   static_assert(kPieceBytes % sizeof(Record) == 0);
-  const uint32_t running = detail::running.load(std::memory_order_relaxed);
-  if (running == 0) return;
-  if (cursor.running != running || cursor.used == kPieceBytes) {
-    Piece piece = or_end([&](Recording& recording) { return file(recording, record).next(); });
+  const uint32_t recording = running.load(std::memory_order_relaxed);
+  Cursors* const here = recording == 0 ? nullptr : cursors_here();
+  if (here == nullptr) return;
+  Cursor& cursor = here->of(record);
+  if (cursor.running != recording || cursor.used == kPieceBytes) {
+    Piece piece =
+        with_files([&](Recording* files) { return files == nullptr ? nullptr : files->file_of(record).next(); });
     if (piece == nullptr) return;
-    cursor = {running, 0, std::move(piece)};
+    cursor = {recording, 0, std::move(piece)};
   }
   std::byte* at = cursor.piece.get() + cursor.used;
   cursor.used += sizeof(Record);
@@ -183,12 +146,15 @@ void write(Cursor& cursor, const Record& record, PieceFile& (*file)(Recording&, 
   std::atomic_ref<int64_t>(reinterpret_cast<Record*>(at)->end).store(record.end, std::memory_order_release);
 }
 
+template <class Record>
+void tell(const Record& record) {
+  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr) who->heard(record);
+}
+
 constinit thread_local TaskScope* current_task = nullptr;
 
-uint32_t thread_number() {
-  thread_local const auto number = static_cast<uint32_t>(gettid());
-  return number;
-}
+constinit thread_local uint32_t current_call = 0;
+constinit thread_local Owners owners{};
 
 }  // namespace
 
@@ -198,44 +164,72 @@ int64_t now() {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-void start(const std::string& folder, bool calls, std::function<void(const std::string&)> fail) {
-  static const int watched = pthread_atfork(nullptr, nullptr, end);
-  static_cast<void>(watched);
-  auto recording = std::make_unique<Recording>(folder);
+void start(const std::string& folder, Wanted wanted, std::function<void(const std::string&)> fail) {
+  watch_forks();
   const std::lock_guard lock(state().mutex);
-  state().recording = std::move(recording);
+  state().recording = std::make_unique<Recording>(folder);
+  state().wanted = wanted;
   state().fail = std::move(fail);
-  detail::running = ++state().last;
-  detail::calls = calls;
+  running = ++state().last;
+  tell_threads();
 }
 
 void stop() {
-  end();
   const std::lock_guard lock(state().mutex);
+  end();
   state().recording.reset();
   state().fail = nullptr;
 }
 
+void listen(Listener* who) {
+  watch_forks();
+  const std::lock_guard lock(state().mutex);
+  listener = who;
+  tell_threads();
+}
+
+Owners& owners_here() { return owners; }
+
 uint32_t number_of(std::string_view text) {
-  if (text.empty()) return 0;
-  return or_end([&](Recording& recording) { return recording.texts.number_of(text); });
+  Text known;
+  with_files([&](Recording* files) {
+    known = number_of_text(text);
+    if (known.is_new && files != nullptr) files->texts().add(text);  // in the order of the numbers
+    return true;
+  });
+  return known.number;
 }
 
 void add(const TaskRecord& record) {
-  Cursors* const here = cursors_here();
-  if (here == nullptr || record.device < 0 || std::cmp_greater_equal(record.device, kDevices)) return;
-  write(
-      here->tasks[static_cast<size_t>(record.device)], record,
-      +[](Recording& recording, const TaskRecord& one) -> PieceFile& { return recording.tasks_of(one.device); });
+  if (record.device >= 0 && std::cmp_less(record.device, kDevices)) write(record);
+  tell(record);
 }
 
 void add(const CallRecord& record) {
-  Cursors* const here = cursors_here();
-  if (here == nullptr) return;
-  write(here->calls, record, +[](Recording& recording, const CallRecord&) -> PieceFile& { return recording.calls; });
+  if (state().wanted.calls) write(record);
+  tell(record);
 }
 
-Launch launch_here() { return {now(), thread_number()}; }
+void add(const MarkRecord& record) {
+  if (state().wanted.marks) write(record);
+  tell(record);
+}
+
+void add(const MemoryRecord& record) {
+  write(record);
+  tell(record);
+}
+
+void begin(const MarkRecord& record) {
+  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr) who->begun(record);
+}
+
+uint32_t thread_number() {
+  thread_local const auto number = static_cast<uint32_t>(gettid());
+  return number;
+}
+
+Launch launch_here() { return {now(), thread_number(), current_call}; }
 
 TaskScope::TaskScope(const Launch& launch)
     : launch_(launch), start_(now()), outer_(std::exchange(current_task, this)) {}
@@ -248,15 +242,30 @@ void TaskScope::finish(int device, int32_t stream, uint64_t number, const char* 
   if (told_ || !on()) return;
   TaskRecord record;
   record.start = start_, record.end = now();
-  record.launched = launch_.time, record.launcher = launch_.thread;
+  record.launched = launch_.time, record.launcher = launch_.thread, record.call = launch_.call;
   record.number = number, record.stream = stream, record.device = device;
   record.type = record.name = number_of(name);
+  record.move = move_, record.bytes = bytes_;
   add(record);
 }
 
+void CallScope::begin() {
+  number_ = ++last_call;
+  outer_ = std::exchange(current_call, number_);
+  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr && owners != Owners{})
+    who->entered(number_, owners);
+  start_ = now();
+}
+
+void CallScope::enter(const Owners& prepared) const {
+  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr && owners == Owners{})
+    who->entered(number_, prepared);
+}
+
 void CallScope::finish() const {
+  current_call = outer_;
   if (!on()) return;
-  add(CallRecord{start_, now(), thread_number(), number_of(name_), level_, 0});
+  add(CallRecord{start_, now(), thread_number(), number_of(name_), level_, number_});
 }
 
 }  // namespace npu::device::trace

@@ -9,33 +9,44 @@
 #include <string>
 #include <string_view>
 
+#include "device/trace/listener.h"
 #include "device/trace/record.h"
 
 namespace npu::device::trace {
 
 namespace detail {
-extern std::atomic<uint32_t> running;  // the number of what runs now, from 1; 0: nothing
-extern std::atomic<bool> calls;        // of the host are wanted too
+extern std::atomic<bool> on;     // somebody writes or listens
+extern std::atomic<bool> calls;  // of the host are wanted too
 }  // namespace detail
 /// Whether records are wanted. A forked child writes none.
-inline bool on() { return detail::running.load(std::memory_order_relaxed) != 0; }
+inline bool on() { return detail::on.load(std::memory_order_relaxed); }
 
 /// Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of all records.
 int64_t now();
 
-/// Begins to write below `folder`, which exists; of calls only with `calls`. `fail` hears, once, why records could not
+/// What of the client is written down beside tasks and memory.
+struct Wanted {
+  bool calls = true, marks = true;
+};
+
+/// Begins to write below `folder`, which exists. `fail` hears, once, why records could not
 /// be written (a full disk): that ends the recording, and nothing else. Ends what was running.
-void start(const std::string& folder, bool calls, std::function<void(const std::string&)> fail);
+void start(const std::string& folder, Wanted wanted, std::function<void(const std::string&)> fail);
 /// What threads are about to write is still written.
 void stop();
 
-/// The number of `text` in the records; 0 of "" and when nothing is recorded.
+/// The number of `text` in the records; 0 of "".
 uint32_t number_of(std::string_view text);
 void add(const TaskRecord& record);
 void add(const CallRecord& record);
+void add(const MarkRecord& record);
+void add(const MemoryRecord& record);
+/// A mark that has no end yet: only who listens hears of it.
+void begin(const MarkRecord& record);
 
 /// That this thread queues a task now.
 Launch launch_here();
+uint32_t thread_number();
 
 /// A task that runs in this thread. Written down when it has ended, unless somebody else did: who knows the operator.
 class TaskScope {
@@ -51,19 +62,30 @@ class TaskScope {
   static TaskScope* current();
   const Launch& launch() const { return launch_; }
   void told() { told_ = true; }
+  void moves(Move move, uint64_t bytes) { move_ = move, bytes_ = bytes; }
 
  private:
   const Launch launch_;
   const int64_t start_;
   TaskScope* const outer_;
   bool told_ = false;
+  Move move_ = Move::kNone;
+  uint64_t bytes_ = 0;
 };
+/// What the task that runs in this thread moves, if it is recorded.
+inline void moves(Move move, uint64_t bytes) {
+  if (on()) [[unlikely]]
+    if (TaskScope* const task = TaskScope::current()) task->moves(move, bytes);
+}
 
-/// A call of the client, from here to the end of the scope.
+/// A call of the client, from here to the end of the scope. The outermost one of a thread counts: what our functions
+/// call of each other is theirs.
 class CallScope {
  public:
-  CallScope(const char* name, Level level)
-      : name_(name), level_(level), start_(detail::calls.load(std::memory_order_relaxed) ? now() : 0) {}
+  CallScope(const char* name, Level level) : name_(name), level_(level) {
+    if (detail::calls.load(std::memory_order_relaxed)) [[unlikely]]
+      begin();
+  }
   ~CallScope() {
     if (start_ != 0) [[unlikely]]
       finish();
@@ -71,12 +93,21 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
+  /// Where this thread works for nobody: for those of the thread that prepared the call.
+  void prepared_for(const Owners& owners) const {
+    if (start_ != 0) [[unlikely]]
+      enter(owners);
+  }
+
  private:
+  void begin();
   void finish() const;
+  void enter(const Owners& prepared) const;
 
   const char* const name_;
   const Level level_;
-  const int64_t start_;
+  int64_t start_ = 0;
+  uint32_t number_ = 0, outer_ = 0;
 };
 
 }  // namespace npu::device::trace

@@ -113,6 +113,8 @@ ACTING = {
     "overflow_flag": "test_loss_scale.py",
     "fusion_switch_file": "test_fusion.py",
     "export_compile_stat": "test_fusion_result.py",
+    "profiling_config.enable_profiling": "test_profiling.py",
+    "profiling_config.profiling_options": "test_profiling.py",
     "dump_config.enable_dump": "test_dump.py",
     "dump_config.dump_path": "test_dump.py",
     "dump_config.dump_step": "test_dump.py",

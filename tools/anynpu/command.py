@@ -18,6 +18,7 @@ COMMANDS = {
     "dump": "look at data dumps of operators: list, show, convert, compare (also installed as msaccucmp)",
     "logs": "show what processes logged, or export the log files (also as msnpureport)",
     "compare": "name the first operator of a run that computes something else than a golden one's",
+    "profile": "run a script and say what makes it slow, what that costs and what helps",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
@@ -28,6 +29,7 @@ EXAMPLES = """examples:
   eval "$(anynpu env)"               then: g++ main.cpp -lascendcl && ./a.out
   anynpu run --report step.py        what became of its functions (TensorFlow), what ran on the host (PyTorch)
   anynpu launch -n 4 train.py        four ranks, as torchrun would start them
+  anynpu profile train.py            where the time goes, and what makes it slow
   anynpu migrate project/            a copy for the NPU; --diff only shows what would change
   anynpu doctor                      first thing to try when something does not work
 """

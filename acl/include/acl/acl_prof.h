@@ -39,6 +39,13 @@ typedef int32_t (*MsprofCommandHandle)(uint32_t type, void* data, uint32_t lengt
 #define ACL_PROF_TASK_TIME 0x0002ULL /* of tasks, beside their times, what they read and write */
 #define ACL_PROF_AICORE_METRICS 0x0004ULL
 #define ACL_PROF_AICPU 0x0008ULL
+#define ACL_PROF_L2CACHE 0x0010ULL
+#define ACL_PROF_HCCL_TRACE 0x0020ULL
+#define ACL_PROF_TRAINING_TRACE 0x0040ULL
+#define ACL_PROF_MSPROFTX 0x0080ULL /* what clients mark */
+#define ACL_PROF_RUNTIME_API 0x0100ULL
+#define ACL_PROF_TASK_TIME_L0 0x0800ULL
+#define ACL_PROF_TASK_MEMORY 0x1000ULL
 
 /** Opens profiling below the folder `profilerResultPath` (`length` bytes), which exists. 100000 for a null path, length
  * 0 or what is no folder to write to; 100002 while it is open. */
@@ -58,12 +65,35 @@ aclError aclprofStart(const aclprofConfig* profilerConfig);
 aclError aclprofStop(const aclprofConfig* profilerConfig);
 /** Checks what aclprofStart would: there is nothing to prepare. */
 aclError aclprofWarmup(const aclprofConfig* profilerConfig);
+/** Devices that the process sets later join the collection that runs then. */
+aclError aclprofRegisterDeviceCallback(void);
 /** Settings of samplers of the chip and the machine: 200007, there are none. */
 typedef uint32_t aclprofConfigType;
 aclError aclprofSetConfig(aclprofConfigType configType, const char* config, size_t configLength);
 /** What is newer than this interface: nothing, `*featuresSize` is 0 and `*featuresData` null. */
 aclError aclprofGetSupportedFeatures(size_t* featuresSize, void** featuresData);
 aclError aclprofGetSupportedFeaturesV2(size_t* featuresSize, void** featuresData);
+
+/* Marks of clients, kept while a collection with ACL_PROF_MSPROFTX runs. A stamp has a message (`msgLen` bytes) and
+ * serves any number of marks. 100000, in all of these, for what is null, destroyed or not open. */
+void* aclprofCreateStamp(void);
+void aclprofDestroyStamp(void* stamp);
+aclError aclprofSetStampTraceMessage(void* stamp, const char* msg, uint32_t msgLen);
+/** Marks this moment. */
+aclError aclprofMark(void* stamp);
+/** Marks this moment, and the one when `stream` comes to it. 107003 for what is no stream. */
+aclError aclprofMarkEx(const char* msg, size_t msgLen, aclrtStream stream);
+/** A range of this thread, which aclprofPop ends: the last one first. */
+aclError aclprofPush(void* stamp);
+aclError aclprofPop(void);
+/** A range that any thread may end, once, by its `rangeId`. */
+aclError aclprofRangeStart(void* stamp, uint32_t* rangeId);
+aclError aclprofRangeStop(uint32_t rangeId);
+
+/** A step of training: from when `stream` comes to ACL_STEP_START to when it comes to ACL_STEP_END. */
+aclprofStepInfo* aclprofCreateStepInfo(void);
+void aclprofDestroyStepInfo(aclprofStepInfo* stepinfo);
+aclError aclprofGetStepTimestamp(aclprofStepInfo* stepInfo, aclprofStepTag tag, aclrtStream stream);
 
 /** Number of a text: the same in every process and run; 0 for null or empty text. */
 uint64_t MsprofGetHashId(const char* text, size_t length);

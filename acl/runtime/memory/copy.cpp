@@ -15,9 +15,12 @@
 #include "device/queue/capture.h"
 #include "device/queue/stream.h"
 #include "device/queue/stream_table.h"
+#include "device/trace/recorder.h"
 
 namespace npu::acl {
 namespace {
+
+namespace trace = device::trace;
 
 // Pageable sources up to this size are put aside, so that the caller need not wait for the stream.
 constexpr size_t kStaged = 256 << 10;
@@ -120,25 +123,38 @@ bool shows(const Sides& sides, const Copy& copy) {
   return sides.from == Side::kDevice && (sides.to == Side::kHost || device_of(copy.from) != device_of(copy.to));
 }
 
+trace::Move move_of(const Sides& sides) {
+  const bool from_host = sides.from == Side::kHost;
+  if (sides.to == Side::kHost) return from_host ? trace::Move::kHostToHost : trace::Move::kDeviceToHost;
+  return from_host ? trace::Move::kHostToDevice : trace::Move::kDeviceToDevice;
+}
+
 /// What a graph keeps: its runs come later, when the memory may be gone.
-device::TaskBody recorded_move(const Copy& copy) {
-  return [copy] {
+device::TaskBody recorded_move(const Copy& copy, trace::Move move) {
+  return [copy, move] {
     check(copy);
+    trace::moves(move, copy.bytes);
     move_bytes(copy.to, copy.from, copy.bytes);
   };
 }
 
-void launch_move(device::Stream& stream, const Copy& copy, uint32_t flags) {
-  if (device::captured(stream)) return launch(stream, "memcpy", flags, copy.bytes, recorded_move(copy));
-  launch(stream, "memcpy", flags, copy.bytes,
-         [to = copy.to, from = copy.from, bytes = copy.bytes] { move_bytes(to, from, bytes); });
+void launch_move(device::Stream& stream, const Copy& copy, const Sides& sides, uint32_t flags) {
+  const trace::Move move = move_of(sides);
+  if (device::captured(stream)) return launch(stream, "memcpy", flags, copy.bytes, recorded_move(copy, move));
+  launch(stream, "memcpy", flags, copy.bytes, [to = copy.to, from = copy.from, bytes = copy.bytes, move] {
+    trace::moves(move, bytes);
+    move_bytes(to, from, bytes);
+  });
 }
 
 void launch_staged(device::Stream& stream, const Copy& copy) {
   auto aside = std::make_unique_for_overwrite<std::byte[]>(copy.bytes);
   std::memcpy(aside.get(), copy.from, copy.bytes);
   launch(stream, "memcpy", device::kTaskKernel, copy.bytes,
-         [to = copy.to, bytes = copy.bytes, aside = std::move(aside)] { move_bytes(to, aside.get(), bytes); });
+         [to = copy.to, bytes = copy.bytes, aside = std::move(aside)] {
+           trace::moves(trace::Move::kHostToDevice, bytes);
+           move_bytes(to, aside.get(), bytes);
+         });
 }
 
 bool pageable(Side side, const void* address, size_t bytes) {
@@ -181,11 +197,11 @@ void copy_in_stream(const Copy& copy, device::Stream& stream) {
   const bool written_late = pageable(sides.to, copy.to, copy.bytes);
   const bool read_late = pageable(sides.from, copy.from, copy.bytes);
   const uint32_t flags = shows(sides, copy) ? device::kTaskShows : device::kTaskKernel;
-  if (!written_late && !read_late) return launch_move(stream, copy, flags);
+  if (!written_late && !read_late) return launch_move(stream, copy, sides, flags);
   device::check_safe("a copy of pageable host memory");
   const bool recorded = device::captured(stream);  // each run then reads or writes the host memory as it is
   if (!written_late && copy.bytes <= kStaged && !recorded) return launch_staged(stream, copy);
-  launch_move(stream, copy, flags | device::kTaskHostCopy);
+  launch_move(stream, copy, sides, flags | device::kTaskHostCopy);
   if (recorded) return;
   stream.synchronize();
 }
@@ -203,6 +219,7 @@ void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, devi
   if (bytes == 0) return;
   launch(stream, "memset", device::kTaskKernel, bytes, [to, value, bytes, recorded = device::captured(stream)] {
     if (recorded) check_fill(to, bytes, bytes);
+    trace::moves(trace::Move::kFill, bytes);
     std::memset(device::resolve(to, bytes), value, bytes);
   });
 }

@@ -15,7 +15,18 @@ from npu_device.adapter import library
 from npu_device.patch import dlpack, physical, seed, session, strategy
 from npu_device.patch.feed import feed_keras_loops
 from npu_device.patch.optimizer import warn_about_lr, warn_about_scaling
-from npu_device.setting import cluster, debug, dump, environment, fusion, loop, overflow, precision, wait_limit
+from npu_device.setting import (
+    cluster,
+    debug,
+    dump,
+    environment,
+    fusion,
+    loop,
+    overflow,
+    precision,
+    profiling,
+    wait_limit,
+)
 from npu_device.setting.options import global_options
 
 TENSORFLOW = "2.15.1"
@@ -190,6 +201,7 @@ def _start(device_id):
         dump.start(global_options())
     try:
         handle = NpuDeviceHandle(device_id)
+        profiling.start(global_options(), device_id)
     except Exception as error:
         library.log(f"Failed open npu device {device_id} : {error}", library.ERROR)
         raise

@@ -53,6 +53,11 @@ def comparison():
     return program("anynpu-compare")
 
 
+def pages_of_profiles():
+    """The program behind anynpu profile."""
+    return program("anynpu-profile")
+
+
 def conversion():
     """The program behind atc."""
     return program("anynpu-atc")

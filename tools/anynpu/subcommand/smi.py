@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows the NPUs and the processes that use them, in the form of the vendor's npu-smi: info, info -l, info -m, info -t
-{usages,memory,common,health,proc-mem,temp,power,board} -i NPU, and info watch. NA is what only a card has."""
+{usages,memory,common,health,proc-mem,temp,power,board} -i NPU, and info watch. NA is what only a card has; set refuses,
+for there is no card to set. `top` draws what all NPUs do, with the last minute of each."""
 
 import argparse
 import sys
@@ -142,12 +143,14 @@ def detail(npu, kind):
 
 
 def add_arguments(parser):
-    parser.add_argument("what", nargs="*", default=["info"], choices=["info", "watch"], metavar="info [watch]")
+    parser.add_argument(
+        "what", nargs="*", default=["info"], choices=["info", "watch", "set", "top"], metavar="info [watch] | set | top"
+    )
     parser.add_argument("-l", dest="list", action="store_true", help="the NPUs")
     parser.add_argument("-m", dest="map", action="store_true", help="which chip is which device")
-    parser.add_argument("-t", dest="type", choices=DETAILS)
+    parser.add_argument("-t", dest="type", metavar="TYPE", help=", ".join(DETAILS))
     parser.add_argument("-i", dest="npu", type=int, help="the NPU that -t or watch tells about")
-    parser.add_argument("-d", dest="delay", type=int, default=1, help="watch: seconds between two lines")
+    parser.add_argument("-d", dest="delay", type=int, default=1, help="watch, top: seconds between two looks")
     parser.add_argument("-s", dest="shown", default="".join(WATCHED), help="watch: columns, letters of ptaicmb")
     parser.add_argument("-c", dest="chip", type=int, default=0, help=argparse.SUPPRESS)
 
@@ -160,6 +163,8 @@ def report(options):
         return mapping(npus)
     if options.type is None:
         return overview(npus)
+    if options.type not in DETAILS:
+        raise ValueError(f"-t {options.type} is none of {', '.join(DETAILS)}")
     chosen = [npu for npu in npus if npu.number == options.npu]
     if not chosen:
         raise ValueError(f"-t needs the number of an NPU (-i); there are {', '.join(str(n.number) for n in npus)}")
@@ -184,14 +189,65 @@ def watch(options):
         time.sleep(options.delay)
 
 
+BARS = " ▁▂▃▄▅▆▇█"
+HISTORY = 60  # looks
+
+
+def bar(percent, width=30):
+    """`percent` of `width` cells."""
+    full = round(width * percent / 100)
+    return "█" * full + "·" * (width - full)
+
+
+def drawn(npus, history):
+    """The page of `top`: a line and a history for each NPU, and the processes by memory."""
+    lines = [f"npu-smi {version.anynpu()}  {time.strftime('%H:%M:%S')}  {len(npus)} NPU(s), Ctrl-C ends", ""]
+    for npu in npus:
+        seen = history.setdefault(npu.number, [])
+        seen[:] = [*seen, npu.core_percent][-HISTORY:]
+        memory = f"{npu.used // MEGA} / {npu.capacity // MEGA} MB"
+        lines.append(f"NPU {npu.number:<3} {npu.name:<14} core {npu.core_percent:>3} % |{bar(npu.core_percent)}|")
+        lines.append(f"{'':23}memory {npu.memory_percent:>3} % |{bar(npu.memory_percent)}| {memory}")
+        lines.append(f"{'':23}{''.join(BARS[round(value * (len(BARS) - 1) / 100)] for value in seen)}")
+    found = sorted(((used, pid, name, npu.number) for npu in npus for pid, name, used in npu.processes), reverse=True)
+    lines += ["", f"{'NPU':<5}{'Process id':<12}{'Process name':<30}Process memory(MB)"]
+    lines += [f"{number:<5}{pid:<12}{name[:29]:<30}{used // MEGA}" for used, pid, name, number in found]
+    return lines
+
+
+def top(options):
+    """Draws anew every so many seconds; once where nobody looks, as in a pipe."""
+    if options.delay < 1:
+        raise ValueError("top takes seconds from 1 on (-d)")
+    history, live = {}, sys.stdout.isatty()
+    while True:
+        page = "\n".join(drawn(look(), history))
+        print(f"\033[H\033[2J{page}" if live else page, flush=True)
+        if not live:
+            return 0
+        time.sleep(options.delay)
+
+
+def refuse_setting(options):
+    """In the vendor's words, on whose output scripts decide."""
+    kind = options.type or "what is asked for"
+    print("\n".join(pairs(Status="Failed", Message=f"This device does not support setting {kind}.")))
+    print(
+        "npu-smi: a software NPU has no card to set; the settings that act are shown by: anynpu settings",
+        file=sys.stderr,
+    )
+    return 1
+
+
 def execute(options):
-    if options.what == ["info", "watch"]:
+    running = {("info", "watch"): watch, ("top",): top, ("set",): refuse_setting}.get(tuple(options.what))
+    if running:
         try:
-            return watch(options)
+            return running(options)
         except KeyboardInterrupt:
             return 0
     if options.what != ["info"]:
-        raise ValueError(f"there is no {' '.join(options.what)}; there are info and info watch")
+        raise ValueError(f"there is no {' '.join(options.what)}; there are info, info watch, set and top")
     print("\n".join(report(options)))
     return 0
 

@@ -87,7 +87,7 @@ def test_watching(in_use):
 def test_what_watch_does_not_take_is_told():
     assert "watch takes seconds from 1 on (-d), and letters of ptaicmb (-s)" in npu_smi("info", "watch", "-d", "0")[2]
     assert "letters of ptaicmb" in npu_smi("info", "watch", "-s", "xyz")[2]
-    assert "there is no watch; there are info and info watch" in npu_smi("watch")[2]
+    assert "there is no watch; there are info, info watch, set and top" in npu_smi("watch")[2]
 
 
 def test_listing_and_mapping():
@@ -109,3 +109,31 @@ def test_busy_time_becomes_a_share():
 
 def test_also_a_command_of_anynpu():
     assert anynpu("smi", "info")[1].splitlines()[0] == "+" + "-" * 96 + "+"
+
+
+def test_setting_is_refused_in_the_vendors_words():
+    code, out, err = npu_smi("set", "-t", "power-limit", "-i", "0", "-c", "0")
+    assert code == 1
+    assert fields(out) == {"Status": "Failed", "Message": "This device does not support setting power-limit."}
+    assert "anynpu settings" in err
+
+
+def test_top_draws_each_npu_and_its_processes(in_use):
+    code, out, err = npu_smi("top")
+    assert code == 0, err
+    assert "NPU 1 " in out and "memory" in out and str(os.getpid()) in out
+
+
+def test_a_bar_is_as_long_as_its_share():
+    assert smi.bar(0, 4) == "····" and smi.bar(50, 4) == "██··" and smi.bar(100, 4) == "████"
+    busy = smi.Npu(0, "Ascend910B1", 100 << 20)
+    busy.busy = 0.5
+    history = {}
+    for _ in range(70):
+        page = smi.drawn([busy], history)
+    assert page[4].strip() == "▄" * 60, "the last looks only"
+
+
+def test_a_kind_that_does_not_exist_is_refused():
+    code, _, err = npu_smi("info", "-t", "colour", "-i", "0")
+    assert code == 1 and "-t colour is none of usages, memory" in err

@@ -121,23 +121,6 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
   fmt::print("[INFO] {}\n", place.string());
 }
 
-/// `output` itself, or the collections in it.
-std::vector<fs::path> collections_in(const fs::path& output) {
-  if (!fs::is_directory(output))
-    fail(Code::kInvalidParam, "--output is {}, which is no folder; give a PROF_… of a collection", output.string());
-  if (is_collection(output)) return {output};
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(output))
-    if (entry.path().filename().string().starts_with("PROF_") && is_collection(entry.path()))
-      found.push_back(entry.path());
-  if (found.empty())
-    fail(Code::kInvalidParam,
-         "{} holds no collection (PROF_… with host/data/anynpu.texts); give the folder that was profiled into",
-         output.string());
-  std::ranges::sort(found);
-  return found;
-}
-
 void execute(const Options& options) {
   if (options.exports != "on" && options.analyze != "on")
     fail(Code::kInvalidParam,

@@ -118,6 +118,22 @@ int device_of(const fs::path& folder) {
 
 bool is_collection(const fs::path& folder) { return fs::exists(folder / "host/data" / trace::kTextFile); }
 
+std::vector<fs::path> collections_in(const fs::path& place) {
+  if (!fs::is_directory(place))
+    fail(Code::kInvalidParam, "{} is no folder; give a PROF_… of a collection", place.string());
+  if (is_collection(place)) return {place};
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(place))
+    if (entry.path().filename().string().starts_with("PROF_") && is_collection(entry.path()))
+      found.push_back(entry.path());
+  if (found.empty())
+    fail(Code::kInvalidParam,
+         "{} holds no collection (PROF_… with host/data/anynpu.texts); give the folder that was profiled into",
+         place.string());
+  std::ranges::sort(found);
+  return found;
+}
+
 Trace read_folder(const fs::path& folder) {
   if (!fs::is_directory(folder))
     fail(Code::kInvalidParam, "{} is no folder; give a PROF_… of a collection", folder.string());

@@ -39,6 +39,8 @@ struct Trace {
 
 /// Whether it is one of ours: of another kind is what the vendor's driver wrote.
 bool is_collection(const std::filesystem::path& folder);
+/// `place` itself, or the collections in it by their names; raises npu::Error where there are none.
+std::vector<std::filesystem::path> collections_in(const std::filesystem::path& place);
 /// Raises npu::Error for a folder that is none, or of another version. Records that a dying process left open are
 /// dropped.
 Trace read_folder(const std::filesystem::path& folder);

@@ -6,6 +6,7 @@
 #   acl/include/anynpu/settings.h
 #   acl/include/anynpu/state.h
 #   acl/include/anynpu/dump.h
+#   acl/include/anynpu/profile.h
 #   acl/include/anynpu/overflow.h
 #   acl/include/anynpu/collective.h
 #   acl/include/anynpu/graph.h
@@ -90,6 +91,7 @@ FUNCTIONS = {
     "anynpu_live": (None, C.POINTER(C.c_size_t), C.POINTER(C.c_size_t),),
     "anynpu_overflow_detection": (C.c_int, C.c_int32, C.POINTER(C.c_int32),),
     "anynpu_overflow_mode": (C.c_int, C.c_int32, C.POINTER(C.c_int32),),
+    "anynpu_profile_start": (C.c_int, C.c_char_p, C.c_int32,),
     "anynpu_recent_reason": (C.c_char_p,),
     "anynpu_set_overflow_mode": (C.c_int, C.c_int32,),
     "anynpu_set_wait_limits": (C.c_int, C.c_int64, C.c_int64,),

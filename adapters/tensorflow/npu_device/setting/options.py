@@ -42,7 +42,6 @@ def old(use, default=None, allowed=()):
 
 
 FLAG = (0, 1)
-NO_PROFILE = "nothing is profiled yet; NPU_ENABLE_PERF=1 logs the time of each run of a function"
 NO_TUNING = "kernels of a software NPU have nothing to tune"
 NO_KERNELS = "no kernel is compiled, so there are no files of it"
 NO_LIMIT = "a step may take as long as it takes"
@@ -92,7 +91,7 @@ DECLARED = {
         "dump_data": acts("tensor", ("tensor", "stats")),
         "dump_layer": acts(),
     },
-    "profiling_config": {"enable_profiling": idle(NO_PROFILE, False), "profiling_options": idle(NO_PROFILE)},
+    "profiling_config": {"enable_profiling": acts(False), "profiling_options": acts()},
     "aoe_config": {
         "aoe_mode": idle(NO_TUNING, None, ("1", "2", "4")),
         "work_path": idle(NO_TUNING, "./"),
@@ -200,6 +199,10 @@ class Options:
         if dump.enable_dump or dump.enable_dump_debug:
             verify_folder(dump.dump_path)
         verify_steps(dump.dump_step)
+        profiling = self.profiling_config
+        if profiling.enable_profiling and not isinstance(profiling.profiling_options, str):
+            raise ValueError("profiling_config.enable_profiling needs profiling_options, such as "
+                             "'{\"output\": \"/tmp/profile\", \"training_trace\": \"on\"}'")  # fmt: skip
         if self.memory_config.static_memory_policy and os.environ.get("GE_USE_STATIC_MEMORY", "0") not in ("", "0"):
             raise ValueError("memory_config.static_memory_policy and GE_USE_STATIC_MEMORY exclude each other; "
                              "unset the variable")  # fmt: skip

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""of_tensorflow.py NAME: as of_torch.py, with functions of TensorFlow."""
+
+import sys
+
+import npu_device
+import tensorflow as tf
+
+STEPS = 40
+
+
+@tf.function
+def step(x, weight):
+    return tf.reduce_sum(tf.tanh(tf.nn.relu(x @ weight)))
+
+
+@tf.function
+def through_strings(x, weight):
+    """The NPU has no strings."""
+    y = tf.strings.to_number(tf.strings.as_string(x @ weight))
+    return tf.reduce_sum(y @ weight)
+
+
+def recompile(weight):
+    """Each batch has a shape of its own."""
+    for i in range(STEPS):
+        step(tf.ones([16 + i, 64]), weight)
+
+
+def fallback(weight):
+    x = tf.ones([64, 64])
+    for _ in range(STEPS * 5):
+        through_strings(x, weight)
+
+
+if __name__ == "__main__":
+    npu_device.open().as_default()
+    globals()[sys.argv[1]](tf.ones([64, 64]) / 64)

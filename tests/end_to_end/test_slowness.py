@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""anynpu profile finds what makes a run slow: scripts that are slow for one planted reason each."""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PLANTED = {
+    ("of_torch.py", "loader"): "the device waits for data",
+    ("of_torch.py", "item"): "the host waits for results",
+    ("of_torch.py", "tiny"): "many small operators",
+    ("of_torch.py", "chain"): "a chain of 9 elementwise operators is not fused",
+    ("of_torch.py", "straggler"): "other ranks wait for NPU 1",
+    ("of_tensorflow.py", "recompile"): "a function is traced and compiled anew",
+    ("of_tensorflow.py", "fallback"): "a graph computes operators on the host",
+}
+
+
+def acts(variable):
+    with open(ROOT / "acl/environment.tsv", newline="") as file:
+        return any(
+            row["variable"] == variable and row["effect"] == "acts" for row in csv.DictReader(file, delimiter="\t")
+        )
+
+
+collects = pytest.mark.skipif(not acts("PROFILING_MODE"), reason="PROFILING_MODE collects nothing yet")
+
+
+def profile(output, script, name):
+    """What the page says, after what the script printed."""
+    ranks = ["-n", "2"] if name == "straggler" else []
+    words = ["profile", "--output", str(output), *ranks, str(HERE / "planted_slowness" / script), name]
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", "ANYNPU_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    done = subprocess.run(
+        [sys.executable, "-m", "anynpu", *words], env=variables, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (output / "profile.html").read_text().startswith("<!DOCTYPE html>")
+    return done.stdout[done.stdout.index("FINDINGS") :]
+
+
+@collects
+@pytest.mark.promise("anynpu profile names first what makes a run slow, and what that costs")
+@pytest.mark.parametrize(("script", "name"), PLANTED)
+def test_what_was_planted_is_the_first_finding(script, name, tmp_path):
+    if script == "of_tensorflow.py":
+        pytest.importorskip("npu_device")
+    page = profile(tmp_path, script, name)
+    title, share = re.search(r"^ +1\. (.*)\n +cost +[\d.]+ ms, ([\d.]+) %", page, re.MULTILINE).groups()
+    assert title.startswith(PLANTED[script, name]), page
+    assert float(share) > 15, page
+
+
+@collects
+def test_a_run_without_a_fault_is_busy(tmp_path):
+    page = profile(tmp_path, "of_torch.py", "nothing")
+    assert float(re.search(r"^  computes +[\d.]+ ms +([\d.]+) %", page, re.MULTILINE)[1]) > 80, page
+    assert all(float(share) < 15 for share in re.findall(r"cost +[\d.]+ ms, ([\d.]+) %", page)), page

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of one device of one process: sums over its records.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/profile/report/fact/idle.h"
+
+namespace npu::profile {
+
+/// Times of one kind.
+struct Total {
+  uint64_t count = 0;
+  int64_t time = 0, most = 0;
+  void add(int64_t one) {
+    ++count;
+    time += one;
+    most = std::max(most, one);
+  }
+};
+
+struct Row {
+  std::string name, unit = {};
+  Total total;
+};
+/// The largest first.
+using Rows = std::vector<Row>;
+
+struct Facts {
+  const Trace* trace = nullptr;
+  std::string name;  ///< "NPU 0, process 77"
+  int device = 0;
+  std::vector<TaskRecord> tasks;
+  Host host;
+  Interval span;  ///< from its first task to its last
+  Overlap overlap;
+  int64_t busy = 0;  ///< computes, communicates or copies
+  Idle idle;
+  int64_t waited = 0;  ///< in collectives, for other ranks
+  Rows types, units, streams;
+  Rows calls;  ///< of the process
+
+  int64_t length() const { return span.end - span.start; }
+  double share(int64_t time) const {
+    return length() > 0 ? static_cast<double>(time) / static_cast<double>(length()) : 0;
+  }
+};
+
+/// One for each device that something ran on. They point into `traces`.
+std::vector<Facts> facts_of(const std::vector<Trace>& traces);
+
+/// Rows of calls, by name.
+Rows calls_of(const Trace& trace);
+/// Rows of what ran on devices, by type and unit.
+Rows types_of(const Trace& trace, const std::vector<TaskRecord>& tasks);
+
+}  // namespace npu::profile

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "tools/profile/report/finding/finding.h"
+
+namespace npu::profile {
+namespace {
+
+/// The calls around the pause.
+std::string place_of(const Trace& trace, Interval pause) {
+  const auto next = std::ranges::lower_bound(trace.calls, pause.end, {}, &CallRecord::start);
+  if (next == trace.calls.begin() || next == trace.calls.end()) return "at the ends";
+  return fmt::format("between {} and {}", name_of(trace, *std::prev(next)), name_of(trace, *next));
+}
+
+constexpr const char* kCure =
+    "load batches ahead (DataLoader with num_workers, prefetch of tf.data), and take logging, checkpoints and other "
+    "Python out of the step; between two copies it may be an operator that the NPU has not: anynpu run --report names "
+    "those";
+
+}  // namespace
+
+std::optional<Finding> pause_of(const Facts& facts) {
+  std::vector<std::string> places;
+  int64_t cost = 0;
+  for (const Gap& gap : facts.idle.gaps) {
+    if (gap.parts[Cause::kPause] == 0) continue;
+    cost += gap.parts[Cause::kPause];
+    places.push_back(place_of(*facts.trace, gap.pause));
+  }
+  if (places.empty()) return {};
+  const int64_t mean = cost / static_cast<int64_t>(places.size());
+  return Finding{.title = "the device waits for data: the host makes no call to the NPU",
+                 .cost = cost,
+                 .where = fmt::format("{} pauses of {} ms on average: {}", places.size(), milliseconds(mean),
+                                      commonest(places, 2)),
+                 .cure = kCure};
+}
+
+}  // namespace npu::profile

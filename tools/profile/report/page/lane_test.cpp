@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/profile/report/page/lane.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/profile/report/fact/recorded_fixture.h"
+
+namespace npu::profile {
+namespace {
+
+std::vector<Lane> lanes(const Recorded& run, size_t most = kMostSlices) {
+  const std::vector<Trace> traces{run.trace};
+  return lanes_of(traces, facts_of(traces), most);
+}
+
+TEST(Lane, ThreadsIdleTimesAndStreams) {
+  Recorded run;
+  run.call("aclnnMm", 0, 5, Level::kOperator);
+  run.task("Mm", 10, 100);
+  run.task("Mm", 150, 200).stream = 2;
+  const std::vector<Lane> found = lanes(run);
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].title, "host 77 · thread 1");
+  EXPECT_EQ(found[1].slices.front().name, "idle: host queues the next operator");
+  EXPECT_EQ(found[3].title, "NPU 0 · stream 2");
+  const nlohmann::json json = json_of(found);
+  EXPECT_EQ(json["names"].size(), 3u);
+  EXPECT_EQ(json["lanes"][2]["slices"], nlohmann::json::parse("[10000,90000,2,1,90000]"));
+}
+
+TEST(Lane, ManySlicesBecomeFewAndNoneIsLost) {
+  Recorded run;
+  for (int64_t i = 0; i < 5000; ++i) run.task("Adds", i * 10, i * 10 + 2);
+  run.task("Mm", 60'000, 90'000);
+  const std::vector<Lane> found = lanes(run, 200);
+  size_t slices = 0;
+  for (const Lane& lane : found) slices += lane.slices.size();
+  EXPECT_LE(slices, 200u);
+  uint64_t count = 0;
+  int64_t busy = 0;
+  for (const Slice& one : found.back().slices) count += one.count, busy += one.busy;
+  EXPECT_EQ(count, 5001u);
+  EXPECT_EQ(busy, 5000 * 2000 + 30'000'000);
+  EXPECT_EQ(found.back().slices.back().name, "Mm");  // what is long stays by itself
+  EXPECT_EQ(found.back().slices.back().count, 1u);
+}
+
+}  // namespace
+}  // namespace npu::profile
