@@ -100,14 +100,16 @@ void write_communication(const Trace& trace, const Draft& draft) {
   Database database(draft);
   database.run("BEGIN");
   database.run(kSchema);
-  Database::Rows times(database, "CommAnalyzerTime", 8), links(database, "CommAnalyzerBandwidth", 10);
+  Database::Rows times(database, "CommAnalyzerTime", "?,?,?,?,?,?,?,0"),
+      links(database, "CommAnalyzerBandwidth", "?,?,?,?,?,?,0,?,1,?");
   for (const Collective& one : collectives_of(trace)) {
-    times.add(one.name, one.group, one.start, one.elapsed, one.transit, one.waited, one.waited, 0);
+    times.add(one.name, one.group, one.start, one.elapsed, one.transit, one.waited, one.waited);
     if (one.megabytes > 0)
       for (const char* link : kUsedLinks)
-        links.add(one.name, one.group, link, one.megabytes, one.transit, one.bandwidth(), 0, one.megabytes, 1,
-                  one.transit);
+        links.add(one.name, one.group, link, one.megabytes, one.transit, one.bandwidth(), one.megabytes, one.transit);
   }
+  times.finish();
+  links.finish();
   database.run("COMMIT");
 }
 

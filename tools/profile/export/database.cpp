@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/export/database.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
-#include <unordered_map>
 
+#include "tools/profile/export/event_rows.h"
 #include "tools/profile/export/sqlite.h"
-#include "tools/profile/export/table.h"
+#include "tools/profile/export/statistic.h"
+#include "tools/profile/export/string_ids.h"
 #include "tools/profile/trace/interval.h"
 
 namespace npu::profile {
@@ -15,7 +18,7 @@ namespace {
 
 using device::trace::Level;
 
-constexpr int64_t kNone = 4294967295;  // of models and contexts, where there is none
+constexpr int64_t kNobody = 4294967295;  // of models and contexts, where there is none
 
 /// What ENUM_API_TYPE names.
 enum ApiType : int { kAcl = 20000, kNode = 10000 };
@@ -28,7 +31,8 @@ constexpr const char* kSchema =
     "CREATE TABLE SESSION_TIME_INFO(startTimeNs INTEGER, endTimeNs INTEGER);"
     "CREATE TABLE NPU_INFO(id INTEGER, name TEXT);"
     "CREATE TABLE ENUM_API_TYPE(id INTEGER PRIMARY KEY, name TEXT);"
-    "CREATE TABLE TASK(startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER,"
+    "CREATE TABLE TASK(startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER PRIMARY KEY,"
+    " globalTaskId INTEGER,"
     " globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER);"
     "CREATE TABLE COMPUTE_TASK_INFO(name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockNum INTEGER, mixBlockNum "
     "INTEGER,"
@@ -38,100 +42,118 @@ constexpr const char* kSchema =
     "CREATE TABLE COMMUNICATION_OP(opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER,"
     " groupName INTEGER, opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, algType INTEGER,"
     " count INTEGER, opType INTEGER, deviceId INTEGER);"
-    "CREATE TABLE CANN_API(startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, connectionId INTEGER,"
-    " name INTEGER);"
+    "CREATE TABLE OP_STATISTIC(deviceId INTEGER, opType INTEGER, taskType INTEGER, count INTEGER, totalNs INTEGER,"
+    " minNs INTEGER, maxNs INTEGER);"
+    "CREATE TABLE CANN_API(startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER,"
+    " connectionId INTEGER PRIMARY KEY, name INTEGER);"
     "CREATE TABLE OVERLAP_ANALYSIS(id INTEGER PRIMARY KEY, deviceId INTEGER, startNs INTEGER, endNs INTEGER,"
     " type INTEGER);";
-constexpr const char* kIndexes =
-    "CREATE INDEX TaskIndex ON TASK(startNs, globalTaskId);"
-    "CREATE INDEX TaskConnection ON TASK(connectionId);"
-    "CREATE INDEX ApiConnection ON CANN_API(connectionId);";
+constexpr const char* kIndex = "CREATE INDEX TaskIndex ON TASK(startNs, globalTaskId)";
 
 using Rows = Database::Rows;
 
-class Writer {
+/// TASK, COMPUTE_TASK_INFO, COMMUNICATION_OP.
+class Tasks {
  public:
-  Writer(const Trace& trace, Database& database)
+  Tasks(const Trace& trace, StringIds& ids, Database& database)
       : trace_(trace),
-        database_(database),
-        strings_(database, "STRING_IDS", 2),
-        tasks_(database, "TASK", 11),
-        operators_(database, "COMPUTE_TASK_INFO", 15),
-        collectives_(database, "COMMUNICATION_OP", 13),
-        calls_(database, "CANN_API", 6) {}
+        ids_(trace, ids),
+        tasks_(database, "TASK", fmt::format("?,?,?,?,?,{},?,{},?,?,{}", trace.process, kNobody, kNobody)),
+        operators_(
+            database, "COMPUTE_TASK_INFO",
+            fmt::format("?,?,NULL,NULL,?,?,?,?,?,?,?,?,{},{},{}", ids.of("N/A"), ids.of("static"), ids.of("NO"))),
+        collectives_(database, "COMMUNICATION_OP",
+                     fmt::format("?,?,?,?,?,?,NULL,NULL,{0},{0},NULL,?,?", ids.of("N/A"))) {}
 
   void write() {
-    int64_t end = trace_.begin;
-    trace_.each_task([&](int device, const TaskRecord& task, uint64_t connection) {
-      write_task(device, task, connection);
-      end = std::max(end, task.end);
-    });
-    for (const CallRecord& call : trace_.calls) {
-      calls_.add(call.start, call.end, call.level == Level::kRuntime ? kAcl : kNode, thread(call.thread), ++last_,
-                 string(name_of(trace_, call)));
-      end = std::max(end, call.end);
-    }
-    write_overlap();
-    Rows(database_, "SESSION_TIME_INFO", 2).add(trace_.begin, end);
-    Rows meta(database_, "META_DATA", 2);
-    meta.add("SCHEMA_VERSION", "1.1.0");
-    meta.add("SCHEMA_VERSION_MAJOR", "1");
-    meta.add("SCHEMA_VERSION_MINOR", "1");
-    meta.add("SCHEMA_VERSION_MICRO", "0");
-    Rows types(database_, "ENUM_API_TYPE", 2);
-    types.add(kAcl, "acl");
-    types.add(kNode, "node");
-    Rows chips(database_, "NPU_INFO", 2);
-    for (const auto& [device, tasks] : trace_.tasks) chips.add(device, "AnyNPU");
+    trace_.each_task([&](int device, const TaskRecord& task, uint64_t connection) { add(device, task, connection); });
+    for (Rows* rows : {&tasks_, &operators_, &collectives_}) rows->finish();
   }
 
  private:
-  int64_t string(std::string_view text) {
-    const auto [at, is_new] = numbers_.try_emplace(std::string(text), static_cast<int64_t>(numbers_.size()));
-    if (is_new) strings_.add(at->second, text);
-    return at->second;
-  }
-  int64_t thread(uint32_t number) const { return int64_t{trace_.process} << 32 | number; }
-
-  void write_task(int device, const TaskRecord& task, uint64_t connection) {
-    last_ = connection;
-    tasks_.add(task.start, task.end, device, connection, connection, trace_.process, string(unit_name(task)), kNone,
-               task.stream, task.number, kNone);
-    if (task.launched != 0)
-      calls_.add(task.launched, task.launched, kNode, thread(task.launcher), connection, string("launch"));
+  void add(int device, const TaskRecord& task, uint64_t connection) {
+    tasks_.add(task.start, task.end, device, connection, connection, ids_.unit(task), task.stream, task.number);
     if (is_collective(task)) {
-      collectives_.add(string(name_of(trace_, task)), task.start, task.end, connection, string(trace_.text(task.graph)),
-                       connection, nullptr, nullptr, string("N/A"), string("N/A"), nullptr,
-                       string(trace_.text(task.type)), device);
+      collectives_.add(ids_.name(task), task.start, task.end, connection, ids_.text(task.graph), connection,
+                       ids_.text(task.type), device);
     } else if (computes(task)) {
-      const auto inputs = parts_of(trace_.text(task.inputs)), outputs = parts_of(trace_.text(task.outputs));
-      operators_.add(string(name_of(trace_, task)), connection, nullptr, nullptr, string(unit_name(task)),
-                     string(trace_.text(task.type)), string(inputs[2]), string(inputs[1]), string(inputs[0]),
-                     string(outputs[2]), string(outputs[1]), string(outputs[0]), string("N/A"), string("static"),
-                     string("NO"));
-    }
-  }
-
-  void write_overlap() {
-    Rows rows(database_, "OVERLAP_ANALYSIS", 5);
-    int64_t number = 0;
-    for (const auto& [device, tasks] : trace_.tasks) {
-      const Overlap found = overlap_of(tasks);
-      for (const auto& [type, intervals] :
-           std::array<std::pair<OverlapType, const Intervals*>, 4>{{{kComputing, &found.computing},
-                                                                    {kCommunication, &found.communication},
-                                                                    {kCommunicationAlone, &found.communication_alone},
-                                                                    {kFree, &found.free}}})
-        for (const Interval& one : *intervals) rows.add(++number, device, one.start, one.end, type);
+      const auto &inputs = ids_.parts(task.inputs), &outputs = ids_.parts(task.outputs);
+      operators_.add(ids_.name(task), connection, ids_.unit(task), ids_.text(task.type), inputs[2], inputs[1],
+                     inputs[0], outputs[2], outputs[1], outputs[0]);
     }
   }
 
   const Trace& trace_;
-  Database& database_;
-  Rows strings_, tasks_, operators_, collectives_, calls_;
-  std::unordered_map<std::string, int64_t> numbers_;
-  uint64_t last_ = 0;
+  TextIds ids_;
+  Rows tasks_, operators_, collectives_;
 };
+
+/// CANN_API: what queued tasks, then calls. The last connection.
+uint64_t write_calls(const Trace& trace, StringIds& ids, Database& database) {
+  TextIds known(trace, ids);
+  Rows calls(database, "CANN_API", "?,?,?,?,?,?");
+  const int64_t launch = ids.of("launch");
+  const auto thread = [&](uint32_t number) { return int64_t{trace.process} << 32 | number; };
+  uint64_t last = 0;
+  trace.each_task([&](int, const TaskRecord& task, uint64_t connection) {
+    last = connection;
+    if (task.launched != 0) calls.add(task.launched, task.launched, kNode, thread(task.launcher), connection, launch);
+  });
+  for (const CallRecord& call : trace.calls)
+    calls.add(call.start, call.end, call.level == Level::kRuntime ? kAcl : kNode, thread(call.thread), ++last,
+              known.name(call));
+  calls.finish();
+  return last;
+}
+
+void write_overlap(const Trace& trace, Database& database) {
+  Rows rows(database, "OVERLAP_ANALYSIS", "NULL,?,?,?,?");
+  for (const auto& [device, tasks] : trace.tasks) {
+    const Overlap found = overlap_of(tasks);
+    for (const auto& [type, intervals] :
+         std::array<std::pair<OverlapType, const Intervals*>, 4>{{{kComputing, &found.computing},
+                                                                  {kCommunication, &found.communication},
+                                                                  {kCommunicationAlone, &found.communication_alone},
+                                                                  {kFree, &found.free}}})
+      for (const Interval& one : *intervals) rows.add(device, one.start, one.end, type);
+  }
+  rows.finish();
+}
+
+void write_statistic(const Trace& trace, StringIds& ids, Database& database) {
+  Rows rows(database, "OP_STATISTIC", "?,?,?,?,?,?,?");
+  for (const auto& [key, sum] : operator_sums(trace)) {
+    const auto& [device, type, unit] = key;
+    rows.add(device, ids.of(type), ids.of(unit), sum.count, sum.total, sum.least, sum.most);
+  }
+  rows.finish();
+}
+
+int64_t end_of(const Trace& trace) {
+  int64_t end = trace.begin;
+  for (const auto& [device, tasks] : trace.tasks)
+    for (const TaskRecord& task : tasks) end = std::max(end, task.end);
+  for (const CallRecord& call : trace.calls) end = std::max(end, call.end);
+  return end;
+}
+
+template <class... Values>
+void write_one(Database& database, const char* table, const Values&... values) {
+  Rows row(database, table, sizeof...(values) == 2 ? "?,?" : "?");
+  row.add(values...);
+  row.finish();
+}
+
+void write_session(const Trace& trace, Database& database) {
+  write_one(database, "SESSION_TIME_INFO", trace.begin, end_of(trace));
+  write_one(database, "META_DATA", "SCHEMA_VERSION", "1.1.0");
+  write_one(database, "META_DATA", "SCHEMA_VERSION_MAJOR", "1");
+  write_one(database, "META_DATA", "SCHEMA_VERSION_MINOR", "1");
+  write_one(database, "META_DATA", "SCHEMA_VERSION_MICRO", "0");
+  write_one(database, "ENUM_API_TYPE", kAcl, "acl");
+  write_one(database, "ENUM_API_TYPE", kNode, "node");
+  for (const auto& [device, tasks] : trace.tasks) write_one(database, "NPU_INFO", device, "AnyNPU");
+}
 
 }  // namespace
 
@@ -139,9 +161,17 @@ void write_database(const Trace& trace, const Draft& draft) {
   Database database(draft);
   database.run("BEGIN");
   database.run(kSchema);
-  Writer(trace, database).write();
+  StringIds ids;
+  Tasks(trace, ids, database).write();
+  const uint64_t last = write_calls(trace, ids, database);
+  write_mark_events(trace, ids, database, last);
+  write_memory_events(trace, ids, database);
+  write_overlap(trace, database);
+  write_statistic(trace, ids, database);
+  write_session(trace, database);
+  ids.write(database);
   database.run("COMMIT");
-  database.run(kIndexes);
+  database.run(kIndex);
 }
 
 }  // namespace npu::profile

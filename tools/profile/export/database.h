@@ -9,8 +9,8 @@
 namespace npu::profile {
 
 /// TASK (all), COMPUTE_TASK_INFO (operators), COMMUNICATION_OP (collectives), CANN_API (calls, and a "launch" of each
-/// task that joins it by connectionId), OVERLAP_ANALYSIS, NPU_INFO, SESSION_TIME_INFO, META_DATA, ENUM_API_TYPE.
-/// Raises npu::Error when the file cannot be written.
+/// task that joins it by connectionId), OVERLAP_ANALYSIS, OP_STATISTIC (ours: time by type), NPU_INFO,
+/// SESSION_TIME_INFO, META_DATA, ENUM_API_TYPE. Raises npu::Error when the file cannot be written.
 void write_database(const Trace& trace, const Draft& draft);
 
 }  // namespace npu::profile

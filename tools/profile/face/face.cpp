@@ -6,16 +6,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <functional>
+#include <future>
+#include <iostream>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "tools/profile/export/communication.h"
 #include "tools/profile/export/database.h"
 #include "tools/profile/export/table.h"
+#include "tools/profile/face/collecting.h"
 #include "tools/profile/face/listing.h"
 #include "tools/profile/output/draft.h"
 #include "tools/profile/output/sink.h"
@@ -42,26 +48,41 @@ bool is_of_torch(const fs::path& folder) {
 
 std::string time_of_names() { return fmt::format("{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr))); }
 
-using Write = void (*)(const Trace& trace, Sink& out);
+/// Runs jobs, as many at once as there are cores; raises the first one's error.
+void side_by_side(const std::vector<std::function<void()>>& jobs) {
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < jobs.size(); i = next++) jobs[i]();
+  };
+  std::vector<std::future<void>> helpers(std::min<size_t>(jobs.size(), usable_cores()));
+  for (std::future<void>& helper : helpers) helper = std::async(std::launch::async, work);
+  for (std::future<void>& helper : helpers) helper.wait();
+  for (std::future<void>& helper : helpers) helper.get();
+}
 
 /// The files of mindstudio_profiler_output, by the order in which they appear: all or, where one cannot be written,
 /// none. The timeline is the first: torch_npu reads all when it sees a table.
-void write_texts(const Trace& trace, const fs::path& place) {
+void write_files(const Trace& trace, const fs::path& place, bool perfetto_alone) {
   const std::string time = time_of_names();
   std::deque<Sink> files;
-  const auto write = [&](const std::string& name, Write of) {
-    Sink& file = files.emplace_back(place / name);
-    of(trace, file);
-    file.close();
+  std::vector<std::function<void()>> jobs;
+  const auto write = [&](std::string_view name, const char* extension, void (*of)(const Trace&, Sink&)) {
+    Sink& file = files.emplace_back(place / fmt::format("{}_{}.{}", name, time, extension));
+    jobs.emplace_back([&trace, &file, of] {
+      of(trace, file);
+      file.close();
+    });
   };
-  write(fmt::format("msprof_{}.json", time), write_json);
-  write(fmt::format("msprof_{}.perfetto-trace", time), write_perfetto);
+  if (!perfetto_alone) write("msprof", "json", write_json);
+  write("msprof", "perfetto-trace", write_perfetto);
   for (const Table& table : kTables)
-    if (table.has_rows(trace)) write(fmt::format("{}_{}.csv", table.name, time), table.write);
+    if (!perfetto_alone && table.has_rows(trace)) write(table.name, "csv", table.write);
+  side_by_side(jobs);
   for (Sink& file : files) file.keep();
 }
 
-void export_folder(const Trace& trace, const fs::path& folder, bool database) {
+void export_folder(const Trace& trace, const fs::path& folder, const std::string& type) {
+  const bool database = type == "db";
   const fs::path place = database ? folder : folder / "mindstudio_profiler_output";
   make_folder(place);
   if (database) {
@@ -69,7 +90,7 @@ void export_folder(const Trace& trace, const fs::path& folder, bool database) {
     write_database(trace, draft);
     draft.keep();
   } else {
-    write_texts(trace, place);
+    write_files(trace, place, type == "perfetto");
   }
   if (is_of_torch(folder)) {
     // Whoever looked before it was all there looks again.
@@ -102,17 +123,40 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
   fmt::print("[INFO] {}\n", place.string());
 }
 
+/// Records a program, and shows them.
+int execute(const Options& options, const Collecting& collecting) {
+  const Collected found = collect(collecting.asked(options.output), std::cin);
+  for (const fs::path& folder : found.folders) export_folder(read_folder(folder), folder, options.type);
+  if (found.folders.empty())
+    fmt::print(stderr,
+               "[WARNING] msprof: nothing was recorded; the program has used no NPU, or was not told to start\n");
+  return found.code;
+}
+
 void execute(const Options& options) {
   if (options.exports != "on" && options.analyze != "on")
     fail(Code::kInvalidParam,
-         "nothing is asked for; say --export=on --output=PROF_…. Collecting by msprof is not built: use "
-         "torch_npu.profiler or aclprofStart");
-  const bool database = options.type == "db";
+         "nothing is asked for; say --export=on --output=PROF_…, or --output=DIR and the program to record");
+  if (options.output.empty()) fail(Code::kInvalidParam, "--output is missing; give the folder PROF_… of a collection");
   for (const fs::path& folder : collections_in(options.output)) {
     const Trace trace = read_folder(folder);
-    if (options.exports == "on") export_folder(trace, folder, database);
-    if (options.analyze == "on") analyze_folder(trace, folder, database);
+    if (options.exports == "on") export_folder(trace, folder, options.type);
+    if (options.analyze == "on") analyze_folder(trace, folder, options.type == "db");
   }
+}
+
+/// `export summary -dir PROF_…` of earlier versions.
+std::vector<std::string> in_new_words(std::vector<std::string> words) {
+  const bool is_old = words.size() >= 2 && words[0] == "export" &&
+                      (words[1] == "summary" || words[1] == "timeline" || words[1] == "db");
+  if (!is_old) return words;
+  std::vector<std::string> out{"--export=on"};
+  if (words[1] == "db") out.emplace_back("--type=db");
+  for (size_t i = 2; i < words.size(); ++i) {
+    const bool is_folder = words[i] == "-dir" || words[i] == "--collection-dir";
+    out.push_back(is_folder ? "--output" : words[i]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -126,17 +170,23 @@ int dispatch(const std::vector<std::string>& arguments) {
   app.add_option("--analyze", options.analyze, "on: write what collectives took into the folder analyze")
       ->check(switches);
   app.add_option("--type", options.type,
-                 "text: tables and timelines, communication.json (the default); db: SQLite files")
-      ->check(CLI::IsMember({"text", "db"}));
-  app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
+                 "text: tables, timelines and communication.json (the default); db: SQLite files; "
+                 "perfetto: of the timelines Perfetto's alone")
+      ->check(CLI::IsMember({"text", "db", "perfetto"}));
+  app.add_option("--output", options.output,
+                 "the folder PROF_… of a collection, or one that holds some; of what is "
+                 "recorded now, where its folder is made (.)");
+  const Collecting collecting(app);
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::vector<std::string> reversed = in_new_words(arguments);
+    std::ranges::reverse(reversed);
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
   try {
+    if (collecting.is_asked()) return execute(options, collecting);
     execute(options);
     return 0;
   } catch (const std::exception& error) {

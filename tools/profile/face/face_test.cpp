@@ -2,12 +2,14 @@
 #include "tools/profile/face/face.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
+#include "tools/profile/export/database_fixture.h"
 #include "tools/profile/trace/collection_fixture.h"
 
 namespace npu::profile {
@@ -22,25 +24,6 @@ int run(std::vector<std::string> arguments) {
   const int code = dispatch(arguments);
   testing::internal::GetCapturedStdout();
   return code;
-}
-
-using Rows = std::vector<std::string>;
-
-/// What a query finds, the values of a row beside each other.
-Rows rows(const fs::path& file, const char* sql) {
-  sqlite3* opened = nullptr;
-  EXPECT_EQ(sqlite3_open(file.c_str(), &opened), SQLITE_OK);
-  Rows found;
-  const auto add = [](void* all, int columns, char** values, char**) {
-    std::string row;
-    for (int i = 0; i < columns; ++i)
-      row += (i > 0 ? " " : "") + std::string(values[i] == nullptr ? "null" : values[i]);
-    static_cast<Rows*>(all)->push_back(row);
-    return 0;
-  };
-  EXPECT_EQ(sqlite3_exec(opened, sql, add, &found, nullptr), SQLITE_OK) << sql;
-  sqlite3_close(opened);
-  return found;
 }
 
 TEST_F(Msprof, ExportsTables) {
@@ -189,8 +172,73 @@ TEST_F(Msprof, WritesADatabase) {
   EXPECT_EQ(
       rows("SELECT count(*) FROM CANN_API JOIN TASK USING (connectionId) WHERE CANN_API.startNs = TASK.startNs - 500"),
       Rows{"3"});
+  EXPECT_EQ(
+      rows("SELECT t.value, u.value, count, totalNs, minNs, maxNs FROM OP_STATISTIC JOIN STRING_IDS t ON opType = "
+           "t.id JOIN STRING_IDS u ON taskType = u.id"),
+      Rows{"Add AI_VECTOR_CORE 1 1000 1000 1000"});
+  EXPECT_EQ(rows("PRAGMA integrity_check"), Rows{"ok"});
   EXPECT_EQ(rows("SELECT type, sum(endNs - startNs) FROM OVERLAP_ANALYSIS GROUP BY type"),
             (Rows{"0 1000", "1 2500", "2 2000"}));
+}
+
+TEST_F(Msprof, RunsAProgramAndEndsAsItDoes) {
+  const std::string output = "--output=" + (root / "made").string();
+  CaptureStderr();
+  EXPECT_EQ(run({output, "sh", "-c", "test \"$PROFILING_MODE\" = true && echo $PROFILING_OPTIONS > $0; exit 3",
+                 (root / "told").string()}),
+            3);
+  EXPECT_NE(GetCapturedStderr().find("nothing was recorded"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(read(root / "told")).value("output", ""), (root / "made").string());
+  EXPECT_EQ(run({output, "--application=true; exit 4", "--msproftx=on"}), 4);
+  EXPECT_EQ(run({output, "--application=sh -c 'kill -9 $$'"}), 137);
+  EXPECT_EQ(run({output, "--duration=1", "--application=sh -c 'exit 5'"}), 5);
+  EXPECT_EQ(run({"--output=/proc/none", "true"}), 1);
+  EXPECT_EQ(run({output, "--pid=1", "true"}), 1);
+  EXPECT_EQ(run({output, "--application=true", "true"}), 1);
+  EXPECT_EQ(run({output, "--pid=1"}), 1);
+  EXPECT_EQ(run({output, "/no/such/program"}), 1);
+}
+
+TEST_F(Msprof, TakesTheWordsOfEarlierVersions) {
+  write("device_0/data/anynpu.tasks", std::vector<TaskRecord>{task(0, 1, Unit::kVector, 0, 0)});
+  EXPECT_EQ(run({"export", "summary", "-dir", folder.string()}), 0);
+  EXPECT_NE(exported("op_summary"), "");
+}
+
+TEST_F(Msprof, ManyRecordsAreAllThere) {
+  write_texts({"Add", "aclnnAdd_Add"});
+  std::vector<TaskRecord> tasks;
+  std::vector<CallRecord> calls;
+  constexpr int kTasks = 10'000;  // more than a piece of any file, and no whole number of them
+  for (int i = 0; i < kTasks; ++i) {
+    tasks.push_back(task(1000 * i + 1000, 1000 * i + 1900, Unit::kVector, 1, 2));
+    calls.push_back({kClock + 1000 * i + 100, kClock + 1000 * i + 700, 78, 2, Level::kOperator, 0});
+  }
+  std::ranges::rotate(tasks, tasks.begin() + 777);  // as of threads that write pieces in turn
+  std::ranges::shuffle(calls, std::mt19937(1));
+  write<TaskRecord>("device_0/data/anynpu.tasks", tasks);
+  write<CallRecord>("host/data/anynpu.calls", calls);
+  ASSERT_EQ(run({"--export=on", "--output=" + folder.string()}), 0);
+  EXPECT_EQ(std::ranges::count(exported("op_summary_"), '\n'), kTasks + 1);
+  const nlohmann::json events = nlohmann::json::parse(exported("msprof_", ".json"));
+  EXPECT_EQ(std::ranges::count_if(events, [](const auto& event) { return event["ph"] == "f"; }), kTasks);
+  fs::remove_all(folder / "mindstudio_profiler_output");
+  ASSERT_EQ(run({"--export=on", "--type=perfetto", "--output=" + folder.string()}), 0);
+  EXPECT_GT(exported("msprof_", ".perfetto-trace").size(), 50u * kTasks);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "mindstudio_profiler_output"), {}), 1);
+  ASSERT_EQ(run({"--export=on", "--type=db", "--output=" + folder.string()}), 0);
+  const auto file = std::ranges::find_if(fs::directory_iterator(folder), fs::directory_iterator(),
+                                         [](const auto& entry) { return entry.path().extension() == ".db"; });
+  EXPECT_EQ(rows(file->path(), "SELECT count(*), min(startNs), max(endNs) FROM TASK"),
+            Rows{"10000 1700000000000001000 1700000000010000900"});
+  for (const char* table : {"TASK", "CANN_API"})
+    EXPECT_EQ(rows(file->path(), fmt::format("SELECT count(*) FROM {0} a JOIN {0} b ON b.connectionId = a.connectionId "
+                                             "+ 1 WHERE b.startNs < a.startNs AND a.connectionId != 10000",
+                                             table)
+                                     .c_str()),
+              Rows{"0"})
+        << table;
+  EXPECT_EQ(rows(file->path(), "SELECT count(*), count(DISTINCT connectionId) FROM CANN_API"), Rows{"20000 20000"});
 }
 
 TEST_F(Msprof, RefusesWhatItCannotRead) {
@@ -204,7 +252,8 @@ TEST_F(Msprof, RefusesWhatItCannotRead) {
   refused({"--export=on", "--output=/nowhere"}, "is no folder");
   refused({"--export=on", "--output=" + (folder / "host").string()}, "holds no collection");
   refused({output}, "nothing is asked for");
-  refused({"--export=on"}, "--output", 2);
+  refused({"--export=on"}, "--output is missing");
+  refused({"--exprt=on", output}, "--exprt=on is no option of msprof");
   refused({"--export=perhaps", output}, "--export", 2);
   write("host/start_info", "{}");
   refused({"--export=on", output}, "collectionTimeBegin");

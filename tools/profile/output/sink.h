@@ -2,12 +2,12 @@
 // A file that is written from its front to its end, in large pieces.
 #pragma once
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
-#include <iterator>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +15,7 @@
 
 namespace npu::profile {
 
-/// Raises npu::Error where it cannot be written.
+/// Raises npu::Error where it cannot be written. What stands here in the header is called for each part of each line.
 class Sink {
  public:
   explicit Sink(const std::filesystem::path& path);
@@ -23,18 +23,27 @@ class Sink {
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  Sink& operator<<(std::string_view text) { return buffer_.append(text), drained(); }
+  Sink& operator<<(std::string_view text) {
+    if (text.size() > kPiece - size_) return large(text);
+    std::memcpy(piece_.get() + size_, text.data(), text.size());
+    size_ += text.size();
+    return *this;
+  }
   template <class... Values>
   Sink& print(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
-    return drained();
+    return *this << fmt::format(format, std::forward<Values>(values)...);
   }
   Sink& number(uint64_t value) {
     const fmt::format_int digits(value);
     return *this << std::string_view(digits.data(), digits.size());
   }
   /// Microseconds with three decimals: a double has not the digits of a time since 1970.
-  Sink& microseconds(int64_t nanoseconds);
+  Sink& microseconds(int64_t nanoseconds) {
+    const int64_t rest = nanoseconds % 1000;
+    const char tail[] = {'.', digit(rest / 100), digit(rest / 10 % 10), digit(rest % 10)};
+    const fmt::format_int whole(nanoseconds / 1000);
+    return *this << std::string_view(whole.data(), whole.size()) << std::string_view(tail, sizeof tail);
+  }
 
   /// Nothing more comes; the file is whole, but not under its name.
   void close();
@@ -43,15 +52,14 @@ class Sink {
 
  private:
   static constexpr size_t kPiece = 1 << 18;
-  Sink& drained() {
-    if (buffer_.size() >= kPiece) drain();
-    return *this;
-  }
-  void drain();
+  static char digit(int64_t value) { return static_cast<char>('0' + value); }
+  Sink& large(std::string_view text);
+  void write_out(std::string_view text);
 
   Draft draft_;
   int file_;
-  fmt::memory_buffer buffer_;
+  size_t size_ = 0;
+  const std::unique_ptr<char[]> piece_;
 };
 
 }  // namespace npu::profile

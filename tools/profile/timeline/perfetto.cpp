@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/timeline/perfetto.h"
 
+#include <array>
+#include <protozero/buffer_fixed.hpp>
 #include <protozero/pbf_builder.hpp>
 #include <set>
 #include <string>
@@ -14,6 +16,9 @@ namespace {
 
 template <class Field>
 using Message = protozero::pbf_builder<Field>;
+/// In a room that is there already: events have no texts, so they are short, and there are many.
+template <class Field>
+using Short = protozero::basic_pbf_builder<protozero::fixed_size_buffer_adaptor, Field>;
 using perfetto::Annotation;
 using perfetto::InternedData;
 using perfetto::Packet;
@@ -99,23 +104,25 @@ class Perfetto : public Printer {
   void begin(const Track& track, const Slice& slice) override {
     tell(InternedData::kNames, names_, slice.name);
     for (const Fact& fact : slice.facts) {
-      tell(InternedData::kKeys, keys_, fact.key);
+      if (!is_told(fact)) continue;
+      tell(InternedData::kKeys, keys_, {fact.key.number, fact.key.text});
       if (fact.text.number != 0) tell(InternedData::kTexts, texts_, fact.text);
     }
-    event(track, slice.start, perfetto::kBegin, [&](Message<TrackEvent>& to) {
+    event(track, slice.start, perfetto::kBegin, [&](Short<TrackEvent>& to) {
       to.add_uint64(TrackEvent::kName, slice.name.number);
       if (slice.flow != 0) to.add_fixed64(TrackEvent::kLastOfFlow, slice.flow);
-      for (const Fact& fact : slice.facts) annotate(to, fact);
+      for (const Fact& fact : slice.facts)
+        if (is_told(fact)) annotate(to, fact);
     });
   }
 
   void end(const Track& track, int64_t time) override {
-    event(track, time, perfetto::kEnd, [](Message<TrackEvent>&) {});
+    event(track, time, perfetto::kEnd, [](Short<TrackEvent>&) {});
   }
 
   void launch(const Track& thread, int64_t time, Name name, uint64_t flow) override {
     tell(InternedData::kNames, names_, name);
-    event(thread, time, perfetto::kInstant, [&](Message<TrackEvent>& to) {
+    event(thread, time, perfetto::kInstant, [&](Short<TrackEvent>& to) {
       to.add_uint64(TrackEvent::kName, name.number);
       to.add_fixed64(TrackEvent::kFlow, flow);
     });
@@ -129,12 +136,15 @@ class Perfetto : public Printer {
     made.add_uint32(Packet::kSequence, kSequence);
     made.add_uint32(Packet::kSequenceFlags, flags);
     fill(made);
-    head_.clear();
+    add(bytes_);
+  }
+  void add(std::string_view packet) {
+    protozero::fixed_size_buffer_adaptor head(head_.data(), head_.size());
     constexpr auto kTag = static_cast<uint64_t>(perfetto::Trace::kPacket);
     constexpr auto kType = static_cast<uint64_t>(protozero::pbf_wire_type::length_delimited);
-    protozero::add_varint_to_buffer(&head_, kTag << 3 | kType);
-    protozero::add_varint_to_buffer(&head_, bytes_.size());
-    out_ << head_ << bytes_;
+    protozero::add_varint_to_buffer(&head, kTag << 3 | kType);
+    protozero::add_varint_to_buffer(&head, packet.size());
+    out_ << std::string_view(head.data(), head.size()) << packet;
   }
   template <class Fill>
   void describe(Fill&& fill) {
@@ -145,18 +155,23 @@ class Perfetto : public Printer {
   }
   template <class Fill>
   void event(const Track& track, int64_t time, int32_t type, Fill&& fill) {
-    packet(perfetto::kNeedsState, [&](Message<Packet>& to) {
+    protozero::fixed_size_buffer_adaptor room(room_.data(), room_.size());
+    {
+      Short<Packet> to(room);
+      to.add_uint32(Packet::kSequence, kSequence);
+      to.add_uint32(Packet::kSequenceFlags, perfetto::kNeedsState);
       to.add_uint64(Packet::kTimestamp, static_cast<uint64_t>(time));
-      Message<TrackEvent> made(to, Packet::kTrackEvent);
+      Short<TrackEvent> made(to, Packet::kTrackEvent);
       made.add_enum(TrackEvent::kType, type);
       made.add_uint64(TrackEvent::kTrack, uuid_of(track));
       fill(made);
-    });
+    }
+    add({room.data(), room.size()});
   }
 
-  static void annotate(Message<TrackEvent>& to, const Fact& fact) {
-    if (fact.text.number == 0 && fact.value == kNone) return;
-    Message<Annotation> made(to, TrackEvent::kAnnotation);
+  static bool is_told(const Fact& fact) { return !fact.key.repeats && (fact.text.number != 0 || fact.value != kNone); }
+  static void annotate(Short<TrackEvent>& to, const Fact& fact) {
+    Short<Annotation> made(to, TrackEvent::kAnnotation);
     made.add_uint64(Annotation::kKey, fact.key.number);
     if (fact.text.number != 0)
       made.add_uint64(Annotation::kText, fact.text.number);
@@ -175,7 +190,9 @@ class Perfetto : public Printer {
   }
 
   Sink& out_;
-  std::string bytes_, head_;
+  std::string bytes_;
+  std::array<char, 1024> room_;
+  std::array<char, 16> head_;
   std::set<uint32_t> devices_;
   Told names_, keys_, texts_;
 };

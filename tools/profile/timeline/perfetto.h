@@ -9,7 +9,7 @@ namespace npu::profile {
 
 /// The host is a process with its threads; each device is a track that has groups, which have streams. Times are
 /// nanoseconds of CLOCK_REALTIME, names stand there once. A launch is an instant of its thread; a flow leads from it to
-/// its task.
+/// its task. What a key only repeats, as the stream's number, or has no value is left out.
 void write_perfetto(const Trace& trace, Sink& out);
 
 }  // namespace npu::profile

@@ -211,11 +211,9 @@ TEST_F(Perfetto, TracksNestAndFlowsLeadFromCallToTask) {
   ASSERT_EQ(from.size(), 2u);
   ASSERT_EQ(to.size(), 2u);
   EXPECT_EQ(to[1]->time, 1'700'000'000'000'001'000u);
-  EXPECT_EQ(to[1]->facts, (std::map<std::string, std::string>{{"Task Type", "AI_VECTOR_CORE"},
-                                                              {"Stream Id", "3"},
-                                                              {"Task Id", "0"},
-                                                              {"Batch Id", "0"},
-                                                              {"connection_id", "1"}}));
+  EXPECT_EQ(to[1]->facts,
+            (std::map<std::string, std::string>{
+                {"Task Type", "AI_VECTOR_CORE"}, {"Task Id", "0"}, {"Batch Id", "0"}, {"connection_id", "1"}}));
   const auto collective =
       std::ranges::find_if(seen.events, [](const Event& event) { return event.facts.contains("size"); });
   ASSERT_NE(collective, seen.events.end());

@@ -62,7 +62,9 @@ class Names {
 /// Tracks of a group. What would cross the slice before it goes to a lane of its own.
 class Rows {
  public:
-  Rows(Printer& printer, Group group) : printer_(printer), group_(group) { printer.group(group_); }
+  Rows(Printer& printer, uint32_t& tracks, Group group) : printer_(printer), tracks_(tracks), group_(group) {
+    printer.group(group_);
+  }
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows() = default;
@@ -96,13 +98,13 @@ class Rows {
   Row& row(uint32_t index, const char* title) {
     if (last_ != nullptr && last_->track.index == index) return *last_;
     Row*& place = by_index_[index];
-    if (place == nullptr) place = &made({&group_, index, 0, fmt::format(fmt::runtime(title), index)});
+    if (place == nullptr) place = &made({tracks_++, &group_, index, 0, fmt::format(fmt::runtime(title), index)});
     return *(last_ = place);
   }
   Row& lane_after(Row& row) {
     const Track& track = row.track;
     if (row.next == nullptr)
-      row.next = &made({&group_, track.index, track.lane + 1,
+      row.next = &made({tracks_++, &group_, track.index, track.lane + 1,
                         fmt::format("{} ({})", track.title.substr(0, track.title.find(" (")), track.lane + 2)});
     return *row.next;
   }
@@ -112,6 +114,7 @@ class Rows {
   }
 
   Printer& printer_;
+  uint32_t& tracks_;  ///< of all groups
   const Group group_;
   std::deque<Row> rows_;
   std::unordered_map<uint32_t, Row*> by_index_;
@@ -121,7 +124,7 @@ class Rows {
 class Walk {
  public:
   Walk(const Trace& trace, Printer& printer)
-      : trace_(trace), printer_(printer), names_(trace), host_(printer, group(Layer::kCann, kHost, "CANN")) {
+      : trace_(trace), printer_(printer), names_(trace), host_(printer, tracks_, group(Layer::kCann, kHost, "CANN")) {
     for (uint32_t unit = 0; unit < units_.size(); ++unit) {
       TaskRecord task;
       task.unit = Unit{unit};
@@ -132,10 +135,12 @@ class Walk {
   void all() {
     for (const CallRecord& call : trace_.calls) add(call);
     host_.finish();
+    add_marks(-1, kHost, "Thread {}");
     for (const auto& [device, tasks] : trace_.tasks) {
       add_hardware(static_cast<uint32_t>(device), tasks);
       add_communication(static_cast<uint32_t>(device), tasks);
       add_overlap(static_cast<uint32_t>(device), tasks);
+      add_marks(device, static_cast<uint32_t>(device), "Stream {}");
     }
   }
 
@@ -157,8 +162,23 @@ class Walk {
     host_.add(call.thread, kThread, {call.start, call.end, names_.titled(call), facts});
   }
 
+  /// Those of one device, -1: of the host.
+  void add_marks(int device, uint32_t place, const char* title) {
+    const auto is_here = [&](const MarkRecord& mark) { return mark.device == device; };
+    if (std::ranges::none_of(trace_.marks, is_here)) return;
+    Rows rows(printer_, tracks_, group(Layer::kMarks, place, "MsTx"));
+    for (const MarkRecord& mark : trace_.marks) {
+      if (!is_here(mark)) continue;
+      const Fact facts[] = {{key::kDomain, names_.of(mark.domain == 0 ? "default" : trace_.text(mark.domain))},
+                            {key::kMarkId, mark.number}};
+      rows.add(device < 0 ? mark.thread : static_cast<uint32_t>(mark.stream), title,
+               {mark.start, mark.end, names_.of(trace_.text(mark.text)), facts});
+    }
+    rows.finish();
+  }
+
   void add_hardware(uint32_t device, const std::vector<TaskRecord>& tasks) {
-    Rows streams(printer_, group(Layer::kHardware, device, "Ascend Hardware"));
+    Rows streams(printer_, tracks_, group(Layer::kHardware, device, "Ascend Hardware"));
     for (const TaskRecord& task : tasks) {
       const uint64_t connection = ++connections_;
       if (task.launched != 0) printer_.launch(host_.track(task.launcher, kThread), task.launched, launch_, connection);
@@ -174,7 +194,7 @@ class Walk {
 
   void add_communication(uint32_t device, const std::vector<TaskRecord>& tasks) {
     if (std::ranges::none_of(tasks, is_collective)) return;
-    Rows groups(printer_, group(Layer::kCommunication, device, "Communication"));
+    Rows groups(printer_, tracks_, group(Layer::kCommunication, device, "Communication"));
     for (const TaskRecord& task : tasks) {
       if (!is_collective(task)) continue;
       const Fact facts[] = {{key::kCollectiveModelId, kNone},
@@ -189,7 +209,7 @@ class Walk {
 
   void add_overlap(uint32_t device, const std::vector<TaskRecord>& tasks) {
     const Overlap found = overlap_of(tasks);
-    Rows rows(printer_, group(Layer::kOverlap, device, "Overlap Analysis"));
+    Rows rows(printer_, tracks_, group(Layer::kOverlap, device, "Overlap Analysis"));
     const std::pair<const char*, const Intervals*> kinds[] = {
         {"Computing", &found.computing},
         {"Communication", &found.communication},
@@ -208,6 +228,7 @@ class Walk {
   const Trace& trace_;
   Printer& printer_;
   Names names_;
+  uint32_t tracks_ = 0;
   Rows host_;
   std::array<Name, 6> units_;
   const Name acl_ = names_.of("acl"), node_ = names_.of("node"), launch_ = names_.of("launch");

@@ -12,10 +12,10 @@
 namespace npu::profile {
 
 /// Layers of the vendor's timelines: part of a group's number there, and the order of groups.
-enum class Layer : uint32_t { kCann = 7, kHardware = 14, kCommunication = 17, kOverlap = 19 };
+enum class Layer : uint32_t { kCann = 7, kHardware = 14, kCommunication = 17, kOverlap = 19, kMarks = 20 };
 inline constexpr uint32_t kHost = 31;  ///< in place of a device's number
 
-/// CANN, and for each device Ascend Hardware, Communication and Overlap Analysis.
+/// CANN, and for each device Ascend Hardware, Communication and Overlap Analysis; marks of the host and of devices.
 struct Group {
   uint32_t process;  ///< of the system
   Layer layer;
@@ -28,6 +28,7 @@ struct Group {
 
 /// A thread, a stream, or a row of the overlap analysis.
 struct Track {
+  uint32_t id;  ///< from 0 on, by the order in which a printer hears of them
   const Group* group;
   uint32_t index;  ///< of the thread or stream
   uint32_t lane;   ///< 0; more where slices of one stream cross, as of graphs that run at once
@@ -41,32 +42,39 @@ struct Name {
   std::string_view text;
 };
 
-/// What a slice tells beside its name and times, by the vendor's keys; no two have one number.
+/// By which a slice tells more than its name and times, in the vendor's words; no two have one number.
+struct Key {
+  uint32_t number;
+  std::string_view text;
+  bool repeats = false;  ///< what the track or the name tells
+};
 namespace key {
-inline constexpr Name kThreadId{1, "Thread Id"};
-inline constexpr Name kMode{2, "Mode"};
-inline constexpr Name kLevel{3, "level"};
-inline constexpr Name kId{4, "id"};
-inline constexpr Name kModelId{5, "Model Id"};
-inline constexpr Name kTaskType{6, "Task Type"};
-inline constexpr Name kStreamId{7, "Stream Id"};
-inline constexpr Name kTaskId{8, "Task Id"};
-inline constexpr Name kBatchId{9, "Batch Id"};
-inline constexpr Name kSubtaskId{10, "Subtask Id"};
-inline constexpr Name kConnectionId{11, "connection_id"};
-inline constexpr Name kCollectiveModelId{12, "model id"};
-inline constexpr Name kSize{13, "size"};
-inline constexpr Name kGroup{14, "group"};
-inline constexpr Name kWaited{15, "waited(ns)"};
-inline constexpr Name kAnalysisType{16, "analysis_type"};
+inline constexpr Key kThreadId{1, "Thread Id", true};
+inline constexpr Key kMode{2, "Mode", true};
+inline constexpr Key kLevel{3, "level"};
+inline constexpr Key kId{4, "id", true};
+inline constexpr Key kModelId{5, "Model Id"};
+inline constexpr Key kTaskType{6, "Task Type"};
+inline constexpr Key kStreamId{7, "Stream Id", true};
+inline constexpr Key kTaskId{8, "Task Id"};
+inline constexpr Key kBatchId{9, "Batch Id"};
+inline constexpr Key kSubtaskId{10, "Subtask Id"};
+inline constexpr Key kConnectionId{11, "connection_id"};
+inline constexpr Key kCollectiveModelId{12, "model id"};
+inline constexpr Key kSize{13, "size"};
+inline constexpr Key kGroup{14, "group"};
+inline constexpr Key kWaited{15, "waited(ns)"};
+inline constexpr Key kAnalysisType{16, "analysis_type", true};
+inline constexpr Key kDomain{17, "domain"};
+inline constexpr Key kMarkId{18, "mark_id"};
 }  // namespace key
 /// What there is none of; the vendor's number for that is this one.
 inline constexpr uint64_t kNone = 4294967295;
 
 struct Fact {
-  Fact(const Name& of, uint64_t number) : key(of), value(number) {}
-  Fact(const Name& of, Name name) : key(of), text(name) {}
-  const Name& key;
+  Fact(const Key& of, uint64_t number) : key(of), value(number) {}
+  Fact(const Key& of, Name name) : key(of), text(name) {}
+  const Key& key;
   uint64_t value = 0;
   Name text;  ///< in place of the value, when it has a number
 };

@@ -18,9 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 namespace trace = device::trace;
 
+[[noreturn]] void unreadable(const fs::path& path) {
+  fail(Code::kInvalidFile, "{} cannot be read; is it a folder of a collection, PROF_…?", path.string());
+}
+
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail(Code::kInvalidFile, "{} cannot be read; is it a folder of a collection, PROF_…?", path.string());
+  if (!file) unreadable(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -40,22 +44,50 @@ int64_t number(const nlohmann::json& object, const char* key, const fs::path& pa
   return value;
 }
 
+/// By their starts, what holds another before it.
+template <class Record>
+bool before(const Record& a, const Record& b) {
+  return a.start != b.start ? a.start < b.start : a.end > b.end;
+}
+
+/// Merges sorted neighbours, of which only what lies across their border moves.
+template <class Place>
+void merge(Place begin, Place middle, Place end) {
+  if (middle == end) return;
+  using Record = std::iter_value_t<Place>;
+  const auto from = std::upper_bound(begin, middle, *middle, before<Record>);
+  const auto to = std::lower_bound(middle, end, *std::prev(middle), before<Record>);
+  if (from != middle) std::inplace_merge(from, middle, to, before<Record>);
+}
+
+/// Threads write pieces in turn, each in the order of time: so runs of records are sorted, and near their places.
+template <class Record>
+void order(std::vector<Record>& records) {
+  auto runs = std::vector{records.begin()};
+  while (runs.back() != records.end()) runs.push_back(std::is_sorted_until(runs.back(), records.end(), before<Record>));
+  for (; runs.size() > 2;) {
+    auto kept = runs.begin();
+    for (size_t i = 0; i + 1 < runs.size(); i += 2) {
+      if (i + 2 < runs.size()) merge(runs[i], runs[i + 1], runs[i + 2]);
+      *kept++ = runs[i];
+    }
+    *kept++ = records.end();
+    runs.erase(kept, runs.end());
+  }
+}
+
 /// Whole records of a file that may not be there: a device that nothing ran on.
 template <class Record>
 std::vector<Record> read_records(const fs::path& path, int64_t shift) {
-  std::vector<Record> records;
-  if (!fs::exists(path)) return records;
-  const std::string bytes = read_file(path);
-  for (size_t at = 0; at + sizeof(Record) <= bytes.size(); at += sizeof(Record)) {
-    Record record;
-    std::memcpy(&record, bytes.data() + at, sizeof record);
-    if (record.end < record.start || record.start == 0) continue;
-    record.start += shift, record.end += shift;
-    records.push_back(record);
-  }
-  std::ranges::sort(records, [](const Record& a, const Record& b) {
-    return a.start != b.start ? a.start < b.start : a.end > b.end;  // what holds another comes before it
-  });
+  if (!fs::exists(path)) return {};
+  std::vector<Record> records(fs::file_size(path) / sizeof(Record));
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(records.data()),
+                 static_cast<std::streamsize>(records.size() * sizeof(Record))))
+    unreadable(path);
+  std::erase_if(records, [](const Record& record) { return record.end < record.start || record.start == 0; });
+  for (Record& record : records) record.start += shift, record.end += shift;
+  order(records);
   return records;
 }
 
@@ -70,6 +102,18 @@ std::vector<std::string> read_texts(const fs::path& path) {
     texts.emplace_back(bytes.substr(at, length));
   }
   return texts;
+}
+
+/// What the client wanted to be told; a file that cannot be read says nothing.
+void read_options(const fs::path& path, Trace& found) {
+  if (!fs::exists(path)) return;
+  const nlohmann::json options = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto text = [&](const char* key) {
+    const auto value = options.is_object() ? options.find(key) : options.end();
+    return value != options.end() && value->is_string() ? value->get<std::string>() : "";
+  };
+  found.forward_point = text("fp_point");
+  found.backward_point = text("bp_point");
 }
 
 /// N of device_N; -1 of other folders.
@@ -117,6 +161,9 @@ Trace read_folder(const fs::path& folder) {
   const int64_t shift = found.begin - number(begun, "clockMonotonicRaw", start);
   found.texts = read_texts(folder / "host/data" / trace::kTextFile);
   found.calls = read_records<CallRecord>(folder / "host/data" / trace::kCallFile, shift);
+  found.marks = read_records<MarkRecord>(folder / "host/data" / trace::kMarkFile, shift);
+  found.memory = read_records<MemoryRecord>(folder / "host/data" / trace::kMemoryFile, shift);
+  read_options(folder / "host/sample.json", found);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const int device = device_of(entry.path());
     if (device < 0) continue;
