@@ -32,7 +32,7 @@ std::pair<std::string, std::string> family_of(const TaskRecord& task) {
 }
 
 std::pair<std::string, std::string> stream_of(const TaskRecord& task) {
-  return {task.stream == 0 ? "graphs" : fmt::format("stream {}", task.stream), ""};
+  return {task.stream == 0 ? "default stream" : fmt::format("stream {}", task.stream), ""};
 }
 
 std::vector<TaskRecord> busy_tasks(const Trace& trace, const std::vector<TaskRecord>& tasks) {
