@@ -33,22 +33,16 @@ NPU_SETTING(std::string, profiling_options, "PROFILING_OPTIONS", "{}",
 using Json = nlohmann::json;
 
 // What is taken as it is: recorded anyway, or read by the tools from the collection.
-constexpr std::array<std::string_view, 9> kAnyway{"training_trace", "task_trace", "hccl",     "aicpu",  "runtime_api",
-                                                  "ge_api",         "fp_point",   "bp_point", "acl_api"};
-// Counters of the chip, and samples of it and of the machine.
-constexpr std::array<std::string_view, 13> kHardware{"aic_metrics",
-                                                     "aiv_metrics",
-                                                     "l2",
-                                                     "sys_hardware_mem_freq",
-                                                     "llc_profiling",
-                                                     "sys_io_sampling_freq",
-                                                     "sys_interconnection_freq",
-                                                     "dvpp_freq",
-                                                     "instr_profiling_freq",
-                                                     "host_sys",
-                                                     "host_sys_usage",
-                                                     "host_sys_usage_freq",
-                                                     "sys_hardware_mem"};
+constexpr std::array<std::string_view, 10> kAnyway{"training_trace", "task_trace", "hccl",     "aicpu",
+                                                   "runtime_api",    "ge_api",     "fp_point", "bp_point",
+                                                   "ascendcl",       "switch"};
+// What options begin with that ask for counters of the chip, or samples of it and of the machine.
+constexpr std::array<std::string_view, 10> kHardware{"aic",  "aiv",  "ai_",   "l2",       "llc",
+                                                     "sys_", "dvpp", "instr", "host_sys", "model_execution"};
+
+bool is_of_hardware(std::string_view key) {
+  return std::ranges::any_of(kHardware, [&](std::string_view begin) { return key.starts_with(begin); });
+}
 
 class Reader {
  public:
@@ -79,9 +73,11 @@ class Reader {
     } else if (key == "storage_limit") {
       tell_once(
           fmt::format("{}: storage_limit changes nothing; recording ends with a line when the disk is full", origin_));
-    } else if (std::ranges::find(kHardware, key) != kHardware.end()) {
+    } else if (std::ranges::find(kAnyway, key) != kAnyway.end()) {
+      return;
+    } else if (is_of_hardware(key)) {
       if (!value.is_string() || (value != "" && value != "off")) hardware_.insert(key);
-    } else if (std::ranges::find(kAnyway, key) == kAnyway.end() && key != "switch") {
+    } else {
       tell_once(fmt::format("{}: '{}' is no option of profiling and changes nothing; docs/profile.md lists them",
                             origin_, key));
     }
@@ -213,6 +209,9 @@ aclError anynpu_profile_start(const char* options, int32_t deviceId) {
     profile_by(parse_profiling_options(options, "profiling_options"), deviceId);
   });
 }
+
+aclError anynpu_profile_stop() { return call("anynpu_profile_stop", close_profiling); }
+int32_t anynpu_profile_running() { return is_collecting() ? 1 : 0; }
 
 void anynpu_profile_folder(void (*visit)(const char* folder, void* context), void* context) {
   call("anynpu_profile_folder", [&] {

@@ -48,13 +48,15 @@ def environment(options, output):
 
 
 def wait(words, variables):
-    """The exit code as a shell tells it. Ctrl-C is for the script: what it has recorded until then is shown."""
+    """The exit code as a shell tells it. Signals are for the script: what it has recorded until then is shown."""
     child = subprocess.Popen(words, env=variables)
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    wanted = {signal.SIGINT: signal.SIG_IGN, signal.SIGTERM: lambda *_: child.terminate()}  # Ctrl-C reaches both
+    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     try:
         code = child.wait()
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return code if code >= 0 else 128 - code
 
 
@@ -66,7 +68,7 @@ def show(folders, output):
     """The page, and where everything is."""
     page = output / "profile.html"
     words = [place.pages_of_profiles(), "show", *sorted(folders), "--html", page]
-    sys.stdout.flush()
+    print(flush=True)
     if subprocess.run(list(map(str, words))).returncode == 0:
         print(f"\nThe same with a timeline: {page}")
     print("The records:", *sorted(folders))

@@ -43,8 +43,8 @@ def test_the_page_follows_what_the_script_prints(script, tmp_path):
     code, out, err = anynpu("profile", "--output", str(tmp_path / "out"), str(script), "1", "0")
     assert code == 0, err
     lines = out.splitlines()
-    assert lines[0] == "the script's own line" and lines[1].startswith("FINDINGS")
-    assert lines[2] == "  1. the device waits for data: the host makes no call to the NPU"
+    assert lines[:2] == ["the script's own line", ""] and lines[2].startswith("FINDINGS")
+    assert lines[3] == "  1. the device waits for data: the host makes no call to the NPU"
     page = tmp_path / "out/profile.html"
     assert f"The same with a timeline: {page}" in lines and page.read_text().startswith("<!DOCTYPE html>")
     assert lines[-1] == f"The records: {tmp_path / 'out/PROF_000001_0'}"
@@ -63,6 +63,13 @@ def test_the_script_of_the_page_is_one(script, tmp_path):
 def test_the_exit_code_is_the_scripts(script, tmp_path):
     code, out, _ = anynpu("profile", "--output", str(tmp_path / "out"), str(script), "1", "7")
     assert code == 7 and "FINDINGS" in out
+
+
+def test_a_signal_is_for_the_script(tmp_path):
+    path = tmp_path / "waits.py"
+    path.write_text("import os, signal, time\nos.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(60)")
+    code, _, err = anynpu("profile", "--output", str(tmp_path), str(path))
+    assert (code, err) == (143, "anynpu profile: nothing was recorded: the script has used no NPU\n")
 
 
 def test_several_processes_are_one_page(script, tmp_path):

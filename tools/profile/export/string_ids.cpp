@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/export/string_ids.h"
 
-#include "tools/profile/export/table.h"
+#include "tools/profile/export/cell.h"
 
 namespace npu::profile {
 namespace {

@@ -8,7 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "tools/profile/export/cell.h"
 #include "tools/profile/export/communication.h"
+#include "tools/profile/export/event.h"
 #include "tools/profile/export/statistic.h"
 
 namespace npu::profile {
@@ -165,32 +167,13 @@ bool has_calls(const Trace& trace) { return !trace.calls.empty(); }
 
 }  // namespace
 
-const Table kTables[5] = {{"op_summary", write_op_summary, has_operators},
+const Table kTables[8] = {{"op_summary", write_op_summary, has_operators},
                           {"op_statistic", write_op_statistic, has_operators},
                           {"task_time", write_task_time, has_tasks},
                           {"api_statistic", write_api_statistic, has_calls},
-                          {"communication_statistic", write_communication_statistic, has_collectives}};
-
-std::array<std::string, 3> parts_of(std::string_view text) {
-  std::array<std::string, 3> parts;
-  if (text.empty()) return {"N/A", "N/A", "N/A"};
-  for (std::string& part : parts) {
-    const size_t end = text.find('|');
-    part = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  parts[0] = '"' + parts[0] + '"';
-  return parts;
-}
-
-std::string cell(std::string_view text) {
-  if (text.find_first_of(",\";\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += c;
-    out += c;
-  }
-  return out + '"';
-}
+                          {"communication_statistic", write_communication_statistic, has_collectives},
+                          {"msprof_tx", write_marks, has_marks},
+                          {"npu_mem", write_memory, has_memory},
+                          {"step_trace", write_steps, has_steps}};
 
 }  // namespace npu::profile

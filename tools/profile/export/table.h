@@ -3,9 +3,6 @@
 // chip know is N/A.
 #pragma once
 
-#include <array>
-#include <string>
-
 #include "tools/profile/output/sink.h"
 #include "tools/profile/trace/folder.h"
 
@@ -16,12 +13,7 @@ struct Table {
   void (*write)(const Trace& trace, Sink& out);
   bool (*has_rows)(const Trace& trace);
 };
-/// op_summary, op_statistic, task_time, api_statistic, communication_statistic.
-extern const Table kTables[5];
-
-/// Shapes, types and formats of a record's text. Shapes have quotes of their own, which the vendor's analysers cut off.
-std::array<std::string, 3> parts_of(std::string_view text);
-/// "a,b" as a cell, with quotes where it needs them.
-std::string cell(std::string_view text);
+/// op_summary, op_statistic, task_time, api_statistic, communication_statistic, msprof_tx, npu_mem, step_trace.
+extern const Table kTables[8];
 
 }  // namespace npu::profile

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <iostream>
 #include <thread>
 
 #include "base/cores.h"
@@ -20,6 +21,7 @@
 #include "tools/profile/export/communication.h"
 #include "tools/profile/export/database.h"
 #include "tools/profile/export/table.h"
+#include "tools/profile/face/collecting.h"
 #include "tools/profile/face/listing.h"
 #include "tools/profile/output/draft.h"
 #include "tools/profile/output/sink.h"
@@ -121,16 +123,40 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
   fmt::print("[INFO] {}\n", place.string());
 }
 
+/// Records a program, and shows them.
+int execute(const Options& options, const Collecting& collecting) {
+  const Collected found = collect(collecting.asked(options.output), std::cin);
+  for (const fs::path& folder : found.folders) export_folder(read_folder(folder), folder, options.type);
+  if (found.folders.empty())
+    fmt::print(stderr,
+               "[WARNING] msprof: nothing was recorded; the program has used no NPU, or was not told to start\n");
+  return found.code;
+}
+
 void execute(const Options& options) {
   if (options.exports != "on" && options.analyze != "on")
     fail(Code::kInvalidParam,
-         "nothing is asked for; say --export=on --output=PROF_…. Collecting by msprof is not built: use "
-         "torch_npu.profiler or aclprofStart");
+         "nothing is asked for; say --export=on --output=PROF_…, or --output=DIR and the program to record");
+  if (options.output.empty()) fail(Code::kInvalidParam, "--output is missing; give the folder PROF_… of a collection");
   for (const fs::path& folder : collections_in(options.output)) {
     const Trace trace = read_folder(folder);
     if (options.exports == "on") export_folder(trace, folder, options.type);
     if (options.analyze == "on") analyze_folder(trace, folder, options.type == "db");
   }
+}
+
+/// `export summary -dir PROF_…` of earlier versions.
+std::vector<std::string> in_new_words(std::vector<std::string> words) {
+  const bool is_old = words.size() >= 2 && words[0] == "export" &&
+                      (words[1] == "summary" || words[1] == "timeline" || words[1] == "db");
+  if (!is_old) return words;
+  std::vector<std::string> out{"--export=on"};
+  if (words[1] == "db") out.emplace_back("--type=db");
+  for (size_t i = 2; i < words.size(); ++i) {
+    const bool is_folder = words[i] == "-dir" || words[i] == "--collection-dir";
+    out.push_back(is_folder ? "--output" : words[i]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -147,15 +173,20 @@ int dispatch(const std::vector<std::string>& arguments) {
                  "text: tables, timelines and communication.json (the default); db: SQLite files; "
                  "perfetto: of the timelines Perfetto's alone")
       ->check(CLI::IsMember({"text", "db", "perfetto"}));
-  app.add_option("--output", options.output, "the folder PROF_… of a collection, or one that holds some")->required();
+  app.add_option("--output", options.output,
+                 "the folder PROF_… of a collection, or one that holds some; of what is "
+                 "recorded now, where its folder is made (.)");
+  const Collecting collecting(app);
   try {
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    std::vector<std::string> reversed = in_new_words(arguments);
+    std::ranges::reverse(reversed);
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
   }
   try {
+    if (collecting.is_asked()) return execute(options, collecting);
     execute(options);
     return 0;
   } catch (const std::exception& error) {

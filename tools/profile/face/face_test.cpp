@@ -2,7 +2,6 @@
 #include "tools/profile/face/face.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "tools/profile/export/database_fixture.h"
 #include "tools/profile/trace/collection_fixture.h"
 
 namespace npu::profile {
@@ -24,25 +24,6 @@ int run(std::vector<std::string> arguments) {
   const int code = dispatch(arguments);
   testing::internal::GetCapturedStdout();
   return code;
-}
-
-using Rows = std::vector<std::string>;
-
-/// What a query finds, the values of a row beside each other.
-Rows rows(const fs::path& file, const char* sql) {
-  sqlite3* opened = nullptr;
-  EXPECT_EQ(sqlite3_open(file.c_str(), &opened), SQLITE_OK);
-  Rows found;
-  const auto add = [](void* all, int columns, char** values, char**) {
-    std::string row;
-    for (int i = 0; i < columns; ++i)
-      row += (i > 0 ? " " : "") + std::string(values[i] == nullptr ? "null" : values[i]);
-    static_cast<Rows*>(all)->push_back(row);
-    return 0;
-  };
-  EXPECT_EQ(sqlite3_exec(opened, sql, add, &found, nullptr), SQLITE_OK) << sql;
-  sqlite3_close(opened);
-  return found;
 }
 
 TEST_F(Msprof, ExportsTables) {
@@ -200,6 +181,30 @@ TEST_F(Msprof, WritesADatabase) {
             (Rows{"0 1000", "1 2500", "2 2000"}));
 }
 
+TEST_F(Msprof, RunsAProgramAndEndsAsItDoes) {
+  const std::string output = "--output=" + (root / "made").string();
+  CaptureStderr();
+  EXPECT_EQ(run({output, "sh", "-c", "test \"$PROFILING_MODE\" = true && echo $PROFILING_OPTIONS > $0; exit 3",
+                 (root / "told").string()}),
+            3);
+  EXPECT_NE(GetCapturedStderr().find("nothing was recorded"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(read(root / "told")).value("output", ""), (root / "made").string());
+  EXPECT_EQ(run({output, "--application=true; exit 4", "--msproftx=on"}), 4);
+  EXPECT_EQ(run({output, "--application=sh -c 'kill -9 $$'"}), 137);
+  EXPECT_EQ(run({output, "--duration=1", "--application=sh -c 'exit 5'"}), 5);
+  EXPECT_EQ(run({"--output=/proc/none", "true"}), 1);
+  EXPECT_EQ(run({output, "--pid=1", "true"}), 1);
+  EXPECT_EQ(run({output, "--application=true", "true"}), 1);
+  EXPECT_EQ(run({output, "--pid=1"}), 1);
+  EXPECT_EQ(run({output, "/no/such/program"}), 1);
+}
+
+TEST_F(Msprof, TakesTheWordsOfEarlierVersions) {
+  write("device_0/data/anynpu.tasks", std::vector<TaskRecord>{task(0, 1, Unit::kVector, 0, 0)});
+  EXPECT_EQ(run({"export", "summary", "-dir", folder.string()}), 0);
+  EXPECT_NE(exported("op_summary"), "");
+}
+
 TEST_F(Msprof, ManyRecordsAreAllThere) {
   write_texts({"Add", "aclnnAdd_Add"});
   std::vector<TaskRecord> tasks;
@@ -247,7 +252,8 @@ TEST_F(Msprof, RefusesWhatItCannotRead) {
   refused({"--export=on", "--output=/nowhere"}, "is no folder");
   refused({"--export=on", "--output=" + (folder / "host").string()}, "holds no collection");
   refused({output}, "nothing is asked for");
-  refused({"--export=on"}, "--output", 2);
+  refused({"--export=on"}, "--output is missing");
+  refused({"--exprt=on", output}, "--exprt=on is no option of msprof");
   refused({"--export=perhaps", output}, "--export", 2);
   write("host/start_info", "{}");
   refused({"--export=on", output}, "collectionTimeBegin");

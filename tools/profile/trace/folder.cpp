@@ -104,6 +104,18 @@ std::vector<std::string> read_texts(const fs::path& path) {
   return texts;
 }
 
+/// What the client wanted to be told; a file that cannot be read says nothing.
+void read_options(const fs::path& path, Trace& found) {
+  if (!fs::exists(path)) return;
+  const nlohmann::json options = nlohmann::json::parse(read_file(path), nullptr, false);
+  const auto text = [&](const char* key) {
+    const auto value = options.is_object() ? options.find(key) : options.end();
+    return value != options.end() && value->is_string() ? value->get<std::string>() : "";
+  };
+  found.forward_point = text("fp_point");
+  found.backward_point = text("bp_point");
+}
+
 /// N of device_N; -1 of other folders.
 int device_of(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -149,6 +161,9 @@ Trace read_folder(const fs::path& folder) {
   const int64_t shift = found.begin - number(begun, "clockMonotonicRaw", start);
   found.texts = read_texts(folder / "host/data" / trace::kTextFile);
   found.calls = read_records<CallRecord>(folder / "host/data" / trace::kCallFile, shift);
+  found.marks = read_records<MarkRecord>(folder / "host/data" / trace::kMarkFile, shift);
+  found.memory = read_records<MemoryRecord>(folder / "host/data" / trace::kMemoryFile, shift);
+  read_options(folder / "host/sample.json", found);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const int device = device_of(entry.path());
     if (device < 0) continue;

@@ -14,6 +14,8 @@
 namespace npu::profile {
 
 using device::trace::CallRecord;
+using device::trace::MarkRecord;
+using device::trace::MemoryRecord;
 using device::trace::TaskRecord;
 
 /// Records in the order of their starts, of those that start at once the longest first. Times are nanoseconds since
@@ -23,6 +25,9 @@ struct Trace {
   int64_t begin = 0;  ///< of the collection
   std::vector<CallRecord> calls;
   std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
+  std::vector<MarkRecord> marks;
+  std::vector<MemoryRecord> memory;
+  std::string forward_point, backward_point;  ///< names of operators that the client gave; "": none
   std::string_view text(uint32_t number) const;
 
   /// visit(device, task, connection) for each task in order. A connection is a number from 1 on that leads from a call

@@ -131,7 +131,7 @@ std::optional<Finding> chain_of(const Facts& facts) {
     if (worst == nullptr || *worst < chain) worst = &chain;
   }
   const size_t more = chains.found().size() - 1;
-  const std::string others = more == 0 ? "" : fmt::format("; {} more kinds of chains", more);
+  const std::string others = more == 0 ? "" : fmt::format("; {} of other operators", counted(more, "chain"));
   return Finding{
       .title = fmt::format("a chain of {} elementwise operators is not fused", worst->types.size()),
       .cost = cost,

@@ -44,6 +44,10 @@ std::vector<Finding> findings_of(std::span<const Facts> all) {
 
 std::string milliseconds(int64_t nanoseconds) { return fmt::format("{:.3f}", static_cast<double>(nanoseconds) / 1e6); }
 
+std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string commonest(const std::vector<std::string>& texts, size_t most) {
   std::map<std::string, size_t> counts;
   for (const std::string& text : texts) ++counts[text];

@@ -36,6 +36,8 @@ std::optional<Finding> straggler_of(std::span<const Facts> all);
 
 /// "12.345" of nanoseconds.
 std::string milliseconds(int64_t nanoseconds);
+/// "1 call", "2 calls".
+std::string counted(size_t count, std::string_view noun);
 /// The commonest of some texts, at most `most`, as "12 × a, 3 × b".
 std::string commonest(const std::vector<std::string>& texts, size_t most);
 

@@ -26,18 +26,22 @@ constexpr const char* kCure =
 std::optional<Finding> pause_of(const Facts& facts) {
   std::vector<std::string> places;
   int64_t cost = 0;
+  Interval all;  // at the start of a run alone it is the start, not the steps
   for (const Gap& gap : facts.idle.gaps) {
     if (gap.parts[Cause::kPause] == 0) continue;
     cost += gap.parts[Cause::kPause];
+    if (places.empty()) all.start = gap.pause.start - facts.span.start;
+    all.end = gap.pause.end - facts.span.start;
     places.push_back(place_of(*facts.trace, gap.pause));
   }
   if (places.empty()) return {};
   const int64_t mean = cost / static_cast<int64_t>(places.size());
-  return Finding{.title = "the device waits for data: the host makes no call to the NPU",
-                 .cost = cost,
-                 .where = fmt::format("{} pauses of {} ms on average: {}", places.size(), milliseconds(mean),
-                                      commonest(places, 2)),
-                 .cure = kCure};
+  return Finding{
+      .title = "the device waits for data: the host makes no call to the NPU",
+      .cost = cost,
+      .where = fmt::format("{} of {} ms on average, from {} to {} ms: {}", counted(places.size(), "pause"),
+                           milliseconds(mean), milliseconds(all.start), milliseconds(all.end), commonest(places, 2)),
+      .cure = kCure};
 }
 
 }  // namespace npu::profile

@@ -66,8 +66,8 @@ std::optional<Finding> straggler_of(std::span<const Facts> all) {
   return Finding{.title = fmt::format("other ranks wait for {}", late.name),
                  .cost = most->time,
                  .share = late.share(most->time),
-                 .where = fmt::format("it came last to {} collectives; the longest wait was {} ms", most->count,
-                                      milliseconds(most->most)),
+                 .where = fmt::format("it came last to {}; the longest wait was {} ms",
+                                      counted(most->count, "collective"), milliseconds(most->most)),
                  .cure = kCure};
 }
 

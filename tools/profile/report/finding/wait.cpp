@@ -30,7 +30,7 @@ std::optional<Finding> wait_of(const Facts& facts) {
   if (names.empty()) return {};
   return Finding{.title = "the host waits for results, and the device then for the host",
                  .cost = facts.idle.parts[Cause::kWait],
-                 .where = fmt::format("{} calls waited: {}", names.size(), commonest(names, 3)),
+                 .where = fmt::format("{} waited: {}", counted(names.size(), "call"), commonest(names, 3)),
                  .cure =
                      "take .item(), .cpu(), print(loss) and `if tensor:` out of the step, or read results every "
                      "hundredth step; copy with non_blocking=True from pinned memory"};

@@ -54,7 +54,7 @@ void add_times(Page& page, const Facts& facts) {
   }
   page.time("copies alone", facts.busy - computing - alone, facts.share(facts.busy - computing - alone));
   page.time("idle", idle, facts.share(idle));
-  page.time("  because of the host, all causes but the start", idle - facts.idle.parts[Cause::kStart],
+  page.time("  host-bound: nothing was queued", idle - facts.idle.parts[Cause::kStart],
             facts.share(idle - facts.idle.parts[Cause::kStart]));
   for (size_t i = 0; i < kCauses; ++i)
     if (const auto cause = static_cast<Cause>(i); facts.idle.parts[cause] > 0)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/profile/trace/step.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace npu::profile {
+namespace {
+
+using Tasks = std::vector<const TaskRecord*>;
+
+/// Of an optimizer, which changes parameters: the vendor's, TensorFlow's and our names of those operators.
+bool changes_parameters(std::string_view type) {
+  for (const std::string_view part : {"Apply", "Optimizer", "VariableUpdate"})
+    if (type.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
+/// `tasks` in the order of their starts, at least one.
+Step step_of(const Trace& trace, int device, uint64_t number, const Tasks& tasks) {
+  Step step{device, number, tasks.front()->start};
+  bool updates = false;
+  for (const TaskRecord* task : tasks) {
+    const std::string_view name = trace.text(task->name);
+    if (!trace.forward_point.empty() && name == trace.forward_point) step.forward = task->start;
+    if (is_collective(*task)) step.reductions.push_back({task->start, task->end});
+    updates = updates || changes_parameters(trace.text(task->type));
+    if (!updates) step.backward = std::max(step.backward, task->end);
+    step.end = std::max(step.end, task->end);
+  }
+  if (!trace.backward_point.empty())
+    for (const TaskRecord* task : tasks)
+      if (trace.text(task->name) == trace.backward_point) step.backward = task->end;
+  step.backward = std::max(step.backward, step.forward);
+  return step;
+}
+
+/// The tasks of each step, by device and number.
+using Grouped = std::map<std::pair<int, uint64_t>, Tasks>;
+
+std::vector<Step> made_of(const Trace& trace, const Grouped& grouped) {
+  std::vector<Step> steps;
+  for (const auto& [key, tasks] : grouped) steps.push_back(step_of(trace, key.first, key.second, tasks));
+  return steps;
+}
+
+Grouped by_marks(const Trace& trace) {
+  Grouped grouped;
+  for (const MarkRecord& mark : trace.marks) {
+    const auto tasks = trace.tasks.find(mark.device);
+    if (mark.kind != device::trace::Mark::kStep || tasks == trace.tasks.end()) continue;
+    for (const TaskRecord& task : tasks->second)
+      if (task.start >= mark.start && task.end <= mark.end && (computes(task) || is_collective(task)))
+        grouped[{mark.device, mark.number}].push_back(&task);
+  }
+  return grouped;
+}
+
+/// The graph of each device that takes most of the time; 0 where nothing is a graph's.
+std::map<int, uint32_t> main_graphs(const Trace& trace) {
+  std::map<std::pair<int, uint32_t>, int64_t> times;
+  for (const auto& [device, tasks] : trace.tasks)
+    for (const TaskRecord& task : tasks)
+      if (task.graph != 0 && !is_collective(task)) times[{device, task.graph}] += task.end - task.start;
+  std::map<int, uint32_t> found;
+  std::map<int, int64_t> most;
+  for (const auto& [key, time] : times)
+    if (time > most[key.first]) most[key.first] = time, found[key.first] = key.second;
+  return found;
+}
+
+Grouped by_graphs(const Trace& trace) {
+  Grouped grouped;
+  for (const auto& [device, graph] : main_graphs(trace))
+    for (const TaskRecord& task : trace.tasks.at(device))
+      if (task.graph == graph && !is_collective(task)) grouped[{device, uint64_t{task.step} + 1}].push_back(&task);
+  return grouped;
+}
+
+}  // namespace
+
+std::vector<Step> steps_of(const Trace& trace) {
+  const std::vector<Step> marked = made_of(trace, by_marks(trace));
+  return marked.empty() ? made_of(trace, by_graphs(trace)) : marked;
+}
+
+}  // namespace npu::profile
