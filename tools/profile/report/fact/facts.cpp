@@ -62,6 +62,7 @@ Facts facts_of(const Trace& trace, int device, std::vector<TaskRecord> tasks) {
   facts.units = rows_of(facts.tasks, family_of);
   facts.streams = rows_of(facts.tasks, stream_of);
   facts.calls = calls_of(trace);
+  facts.memory = memory_of(trace, facts.device);
   return facts;
 }
 

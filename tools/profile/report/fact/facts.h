@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/profile/report/fact/idle.h"
+#include "tools/profile/report/fact/memory.h"
 
 namespace npu::profile {
 
@@ -40,6 +41,7 @@ struct Facts {
   int64_t waited = 0;  ///< in collectives, for other ranks
   Rows types, units, streams;
   Rows calls;  ///< of the process
+  MemoryUse memory;
 
   int64_t length() const { return span.end - span.start; }
   double share(int64_t time) const {

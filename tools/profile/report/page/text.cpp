@@ -7,6 +7,8 @@
 #include <iterator>
 #include <ranges>
 
+#include "tools/profile/report/page/memory.h"
+
 namespace npu::profile {
 namespace {
 
@@ -22,6 +24,7 @@ class Page {
   void time(std::string_view what, int64_t time, double share) {
     line("  {:<52} {:>12} ms {:>8}", what, milliseconds(time), percent(share));
   }
+  void append(std::string_view text) { text_ += text; }
   std::string text() && { return std::move(text_); }
 
  private:
@@ -99,6 +102,7 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
     add_rows(page, "OPERATORS", facts.types, kOperators);
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());
     add_rows(page, "CALLS OF THE HOST", facts.calls, kCalls);
+    page.append(memory_text(facts));
   }
   return std::move(page).text();
 }
