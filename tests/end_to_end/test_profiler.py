@@ -169,6 +169,34 @@ def test_the_vendors_profiler_as_a_database(tmp_path):
     assert [one[0] for one in steps] == ["0", "1", "2"] and all(one[1] > 0 and one[2] > 0 for one in steps), steps
 
 
+MARKED = """
+import sys, torch, torch_npu
+from torch_npu import profiler
+x = torch.randn(8, 8).npu()
+stream = torch.npu.current_stream()
+config = profiler._ExperimentalConfig(profiler_level=profiler.ProfilerLevel.Level_none, mstx=True)
+with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(sys.argv[1]), experimental_config=config):
+    torch_npu.npu.mstx.mark("here", domain="load")
+    turn = torch_npu.npu.mstx.range_start("turn", stream)
+    (x @ x).sum().item()
+    torch_npu.npu.mstx.range_end(turn)
+    torch.npu.synchronize()
+"""
+
+
+@pytest.mark.promise("marks of MSTX stand in the timeline, of the host and of the stream")
+def test_marks_of_the_program_stand_in_the_timeline(tmp_path):
+    run(MARKED, tmp_path, log=tmp_path / "log")
+    (trace,) = tmp_path.rglob("trace_view.json")
+    events = [event for event in json.loads(trace.read_text()) if event.get("args", {}).get("mark_id")]
+    assert sorted(event["name"] for event in events) == ["here", "turn", "turn"], events
+    here = next(event for event in events if event["name"] == "here")
+    assert here["args"]["domain"] == "load"
+    host, device = (event for event in events if event["name"] == "turn")
+    assert host["args"]["mark_id"] == device["args"]["mark_id"] and host["pid"] != device["pid"]
+    assert host["dur"] > 0 and device["dur"] > 0
+
+
 def test_the_vendors_profiler_without_shapes_and_without_the_npu(tmp_path):
     for level in ("Level0", "Level_none"):
         done = run(VENDORS, tmp_path / level, level, log=tmp_path / "log")
