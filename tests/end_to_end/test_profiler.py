@@ -88,6 +88,22 @@ def test_torch_records_the_npu_and_the_cpu_side_as_without_one(tmp_path):
     assert starts == ends and len(starts) >= 5, f"{starts} and {ends}"
 
 
+OF_THE_GUIDE = """
+import torch, torch_npu
+x = torch.randn(8, 8, device="npu", requires_grad=True)
+with torch.autograd.profiler.profile(use_npu=True) as prof:
+    (x @ x).relu().sum().backward()
+print(prof.key_averages().table())
+"""
+
+
+@pytest.mark.promise("the porting guide's profile(use_npu=True) shows the NPU's time")
+def test_the_profiler_of_the_porting_guide(tmp_path):
+    table = run(OF_THE_GUIDE, log=tmp_path / "log").stdout
+    head = next(line for line in table.splitlines() if "Self CPU" in line)
+    assert "Self NPU" in head and "aten::relu" in table, table
+
+
 OF_ITSELF = """
 import torch
 x = torch.randn(8, 8, device="npu")
