@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "tools/profile/report/fact/idle.h"
+#include "tools/profile/report/fact/memory.h"
+#include "tools/profile/trace/step.h"
 
 namespace npu::profile {
 
@@ -38,6 +40,8 @@ struct Facts {
   int64_t busy = 0;  ///< computes, communicates or copies
   Idle idle;
   int64_t waited = 0;  ///< in collectives, for other ranks
+  Peak peak;
+  std::vector<Step> steps;
   Rows types, units, streams;
   Rows calls;  ///< of the process
 

@@ -10,7 +10,7 @@
 namespace npu::profile {
 namespace {
 
-constexpr size_t kOperators = 12, kCalls = 6;
+constexpr size_t kOperators = 12, kCalls = 6, kBlocks = 5;
 
 class Page {
  public:
@@ -61,6 +61,32 @@ void add_times(Page& page, const Facts& facts) {
       page.time(fmt::format("  {}", words_of(cause)), facts.idle.parts[cause], facts.share(facts.idle.parts[cause]));
 }
 
+std::string megabytes(uint64_t bytes) { return fmt::format("{:.3f} MB", static_cast<double>(bytes) / 1e6); }
+
+/// Before the first operator, times are negative.
+std::string moment(const Facts& facts, int64_t time) {
+  return fmt::format("at {} ms", milliseconds(time - facts.span.start));
+}
+
+void add_memory(Page& page, const Facts& facts) {
+  const Peak& peak = facts.peak;
+  if (peak.bytes == 0) return;
+  page.line("\nMEMORY: {} at most, {}; {}", megabytes(peak.bytes), moment(facts, peak.time),
+            counted(peak.allocations, "allocation"));
+  for (const Block& block : peak.blocks | std::views::take(kBlocks))
+    page.line("  {:>14} {} {}", megabytes(block.bytes), block.call, moment(facts, block.time));
+  if (peak.blocks.size() > kBlocks) page.line("  … and {} more", peak.blocks.size() - kBlocks);
+}
+
+void add_steps(Page& page, const Facts& facts) {
+  if (facts.steps.empty()) return;
+  const auto time = [](const Step& step) { return step.end - step.forward; };
+  std::vector<Step> steps = facts.steps;
+  std::ranges::sort(steps, {}, time);
+  page.line("\nSTEPS: {}, {} ms (median), {} ms the longest (step {})", steps.size(),
+            milliseconds(time(steps[steps.size() / 2])), milliseconds(time(steps.back())), steps.back().number);
+}
+
 int64_t sum_of(const Rows& rows) {
   int64_t sum = 0;
   for (const Row& row : rows) sum += row.total.time;
@@ -95,6 +121,8 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
   if (all.size() > 1) add_ranks(page, all);
   for (const Facts& facts : all) {
     add_times(page, facts);
+    add_steps(page, facts);
+    add_memory(page, facts);
     add_rows(page, "FAMILIES", facts.units, facts.units.size());
     add_rows(page, "OPERATORS", facts.types, kOperators);
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());

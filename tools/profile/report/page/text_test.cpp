@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/profile/report/page/text.h"
+
+#include <gtest/gtest.h>
+
+#include "tools/profile/report/fact/recorded_fixture.h"
+
+namespace npu::profile {
+namespace {
+
+std::string page_of(const Recorded& run) {
+  const std::vector<Trace> traces{run.trace};
+  const std::vector<Facts> all = facts_of(traces);
+  return text_page(all, findings_of(all));
+}
+#define EXPECT_PART(page, part) EXPECT_NE((page).find(part), std::string::npos) << (page)
+
+TEST(Text, StepsAndMemory) {
+  Recorded run;
+  for (uint32_t step = 0; step < 3; ++step) {
+    TaskRecord& task = run.task("MatMulV2", 100 + step * 100, 150 + step * 100 + step);
+    task.graph = run.text("step"), task.step = step, task.stream = 0;
+  }
+  run.trace.memory.push_back({.start = 50'000, .end = 60'000, .address = 1, .bytes = 2000, .used = 2000});
+  const std::string page = page_of(run);
+  EXPECT_PART(page, "STEPS: 3, 0.051 ms (median), 0.052 ms the longest (step 3)\n");
+  EXPECT_PART(page, "MEMORY: 0.002 MB at most, at -0.040 ms; 1 allocation\n        0.002 MB  at -0.050 ms\n");
+}
+
+TEST(Text, NoSectionIsEmpty) {
+  Recorded run;
+  run.task("Mm", 0, 10);
+  const std::string page = page_of(run);
+  for (const char* head : {"STEPS", "MEMORY", "RANKS", "CALLS", "STREAMS"})
+    EXPECT_EQ(page.find(head), std::string::npos) << page;
+}
+
+}  // namespace
+}  // namespace npu::profile
