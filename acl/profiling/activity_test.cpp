@@ -156,6 +156,8 @@ TEST_F(Mspti, MemoryAndWhatMoves) {
   EXPECT_EQ(copies[0].bytes, 4096u);
   EXPECT_EQ(copies[0].copyKind, MSPTI_ACTIVITY_MEMCPY_KIND_HTOD);
   EXPECT_EQ(copies[1].bytes, 256u);
+  EXPECT_EQ(copies[0].isAsync, 1);
+  EXPECT_EQ(copies[1].isAsync, 0);
   EXPECT_EQ(copies[1].copyKind, MSPTI_ACTIVITY_MEMCPY_KIND_DTOH);
   const auto fills = all<msptiActivityMemset>(MSPTI_ACTIVITY_KIND_MEMSET);
   ASSERT_EQ(fills.size(), 2u);

@@ -33,7 +33,7 @@ std::pair<std::string, std::string> family_of(const TaskRecord& task) {
 }
 
 std::pair<std::string, std::string> stream_of(const TaskRecord& task) {
-  return {task.stream == 0 ? "graphs" : fmt::format("stream {}", task.stream), ""};
+  return {task.stream == 0 ? "default stream" : fmt::format("stream {}", task.stream), ""};
 }
 
 /// From the first operator to the last: copies before and after belong to the start of a program and to its end.
