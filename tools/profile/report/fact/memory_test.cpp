@@ -25,7 +25,7 @@ Recorded run_with_memory() {
   record(5, 0x1000, 100, false);
   record(25, 0x2000, 300, false);
   record(40, 0x1000, 100, true);
-  record(50, 0x1000, 250, false);
+  record(50, 0x3000, 250, false);
   record(60, 0x2000, 300, true);
   record(70, 0x2000, 10, false);
   run.trace.memory.push_back(run.trace.memory[0]);

@@ -17,13 +17,17 @@ std::string page_of(const Recorded& run) {
 
 TEST(Text, StepsAndMemory) {
   Recorded run;
-  for (uint32_t step = 0; step < 3; ++step) {
-    TaskRecord& task = run.task("MatMulV2", 100 + step * 100, 150 + step * 100 + step);
-    task.graph = run.text("step"), task.step = step, task.stream = 0;
-  }
+  const auto add = [&](uint32_t step, int64_t length) {
+    TaskRecord& task = run.task("MatMulV2", 100 + step * 100, 100 + step * 100 + length);
+    task.graph = run.text("step"), task.step = step, task.stream = 0, task.device = run.device;
+  };
+  add(0, 52), add(1, 50), add(2, 51);
+  run.device = 1;
+  add(0, 30), add(1, 20);
   run.trace.memory.push_back({.start = 50'000, .end = 60'000, .address = 1, .bytes = 2000, .used = 2000});
   const std::string page = page_of(run);
-  EXPECT_PART(page, "STEPS: 3, 0.051 ms (median), 0.052 ms the longest (step 3)\n");
+  EXPECT_PART(page, "STEPS: 3, 0.051 ms (median), 0.052 ms the longest (step 1)\n");
+  EXPECT_PART(page, "STEPS: 2, ");
   EXPECT_PART(page, "MEMORY: 0.002 MB at most, at -0.040 ms; 1 allocation\n        0.002 MB  at -0.050 ms\n");
 }
 
