@@ -62,13 +62,13 @@ Facts facts_of(const Trace& trace, int device, std::vector<TaskRecord> tasks) {
   facts.busy = facts.length();
   for (const int64_t idle : facts.idle.parts) facts.busy -= idle;
   for (const TaskRecord& task : facts.tasks) facts.waited += std::min(task.waited, task.end - task.start);
-  facts.peak = peak_of(trace, device);
   for (Step& step : steps_of(trace))
     if (step.device == device) facts.steps.push_back(std::move(step));
   facts.types = types_of(trace, facts.tasks);
   facts.units = rows_of(facts.tasks, family_of);
   facts.streams = rows_of(facts.tasks, stream_of);
   facts.calls = calls_of(trace);
+  facts.memory = memory_of(trace, facts.device);
   return facts;
 }
 

@@ -40,10 +40,10 @@ struct Facts {
   int64_t busy = 0;  ///< computes, communicates or copies
   Idle idle;
   int64_t waited = 0;  ///< in collectives, for other ranks
-  Peak peak;
   std::vector<Step> steps;
   Rows types, units, streams;
   Rows calls;  ///< of the process
+  MemoryUse memory;
 
   int64_t length() const { return span.end - span.start; }
   double share(int64_t time) const {

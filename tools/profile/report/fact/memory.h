@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a device: how much was in use at most, and what it was then.
+// What a process held of a device's memory, and who had asked for it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,19 +10,24 @@
 
 namespace npu::profile {
 
-struct Block {
-  uint64_t bytes = 0;
-  int64_t time = 0;  ///< of its allocation
-  std::string call;  ///< that allocated it, "" where calls were not recorded
+/// Blocks that were held at the peak, by the operator that was asked for next in the thread that allocated them:
+/// clients allocate what an operator needs just before they call it.
+struct Holder {
+  std::string name;
+  uint64_t bytes = 0, blocks = 0;
 };
 
-struct Peak {
-  uint64_t bytes = 0;  ///< 0: nothing was allocated while records were made
-  int64_t time = 0;
-  size_t allocations = 0;     ///< until the end
-  std::vector<Block> blocks;  ///< in use at the peak, the largest first
+struct MemoryUse {
+  struct Point {
+    int64_t time;
+    uint64_t bytes;
+  };
+  std::vector<Point> points;  ///< whenever it changed; empty where nothing was recorded
+  uint64_t peak = 0;
+  int64_t at = 0;               ///< when the peak was reached
+  std::vector<Holder> holders;  ///< the largest first
 };
 
-Peak peak_of(const Trace& trace, int device);
+MemoryUse memory_of(const Trace& trace, int device);
 
 }  // namespace npu::profile

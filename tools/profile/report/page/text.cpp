@@ -7,10 +7,12 @@
 #include <iterator>
 #include <ranges>
 
+#include "tools/profile/report/page/memory.h"
+
 namespace npu::profile {
 namespace {
 
-constexpr size_t kOperators = 12, kCalls = 6, kBlocks = 5;
+constexpr size_t kOperators = 12, kCalls = 6;
 
 class Page {
  public:
@@ -22,6 +24,7 @@ class Page {
   void time(std::string_view what, int64_t time, double share) {
     line("  {:<52} {:>12} ms {:>8}", what, milliseconds(time), percent(share));
   }
+  void append(std::string_view text) { text_ += text; }
   std::string text() && { return std::move(text_); }
 
  private:
@@ -59,23 +62,6 @@ void add_times(Page& page, const Facts& facts) {
   for (size_t i = 0; i < kCauses; ++i)
     if (const auto cause = static_cast<Cause>(i); facts.idle.parts[cause] > 0)
       page.time(fmt::format("  {}", words_of(cause)), facts.idle.parts[cause], facts.share(facts.idle.parts[cause]));
-}
-
-std::string megabytes(uint64_t bytes) { return fmt::format("{:.3f} MB", static_cast<double>(bytes) / 1e6); }
-
-/// Before the first operator, times are negative.
-std::string moment(const Facts& facts, int64_t time) {
-  return fmt::format("at {} ms", milliseconds(time - facts.span.start));
-}
-
-void add_memory(Page& page, const Facts& facts) {
-  const Peak& peak = facts.peak;
-  if (peak.bytes == 0) return;
-  page.line("\nMEMORY: {} at most, {}; {}", megabytes(peak.bytes), moment(facts, peak.time),
-            counted(peak.allocations, "allocation"));
-  for (const Block& block : peak.blocks | std::views::take(kBlocks))
-    page.line("  {:>14} {} {}", megabytes(block.bytes), block.call, moment(facts, block.time));
-  if (peak.blocks.size() > kBlocks) page.line("  … and {} more", peak.blocks.size() - kBlocks);
 }
 
 void add_steps(Page& page, const Facts& facts) {
@@ -122,11 +108,11 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
   for (const Facts& facts : all) {
     add_times(page, facts);
     add_steps(page, facts);
-    add_memory(page, facts);
     add_rows(page, "FAMILIES", facts.units, facts.units.size());
     add_rows(page, "OPERATORS", facts.types, kOperators);
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());
     add_rows(page, "CALLS OF THE HOST", facts.calls, kCalls);
+    page.append(memory_text(facts));
   }
   return std::move(page).text();
 }
