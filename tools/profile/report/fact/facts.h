@@ -7,6 +7,7 @@
 
 #include "tools/profile/report/fact/idle.h"
 #include "tools/profile/report/fact/memory.h"
+#include "tools/profile/trace/step.h"
 
 namespace npu::profile {
 
@@ -39,6 +40,7 @@ struct Facts {
   int64_t busy = 0;  ///< computes, communicates or copies
   Idle idle;
   int64_t waited = 0;  ///< in collectives, for other ranks
+  std::vector<Step> steps;
   Rows types, units, streams;
   Rows calls;  ///< of the process
   MemoryUse memory;

@@ -64,6 +64,15 @@ void add_times(Page& page, const Facts& facts) {
       page.time(fmt::format("  {}", words_of(cause)), facts.idle.parts[cause], facts.share(facts.idle.parts[cause]));
 }
 
+void add_steps(Page& page, const Facts& facts) {
+  if (facts.steps.empty()) return;
+  const auto time = [](const Step& step) { return step.end - step.forward; };
+  std::vector<Step> steps = facts.steps;
+  std::ranges::sort(steps, {}, time);
+  page.line("\nSTEPS: {}, {} ms (median), {} ms the longest (step {})", steps.size(),
+            milliseconds(time(steps[steps.size() / 2])), milliseconds(time(steps.back())), steps.back().number);
+}
+
 int64_t sum_of(const Rows& rows) {
   int64_t sum = 0;
   for (const Row& row : rows) sum += row.total.time;
@@ -98,6 +107,7 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
   if (all.size() > 1) add_ranks(page, all);
   for (const Facts& facts : all) {
     add_times(page, facts);
+    add_steps(page, facts);
     add_rows(page, "FAMILIES", facts.units, facts.units.size());
     add_rows(page, "OPERATORS", facts.types, kOperators);
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());
