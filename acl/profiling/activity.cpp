@@ -169,8 +169,7 @@ void Activities::add_move(const trace::TaskRecord& record) {
     activity.bytes = record.bytes, activity.start = time(record.start), activity.end = time(record.end);
     activity.deviceId = static_cast<uint32_t>(record.device), activity.streamId = static_cast<uint32_t>(record.stream);
     activity.correlationId = record.call;
-    activity.isAsync =
-        record.number != 0 ? 1 : 0;  // what runs in the thread that asked for it is no task of the stream
+    activity.isAsync = record.number != trace::kNoNumber ? 1 : 0;
     add(activity);
   };
   if (record.move == Move::kFill) return fill(msptiActivityMemset{}, MSPTI_ACTIVITY_KIND_MEMSET);

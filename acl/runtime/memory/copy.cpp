@@ -188,7 +188,7 @@ void run_now(const char* name, trace::Move move, size_t bytes, F&& body) {
   task.moves(move, bytes);
   body();
   const device::Stream& stream = *device::current_context().default_stream;
-  task.finish(stream.device(), stream.id(), 0, name);
+  task.finish(stream.device(), stream.id(), trace::kNoNumber, name);
 }
 
 }  // namespace
