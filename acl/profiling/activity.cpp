@@ -168,7 +168,8 @@ void Activities::add_move(const trace::TaskRecord& record) {
     activity.kind = kind;
     activity.bytes = record.bytes, activity.start = time(record.start), activity.end = time(record.end);
     activity.deviceId = static_cast<uint32_t>(record.device), activity.streamId = static_cast<uint32_t>(record.stream);
-    activity.correlationId = record.call, activity.isAsync = 1;
+    activity.correlationId = record.call;
+    activity.isAsync = record.number != trace::kNoNumber ? 1 : 0;
     add(activity);
   };
   if (record.move == Move::kFill) return fill(msptiActivityMemset{}, MSPTI_ACTIVITY_KIND_MEMSET);

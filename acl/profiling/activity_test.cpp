@@ -137,6 +137,10 @@ TEST_F(Mspti, MemoryAndWhatMoves) {
     ASSERT_OK(aclrtMemcpyAsync(memory.get(), 4096, host.data(), 4096, ACL_MEMCPY_HOST_TO_DEVICE, stream));
     ASSERT_OK(aclrtMemsetAsync(memory.get(), 4096, 0, 512, stream));
     ASSERT_OK(aclrtSynchronizeStream(stream));
+    std::vector<uint8_t> back(256);
+    ASSERT_OK(aclrtMemcpy(back.data(), 256, memory.get(), 256, ACL_MEMCPY_DEVICE_TO_HOST));
+    ASSERT_OK(aclrtMemcpy(back.data(), 256, host.data(), 256, ACL_MEMCPY_HOST_TO_HOST));  // the NPU has no part in it
+    ASSERT_OK(aclrtMemset(memory.get(), 4096, 0, 128));
   }
   const auto memory = all<msptiActivityMemory>(MSPTI_ACTIVITY_KIND_MEMORY);
   ASSERT_EQ(memory.size(), 2u);
@@ -148,12 +152,17 @@ TEST_F(Mspti, MemoryAndWhatMoves) {
   EXPECT_EQ(memory[0].memoryOperationType, MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
   EXPECT_EQ(memory[1].memoryOperationType, MSPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
   const auto copies = all<msptiActivityMemcpy>(MSPTI_ACTIVITY_KIND_MEMCPY);
-  ASSERT_EQ(copies.size(), 1u);
+  ASSERT_EQ(copies.size(), 2u);
   EXPECT_EQ(copies[0].bytes, 4096u);
   EXPECT_EQ(copies[0].copyKind, MSPTI_ACTIVITY_MEMCPY_KIND_HTOD);
+  EXPECT_EQ(copies[1].bytes, 256u);
+  EXPECT_EQ(copies[0].isAsync, 1);
+  EXPECT_EQ(copies[1].isAsync, 0);
+  EXPECT_EQ(copies[1].copyKind, MSPTI_ACTIVITY_MEMCPY_KIND_DTOH);
   const auto fills = all<msptiActivityMemset>(MSPTI_ACTIVITY_KIND_MEMSET);
-  ASSERT_EQ(fills.size(), 1u);
+  ASSERT_EQ(fills.size(), 2u);
   EXPECT_EQ(fills[0].bytes, 512u);
+  EXPECT_EQ(fills[1].bytes, 128u);
 }
 
 TEST_F(Mspti, MarksOfTheHostAndOfItsStream) {

@@ -210,6 +210,9 @@ aclError anynpu_profile_start(const char* options, int32_t deviceId) {
   });
 }
 
+aclError anynpu_profile_stop() { return call("anynpu_profile_stop", close_profiling); }
+int32_t anynpu_profile_running() { return is_collecting() ? 1 : 0; }
+
 void anynpu_profile_folder(void (*visit)(const char* folder, void* context), void* context) {
   call("anynpu_profile_folder", [&] {
     given(visit, "visit");

@@ -85,7 +85,10 @@ TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
     EXPECT_TRUE(fs::exists(fs::path(told) / file)) << file;
   std::ifstream sample(fs::path(told) / "host/sample.json");
   EXPECT_EQ(nlohmann::json::parse(sample).value("fp_point", ""), "first");
-  ASSERT_OK(aclprofFinalize());
+  EXPECT_EQ(anynpu_profile_running(), 1);
+  ASSERT_OK(anynpu_profile_stop());
+  EXPECT_EQ(anynpu_profile_running(), 0);
+  EXPECT_EQ(anynpu_profile_stop(), 100037);
   EXPECT_TRUE(fs::exists(fs::path(told) / "device_1/end_info.1"));
   EXPECT_FALSE(join_collection(1));
   EXPECT_EQ(anynpu_profile_start("{", 0), 100006);

@@ -182,6 +182,11 @@ void end_profiling() {
   if (state.recorder) end_collection(state);
 }
 
+bool is_collecting() {
+  const std::lock_guard lock(profiling().mutex);
+  return profiling().recorder != nullptr;
+}
+
 bool join_collection(int device) {
   Profiling& state = profiling();
   const std::lock_guard lock(state.mutex);

@@ -31,6 +31,7 @@ void close_profiling();
 /// The same as the process ends, for what may have been closed by then.
 void end_profiling();
 
+bool is_collecting();
 /// Another device joins the collection that runs; false when none does.
 bool join_collection(int device);
 

@@ -22,7 +22,8 @@ using trace::Unit;
 /// What the chip computes in its cube unit, or there and in its vector unit: by the operator's family, or, of a graph's
 /// node, which tells none, by what the name of its type contains.
 constexpr std::array<std::string_view, 2> kCubeFamilies{"matmul", "conv"};
-constexpr std::array<std::string_view, 5> kCubeTypes{"MatMul", "Conv2D", "Conv3D", "DepthwiseConv", "Convolution"};
+constexpr std::array<std::string_view, 6> kCubeTypes{"MatMul", "Product",       "Conv2D",
+                                                     "Conv3D", "DepthwiseConv", "Convolution"};
 constexpr std::array<std::string_view, 3> kMixedTypes{"Attention", "RNN", "GRU"};
 
 Unit unit_of(const ops::Execution& execution) {
@@ -61,7 +62,24 @@ constexpr std::array kProducts{Product{"addmm", 9, "", "MatMulV2"},
                                Product{"convolution", 4, "Conv3D", "Conv2D"},
                                Product{"depthwise_convolution", 9, "", "DepthwiseConv2D"}};
 
+/// What the vendor's tables call a node that a pass has made of several; what they know nothing like keeps its own
+/// name.
+std::string_view type_of_fused(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKnown{
+      {{"_FusedProduct", "MatMulV2"},
+       {"_FusedKeptProducts", "MatMulV2"},
+       {"_FusedItemProduct", "BatchMatMulV2"},
+       {"_FusedAttention", "FlashAttentionScore"},
+       {"_FusedAttentionGrad", "FlashAttentionScoreGrad"},
+       {"_FusedLayerNorm", "LayerNorm"},
+       {"_FusedLayerNormGrad", "LayerNormGrad"}}};
+  for (const auto& [ours, vendors] : kKnown)
+    if (ours == type) return vendors;
+  return type.substr(1);
+}
+
 std::string_view type_of(const ops::Execution& execution) {
+  if (execution.name.type.starts_with('_')) return type_of_fused(execution.name.type);
   const std::string_view own = without_prefix(execution.name.type);
   if (execution.op == nullptr || own.size() == execution.name.type.size()) return own;
   const auto* const product = std::ranges::find(kProducts, execution.op->def->name, &Product::op);

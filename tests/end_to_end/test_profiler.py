@@ -88,6 +88,22 @@ def test_torch_records_the_npu_and_the_cpu_side_as_without_one(tmp_path):
     assert starts == ends and len(starts) >= 5, f"{starts} and {ends}"
 
 
+OF_THE_GUIDE = """
+import torch, torch_npu
+x = torch.randn(8, 8, device="npu", requires_grad=True)
+with torch.autograd.profiler.profile(use_npu=True) as prof:
+    (x @ x).relu().sum().backward()
+print(prof.key_averages().table())
+"""
+
+
+@pytest.mark.promise("the porting guide's profile(use_npu=True) shows the NPU's time")
+def test_the_profiler_of_the_porting_guide(tmp_path):
+    table = run(OF_THE_GUIDE, log=tmp_path / "log").stdout
+    head = next(line for line in table.splitlines() if "Self CPU" in line)
+    assert "Self NPU" in head and "aten::relu" in table, table
+
+
 OF_ITSELF = """
 import torch
 x = torch.randn(8, 8, device="npu")
@@ -167,6 +183,34 @@ def test_the_vendors_profiler_as_a_database(tmp_path):
         sqlite3.connect(folder / "analysis.db").execute("select step, computing, free from StepTraceTime").fetchall()
     )
     assert [one[0] for one in steps] == ["0", "1", "2"] and all(one[1] > 0 and one[2] > 0 for one in steps), steps
+
+
+MARKED = """
+import sys, torch, torch_npu
+from torch_npu import profiler
+x = torch.randn(8, 8).npu()
+stream = torch.npu.current_stream()
+config = profiler._ExperimentalConfig(profiler_level=profiler.ProfilerLevel.Level_none, mstx=True)
+with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(sys.argv[1]), experimental_config=config):
+    torch_npu.npu.mstx.mark("here", domain="load")
+    turn = torch_npu.npu.mstx.range_start("turn", stream)
+    (x @ x).sum().item()
+    torch_npu.npu.mstx.range_end(turn)
+    torch.npu.synchronize()
+"""
+
+
+@pytest.mark.promise("marks of MSTX stand in the timeline, of the host and of the stream")
+def test_marks_of_the_program_stand_in_the_timeline(tmp_path):
+    run(MARKED, tmp_path, log=tmp_path / "log")
+    (trace,) = tmp_path.rglob("trace_view.json")
+    events = [event for event in json.loads(trace.read_text()) if event.get("args", {}).get("mark_id")]
+    assert sorted(event["name"] for event in events) == ["here", "turn", "turn"], events
+    here = next(event for event in events if event["name"] == "here")
+    assert here["args"]["domain"] == "load"
+    host, device = (event for event in events if event["name"] == "turn")
+    assert host["args"]["mark_id"] == device["args"]["mark_id"] and host["pid"] != device["pid"]
+    assert host["dur"] > 0 and device["dur"] > 0
 
 
 def test_the_vendors_profiler_without_shapes_and_without_the_npu(tmp_path):

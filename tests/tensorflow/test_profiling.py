@@ -54,6 +54,50 @@ def test_a_training_function_is_recorded(tmp_path):
     assert {row["Task Type"] for row in products} == {"AI_CORE"}
 
 
+PART = """
+import tensorflow as tf
+import npu_device as npu
+npu.open().as_default()
+
+@tf.function
+def step(x):
+    return tf.matmul(x, x)
+
+x = tf.ones([4, 4])
+step(x)
+with npu.profiler.Profiler(level="L1", aic_metrics="L2Cache", output_path={folder!r}):
+    for _ in range(2):
+        step(x)
+    try:
+        npu.profiler.Profiler().__enter__()
+    except RuntimeError as error:
+        assert "a collection runs already" in str(error)
+    else:
+        raise AssertionError
+step(x)
+for wrong in (lambda: npu.profiler.Profiler(level="L7"), npu.profiler.Profiler(output_path="/proc/none").__enter__):
+    try:
+        wrong()
+    except ValueError as error:
+        print(error)
+"""
+
+
+@pytest.mark.promise("npu.profiler.Profiler records a part of a TensorFlow program")
+def test_a_part_of_a_program_is_recorded(tmp_path):
+    done = subprocess.run([sys.executable, "-c", PART.format(folder=str(tmp_path))], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "level is 'L7'; write L0, L1 or L2" in done.stdout and "'/proc/none' is no folder" in done.stdout
+    assert done.stderr.count("aic_metrics ask for counters of the chip") == 1, done.stderr
+    (folder,) = tmp_path.iterdir()
+    subprocess.run([place.home() / "tools/profiler/bin/msprof", "--export=on", f"--output={folder}"], check=True)
+    (summary,) = folder.rglob("op_summary_*.csv")
+    with open(summary, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["OP Type"].startswith("MatMul")]
+    assert len(rows) == 2 and {row["Task Type"] for row in rows} == {"AI_CORE"}, rows
+    assert {row["Input Shapes"] for row in rows} == {'"4,4"'}, rows
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

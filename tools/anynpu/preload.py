@@ -10,6 +10,7 @@
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
+- torch.autograd.profiler.profile takes use_npu=True, as the vendor's guide writes it;
 - the interpreter ends only when autograd's threads rest, which would take the process along otherwise;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
 - ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
@@ -67,7 +68,7 @@ def asked(*variables):
 
 def observed(package, path):
     """The package with observers where some are asked for; None leaves the import alone."""
-    beginners = []
+    beginners = ["anynpu.library.use_npu"] if package == "torch_npu" else []
     if package == "torch_npu" and asked("ANYNPU_REPORT", "ANYNPU_STRICT"):
         beginners.append("anynpu.fallback.start")
     for check in ("nan_check", "self_check"):

@@ -16,6 +16,10 @@ extern "C" {
  * aclInit's file or, with PROFILING_MODE=true, of PROFILING_OPTIONS; nothing happens without either, nor while a
  * collection runs. 100006 for what is no JSON object, 100000 for a value that cannot be. */
 aclError anynpu_profile_start(const char* options, int32_t deviceId);
+/** Ends it, or the collection that aclprofStart began, after what is queued now. 100037 when nothing is open. */
+aclError anynpu_profile_stop(void);
+/** Whether a collection runs. */
+int32_t anynpu_profile_running(void);
 /** Calls `visit` with the folder of the collection that runs or ran last; not at all before the first. */
 void anynpu_profile_folder(void (*visit)(const char* folder, void* context), void* context);
 

@@ -180,6 +180,17 @@ Side check_fill(void* to, size_t capacity, size_t bytes) {
 /// Waits for the work a synchronous call comes after. Raises 107002 without a device.
 void finish_default_stream() { device::current_context().default_stream->synchronize(); }
 
+/// In this thread; shown as a task of the stream it comes after.
+template <class F>
+void run_now(const char* name, trace::Move move, size_t bytes, F&& body) {
+  if (!trace::on()) return body();
+  trace::TaskScope task(trace::launch_here());
+  task.moves(move, bytes);
+  body();
+  const device::Stream& stream = *device::current_context().default_stream;
+  task.finish(stream.device(), stream.id(), trace::kNoNumber, name);
+}
+
 }  // namespace
 
 void copy_now(const Copy& copy) {
@@ -188,7 +199,9 @@ void copy_now(const Copy& copy) {
   if (copy.bytes == 0) return;
   if (sides.from == Side::kDevice || sides.to == Side::kDevice) finish_default_stream();
   if (shows(sides, copy)) device::refuse_after_failure(device_of(copy.from));
-  move_bytes(copy.to, copy.from, copy.bytes);
+  const auto body = [&] { move_bytes(copy.to, copy.from, copy.bytes); };
+  if (sides.from == Side::kHost && sides.to == Side::kHost) return body();
+  run_now("memcpy", move_of(sides), copy.bytes, body);
 }
 
 void copy_in_stream(const Copy& copy, device::Stream& stream) {
@@ -210,8 +223,10 @@ void fill_now(void* to, size_t capacity, int32_t value, size_t bytes) {
   device::check_safe("a synchronous fill");
   const Side side = check_fill(to, capacity, bytes);
   if (bytes == 0) return;
-  if (side == Side::kDevice) finish_default_stream();
-  std::memset(device::resolve(to, bytes), value, bytes);
+  const auto body = [&] { std::memset(device::resolve(to, bytes), value, bytes); };
+  if (side == Side::kHost) return body();
+  finish_default_stream();
+  run_now("memset", trace::Move::kFill, bytes, body);
 }
 
 void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, device::Stream& stream) {

@@ -14,10 +14,16 @@ from npu_device.setting.loop import set_npu_loop_size
 from npu_device.setting.options import global_options
 from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
-LATER = ("distribute", "gen_npu_ops", "ops", "train")  # load more of TensorFlow, or our library: at their first use
+LATER = (
+    "distribute",
+    "gen_npu_ops",
+    "ops",
+    "profiler",
+    "train",
+)  # load more of TensorFlow, or our library: at their first use
 __all__ = ["NpuDeviceHandle", "close", "distribute", "gen_npu_ops", "global_options", "is_inf_nan_enabled",
            "keep_dtype_scope", "npu_compat_function", "npu_device", "npu_recompute_scope", "npu_run_context", "open",
-           "ops", "set_device_sat_mode", "set_npu_loop_size", "train"]  # fmt: skip
+           "ops", "profiler", "set_device_sat_mode", "set_npu_loop_size", "train"]  # fmt: skip
 
 
 def __getattr__(name):

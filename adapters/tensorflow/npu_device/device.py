@@ -152,7 +152,7 @@ def _loop_over_datasets_in_graphs():
         registry[kind] = lambda ds, *arguments: iterate(iter(ds), *arguments)
 
 
-def _number(device_id):
+def number(device_id=None):
     """The device asked for; without a number that of ASCEND_DEVICE_ID, else the one opened first, else 0."""
     if device_id is not None:
         return int(device_id)
@@ -174,7 +174,7 @@ def open(device_id=None):
     global_options().verify()
     cluster.verify()
     with _lock:
-        wanted = _number(device_id)
+        wanted = number(device_id)
         if wanted not in _opened:
             context.ensure_initialized()
             device_spec._VALID_DEVICE_TYPES |= {"NPU"}  # tf.device("/NPU:0")

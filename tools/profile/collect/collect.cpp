@@ -41,7 +41,7 @@ std::set<fs::path> folders_in(const fs::path& output) {
   return found;
 }
 
-std::string words(const Collection& asked) {
+std::string words(const CollectRequest& asked) {
   nlohmann::json options = nlohmann::json::parse(asked.options);
   options["output"] = asked.output.string();
   return options.dump();
@@ -73,12 +73,12 @@ bool obey(const std::string& line, Control& control, std::optional<Application>&
   return true;
 }
 
-bool ended(const Collection& asked, std::optional<Application>& application) {
+bool ended(const CollectRequest& asked, std::optional<Application>& application) {
   return application ? application->wait_for(0).has_value() : kill(asked.process, 0) != 0;
 }
 
 /// Lines of the user, until there are no more or nothing is left to speak with. Only the terminal is waited for.
-void serve(const Collection& asked, std::optional<Application>& application, std::istream& input) {
+void serve(const CollectRequest& asked, std::optional<Application>& application, std::istream& input) {
   Control control(application ? application->pid() : asked.process);
   const std::string options = words(asked);
   for (std::string line; !ended(asked, application);) {
@@ -89,7 +89,7 @@ void serve(const Collection& asked, std::optional<Application>& application, std
 }
 
 /// A collection that begins after a while, or ends before the program.
-void time(const Collection& asked, Application& application) {
+void time(const CollectRequest& asked, Application& application) {
   if (application.wait_for(asked.delay * 1000)) return;
   Control control(application.pid());
   while (!control.connect())
@@ -98,7 +98,7 @@ void time(const Collection& asked, Application& application) {
   if (asked.duration > 0 && !application.wait_for(asked.duration * 1000)) tell("recorded", control.stop());
 }
 
-void check(const Collection& asked) {
+void check(const CollectRequest& asked) {
   std::error_code error;
   fs::create_directories(asked.output, error);
   if (error) fail(Code::kInvalidParam, "{} cannot be made: {}", asked.output.string(), error.message());
@@ -110,8 +110,8 @@ void check(const Collection& asked) {
 
 }  // namespace
 
-Collected collect(const Collection& wanted, std::istream& input) {
-  Collection asked = wanted;
+Collected collect(const CollectRequest& wanted, std::istream& input) {
+  CollectRequest asked = wanted;
   asked.output = fs::absolute(asked.output);
   check(asked);
   const std::set<fs::path> before = folders_in(asked.output);

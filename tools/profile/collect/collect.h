@@ -9,7 +9,7 @@
 
 namespace npu::profile {
 
-struct Collection {
+struct CollectRequest {
   std::vector<std::string> command;  ///< empty: `process` runs already
   int process = 0;
   std::filesystem::path output;  ///< made where it is missing
@@ -24,6 +24,6 @@ struct Collected {
 };
 
 /// Until the program has ended, or for one that runs, until `quit`. Raises npu::Error for what cannot be.
-Collected collect(const Collection& asked, std::istream& input);
+Collected collect(const CollectRequest& asked, std::istream& input);
 
 }  // namespace npu::profile

@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 
+#include "tools/profile/export/event_rows.h"
 #include "tools/profile/export/sqlite.h"
 #include "tools/profile/export/statistic.h"
 #include "tools/profile/export/string_ids.h"
@@ -87,8 +88,8 @@ class Tasks {
   Rows tasks_, operators_, collectives_;
 };
 
-/// CANN_API: what queued tasks, then calls.
-void write_calls(const Trace& trace, StringIds& ids, Database& database) {
+/// CANN_API: what queued tasks, then calls. The last connection.
+uint64_t write_calls(const Trace& trace, StringIds& ids, Database& database) {
   TextIds known(trace, ids);
   Rows calls(database, "CANN_API", "?,?,?,?,?,?");
   const int64_t launch = ids.of("launch");
@@ -102,6 +103,7 @@ void write_calls(const Trace& trace, StringIds& ids, Database& database) {
     calls.add(call.start, call.end, call.level == Level::kRuntime ? kAcl : kNode, thread(call.thread), ++last,
               known.name(call));
   calls.finish();
+  return last;
 }
 
 void write_overlap(const Trace& trace, Database& database) {
@@ -161,7 +163,9 @@ void write_database(const Trace& trace, const Draft& draft) {
   database.run(kSchema);
   StringIds ids;
   Tasks(trace, ids, database).write();
-  write_calls(trace, ids, database);
+  const uint64_t last = write_calls(trace, ids, database);
+  write_mark_events(trace, ids, database, last);
+  write_memory_events(trace, ids, database);
   write_overlap(trace, database);
   write_statistic(trace, ids, database);
   write_session(trace, database);

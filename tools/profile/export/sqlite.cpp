@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/export/sqlite.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,8 +12,22 @@
 #include "base/error.h"
 
 namespace npu::profile {
+namespace {
 
-Database::Database(const Draft& draft) : path_(draft.path()) {
+/// Why a file cannot be written, or not be made longer. SQLite has lost errno when it tells of an error, so the same is
+/// tried again.
+int reason_for(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return errno;
+  constexpr off_t kMore = 1 << 20;
+  const int reason = posix_fallocate(file, lseek(file, 0, SEEK_END), kMore);
+  close(file);
+  return reason == 0 ? EIO : reason;
+}
+
+}  // namespace
+
+Database::Database(const Draft& draft) : path_(draft.path()), part_(draft.part()) {
   // What locks guard here is one thread's; a count of SQLite's memory would be another lock.
   [[maybe_unused]] static const int configured =
       sqlite3_config(SQLITE_CONFIG_MULTITHREAD) | sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -30,9 +46,8 @@ void Database::run(const std::string& sql) {
 }
 
 void Database::failed(int code) const {
-  const int reason = handle_ ? sqlite3_system_errno(handle_.get()) : 0;
-  if (code == SQLITE_FULL) cannot_write(path_, ENOSPC);
-  if (reason != 0) cannot_write(path_, reason);
+  const int kind = code & 0xff;
+  if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) cannot_write(path_, reason_for(part_));
   fail(Code::kInternal, "{} could not be written: {}", path_.string(),
        handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code));
 }

@@ -71,7 +71,7 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close(handle); }
   };
-  const std::filesystem::path path_;
+  const std::filesystem::path path_, part_;
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

@@ -80,8 +80,8 @@ Collecting::Collecting(CLI::App& app) : app_(app) {
 
 bool Collecting::is_asked() const { return !application_.empty() || process_ != 0 || !app_.remaining().empty(); }
 
-Collection Collecting::asked(const std::string& output) const {
-  Collection found;
+CollectRequest Collecting::asked(const std::string& output) const {
+  CollectRequest found;
   found.command = app_.remaining();
   if (!found.command.empty() && found.command[0].starts_with('-'))
     fail(Code::kInvalidParam, "{} is no option of msprof; see msprof --help", found.command[0]);

@@ -18,7 +18,7 @@ class Collecting {
   /// Whether a program or a process is named.
   bool is_asked() const;
   /// Raises npu::Error for what contradicts itself.
-  Collection asked(const std::string& output) const;
+  CollectRequest asked(const std::string& output) const;
 
  private:
   CLI::App& app_;

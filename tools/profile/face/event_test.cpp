@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/export/event.h"
 
+#include <nlohmann/json.hpp>
+
+#include "tools/profile/export/database_fixture.h"
 #include "tools/profile/face/face.h"
 #include "tools/profile/trace/collection_fixture.h"
 #include "tools/profile/trace/step.h"
@@ -13,6 +16,11 @@ using device::trace::Mark;
 class Events : public Collection {
  protected:
   void export_all() const { EXPECT_EQ(dispatch({"--export=on", "--output=" + folder.string()}), 0); }
+  Rows rows(const char* sql) const {
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".db") return profile::rows(entry.path(), sql);
+    return {"no database"};
+  }
   static MarkRecord mark(int64_t start, int64_t end, uint64_t number, Mark kind, int device = -1) {
     MarkRecord made;
     made.start = kClock + start, made.end = kClock + end, made.number = number, made.kind = kind;
@@ -35,6 +43,29 @@ TEST_F(Events, MarksHaveTheTimesOfTheirStream) {
             "1700000000000002.000,1700000000000009.500\n"
             "77,78,N/A,marker_ex,N/A,N/A,1700000000000005.000,1700000000000005.000,message,\"epoch, first\",load,2,"
             "N/A,N/A\n");
+}
+
+TEST_F(Events, TimelinesAndDatabasesHaveMarks) {
+  write_texts({"epoch"});
+  write("host/data/anynpu.marks",
+        std::vector<MarkRecord>{mark(1'000, 9'000, 7, Mark::kRange), mark(2'000, 9'500, 7, Mark::kRange, 0)});
+  MemoryRecord record;
+  record.start = record.end = kClock + 1'000, record.used = 2'048;
+  write("host/data/anynpu.memory", std::vector<MemoryRecord>{record});
+  export_all();
+  int found = 0;
+  for (const nlohmann::json& event : nlohmann::json::parse(exported("msprof_2", ".json")))
+    if (event.value("name", "") == "epoch") {
+      ++found;
+      EXPECT_EQ(event["args"].value("mark_id", 0), 7);
+    }
+  EXPECT_EQ(found, 2);
+  ASSERT_EQ(dispatch({"--export=on", "--type=db", "--output=" + folder.string()}), 0);
+  EXPECT_EQ(rows("SELECT value, e.startNs, t.startNs, eventType FROM MSTX_EVENTS e JOIN TASK t USING (connectionId) "
+                 "JOIN STRING_IDS ON message = id"),
+            (Rows{"epoch 1700000000000001000 1700000000000002000 2"}));
+  EXPECT_EQ(rows("SELECT value, hbm, timestampNs FROM NPU_MEM JOIN STRING_IDS ON type = id"),
+            (Rows{"app 2048 1700000000000001000"}));
 }
 
 TEST_F(Events, MemoryIsWhatTheProcessHolds) {

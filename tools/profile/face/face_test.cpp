@@ -2,7 +2,6 @@
 #include "tools/profile/face/face.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "tools/profile/export/database_fixture.h"
 #include "tools/profile/trace/collection_fixture.h"
 
 namespace npu::profile {
@@ -24,25 +24,6 @@ int run(std::vector<std::string> arguments) {
   const int code = dispatch(arguments);
   testing::internal::GetCapturedStdout();
   return code;
-}
-
-using Rows = std::vector<std::string>;
-
-/// What a query finds, the values of a row beside each other.
-Rows rows(const fs::path& file, const char* sql) {
-  sqlite3* opened = nullptr;
-  EXPECT_EQ(sqlite3_open(file.c_str(), &opened), SQLITE_OK);
-  Rows found;
-  const auto add = [](void* all, int columns, char** values, char**) {
-    std::string row;
-    for (int i = 0; i < columns; ++i)
-      row += (i > 0 ? " " : "") + std::string(values[i] == nullptr ? "null" : values[i]);
-    static_cast<Rows*>(all)->push_back(row);
-    return 0;
-  };
-  EXPECT_EQ(sqlite3_exec(opened, sql, add, &found, nullptr), SQLITE_OK) << sql;
-  sqlite3_close(opened);
-  return found;
 }
 
 TEST_F(Msprof, ExportsTables) {

@@ -41,7 +41,7 @@ void show(const Options& options) {
   const std::vector<Trace> traces = read(options.folders);
   const std::vector<Facts> all = facts_of(traces);
   if (all.empty())
-    fail(Code::kInvalidParam, "nothing ran on an NPU in {}; profile a script that uses it",
+    fail(Code::kInvalidParam, "no operator ran on an NPU in {}; profile a script that uses it",
          fmt::join(options.folders, ", "));
   const std::vector<Finding> findings = findings_of(all);
   const std::vector<Modelled> models = modelled(all, options.socs);

@@ -89,7 +89,7 @@ TEST_F(Report, RefusesWhatItCannotShow) {
   refused({"show"}, "FOLDER", 2);
   refused({}, "subcommand", 2);
   write("device_0/data/anynpu.tasks", "");
-  refused({"show", folder.string()}, "nothing ran on an NPU");
+  refused({"show", folder.string()}, "no operator ran on an NPU");
   write("host/info.json", "{");
   refused({"show", folder.string()}, "is no JSON object");
 }

@@ -135,10 +135,12 @@ class Walk {
   void all() {
     for (const CallRecord& call : trace_.calls) add(call);
     host_.finish();
+    add_marks(-1, kHost, "Thread {}");
     for (const auto& [device, tasks] : trace_.tasks) {
       add_hardware(static_cast<uint32_t>(device), tasks);
       add_communication(static_cast<uint32_t>(device), tasks);
       add_overlap(static_cast<uint32_t>(device), tasks);
+      add_marks(device, static_cast<uint32_t>(device), "Stream {}");
     }
   }
 
@@ -158,6 +160,21 @@ class Walk {
                           {key::kLevel, call.level == Level::kRuntime ? acl_ : node_},
                           {key::kId, name}};
     host_.add(call.thread, kThread, {call.start, call.end, names_.titled(call), facts});
+  }
+
+  /// Those of one device, -1: of the host.
+  void add_marks(int device, uint32_t place, const char* title) {
+    const auto is_here = [&](const MarkRecord& mark) { return mark.device == device; };
+    if (std::ranges::none_of(trace_.marks, is_here)) return;
+    Rows rows(printer_, tracks_, group(Layer::kMarks, place, "MsTx"));
+    for (const MarkRecord& mark : trace_.marks) {
+      if (!is_here(mark)) continue;
+      const Fact facts[] = {{key::kDomain, names_.of(mark.domain == 0 ? "default" : trace_.text(mark.domain))},
+                            {key::kMarkId, mark.number}};
+      rows.add(device < 0 ? mark.thread : static_cast<uint32_t>(mark.stream), title,
+               {mark.start, mark.end, names_.of(trace_.text(mark.text)), facts});
+    }
+    rows.finish();
   }
 
   void add_hardware(uint32_t device, const std::vector<TaskRecord>& tasks) {

@@ -12,10 +12,10 @@
 namespace npu::profile {
 
 /// Layers of the vendor's timelines: part of a group's number there, and the order of groups.
-enum class Layer : uint32_t { kCann = 7, kHardware = 14, kCommunication = 17, kOverlap = 19 };
+enum class Layer : uint32_t { kCann = 7, kHardware = 14, kCommunication = 17, kOverlap = 19, kMarks = 20 };
 inline constexpr uint32_t kHost = 31;  ///< in place of a device's number
 
-/// CANN, and for each device Ascend Hardware, Communication and Overlap Analysis.
+/// CANN, and for each device Ascend Hardware, Communication and Overlap Analysis; marks of the host and of devices.
 struct Group {
   uint32_t process;  ///< of the system
   Layer layer;
@@ -65,6 +65,8 @@ inline constexpr Key kSize{13, "size"};
 inline constexpr Key kGroup{14, "group"};
 inline constexpr Key kWaited{15, "waited(ns)"};
 inline constexpr Key kAnalysisType{16, "analysis_type", true};
+inline constexpr Key kDomain{17, "domain"};
+inline constexpr Key kMarkId{18, "mark_id"};
 }  // namespace key
 /// What there is none of; the vendor's number for that is this one.
 inline constexpr uint64_t kNone = 4294967295;

@@ -10,9 +10,11 @@ namespace {
 
 using Tasks = std::vector<const TaskRecord*>;
 
-/// Of an optimizer, which changes parameters: the vendor's and TensorFlow's names of those operators.
+/// Of an optimizer, which changes parameters: the vendor's, TensorFlow's and our names of those operators.
 bool changes_parameters(std::string_view type) {
-  return type.find("Apply") != std::string_view::npos || type.find("Optimizer") != std::string_view::npos;
+  for (const std::string_view part : {"Apply", "Optimizer", "VariableUpdate"})
+    if (type.find(part) != std::string_view::npos) return true;
+  return false;
 }
 
 /// `tasks` in the order of their starts, at least one.

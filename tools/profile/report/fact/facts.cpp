@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -32,13 +33,16 @@ std::pair<std::string, std::string> family_of(const TaskRecord& task) {
 }
 
 std::pair<std::string, std::string> stream_of(const TaskRecord& task) {
-  return {task.stream == 0 ? "graphs" : fmt::format("stream {}", task.stream), ""};
+  return {task.stream == 0 ? "default stream" : fmt::format("stream {}", task.stream), ""};
 }
 
+/// From the first operator to the last: copies before and after belong to the start of a program and to its end.
 std::vector<TaskRecord> busy_tasks(const Trace& trace, const std::vector<TaskRecord>& tasks) {
+  const auto is_operator = [](const TaskRecord& task) { return task.unit != device::trace::Unit::kNone; };
+  const auto first = std::ranges::find_if(tasks, is_operator);
+  const auto last = std::find_if(tasks.rbegin(), std::make_reverse_iterator(first), is_operator).base();
   std::vector<TaskRecord> found;
-  for (const TaskRecord& task : tasks)
-    if (keeps_busy(trace, task)) found.push_back(task);
+  std::copy_if(first, last, std::back_inserter(found), [&](const TaskRecord& task) { return keeps_busy(trace, task); });
   return found;
 }
 
@@ -58,10 +62,13 @@ Facts facts_of(const Trace& trace, int device, std::vector<TaskRecord> tasks) {
   facts.busy = facts.length();
   for (const int64_t idle : facts.idle.parts) facts.busy -= idle;
   for (const TaskRecord& task : facts.tasks) facts.waited += std::min(task.waited, task.end - task.start);
+  for (Step& step : steps_of(trace))
+    if (step.device == device) facts.steps.push_back(std::move(step));
   facts.types = types_of(trace, facts.tasks);
   facts.units = rows_of(facts.tasks, family_of);
   facts.streams = rows_of(facts.tasks, stream_of);
   facts.calls = calls_of(trace);
+  facts.memory = memory_of(trace, facts.device);
   return facts;
 }
 

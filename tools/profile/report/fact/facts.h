@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "tools/profile/report/fact/idle.h"
+#include "tools/profile/report/fact/memory.h"
+#include "tools/profile/trace/step.h"
 
 namespace npu::profile {
 
@@ -38,8 +40,10 @@ struct Facts {
   int64_t busy = 0;  ///< computes, communicates or copies
   Idle idle;
   int64_t waited = 0;  ///< in collectives, for other ranks
+  std::vector<Step> steps;
   Rows types, units, streams;
   Rows calls;  ///< of the process
+  MemoryUse memory;
 
   int64_t length() const { return span.end - span.start; }
   double share(int64_t time) const {

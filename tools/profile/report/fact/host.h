@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "tools/profile/trace/interval.h"
 #include "tools/profile/report/fact/purpose.h"
+#include "tools/profile/trace/interval.h"
 
 namespace npu::profile {
 

@@ -2,12 +2,16 @@
 #include "tools/profile/report/fact/idle.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace npu::profile {
 namespace {
 
+using device::trace::Move;
+
 constexpr int64_t kLongestStep = 50'000;  // of the engine, from a node to the next
+constexpr uint64_t kNumber = 64;          // bytes: a copy of so few is a result that is looked at, not worked on
 
 /// A gap before anybody asks whether the host had waited.
 class Splitter {
@@ -19,12 +23,20 @@ class Splitter {
     const int64_t queued = next.launched == 0 ? when.end : std::clamp(next.launched, when.start, when.end);
     gap.parts[Cause::kStart] = when.end - queued;
     split_host(gap, {when.start, queued}, same_run(before, next));
+    if (is_round_trip(before, next)) merge(gap.parts, {Cause::kPause, Cause::kQueue}, Cause::kRoundTrip);
     return gap;
   }
 
  private:
   static bool same_run(const TaskRecord& a, const TaskRecord& b) {
     return a.graph != 0 && a.graph == b.graph && a.step == b.step && !is_collective(a) && !is_collective(b);
+  }
+
+  static bool is_round_trip(const TaskRecord& a, const TaskRecord& b) {
+    return a.move == Move::kDeviceToHost && b.move == Move::kHostToDevice && a.bytes > kNumber && b.bytes > kNumber;
+  }
+  static void merge(Parts& parts, std::initializer_list<Cause> from, Cause into) {
+    for (const Cause cause : from) parts[into] += std::exchange(parts[cause], 0);
   }
 
   void split_host(Gap& gap, Interval part, bool in_graph) const {
@@ -106,6 +118,7 @@ std::string_view words_of(Cause cause) {
     case Cause::kCopy: return "host copies to or from the device";
     case Cause::kCompile: return "functions are traced and compiled";
     case Cause::kHostNode: return "graph computes on the host";
+    case Cause::kRoundTrip: return "host computes with what it has copied, and copies back";
     case Cause::kGraph: return "engine between nodes of a graph";
   }
   return "";

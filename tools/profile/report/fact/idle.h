@@ -9,16 +9,17 @@
 namespace npu::profile {
 
 enum class Cause : uint8_t {
-  kPause,     ///< no thread calls anything: batches are made, or other Python runs
-  kWait,      ///< the host had waited for the device, and came as much too late with what follows
-  kQueue,     ///< the host queues operators more slowly than the device runs them
-  kStart,     ///< what was queued begins late
-  kCopy,      ///< the host copies
-  kCompile,   ///< a function is traced and compiled
-  kHostNode,  ///< a graph goes on, and no operator of it runs on the device
-  kGraph,     ///< the engine goes from one node of a graph to the next
+  kPause,      ///< no thread calls anything: batches are made, or other Python runs
+  kWait,       ///< the host had waited for the device, and came as much too late with what follows
+  kQueue,      ///< the host queues operators more slowly than the device runs them
+  kStart,      ///< what was queued begins late
+  kCopy,       ///< the host copies
+  kCompile,    ///< a function is traced and compiled
+  kHostNode,   ///< a graph goes on, and no operator of it runs on the device
+  kRoundTrip,  ///< what was copied from the device is computed with, and something is copied to it
+  kGraph,      ///< the engine goes from one node of a graph to the next
 };
-inline constexpr size_t kCauses = 8;
+inline constexpr size_t kCauses = 9;
 /// For people.
 std::string_view words_of(Cause cause);
 

@@ -82,6 +82,17 @@ TEST(Idle, CopiesOfTheHostAndOfStreams) {
   EXPECT_EQ(us(idle, Cause::kStart), 10 + 50);
 }
 
+TEST(Idle, CopiesBeforeAndAfterAllOperatorsDoNotCount) {
+  Recorded run;
+  run.task("memcpy", 0, 10, -1, Unit::kNone);
+  run.task("Mm", 5000, 5100);
+  run.task("memcpy", 9000, 9010, -1, Unit::kNone);
+  EXPECT_TRUE(idle_of(run).gaps.empty());
+  Recorded copies;
+  copies.task("memcpy", 0, 10, -1, Unit::kNone);
+  EXPECT_TRUE(facts_of(std::vector<Trace>{copies.trace}).empty());
+}
+
 TEST(Idle, InsideOfAGraph) {
   Recorded run;
   const auto node = [&](int64_t start, int64_t end) {

@@ -23,6 +23,7 @@ std::vector<Finding> findings_of(std::span<const Facts> all);
 /// Each looks for one kind; those that are alike share a file. A new kind is a function, and a line of the table in
 /// finding.cpp.
 std::optional<Finding> pause_of(const Facts& facts);
+std::optional<Finding> round_trip_of(const Facts& facts);
 std::optional<Finding> wait_of(const Facts& facts);
 std::optional<Finding> small_operators_of(const Facts& facts);
 std::optional<Finding> late_starts_of(const Facts& facts);

@@ -34,6 +34,30 @@ TEST(Finding, ALoaderThatIsSlow) {
              "9 pauses of 18.000 ms on average, from 1.940 to 179.940 ms: 9 × between aclrtMemcpy and aclrtMemcpy");
 }
 
+Recorded trips(uint64_t bytes, device::trace::Move back = device::trace::Move::kHostToDevice) {
+  Recorded run;
+  const auto copy = [&](int64_t start, device::trace::Move move, uint64_t size) {
+    TaskRecord& task = run.task("memcpy", start, start + 10, -1, Unit::kNone);
+    task.move = move, task.bytes = size;
+  };
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t time = step * 1000;
+    run.task("Mm", time + 5, time + 100, Recorded::kLongAgo);
+    copy(time + 100, device::trace::Move::kDeviceToHost, bytes);
+    copy(time + 990, back, 4096);
+  }
+  return run;
+}
+
+TEST(Finding, DataGoesToTheHostAndComesBack) {
+  const Finding found = first_of({trips(4096)});
+  EXPECT_HAS(found.title, "copied to the host, computed with there");
+  EXPECT_EQ(found.cost, 9 * 880'000);
+  EXPECT_HAS(found.where, "9 times: 9 × between Mm and Mm");
+  EXPECT_HAS(first_of({trips(4096, device::trace::Move::kDeviceToHost)}).title, "waits for data");
+  EXPECT_HAS(first_of({trips(4)}).title, "waits for data");  // a number that was looked at, and the next batch
+}
+
 TEST(Finding, AResultIsReadBackEachTime) {
   Recorded run;
   for (int64_t step = 0; step < 10; ++step) {

@@ -18,8 +18,17 @@ std::string place_of(const Trace& trace, Interval pause) {
 
 constexpr const char* kCure =
     "load batches ahead (DataLoader with num_workers, prefetch of tf.data), and take logging, checkpoints and other "
-    "Python out of the step; between two copies it may be an operator that the NPU has not: anynpu run --report names "
-    "those";
+    "Python out of the step";
+
+/// What was computed last before `gap`, and what first after it, between which the data was away.
+std::string operators_around(const Facts& facts, const Gap& gap) {
+  const auto computed = [](const TaskRecord& task) { return computes(task); };
+  const auto next = std::ranges::lower_bound(facts.tasks, gap.when.end, {}, &TaskRecord::start);
+  const auto after = std::find_if(next, facts.tasks.end(), computed);
+  const auto before = std::find_if(std::make_reverse_iterator(next), facts.tasks.rend(), computed);
+  return fmt::format("between {} and {}", before == facts.tasks.rend() ? "" : facts.trace->text(before->type),
+                     after == facts.tasks.end() ? "" : facts.trace->text(after->type));
+}
 
 }  // namespace
 
@@ -42,6 +51,19 @@ std::optional<Finding> pause_of(const Facts& facts) {
       .where = fmt::format("{} of {} ms on average, from {} to {} ms: {}", counted(places.size(), "pause"),
                            milliseconds(mean), milliseconds(all.start), milliseconds(all.end), commonest(places, 2)),
       .cure = kCure};
+}
+
+std::optional<Finding> round_trip_of(const Facts& facts) {
+  std::vector<std::string> places;
+  for (const Gap& gap : facts.idle.gaps)
+    if (gap.parts[Cause::kRoundTrip] > 0) places.push_back(operators_around(facts, gap));
+  if (places.empty()) return {};
+  return Finding{.title = "data is copied to the host, computed with there, and copied back",
+                 .cost = facts.idle.parts[Cause::kRoundTrip],
+                 .where = fmt::format("{}: {}", counted(places.size(), "time"), commonest(places, 3)),
+                 .cure =
+                     "anynpu run --report names operators that the NPU has not and their lines: call another one; "
+                     "keep NumPy out of the step"};
 }
 
 }  // namespace npu::profile

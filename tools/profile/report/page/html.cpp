@@ -10,6 +10,7 @@
 #include "tools/profile/report/page/chip_section.h"
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/lane.h"
+#include "tools/profile/report/page/memory.h"
 #include "tools/profile/report/page/script.h"
 #include "tools/profile/report/page/text.h"
 
@@ -75,7 +76,7 @@ std::string device_of(const Facts& facts) {
   out += times_of(facts);
   append(out, "<h2>Operators of {}</h2>\n{}", escaped(facts.name), table_of("type", "unit", facts.types));
   append(out, "<h2>Calls of the host</h2>\n{}", table_of("call", "", facts.calls));
-  return out;
+  return out + memory_html(facts);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ void add_streams(std::vector<Lane>& lanes, const Facts& facts) {
   for (const TaskRecord& task : facts.tasks) {
     Lane& lane = streams[task.stream];
     if (lane.slices.empty())
-      lane.title =
-          fmt::format("NPU {} · {}", facts.device, task.stream == 0 ? "graphs" : fmt::format("stream {}", task.stream));
+      lane.title = fmt::format("NPU {} · {}", facts.device,
+                               task.stream == 0 ? "default stream" : fmt::format("stream {}", task.stream));
     lane.slices.push_back(slice(task.start, task.end, name_of(*facts.trace, task)));
   }
   for (auto& [stream, lane] : streams) lanes.push_back(std::move(lane));

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <ranges>
 
+#include "tools/profile/report/page/memory.h"
+
 namespace npu::profile {
 namespace {
 
@@ -22,6 +24,7 @@ class Page {
   void time(std::string_view what, int64_t time, double share) {
     line("  {:<52} {:>12} ms {:>8}", what, milliseconds(time), percent(share));
   }
+  void append(std::string_view text) { text_ += text; }
   std::string text() && { return std::move(text_); }
 
  private:
@@ -61,6 +64,15 @@ void add_times(Page& page, const Facts& facts) {
       page.time(fmt::format("  {}", words_of(cause)), facts.idle.parts[cause], facts.share(facts.idle.parts[cause]));
 }
 
+void add_steps(Page& page, const Facts& facts) {
+  if (facts.steps.empty()) return;
+  const auto time = [](const Step& step) { return step.end - step.forward; };
+  std::vector<Step> steps = facts.steps;
+  std::ranges::sort(steps, {}, time);
+  page.line("\nSTEPS: {}, {} ms (median), {} ms the longest (step {})", steps.size(),
+            milliseconds(time(steps[steps.size() / 2])), milliseconds(time(steps.back())), steps.back().number);
+}
+
 int64_t sum_of(const Rows& rows) {
   int64_t sum = 0;
   for (const Row& row : rows) sum += row.total.time;
@@ -95,10 +107,12 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
   if (all.size() > 1) add_ranks(page, all);
   for (const Facts& facts : all) {
     add_times(page, facts);
+    add_steps(page, facts);
     add_rows(page, "FAMILIES", facts.units, facts.units.size());
     add_rows(page, "OPERATORS", facts.types, kOperators);
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());
     add_rows(page, "CALLS OF THE HOST", facts.calls, kCalls);
+    page.append(memory_text(facts));
   }
   return std::move(page).text();
 }
