@@ -126,18 +126,20 @@ std::optional<ProfilingOptions> from_environment(int device) {
   return {};
 }
 
-/// Of this process. A variable that cannot be read costs the recording, not the program.
 std::optional<ProfilingOptions> asked_for(int device) {
   Request& asked = request();
   const std::lock_guard lock(asked.mutex);
-  if (!asked.options && !std::exchange(asked.asked_environment, true)) {
-    try {
-      asked.options = from_environment(device);
-    } catch (const std::exception& e) {
-      tell_once(fmt::format("nothing is recorded: {}", e.what()));
-    }
-  }
+  if (!asked.options && !std::exchange(asked.asked_environment, true)) asked.options = from_environment(device);
   return asked.options;
+}
+
+/// What is asked for beside the program; where that cannot be, it costs the records, not the program.
+void profile_as_asked(int device) noexcept {
+  try {
+    if (const std::optional<ProfilingOptions> options = asked_for(device)) profile_by(*options, device);
+  } catch (const std::exception& e) {
+    tell_once(fmt::format("nothing is recorded: {}", e.what()));
+  }
 }
 
 }  // namespace
@@ -179,7 +181,7 @@ void profile_device(int device) {
   static std::atomic<uint64_t> seen{0};  // devices; there are 64 at most
   const uint64_t bit = uint64_t{1} << (device & 63);
   if ((seen.fetch_or(bit, std::memory_order_relaxed) & bit) != 0) return;
-  if (const std::optional<ProfilingOptions> options = asked_for(device)) return profile_by(*options, device);
+  profile_as_asked(device);
   if (later_devices_join.load(std::memory_order_relaxed)) join_collection(device);
 }
 

@@ -125,11 +125,15 @@ def test_the_environment_records_a_program(tmp_path, monkeypatch):
     assert {"MatMulV2", "Gelu"} <= {one["OP Type"] for one in rows(summary.parent, summary.name)}
 
 
-def test_options_that_cannot_be_read_cost_the_records_and_nothing_else(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [("output=/tmp", "PROFILING_OPTIONS is no JSON object"), ('{"output": "/proc/none"}', "'/proc/none' is no folder")],
+)
+def test_what_cannot_be_recorded_costs_the_records_and_nothing_else(options, reason, tmp_path, monkeypatch):
     monkeypatch.setenv("PROFILING_MODE", "true")
-    monkeypatch.setenv("PROFILING_OPTIONS", "output=/tmp")
+    monkeypatch.setenv("PROFILING_OPTIONS", options)
     told = run(OF_ITSELF, log=tmp_path / "log").stderr
-    assert told.count("nothing is recorded: PROFILING_OPTIONS is no JSON object") == 1, told
+    assert told.count(f"nothing is recorded: {reason}") == 1, told
 
 
 def rows(folder, name):

@@ -14,7 +14,8 @@ extern "C" {
 
 /** Begins a collection for `deviceId`, which ends with the process; devices used later join. `options` null: those of
  * aclInit's file or, with PROFILING_MODE=true, of PROFILING_OPTIONS; nothing happens without either, nor while a
- * collection runs. 100006 for what is no JSON object, 100000 for a value that cannot be. */
+ * collection runs, and what cannot be is told once. 100006 for what is no JSON object, 100000 for a value that cannot
+ * be. */
 aclError anynpu_profile_start(const char* options, int32_t deviceId);
 /** Ends it, or the collection that aclprofStart began, after what is queued now. 100037 when nothing is open. */
 aclError anynpu_profile_stop(void);
