@@ -22,7 +22,7 @@ class Roofline {
   void multiply(const Work& work) {
     if (work.cube <= 0) return;
     const auto rate = cube_rate(chip_, work.cube_type);
-    rate ? set(Bound::kCube, work.cube, *rate) : miss("cube rate of " + std::string(work.cube_type));
+    rate ? set(Bound::kCube, work.cube, *rate) : miss("cube rate of " + work.cube_type);
   }
   void count(const Work& work) {
     if (work.vector <= 0) return;

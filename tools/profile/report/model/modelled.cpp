@@ -74,7 +74,6 @@ void add(Line& line, const TaskRecord& task, const Estimated& one) {
   ++line.count;
   line.measured += task.end - task.start;
   line.cube += one.work.cube, line.vector += one.work.vector, line.bytes += one.work.bytes;
-  line.cube_type = one.work.cube_type;
   line.cells.resize(one.of_chips.size());
   for (size_t i = 0; i < one.of_chips.size(); ++i) add(line.cells[i], one.of_chips[i]);
 }

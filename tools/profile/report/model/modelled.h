@@ -24,7 +24,6 @@ struct Line {
   int64_t measured = 0;  ///< nanoseconds, here
   double cube = 0, vector = 0, bytes = 0;
   std::vector<Cell> cells;  ///< of each chip
-  std::string_view cube_type = {};
 };
 
 struct Modelled {

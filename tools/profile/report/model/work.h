@@ -15,7 +15,7 @@ using Tensors = std::vector<Listed>;
 struct Work {
   device::trace::Unit unit = device::trace::Unit::kVector;
   double cube = 0;             ///< operations of products, a multiply-add counted as two
-  std::string_view cube_type;  ///< of what is multiplied
+  std::string cube_type = {};  ///< of what is multiplied
   double vector = 0;           ///< operations on one element
   double vector_width = 4;     ///< bytes of such an element
   double bytes = 0;            ///< read and written
