@@ -88,8 +88,10 @@ class Debt {
       last_ = wait.end;
     }
   }
-  void pay(Parts& parts) {
+  void pay(Parts& parts, Interval gap) {
     for (const Cause cause : {Cause::kStart, Cause::kQueue, Cause::kCopy, Cause::kGraph, Cause::kPause}) {
+      // While the host waits, all that it will wait for is queued.
+      if (cause == Cause::kStart && length(inside(waits_, gap)) == gap.end - gap.start) continue;
       const int64_t paid = std::min(time_, parts[cause]);
       parts[cause] -= paid, parts[Cause::kWait] += paid;
       time_ -= paid;
@@ -139,7 +141,7 @@ Idle idle_of(const Trace& trace, const Host& host, const std::vector<TaskRecord>
     if (before != nullptr && task.start > busy.end) {
       debt.add(busy);
       Gap gap = splitter.split({busy.end, task.start}, *before, task);
-      debt.pay(gap.parts);
+      debt.pay(gap.parts, gap.when);
       add(idle, gap);
     }
     if (before == nullptr || task.start > busy.end) busy.start = task.start;

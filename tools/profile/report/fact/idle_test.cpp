@@ -59,6 +59,17 @@ TEST(Idle, AWaitIsToBlameForAsMuchAsItTook) {
   EXPECT_EQ(us(idle, Cause::kQueue) + us(idle, Cause::kStart), 45 + 90 - 65);
 }
 
+TEST(Idle, WhatIsQueuedIsNotDueToTheWait) {
+  Recorded run;
+  run.call("aclrtSynchronizeStream", 10, 1000);
+  run.task("Mm", 0, 100);
+  run.task("Mm", 130, 200, 5);
+  run.task("Mm", 240, 300, 6);
+  const Idle idle = idle_of(run);
+  EXPECT_EQ(us(idle, Cause::kStart), 30 + 40);
+  EXPECT_EQ(us(idle, Cause::kWait), 0);
+}
+
 TEST(Idle, AWaitLongAgoIsNotToBlame) {
   Recorded run;
   run.task("Mm", 0, 5000);
