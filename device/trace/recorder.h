@@ -48,7 +48,8 @@ void begin(const MarkRecord& record);
 Launch launch_here();
 uint32_t thread_number();
 
-/// In place of the number of what runs in the thread that asked for it: it is no task of the stream that it comes after.
+/// In place of the number of what runs in the thread that asked for it: it is no task of the stream that it comes
+/// after.
 inline constexpr uint64_t kNoNumber = 4294967295;
 
 /// A task that runs in this thread. Written down when it has ended, unless somebody else did: who knows the operator.
