@@ -4,6 +4,8 @@
 import functools
 import json
 import re
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -44,6 +46,27 @@ def test_a_refused_communicator_tells_why_in_the_exception(tmp_path):
     script.write_text(REFUSED, encoding="utf-8")
     for text in torch_ranks.ranks(2, script, HCCL_ALGO="level0:tree"):
         assert "EI0001: HCCL_ALGO is 'level0:tree': 'level0:tree' names no algorithm" in text.split("REFUSED ")[1]
+
+
+WRITTEN_FOR_CUDA = """
+import os, torch, torch.distributed as dist
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+x = torch.full((2,), float(dist.get_rank()), device="cuda")
+dist.broadcast(x, 1)
+print("BROADCAST", x.device.type, x.tolist(), flush=True)
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.promise("a script for CUDA broadcasts between NPUs by anynpu launch, as it is")
+def test_a_script_for_cuda_broadcasts(tmp_path):
+    script = tmp_path / "broadcast.py"
+    script.write_text(WRITTEN_FOR_CUDA, encoding="utf-8")
+    command = [sys.executable, "-m", "anynpu", "launch", "-n", "2", "--log-dir", str(tmp_path / "logs"), str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    shown = done.stdout + done.stderr  # rank 0's, which had another value
+    assert done.returncode == 0 and "BROADCAST npu [1.0, 1.0]" in shown, shown
 
 
 @pytest.fixture(scope="module")
