@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <string_view>
 #include <utility>
 
+#include "device/trace/clock.h"
 #include "device/trace/recorder.h"
 #include "device/trace/text.h"
 
@@ -18,12 +18,6 @@ namespace trace = device::trace;
 using trace::Level;
 using trace::Move;
 using trace::Unit;
-
-int64_t people_time() {
-  timespec time{};
-  clock_gettime(CLOCK_REALTIME, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 uint32_t process() {
   static const auto number = static_cast<uint32_t>(getpid());
@@ -93,7 +87,8 @@ void Activities::enable(msptiActivityKind kind, bool enabled) {
   const bool any = std::ranges::any_of(enabled_, [](const auto& one) { return one.load(); });
   if (any == (lease_ != nullptr)) return;
   if (any) {
-    offset_ = people_time() - trace::now();
+    const trace::Moment now = trace::both_clocks();
+    offset_ = now.people - now.monotonic;
     lease_ = std::make_unique<TaskLease>(false);
   }
   trace::listen(any ? this : nullptr);

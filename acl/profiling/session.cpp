@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "device/process/soc.h"
 #include "device/queue/progress.h"
+#include "device/trace/clock.h"
 #include "device/trace/recorder.h"
 
 namespace npu::acl {
@@ -44,10 +45,6 @@ Profiling& profiling() {
   return instance;
 }
 
-int64_t microseconds(Time time) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
-}
-
 /// PROF_000001_20261126071601123_QWJEHRKA: the letters keep apart what begins in the same millisecond.
 std::string folder_name(int number, Time time) {
   std::random_device random;
@@ -68,8 +65,9 @@ void write(const fs::path& path, const std::string& text) {
 }
 
 /// When it began, by the clock of people and by that of the records: the first is what timelines show.
-std::string moment(const char* name, Time time, int64_t monotonic) {
-  return fmt::format(R"({{"collectionTime{}":"{}","clockMonotonicRaw":"{}"}})", name, microseconds(time), monotonic);
+std::string moment(const char* name, const trace::Moment& now) {
+  return fmt::format(R"({{"collectionTime{}":"{}","clockMonotonicRaw":"{}"}})", name, now.people / 1000,
+                     now.monotonic - now.people % 1000);
 }
 
 /// What the tools ask before they read anything.
@@ -100,8 +98,8 @@ void make_device(const fs::path& folder, int device) {
 }
 
 fs::path make_folder(const Profiling& state, const CollectionRequest& request) {
-  const Time time = std::chrono::system_clock::now();
-  const int64_t monotonic = trace::now();
+  const trace::Moment begin = trace::both_clocks();
+  const Time time{std::chrono::duration_cast<Time::duration>(std::chrono::nanoseconds(begin.people))};
   const fs::path folder = state.folder / folder_name(state.collections + 1, time);
   try {
     fs::create_directories(folder / "host/data");
@@ -112,7 +110,7 @@ fs::path make_folder(const Profiling& state, const CollectionRequest& request) {
   }
   write(folder / "host/info.json", info(request.devices));
   if (!request.options.empty()) write(folder / "host/sample.json", request.options);
-  write_everywhere(folder, request.devices, "start_info", moment("Begin", time, monotonic));
+  write_everywhere(folder, request.devices, "start_info", moment("Begin", begin));
   return folder;
 }
 
@@ -121,8 +119,7 @@ void end_collection(Profiling& state) {
   device::Fence::now().wait(kWaitMs);  // what was queued belongs to it
   state.recorder.reset();
   trace::stop();
-  write_everywhere(state.collection, state.devices, "end_info",
-                   moment("End", std::chrono::system_clock::now(), trace::now()));
+  write_everywhere(state.collection, state.devices, "end_info", moment("End", trace::both_clocks()));
 }
 
 }  // namespace

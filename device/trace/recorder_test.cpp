@@ -21,6 +21,7 @@
 
 #include "device/context/context.h"
 #include "device/queue/stream.h"
+#include "device/trace/clock.h"
 #include "device/trace/text.h"
 
 namespace npu::device::trace {
@@ -108,6 +109,19 @@ TEST_F(Recorder, NumbersTexts) {
   EXPECT_EQ(texts[before], "before");  // a recording has those of the ones before it
   EXPECT_EQ(texts[first], "first");
   EXPECT_EQ(texts[second], "second");
+}
+
+TEST_F(Recorder, BothClocksAreReadAtOnce) {
+  std::vector<int64_t> shifts;
+  for (int i = 0; i < 200; ++i) {
+    const int64_t before = now();
+    const Moment read = both_clocks();
+    EXPECT_LE(before, read.monotonic);
+    EXPECT_LE(read.monotonic, now());
+    shifts.push_back(read.people - read.monotonic);
+  }
+  const auto [least, most] = std::ranges::minmax(shifts);
+  EXPECT_LT(most - least, 1'000'000) << "they drift by less, unless the clock of people is set meanwhile";
 }
 
 TEST_F(Recorder, WhoListensHearsWithoutAnyFile) {

@@ -49,6 +49,7 @@ def needed(file):
         "anynpu/lib64/",
         "anynpu/library/",
         "anynpu/__init__",
+        "anynpu/after_import",
         "anynpu/preload",
         "anynpu-preload",
     )
