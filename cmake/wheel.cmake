@@ -72,7 +72,9 @@ file(WRITE ${CMAKE_BINARY_DIR}/toolkit/runtime/ascend_toolkit_install.info "pack
 foreach(script set_env.sh bin/setenv.bash ascend-toolkit/set_env.sh nnae/set_env.sh tfplugin/set_env.sh)
   configure_file(cmake/set_env.sh ${CMAKE_BINARY_DIR}/toolkit/${script} COPYONLY)
 endforeach()
-install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel USE_SOURCE_PERMISSIONS)
+# Profilers look for their libraries in the toolkit; an installed one has a folder of this name.
+file(CREATE_LINK ../lib ${CMAKE_BINARY_DIR}/toolkit/lib64 SYMBOLIC)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel USE_SOURCE_PERMISSIONS PATTERN lib64 EXCLUDE)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/introspection/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp
                             PROPERTIES COMPILE_DEFINITIONS ANYNPU_VERSION="${PROJECT_VERSION}")
