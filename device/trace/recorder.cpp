@@ -10,6 +10,8 @@
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "device/trace/piece.h"
@@ -95,8 +97,14 @@ struct Cursor {
 
 constexpr size_t kDevices = 64;
 
-/// A thread keeps a piece for each kind, and for each device it works on.
+struct TextHash : std::hash<std::string_view> {
+  using is_transparent = void;
+};
+
+/// A thread keeps a piece for each kind, and for each device it works on; and the numbers of texts it has met.
 struct Cursors {
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> numbers;
+
   std::array<Cursor, kDevices> tasks;
   Cursor calls, marks, memory;
 
@@ -191,12 +199,17 @@ void listen(Listener* who) {
 Owners& owners_here() { return owners; }
 
 uint32_t number_of(std::string_view text) {
+  if (text.empty()) return 0;
+  Cursors* const here = cursors_here();
+  if (here != nullptr)
+    if (const auto known = here->numbers.find(text); known != here->numbers.end()) return known->second;
   Text known;
   with_files([&](Recording* files) {
     known = number_of_text(text);
     if (known.is_new && files != nullptr) files->texts().add(text);  // in the order of the numbers
     return true;
   });
+  if (here != nullptr) here->numbers.emplace(text, known.number);
   return known.number;
 }
 
