@@ -145,7 +145,7 @@ void profile_as_asked(int device) noexcept {
 }  // namespace
 
 ProfilingOptions parse_profiling_options(std::string_view text, const std::string& origin) {
-  const Json options = Json::parse(strict_json(std::string(text)), nullptr, false);
+  const Json options = Json::parse(strict_json(text), nullptr, false);
   if (options.is_discarded() || !options.is_object())
     fail(Code::kParseFile, "{} is no JSON object, such as {{\"output\": \"/tmp/profile\"}}: '{}'", origin, text);
   return Reader(options, origin).read();

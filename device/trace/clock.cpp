@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/trace/clock.h"
 
-#include <ctime>
-
 namespace npu::device::trace {
-namespace {
-
-int64_t read(clockid_t clock) {
+int64_t read_clock(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
-
-}  // namespace
 
 Moment both_clocks() {
   constexpr int kTries = 100;
@@ -20,8 +14,8 @@ Moment both_clocks() {
   Moment best;
   int64_t least = INT64_MAX;
   for (int i = 0; i < kTries && least > kNear; ++i) {
-    const int64_t before = read(CLOCK_MONOTONIC_RAW), people = read(CLOCK_REALTIME);
-    const int64_t took = read(CLOCK_MONOTONIC_RAW) - before;
+    const int64_t before = read_clock(CLOCK_MONOTONIC_RAW), people = read_clock(CLOCK_REALTIME);
+    const int64_t took = read_clock(CLOCK_MONOTONIC_RAW) - before;
     if (took < least) least = took, best = {before + took / 2, people};
   }
   return best;

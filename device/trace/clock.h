@@ -3,8 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 namespace npu::device::trace {
+
+/// Nanoseconds.
+int64_t read_clock(clockid_t clock);
 
 /// One moment by both, in nanoseconds: CLOCK_MONOTONIC_RAW, and since 1970.
 struct Moment {

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "device/trace/clock.h"
 #include "device/trace/piece.h"
 #include "device/trace/recording.h"
 #include "device/trace/text.h"
@@ -30,11 +30,11 @@ namespace {
 constinit std::atomic<uint32_t> running{0};  // the number of the recording that runs, from 1; 0: none
 constinit std::atomic<Listener*> listener{nullptr};
 constinit std::atomic<uint32_t> last_call{0};
+constinit std::atomic<bool> writes_calls{false}, writes_marks{false};  // of the recording that runs
 
 struct State {
   std::mutex mutex;
   std::unique_ptr<Recording> recording;
-  Wanted wanted;
   std::function<void(const std::string&)> fail;
   uint32_t last = 0;
 };
@@ -49,7 +49,7 @@ State& state() {
 void tell_threads() {
   const bool listens = listener.load() != nullptr;
   detail::on = listens || running != 0;
-  detail::calls = listens || (running != 0 && state().wanted.calls);
+  detail::calls = listens || (running != 0 && writes_calls);
 }
 
 void end() {
@@ -166,17 +166,13 @@ constinit thread_local Owners owners{};
 
 }  // namespace
 
-int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
+int64_t now() { return read_clock(CLOCK_MONOTONIC_RAW); }
 
 void start(const std::string& folder, Wanted wanted, std::function<void(const std::string&)> fail) {
   watch_forks();
   const std::lock_guard lock(state().mutex);
   state().recording = std::make_unique<Recording>(folder);
-  state().wanted = wanted;
+  writes_calls = wanted.calls, writes_marks = wanted.marks;
   state().fail = std::move(fail);
   running = ++state().last;
   tell_threads();
@@ -219,12 +215,12 @@ void add(const TaskRecord& record) {
 }
 
 void add(const CallRecord& record) {
-  if (state().wanted.calls) write(record);
+  if (writes_calls.load(std::memory_order_relaxed)) write(record);
   tell(record);
 }
 
 void add(const MarkRecord& record) {
-  if (state().wanted.marks) write(record);
+  if (writes_marks.load(std::memory_order_relaxed)) write(record);
   tell(record);
 }
 

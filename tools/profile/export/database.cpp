@@ -18,8 +18,6 @@ namespace {
 
 using device::trace::Level;
 
-constexpr int64_t kNobody = 4294967295;  // of models and contexts, where there is none
-
 /// What ENUM_API_TYPE names.
 enum ApiType : int { kAcl = 20000, kNode = 10000 };
 /// The rows of the vendor's overlap analysis.

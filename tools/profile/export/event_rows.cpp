@@ -11,8 +11,6 @@ namespace {
 using device::trace::Mark;
 using Rows = Database::Rows;
 
-constexpr int64_t kNobody = 4294967295;
-
 /// What ENUM_MSTX_EVENT_TYPE names.
 enum EventType : int { kMarker, kPushPop, kStartEnd, kMarkerEx };
 

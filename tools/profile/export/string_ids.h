@@ -15,6 +15,9 @@
 
 namespace npu::profile {
 
+/// In columns of models and contexts, where there is none.
+inline constexpr int64_t kNobody = 4294967295;
+
 class StringIds {
  public:
   int64_t of(std::string_view text);
