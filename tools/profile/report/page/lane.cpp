@@ -12,7 +12,7 @@
 namespace npu::profile {
 namespace {
 
-Slice slice(int64_t start, int64_t end, std::string name) {
+DrawnSlice slice(int64_t start, int64_t end, std::string name) {
   return {.start = start, .end = end, .name = std::move(name), .busy = end - start, .longest = end - start};
 }
 
@@ -47,16 +47,16 @@ void add_idle(std::vector<Lane>& lanes, const Facts& facts) {
   if (!lane.slices.empty()) lanes.push_back(std::move(lane));
 }
 
-void take_in(Slice& into, const Slice& next) {
+void take_in(DrawnSlice& into, const DrawnSlice& next) {
   into.end = std::max(into.end, next.end);
   into.count += next.count, into.busy += next.busy;
   if (next.longest > into.longest) into.longest = next.longest, into.name = next.name;
 }
 
 /// Slices shorter than `resolution`, and less than it apart, as one.
-std::vector<Slice> coarser(const std::vector<Slice>& slices, int64_t resolution) {
-  std::vector<Slice> out;
-  for (const Slice& one : slices) {
+std::vector<DrawnSlice> coarser(const std::vector<DrawnSlice>& slices, int64_t resolution) {
+  std::vector<DrawnSlice> out;
+  for (const DrawnSlice& one : slices) {
     const bool is_short = one.end - one.start < resolution;
     if (!out.empty() && is_short && out.back().longest < resolution && one.start - out.back().end < resolution)
       take_in(out.back(), one);
@@ -95,7 +95,7 @@ nlohmann::json json_of(const std::vector<Lane>& lanes) {
   nlohmann::json names = nlohmann::json::array(), shown = nlohmann::json::array();
   for (const Lane& lane : lanes) {
     nlohmann::json slices = nlohmann::json::array();
-    for (const Slice& one : lane.slices) {
+    for (const DrawnSlice& one : lane.slices) {
       const auto [name, is_new] = numbers.emplace(one.name, numbers.size());
       if (is_new) names.push_back(one.name);
       for (const int64_t value : {one.start - begin, one.end - one.start, static_cast<int64_t>(name->second),

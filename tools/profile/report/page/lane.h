@@ -8,7 +8,7 @@
 
 namespace npu::profile {
 
-struct Slice {
+struct DrawnSlice {
   int64_t start = 0, end = 0;
   std::string name;  ///< of several: of the longest of them
   uint64_t count = 1;
@@ -18,7 +18,7 @@ struct Slice {
 
 struct Lane {
   std::string title;
-  std::vector<Slice> slices;  ///< in order
+  std::vector<DrawnSlice> slices;  ///< in order
 };
 
 inline constexpr size_t kMostSlices = 20'000;

@@ -41,8 +41,8 @@ TEST(Lane, ManySlicesBecomeFewAndNoneIsLost) {
   EXPECT_LE(slices, 200u);
   uint64_t count = 0;
   int64_t busy = 0;
-  const Slice* product = nullptr;
-  for (const Slice& one : found.back().slices) {
+  const DrawnSlice* product = nullptr;
+  for (const DrawnSlice& one : found.back().slices) {
     count += one.count, busy += one.busy;
     if (one.name == "Mm") product = &one;
   }
