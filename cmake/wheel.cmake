@@ -77,4 +77,5 @@ file(CREATE_LINK ../lib ${CMAKE_BINARY_DIR}/toolkit/lib64 SYMBOLIC)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel USE_SOURCE_PERMISSIONS PATTERN lib64 EXCLUDE)
 install(FILES tools/anynpu/anynpu-preload.pth DESTINATION . COMPONENT wheel)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/acl/introspection/registry.cpp ${CMAKE_SOURCE_DIR}/comm/rendezvous/registrar.cpp
+                            ${CMAKE_SOURCE_DIR}/ops/tuning/bank.cpp
                             PROPERTIES COMPILE_DEFINITIONS ANYNPU_VERSION="${PROJECT_VERSION}")

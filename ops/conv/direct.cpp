@@ -76,7 +76,8 @@ class DirectImages final : public ConvKernel {
   // the cache holds. Where that gives too few parts, each computes a slice of the channels.
   void plan_parts() {
     const ConvShape& s = shape_;
-    const int64_t wanted = std::clamp<int64_t>(s.work() / kPartWork, 1, kParts);
+    const int64_t parts = conv_parts("direct", ConvPass::kForward, s, dtype_, kParts);
+    const int64_t wanted = std::clamp<int64_t>(s.work() / kPartWork, 1, parts);
     const int64_t image = s.in[kY] * line_ * cube::word_of(dtype_);
     if (s.out[kX] <= cube::kMostRows / 2) images_ = std::min(s.n, divide_up(cube::kMostRows, s.out[kX]));
     const int64_t groups = divide_up(s.n, images_);
@@ -236,7 +237,8 @@ class DirectWeights final : public ConvKernel {
     made->taps_ = ConvShape::product(s.kernel);
     made->panels_ = divide_up(s.c, cube::kPanel);
     made->plan_versions();
-    const int64_t few = std::min(divide_up(kParts / 2, made->panels_), divide_up(s.o, 4));
+    const int64_t parts = conv_parts("direct", ConvPass::kBackwardWeights, s, dtype, kParts / 2);
+    const int64_t few = std::min(divide_up(parts, made->panels_), divide_up(s.o, 4));
     made->cuts_ = std::max(divide_up(s.o, cube::kMostRows), few);
     made->tall_ = divide_up(s.o, made->cuts_);
     made->cuts_ = divide_up(s.o, made->tall_);

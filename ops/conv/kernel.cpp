@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/conv/kernel.h"
 
+#include <array>
+#include <iterator>
+
 #include "base/thread_pool.h"
 #include "ops/cube/channels_last.h"
 #include "ops/scratch.h"
+#include "ops/tuning/parts.h"
 #include "ops/vector/conversion/convert.h"
 #include "ops/vector/elementwise/transpose.h"
 
@@ -136,14 +140,81 @@ void from_dense(const void* from, DType dtype, const Tensor& weight) {
   });
 }
 
-std::unique_ptr<ConvKernel> make_conv(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& tensors) {
-  // Products come first: they read images where they lie.
-  for (ConvMaker* make : {make_pointwise_conv, make_disjoint_conv, make_patches_conv, make_direct_conv,
-                          make_depthwise_conv, make_tiled_conv}) {
-    if (auto kernel = make(pass, shape, tensors)) return kernel;
+namespace {
+
+struct Way {
+  std::string_view name;
+  ConvMaker* make;        ///< refuses also where it is not the fastest
+  ConvMaker* make_asked;  ///< refuses where it cannot
+};
+// In order of speed. Products come first: they read images where they lie. The last one takes every geometry and dtype,
+// so no convolution whose arguments are in order is refused.
+constexpr std::array<Way, 7> kWays{{{"pointwise", make_pointwise_conv, make_pointwise_conv},
+                                    {"disjoint", make_disjoint_conv, make_disjoint_conv},
+                                    {"patches", make_patches_conv, make_patches_kernel},
+                                    {"direct", make_direct_conv, make_direct_kernel},
+                                    {"depthwise", make_depthwise_conv, make_depthwise_conv},
+                                    {"tiled", make_tiled_conv, make_tiled_conv},
+                                    {"unfolded", make_unfolded_conv, make_unfolded_conv}}};
+constexpr auto kNames = [] {
+  std::array<std::string_view, kWays.size()> names;
+  for (size_t i = 0; i < kWays.size(); ++i) names[i] = kWays[i].name;
+  return names;
+}();
+const tuning::Point kPoint("conv_way", "How a pass of a convolution is computed, and in which layout.", kNames);
+
+const tuning::Point kPartsPoint("conv_parts", "Into how many parts a pass of a convolution is cut at most.",
+                                tuning::kPartNames);
+
+std::string_view layout_name(const Tensor& images) {
+  return cube::is_channels_last(images) ? "last" : images.contiguous() ? "first" : "strided";
+}
+
+std::string_view layout_name(const std::optional<cube::WeightLayout>& weight) {
+  if (!weight) return "strided";
+  switch (weight->order) {
+    case cube::WeightOrder::kRows: return "rows";
+    case cube::WeightOrder::kInputsLast: return "inputs_last";
+    default: return "outputs_last";
   }
-  // Takes every geometry and dtype, so no convolution whose arguments are in order is refused.
-  return make_unfolded_conv(pass, shape, tensors);
+}
+
+std::string key_of(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& t) {
+  return fmt::format("{} src={} {} weight={} {} dst={} {}{}", conv_key(pass, shape), name_of(t.src.dtype),
+                     layout_name(t.src), name_of(t.weight.dtype), layout_name(weight_layout(t.weight)),
+                     name_of(t.dst.dtype), layout_name(t.dst), t.bias.defined() ? " bias" : "");
+}
+
+}  // namespace
+
+std::string conv_key(cube::ConvPass pass, const cube::ConvShape& s) {
+  constexpr std::array<std::string_view, 3> kPasses{"forward", "backward_data", "backward_weights"};
+  const auto sizes = [&](const cube::Spatial& all) {
+    return fmt::format("{}", fmt::join(all.end() - s.rank, all.end(), "x"));
+  };
+  return fmt::format("{} n={} c={} o={} groups={} in={} out={} kernel={} stride={} dilation={} pad={}",
+                     kPasses[static_cast<size_t>(pass)], s.n, s.c, s.o, s.groups, sizes(s.in), sizes(s.out),
+                     sizes(s.kernel), sizes(s.stride), sizes(s.dilation), sizes(s.pad));
+}
+
+int64_t conv_parts(std::string_view kernel, cube::ConvPass pass, const cube::ConvShape& shape, DType dtype,
+                   int64_t usual) {
+  return tuning::parts_for(kPartsPoint, usual,
+                           [&] { return fmt::format("{} {} {}", kernel, conv_key(pass, shape), name_of(dtype)); });
+}
+
+std::unique_ptr<ConvKernel> make_conv(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& tensors) {
+  const tuning::Question question(kPoint, [&] { return key_of(pass, shape, tensors); });
+  std::unique_ptr<ConvKernel> kernel;
+  const auto made = [&](size_t way, ConvMaker* make) {
+    kernel = make(pass, shape, tensors);
+    if (kernel != nullptr) question.took(way);
+    return kernel != nullptr;
+  };
+  if (const auto asked = question.answer(); asked && made(*asked, kWays[*asked].make_asked)) return kernel;
+  for (size_t way = 0; way < kWays.size() && !made(way, kWays[way].make); ++way) {
+  }
+  return kernel;
 }
 
 }  // namespace npu::ops

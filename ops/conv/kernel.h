@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/tensor.h"
 #include "ops/cube/conv_shape.h"
@@ -33,13 +35,20 @@ using ConvMaker = std::unique_ptr<ConvKernel>(cube::ConvPass pass, const cube::C
 
 ConvMaker make_pointwise_conv;  ///< kernel 1, stride 1: a product of matrices
 ConvMaker make_patches_conv;    ///< a product with TensorFlow's filter as it lies: few pixels, or few channels
+ConvMaker make_patches_kernel;  ///< the same for any number of them
 ConvMaker make_disjoint_conv;   ///< patches that share no pixel, as pixels of many channels
 ConvMaker make_direct_conv;     ///< the house's kernels, where they win
 ConvMaker make_direct_kernel;   ///< the same wherever they can be had
 ConvMaker make_depthwise_conv;  ///< gradients of depthwise convolutions, most of which oneDNN has no kernels for
 ConvMaker make_tiled_conv;      ///< oneDNN's kernels on fixed tiles
 ConvMaker make_unfolded_conv;   ///< patches laid out as a matrix; any geometry, also float64
-ConvMaker make_conv;            ///< the first of them that applies
+ConvMaker make_conv;            ///< the first of them that applies, or the one that tuning found
+
+/// A pass and its geometry, as banks of tuned choices name it.
+std::string conv_key(cube::ConvPass pass, const cube::ConvShape& shape);
+/// Into how many parts a kernel of this name cuts a pass at most: `usual`, or what tuning found.
+int64_t conv_parts(std::string_view kernel, cube::ConvPass pass, const cube::ConvShape& shape, DType dtype,
+                   int64_t usual);
 
 /// What a pass computes in: float64 if any tensor is, else float32.
 DType conv_slot(const ConvTensors& tensors);

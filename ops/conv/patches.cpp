@@ -194,17 +194,21 @@ bool is_float(const Tensor& t) { return !t.defined() || t.dtype == DType::kFloat
 
 }  // namespace
 
-std::unique_ptr<ConvKernel> make_patches_conv(ConvPass pass, const ConvShape& s, const ConvTensors& t) {
+std::unique_ptr<ConvKernel> make_patches_kernel(ConvPass pass, const ConvShape& s, const ConvTensors& t) {
   const auto layout = weight_layout(t.weight);
   const bool floats = is_float(t.src) && is_float(t.weight) && is_float(t.bias) && is_float(t.dst);
   // Work of 0 is left to the last way, which writes the zeros that empty sums are.
   if (!floats || s.groups != 1 || s.work() == 0 || !layout || layout->order != cube::WeightOrder::kOutputsLast)
     return nullptr;
   if (!cube::is_channels_last(t.src) || !cube::is_channels_last(t.dst)) return nullptr;
+  return std::make_unique<Patches>(pass, s);
+}
+
+std::unique_ptr<ConvKernel> make_patches_conv(ConvPass pass, const ConvShape& s, const ConvTensors& t) {
   // Patches of fewer channels are copied in pieces too short.
   const bool few_channels = s.c >= 8 && std::min(s.c, s.o) < kFewChannels && s.work() <= kSmallWork;
   if (!Patches::large_filter(s) && !few_channels) return nullptr;
-  return std::make_unique<Patches>(pass, s);
+  return make_patches_kernel(pass, s, t);
 }
 
 }  // namespace npu::ops

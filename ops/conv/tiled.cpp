@@ -119,9 +119,10 @@ class Images final : public ConvKernel {
     auto made = std::make_unique<Images>();
     const bool bias = tensors.bias.defined();
     made->pass_ = pass, made->shape_ = s, made->dtype_ = dtype, made->origin_ = WeightOrigin(tensors.weight, dtype);
+    const int64_t most = conv_parts("tiled", pass, s, dtype, kParts);
     // A part should fit the second-level cache, but has one image at least.
     const int64_t elements = s.c * s.in_pixels() + s.o * s.out_pixels();
-    const int64_t parts = std::clamp<int64_t>(s.work() / kPartWork, 1, kParts);
+    const int64_t parts = std::clamp<int64_t>(s.work() / kPartWork, 1, most);
     const int64_t images =
         std::min(divide_up(s.n, std::min(parts, s.n)), std::max<int64_t>(1, kPartElements / elements));
     const int64_t rows = s.out[first_axis(s)];
@@ -223,9 +224,9 @@ class Channels final : public ConvKernel {
     auto made = std::make_unique<Channels>();
     made->forward_ = pass == ConvPass::kForward;
     made->shape_ = s, made->dtype_ = dtype, made->origin_ = WeightOrigin(tensors.weight, dtype);
-    const int64_t channels = made->forward_ ? s.o : s.c;
+    const int64_t channels = made->forward_ ? s.o : s.c, most = conv_parts("channels", pass, s, dtype, kParts);
     // Halved again only while a slice keeps whole blocks of channels: kernels pad a torn one.
-    while (made->slices_ < kParts && channels % (made->slices_ * 2 * kBlock) == 0) made->slices_ *= 2;
+    while (made->slices_ < most && channels % (made->slices_ * 2 * kBlock) == 0) made->slices_ *= 2;
     if (made->slices_ == 1) return nullptr;
     ConvShape part = s;
     (made->forward_ ? part.o : part.c) = made->width_ = channels / made->slices_;
@@ -284,7 +285,8 @@ class Weights final : public ConvKernel {
     auto made = std::make_unique<Weights>();
     made->shape_ = s, made->dtype_ = dtype, made->origin_ = WeightOrigin(weight, DType::kFloat);
     // Adding up a part costs about as much as a thousand pixels of work, so parts over images hold at least that.
-    const int64_t wanted = std::clamp<int64_t>(s.work() / kPartWork, 1, kParts);
+    const int64_t parts = conv_parts("weights", ConvPass::kBackwardWeights, s, dtype, kParts);
+    const int64_t wanted = std::clamp<int64_t>(s.work() / kPartWork, 1, parts);
     const int64_t most = std::clamp<int64_t>(s.n * s.out_pixels() / 1024, 1, std::min(wanted, s.n));
     made->images_ = divide_up(s.n, most);
     // Groups of one size, so that one kernel serves them all.

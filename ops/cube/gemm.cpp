@@ -179,7 +179,7 @@ Tiling counted(Tiling t, int64_t m, int64_t n, int64_t k) {
 
 }  // namespace
 
-Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
+Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items, int64_t parts) {
   Tiling t;
   t.rows = m, t.cols = n, t.depth = k;
   const int64_t work = m * n * k;
@@ -188,9 +188,7 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
     t.rows = even_part(m, 256, 16);
     t.cols = even_part(n, 384, 48);
     // More tiles for the threads, but none so small that the engine starves: a deep product is sliced along k below.
-    // Sixteen is fixed, not the number of threads: the cut decides bits where k is sliced, and which kernel computes a
-    // tile.
-    while (divide_up(m, t.rows) * divide_up(n, t.cols) < 16 && t.rows * t.cols * k > 16 * kPartWork) {
+    while (divide_up(m, t.rows) * divide_up(n, t.cols) < parts && t.rows * t.cols * k > 16 * kPartWork) {
       if (t.cols > t.rows && t.cols >= 192)
         t.cols = round_up(divide_up(t.cols, 2), 48);
       else if (t.rows >= 128)
@@ -211,17 +209,16 @@ Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items) {
 
 // Many flat tiles: with A in the first-level cache and B in panels, a tile of 28 rows is computed as fast as one of
 // 100, and all threads end together.
-Tiling plan_panels(int64_t m, int64_t n, int64_t k, int64_t items) {
+Tiling plan_panels(int64_t m, int64_t n, int64_t k, int64_t items, int64_t parts) {
   constexpr int64_t kHalfPart = kPartWork / 2;  // multiply-adds that pay for another part
-  constexpr int64_t kParts = 16;                // a constant: where k is cut into slices shows in the bits
   constexpr int64_t kLeastHeight = 28, kMostHeight = 96, kLeastColumns = 128, kMostColumns = 1024;
   Tiling t;
   t.rows = m, t.cols = n, t.depth = k;
-  const int64_t work = m * n * k, wanted = std::clamp<int64_t>(work / kHalfPart, 1, kParts);
+  const int64_t work = m * n * k, wanted = std::clamp<int64_t>(work / kHalfPart, 1, parts);
   if (work > kPartWork || (items == 1 && wanted > 1)) {
     int64_t bands = std::min(wanted, std::max<int64_t>(1, m / kLeastHeight));
     const int64_t groups = std::min(divide_up(wanted, bands), std::max<int64_t>(1, n / kLeastColumns));
-    if (bands == kParts) bands *= divide_up(m, kParts * kMostHeight);
+    if (bands == parts) bands *= divide_up(m, parts * kMostHeight);
     t.rows = divide_up(m, bands);
     t.cols = std::min(round_up(divide_up(n, groups), kPanel), kMostColumns);
     if (t.cols >= n) t.cols = n;

@@ -18,7 +18,11 @@ void gemm_serial(const GemmArgs<T>& args);
 template <class T>
 void gemm(const GemmArgs<T>& args);
 
-/// How each of `items` products is cut into parts. A function of the four numbers only.
+/// Into how many parts products are cut at most. Not the number of threads: the cut decides bits where k is sliced, and
+/// which kernel computes a tile.
+inline constexpr int64_t kProductParts = 16;
+
+/// How each of `items` products is cut into parts. A function of the numbers given only.
 struct Tiling {
   int64_t rows = 0;  ///< of a tile of C
   int64_t cols = 0;
@@ -28,9 +32,9 @@ struct Tiling {
   int64_t slices = 0;
   int64_t tiles() const { return row_tiles * col_tiles; }
 };
-Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items = 1);
+Tiling plan_tiles(int64_t m, int64_t n, int64_t k, int64_t items = 1, int64_t parts = kProductParts);
 /// The same for the kernels of panel_product.h; tiles begin at a multiple of kPanel columns.
-Tiling plan_panels(int64_t m, int64_t n, int64_t k, int64_t items);
+Tiling plan_panels(int64_t m, int64_t n, int64_t k, int64_t items, int64_t parts = kProductParts);
 
 /// Part `index` of a Tiling: C[row, row + rows) x [col, col + cols), k in [begin, begin + depth).
 struct Tile {

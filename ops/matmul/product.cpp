@@ -13,6 +13,7 @@
 #include "ops/cube/choices.h"
 #include "ops/cube/panel_product.h"
 #include "ops/scratch.h"
+#include "ops/tuning/parts.h"
 #include "ops/vector/conversion/convert.h"
 
 namespace npu::ops {
@@ -25,6 +26,12 @@ constexpr int64_t kPartElements = int64_t{1} << 15;
 constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
 // Of float32, below this not even the question pays which way is the faster one.
 constexpr int64_t kPanelWork = int64_t{1} << 19;
+
+enum ProductWay : size_t { kOwn, kLibrary };
+constexpr std::array<std::string_view, 2> kProductWays{"own", "library"};
+const tuning::Point kWayPoint("product_way", "Which kernels multiply matrices: the house's, or oneDNN's.",
+                              kProductWays);
+const tuning::Point kPartsPoint("product_parts", "Into how many parts a product is cut at most.", tuning::kPartNames);
 
 // Ordered: a result goes into a dtype of the same category or a higher one.
 int category(DType dtype) { return is_complex(dtype) ? 2 : is_floating(dtype) ? 1 : 0; }
@@ -171,18 +178,19 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   if (out_.row == 1 && out_.col != 1 && n_ > 1) swap_operands();
   lay_out(out_, m_, n_, slot_);
   out_.packed |= out_.transposed;
-  tiling_ = cube::plan_tiles(m_, n_, k_, items());
   load_ = slot_;
   panels_ = bands_ = false;
   // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
   const bool native = a.dtype == b.dtype && cube::computes_natively(a.dtype);
-  if (slot_ == DType::kFloat && m_ * n_ * k_ >= (native ? kNativeWork : kPanelWork)) {
+  const bool large = slot_ == DType::kFloat && m_ * n_ * k_ >= (native ? kNativeWork : kPanelWork);
+  if (large) {
     if (native) load_ = a.dtype;
     plan_native();
   }
   // plan_native takes load_ back where it finds no kernel, so operands are laid out after it.
   lay_out(a_, m_, k_, load_);
   lay_out(b_, k_, n_, load_);
+  if (!large) tiling_ = cube::plan_tiles(m_, n_, k_, items(), parts(a_, b_));
 }
 
 int64_t Product::cost() const {
@@ -377,16 +385,39 @@ size_t kernel_index(const cube::Tiling& t, const cube::Tile& tile) {
 }
 }  // namespace
 
+std::string Product::key(const Side& a, const Side& b) const {
+  const auto layout = [](const Side& side) { return side.packed ? "packed" : side.transposed ? "columns" : "rows"; };
+  return fmt::format("items={} m={} n={} k={} {} a={} {} b={} {}", items(), m_, n_, k_, name_of(load_),
+                     name_of(a.dtype), layout(a), name_of(b.dtype), layout(b));
+}
+
+bool Product::takes_panels(const Side& a, const Side& b) const {
+  if (!cube::has_panels(load_)) return false;
+  const tuning::Question question(kWayPoint, [&] { return key(a, b); });
+  const bool usual = cube::takes_own({cube::Work::kProduct, load_, b.transposed, k_ * n_, m_});
+  const size_t way = question.answer().value_or(usual ? kOwn : kLibrary);
+  question.took(way);
+  return way == kOwn;
+}
+
+// Small ones are not cut, and not asked about.
+int64_t Product::parts(const Side& a, const Side& b) const {
+  if (m_ * n_ * k_ < 4 * kPartWork) return cube::kProductParts;
+  return tuning::parts_for(kPartsPoint, cube::kProductParts,
+                           [&] { return fmt::format("{} {}", panels_ ? "own" : "tiles", key(a, b)); });
+}
+
 // Compiles what the tiles need. Without a fast kernel for every tile, the product is widened.
 void Product::plan_native() {
   Side a = a_, b = b_;
   lay_out(a, m_, k_, load_);
   lay_out(b, k_, n_, load_);
-  if (cube::has_panels(load_) && cube::takes_own({cube::Work::kProduct, load_, b.transposed, k_ * n_, m_})) {
-    tiling_ = cube::plan_panels(m_, n_, k_, items());
+  if (takes_panels(a, b)) {
     panels_ = true;
+    tiling_ = cube::plan_panels(m_, n_, k_, items(), parts(a, b));
     return;
   }
+  tiling_ = cube::plan_tiles(m_, n_, k_, items(), parts(a, b));
   if (load_ == slot_) return;
   for (int64_t tile = 0; tile < tiling_.tiles(); ++tile) {
     for (int64_t slice = 0; slice < tiling_.slices; ++slice) {

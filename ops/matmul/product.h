@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 
 #include "base/scalar.h"
 #include "base/tensor.h"
@@ -72,6 +73,9 @@ class Product {
   template <class T>
   void run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const;
   void plan_native();
+  bool takes_panels(const Side& a, const Side& b) const;
+  int64_t parts(const Side& a, const Side& b) const;
+  std::string key(const Side& a, const Side& b) const;
   void plan_bands(const Side& a, const Side& b);
   template <class E>
   void compute_native(const Memory& memory) const;

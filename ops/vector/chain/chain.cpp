@@ -10,6 +10,7 @@
 
 #include "base/thread_pool.h"
 #include "ops/scratch.h"
+#include "ops/tuning/parts.h"
 #include "ops/vector/conversion/stored.h"
 
 namespace npu::ops {
@@ -18,11 +19,25 @@ namespace {
 constexpr int64_t kWorkingSet = 24 << 10;  // bytes of a tile's registers: they stay in the first-level cache
 constexpr int64_t kTile = 1024;            // elements, at most
 constexpr int64_t kLeastTile = 256;        // below it calls of kernels cost more than misses
-constexpr int64_t kGrain = 1 << 15;        // elements times steps of a parallel part: some twenty microseconds
-constexpr int64_t kLongRow = 256;          // elements; shorter rows are put together in a buffer
-constexpr int64_t kStagger = 128;          // bytes between buffers, so that they do not meet in one set of the cache
+constexpr int64_t kMillion = 1 << 20;      // elements times steps, of which …
+constexpr int64_t kParts = 32;             // … so many parts are made: some twenty microseconds each
+constexpr int64_t kGrain = kMillion / kParts;
+constexpr int64_t kLongRow = 256;  // elements; shorter rows are put together in a buffer
+constexpr int64_t kStagger = 128;  // bytes between buffers, so that they do not meet in one set of the cache
 // As in chain_program.cpp, which refuses more.
 constexpr size_t kMostRegisters = 512;
+
+const tuning::Point kTilePoint("chain_tile", "Elements that go through all steps of a chain before the next ones.",
+                               tuning::kSizeNames);
+const tuning::Point kPartsPoint("chain_parts", "Into how many parts a chain over a million elements and steps is cut.",
+                                tuning::kPartNames);
+
+std::string key_of(const ChainGroup& source, const Dims& shape) {
+  std::string out = fmt::format("{} of", shape);
+  for (const DType input : source.inputs) out += fmt::format(" {}", name_of(input));
+  for (const ChainStep& step : source.steps) out += fmt::format(" {}>{}", step.op, name_of(step.result));
+  return out;
+}
 
 // Parts begin at multiples of 64 elements, so that threads share no cache line of an aligned output.
 int64_t rounded(int64_t count) { return (count + 63) / 64 * 64; }
@@ -72,7 +87,7 @@ void Chain::bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs
             inputs.size(), outputs.size());
     for (; in < next_in; ++in) g.inputs.push_back({inputs[in]});
     for (; out < next_out; ++out) g.outputs.push_back({outputs[out]});
-    bind(g);
+    bind(g, program_->source_[i]);
     for (int64_t begin = 0; begin < g.count; begin += g.grain)
       parts_.push_back({i, begin, std::min(g.count, begin + g.grain)});
   }
@@ -82,7 +97,7 @@ void Chain::bind(std::span<const Tensor> inputs, std::span<const Tensor> outputs
   for (Group& g : groups_) meet(g);
 }
 
-void Chain::bind(Group& g) {
+void Chain::bind(Group& g, const ChainGroup& source) {
   const ChainProgram::Group& p = *g.program;
   require(!g.outputs.empty(), "a group of a chain has no output");
   const Dims shape = g.outputs.front().tensor.shape;
@@ -117,6 +132,11 @@ void Chain::bind(Group& g) {
   const auto steps = std::max<int64_t>(1, static_cast<int64_t>(p.steps.size()));
   g.tile = std::clamp(kWorkingSet / std::max(1, p.buffers) / p.widest / 64 * 64, kLeastTile, kTile);
   g.grain = std::max(kTile, rounded(kGrain / steps));
+  if (g.count > g.grain) {  // smaller ones are done before it would matter
+    g.tile = tuning::size_for(kTilePoint, g.tile, [&] { return key_of(source, shape); });
+    const int64_t parts = tuning::parts_for(kPartsPoint, kParts, [&] { return key_of(source, shape); });
+    g.grain = std::max({kTile, g.tile, rounded(kMillion / parts / steps)});
+  }
   // Even parts, so that two or four threads end together.
   const int64_t parts = (g.count + g.grain - 1) / g.grain, even = parts > 2 ? (parts + 3) / 4 * 4 : parts;
   if (parts > 1) g.grain = rounded((g.count + even - 1) / even);

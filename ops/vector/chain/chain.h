@@ -129,7 +129,7 @@ class Chain {
   };
   class Registers;
 
-  void bind(Group& g);
+  void bind(Group& g, const ChainGroup& source);
   void meet(Group& g);
   static void run_range(const Group& g, Registers& registers, int64_t begin, int64_t end);
   std::shared_ptr<const ChainProgram> program_;
