@@ -30,7 +30,7 @@ constexpr int64_t kLargestFolded = 1 << 16;
 Planner::Planner(const Function& function, Surroundings& surroundings, std::span<const ArgumentTraits> arguments)
     : builder_(function, surroundings, arguments) {
   builder_.lower_parts = [this](const Node& node) { lower_parts(node); };
-  if (device::saturates(surroundings.device())) unfuse(-1);  // what each node computes is brought into range
+  if (device::saturates(surroundings.device())) unfuse({});  // what each node computes is brought into range
 }
 
 void Planner::add_argument(const Argument& argument, const ArgumentTraits& traits, size_t index) {
@@ -49,9 +49,20 @@ void Planner::add_argument(const Argument& argument, const ArgumentTraits& trait
   builder_.values[{argument.node, 0}] = std::move(planned);
 }
 
-void Planner::unfuse(NodeId only) {
+/// These nodes give way to their parts, or all where none is named; then planning begins again.
+void Planner::unfuse(const std::vector<NodeId>& only) {
   unfused_ = std::make_unique<Function>(unfused(*builder_.function, only));
   builder_.function = unfused_.get();
+  builder_.plan = {}, builder_.values.clear();
+  builder_.ended = false;
+  apart_.clear();
+}
+
+/// Another plan is made at the end where the parts are faster: then it is known of all nodes.
+void Planner::ask_for_parts(const Node& node) {
+  std::vector<Planned> inputs;
+  for (const Edge& edge : node.inputs) inputs.push_back(builder_.values.at(edge));
+  if (builder_.surroundings.prefers_parts(node, inputs)) apart_.push_back(builder_.current);
 }
 
 /// A fused node that cannot be lowered whole, for its shapes or because they do not fit, gives way to its parts, and
@@ -59,12 +70,12 @@ void Planner::unfuse(NodeId only) {
 Plan Planner::make() {
   while (true) {
     try {
-      return make_once();
+      Plan plan = make_once();
+      if (apart_.empty()) return plan;
+      unfuse(apart_);
     } catch (const Unfused& fused) {
       builder_.surroundings.unfused(builder_.function->name, (*builder_.function)[builder_.current], fused.reason);
-      unfuse(builder_.current);
-      builder_.plan = {}, builder_.values.clear();
-      builder_.ended = false;
+      unfuse({builder_.current});
     }
   }
 }
@@ -99,6 +110,7 @@ bool Planner::lower(NodeId id) {
     builder_.plan.slots.resize(first_slot);
   };
   try {
+    if (node.parts) ask_for_parts(node);
     lower_by_meaning(node);
     fold(id, first_step, first_slot);
     show_to_observers(node, first_step);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "graph/ir/function.h"
 #include "graph/plan/builder.h"
@@ -24,7 +25,8 @@ class Planner {
  private:
   void add_argument(const Argument& argument, const ArgumentTraits& traits, size_t index);
   Plan make_once();
-  void unfuse(NodeId only);
+  void unfuse(const std::vector<NodeId>& only);
+  void ask_for_parts(const Node& node);
   /// False when the plan must end before this node.
   bool lower(NodeId id);
   void lower_by_meaning(const Node& node);
@@ -39,6 +41,7 @@ class Planner {
 
   PlanBuilder builder_;
   std::unique_ptr<Function> unfused_;  ///< what is planned, once a fused node had to give way to its parts
+  std::vector<NodeId> apart_;          ///< fused nodes whose parts are to be planned in their place
 };
 
 }  // namespace npu::graph

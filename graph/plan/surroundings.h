@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ class Surroundings {
                                            const std::function<std::shared_ptr<NodeState>()>& make) = 0;
   /// Hears of a fused node that could not be lowered whole: its parts run one by one.
   virtual void unfused(const std::string& function, const Node& node, const std::string& reason) = 0;
+  /// Whether the parts of a fused node were measured to be faster than the node on inputs like these.
+  virtual bool prefers_parts(const Node& /*node*/, std::span<const Planned> /*inputs*/) { return false; }
 };
 
 }  // namespace npu::graph

@@ -5,6 +5,7 @@
 #include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
 #include "graph/run/executable.h"
+#include "graph/run/fusion_choice.h"
 #include "graph/run/saturation.h"
 #include "graph/run/switched_off.h"
 
@@ -92,6 +93,10 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   auto made = std::make_shared<Executable>(std::move(function), *this, role);
   compiled_.emplace(std::string(name), made);
   return made;
+}
+
+bool Library::prefers_parts(const Node& node, std::span<const Planned> inputs) {
+  return parts_are_faster(node, inputs, *this);
 }
 
 std::function<void(Frame&)> Library::on_host(HostStep step) {

@@ -50,6 +50,7 @@ class Library : public Environment {
   int device() const override { return device_; }
   const HostNode& host() const override { return host_; }
   Listener& listener() override { return listeners_; }
+  bool prefers_parts(const Node& node, std::span<const Planned> inputs) override;
 
  private:
   const int device_;

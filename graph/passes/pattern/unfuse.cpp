@@ -11,12 +11,12 @@ class Unfuser {
  public:
   explicit Unfuser(const Function& f) : f_(f), out_(f.name, *f.dialect) {}
 
-  Function run(NodeId only) {
+  Function run(const std::vector<NodeId>& only) {
     for (const Argument& argument : f_.arguments)
       edges_[{argument.node, 0}] = {out_.add_argument(argument.name, argument.value), 0};
     for (const NodeId id : f_.order()) {
       if (f_[id].kind == Kind::kArgument) continue;
-      if (f_[id].parts && (only < 0 || only == id))
+      if (f_[id].parts && (only.empty() || std::ranges::find(only, id) != only.end()))
         put_parts(id);
       else
         put(id);
@@ -83,11 +83,11 @@ class Unfuser {
 
 }  // namespace
 
-Function unfused(const Function& f, NodeId only) {
+Function unfused(const Function& f, const std::vector<NodeId>& only) {
   Function out = Unfuser(f).run(only);
   // Parts may be fused nodes themselves.
   const auto is_fused = [](const Node& node) { return node.parts != nullptr; };
-  while (only < 0 && std::any_of(out.nodes.begin(), out.nodes.end(), is_fused)) out = Unfuser(out).run(only);
+  while (only.empty() && std::any_of(out.nodes.begin(), out.nodes.end(), is_fused)) out = Unfuser(out).run(only);
   return out;
 }
 
