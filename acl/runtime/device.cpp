@@ -5,6 +5,7 @@
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
 #include "acl/profiling/option.h"
+#include "acl/tuning/asked.h"
 #include "device/context/context.h"
 #include "device/process/soc.h"
 
@@ -15,6 +16,7 @@ aclError aclrtSetDevice(int32_t deviceId) {
   return call("aclrtSetDevice", [&] {
     device::set_device(deviceId);
     profile_device(deviceId);
+    tune_as_asked();
   });
 }
 aclError aclrtResetDevice(int32_t deviceId) {

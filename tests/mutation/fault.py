@@ -17,6 +17,7 @@ LEAST = {
     "log": 2,
     "stream": 3,
     "profile": 2,
+    "tuning": 6,
 }  # of each area
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "logs": "show what processes logged, or export the log files (also as msnpureport)",
     "compare": "name the first operator of a run that computes something else than a golden one's",
     "profile": "run a script and say what makes it slow, what that costs and what helps",
+    "tune": "run a script and keep which of the ways to compute it are the fastest (as AOE)",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
@@ -30,6 +31,7 @@ EXAMPLES = """examples:
   anynpu run --report step.py        what became of its functions (TensorFlow), what ran on the host (PyTorch)
   anynpu launch -n 4 train.py        four ranks, as torchrun would start them
   anynpu profile train.py            where the time goes, and what makes it slow
+  anynpu tune train.py               measure kernels on this machine; later runs use what won
   anynpu migrate project/            a copy for the NPU; --diff only shows what would change
   anynpu doctor                      first thing to try when something does not work
 """

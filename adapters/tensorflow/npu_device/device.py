@@ -25,6 +25,7 @@ from npu_device.setting import (
     overflow,
     precision,
     profiling,
+    tuning,
     wait_limit,
 )
 from npu_device.setting.options import global_options
@@ -202,6 +203,7 @@ def _start(device_id):
     try:
         handle = NpuDeviceHandle(device_id)
         profiling.start(global_options(), device_id)
+        tuning.start(global_options())
     except Exception as error:
         library.log(f"Failed open npu device {device_id} : {error}", library.ERROR)
         raise

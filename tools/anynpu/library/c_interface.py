@@ -11,6 +11,7 @@
 #   acl/include/anynpu/nonfinite.h
 #   acl/include/anynpu/digest.h
 #   acl/include/anynpu/task.h
+#   acl/include/anynpu/tuning.h
 # ruff: noqa
 # fmt: off
 
@@ -220,6 +221,11 @@ class Task(C.Structure):
 
 
 FUNCTIONS = {
+    "anynpu_bank_differences": (C.c_int, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_bank_file": (C.c_int, C.c_int32, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_bank_merge": (C.c_int, C.c_char_p, C.c_char_p, C.POINTER(C.c_size_t),),
+    "anynpu_bank_read": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_bank_verify": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_digest_start": (C.c_int, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_choice": (None, C.CFUNCTYPE(None, C.POINTER(Choice), C.c_void_p), C.c_void_p,),
@@ -231,6 +237,7 @@ FUNCTIONS = {
     "anynpu_each_precision_effect": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.POINTER(PrecisionEffect), C.c_void_p), C.c_void_p,),
     "anynpu_each_setting": (None, C.CFUNCTYPE(None, C.POINTER(Setting), C.c_void_p), C.c_void_p,),
     "anynpu_each_table_rank": (C.c_int32, C.c_char_p, C.CFUNCTYPE(None, C.POINTER(TableRank), C.c_void_p), C.c_void_p,),
+    "anynpu_each_tuned": (None, C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_unfinished": (None, C.CFUNCTYPE(None, C.POINTER(Unfinished), C.c_void_p), C.c_void_p,),
     "anynpu_each_usage": (None, C.CFUNCTYPE(None, C.POINTER(Usage), C.c_void_p), C.c_void_p,),
     "anynpu_recent_reason": (C.c_char_p,),

@@ -132,6 +132,52 @@ def watch_tasks(tell, every):
     call(visit, None, every)
 
 
+def _texts(function, *arguments):
+    """All texts that a function shows. ValueError with its reason where it refuses."""
+    found, call = [], getattr(library(), function)
+    if call(*arguments, call.argtypes[-2](lambda text, _: found.append(text.decode())), None):
+        raise ValueError(library().anynpu_recent_reason().decode())
+    return found
+
+
+def tuned():
+    """The choices that tuning makes."""
+    found = []
+    visit = library().anynpu_each_tuned.argtypes[0](
+        lambda name, purpose, ways, _: found.append(
+            SimpleNamespace(name=name.decode(), purpose=purpose.decode(), ways=ways.decode())
+        )
+    )
+    library().anynpu_each_tuned(visit, None)
+    return found
+
+
+def bank_file(job):
+    return _texts("anynpu_bank_file", job)[0]
+
+
+def bank_entries(file):
+    """Entries of a bank, as JSON."""
+    return _texts("anynpu_bank_read", os.fsencode(file))
+
+
+def bank_findings(file):
+    """What keeps a bank's entries from being used here."""
+    return _texts("anynpu_bank_verify", os.fsencode(file))
+
+
+def bank_differences(left, right):
+    return _texts("anynpu_bank_differences", os.fsencode(left), os.fsencode(right))
+
+
+def bank_merge(into, source):
+    """How many entries came in. ValueError with the reason where they do not fit."""
+    changed = C.c_size_t()
+    if library().anynpu_bank_merge(os.fsencode(into), os.fsencode(source), C.byref(changed)):
+        raise ValueError(library().anynpu_recent_reason().decode())
+    return changed.value
+
+
 def save_task(task, folder, told):
     """Raises OSError with the reason."""
     if running().anynpu_save_task(C.byref(task), str(folder).encode(), told.encode()):

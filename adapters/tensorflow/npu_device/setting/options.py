@@ -42,7 +42,6 @@ def old(use, default=None, allowed=()):
 
 
 FLAG = (0, 1)
-NO_TUNING = "kernels of a software NPU have nothing to tune"
 NO_KERNELS = "no kernel is compiled, so there are no files of it"
 NO_LIMIT = "a step may take as long as it takes"
 ONE_NPU = "a function runs on one NPU"
@@ -93,9 +92,9 @@ DECLARED = {
     },
     "profiling_config": {"enable_profiling": acts(False), "profiling_options": acts()},
     "aoe_config": {
-        "aoe_mode": idle(NO_TUNING, None, ("1", "2", "4")),
-        "work_path": idle(NO_TUNING, "./"),
-        "aoe_config_file": idle(NO_TUNING),
+        "aoe_mode": acts(None, ("1", "2", "4")),
+        "work_path": acts("./"),
+        "aoe_config_file": acts(),
     },
     "stream_max_parallel_num": anyway(),
     "ac_parallel_enable": idle("ANYNPU_THREADS sets the threads of the kernels", None, ("0", "1")),
