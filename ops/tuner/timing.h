@@ -23,7 +23,8 @@ struct Comparison {
   bool won() const;
 };
 
-/// Runs both, at least once each; stops early where the way is plainly the slower one.
+/// Runs both, at least once each; stops early where the way is plainly the slower one. A way that wins is compared once
+/// more with the roles exchanged, and what it won is the less of the two.
 Comparison compare(const std::function<void()>& usual, const std::function<void()>& way, const Effort& effort);
 
 /// For tests: time is what `microseconds` tells; null for the clock.
