@@ -29,8 +29,9 @@ struct Wanted {
   bool calls = true, marks = true;
 };
 
-/// Begins to write below `folder`, which exists. `fail` hears, once, why records could not
-/// be written (a full disk): that ends the recording, and nothing else. Ends what was running.
+/// Begins to write below `folder`, which exists, and ends what was running. Raises 100000 where no file can be made
+/// there. `fail` hears, once, why records could not be written later (a full disk): that ends the recording, and nothing
+/// else.
 void start(const std::string& folder, Wanted wanted, std::function<void(const std::string&)> fail);
 /// What threads are about to write is still written.
 void stop();

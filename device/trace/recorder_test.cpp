@@ -19,9 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
 #include "device/trace/clock.h"
+#include "device/trace/piece.h"
 #include "device/trace/text.h"
 
 namespace npu::device::trace {
@@ -111,6 +113,18 @@ TEST_F(Recorder, NumbersTexts) {
   EXPECT_EQ(texts[second], "second");
 }
 
+TEST_F(Recorder, AFolderThatTakesNoFilesIsRefused) {
+  fs::remove_all(folder / "host");
+  try {
+    begin();
+    FAIL() << "it began";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidParam);
+    EXPECT_NE(error.message().find(kTextFile), std::string::npos) << error.message();
+  }
+  EXPECT_FALSE(on());
+}
+
 TEST_F(Recorder, BothClocksAreReadAtOnce) {
   std::vector<int64_t> shifts;
   for (int i = 0; i < 200; ++i) {
@@ -191,7 +205,7 @@ TEST_F(Recorder, AForkWithoutRoomOnTheDiskSaysSo) {
   const pid_t child = fork();  // the limit is the process'
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{1 << 12, 1 << 12};
+    const rlimit limit{kPieceBytes / 2, kPieceBytes / 2};  // texts have room
     setrlimit(RLIMIT_FSIZE, &limit);
     begin();
     add(CallRecord{1, 2, 0, 0, Level::kRuntime, 0});
