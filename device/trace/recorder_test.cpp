@@ -113,6 +113,31 @@ TEST_F(Recorder, NumbersTexts) {
   EXPECT_EQ(texts[second], "second");
 }
 
+TEST_F(Recorder, NumbersTextsThatStayByTheirAddress) {
+  begin();
+  // More than a thread remembers the places of.
+  std::vector<std::string> all;
+  for (int i = 0; i < 600; ++i) all.push_back("c" + std::to_string(i));
+  std::vector<uint32_t> numbers;
+  for (const std::string& text : all) numbers.push_back(number_of_constant(text.c_str()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_STREQ(text_of(numbers[i]), all[i].c_str());
+    EXPECT_EQ(number_of_constant(all[i].c_str()), numbers[i]);
+    EXPECT_EQ(number_of(all[i]), numbers[i]);
+  }
+}
+
+TEST_F(Recorder, KeepsLabelsByAllOfTheirKey) {
+  const std::vector<uint64_t> key{1, 2, 3}, other{1, 2, 4}, shorter{1, 2};
+  EXPECT_EQ(known_labels(key), nullptr);
+  keep_labels(key, {Unit::kCube, 5, 6, 7, 8});
+  ASSERT_NE(known_labels(key), nullptr);
+  EXPECT_EQ(known_labels(key)->outputs, 8u);
+  EXPECT_EQ(known_labels(other), nullptr);
+  EXPECT_EQ(known_labels(shorter), nullptr);
+  std::thread([&] { EXPECT_EQ(known_labels(key), nullptr) << "they are of the thread"; }).join();
+}
+
 TEST_F(Recorder, AFolderThatTakesNoFilesIsRefused) {
   fs::remove_all(folder / "host");
   try {
