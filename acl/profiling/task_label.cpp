@@ -91,10 +91,10 @@ std::string_view type_of(std::string_view name, const ops::Operator* op, size_t 
   return rank > product->rank ? product->above : product->below;
 }
 
-void Shapes::add(const Tensor& tensor) {
+void Shapes::add(DType dtype, std::span<const uint64_t> shape) {
   const std::string_view between = formats_.empty() ? "" : ";";
-  const std::string_view type = name_of(tensor.dtype);
-  shapes_ += fmt::format("{}{}", between, fmt::join(tensor.shape, ","));
+  const std::string_view type = name_of(dtype);
+  shapes_ += fmt::format("{}{}", between, fmt::join(shape, ","));
   types_ += between;
   types_ += type == "bfloat16" ? "DT_BF16" : type == "float32" ? "FLOAT" : upper(type);
   formats_ += between;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "base/tensor.h"
+#include "base/dtype.h"
 #include "device/trace/record.h"
 #include "ops/operator.h"
 
@@ -21,7 +23,7 @@ std::string_view type_of(std::string_view name, const ops::Operator* op, size_t 
 /// "2,3;4|FLOAT;INT64|ND;ND", the columns of the tables.
 class Shapes {
  public:
-  void add(const Tensor& tensor);
+  void add(DType dtype, std::span<const uint64_t> shape);
   std::string text() const { return shapes_ + '|' + types_ + '|' + formats_; }
 
  private:

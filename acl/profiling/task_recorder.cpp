@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <span>
@@ -21,74 +20,42 @@ namespace trace = device::trace;
 using trace::Labels;
 using trace::TaskRecord;
 
-uint32_t number_of_shapes(const std::vector<ops::Seen>& all) {
-  Shapes shapes;
-  for (const ops::Seen& one : all) shapes.add(one.tensor);
-  return trace::number_of(shapes.text());
-}
-
-uint64_t bytes_of_all(const std::vector<ops::Seen>& all) {
-  uint64_t bytes = 0;
-  for (const ops::Seen& one : all) bytes += static_cast<uint64_t>(bytes_of(one.tensor));
-  return bytes;
-}
-
 /// The tensors of an operator that have memory, with the shapes that it told.
-template <class Visit>
-void each_tensor(const ops::RanOperator& ran, Visit&& visit) {
+ops::Reading reading_of(const ops::RanOperator& ran) {
+  ops::Reading reading;
   ops::for_each_tensor(ran.op, [&](const Tensor& tensor, const ops::Field& field) {
     if (!ops::has_memory(tensor)) return;
-    if (ran.shapes.empty() || !field.is_result()) return visit(tensor, field);
+    const ops::Reading::Use use{ops::reads(field), field.is_result()};
+    if (ran.shapes.empty() || !use.writes) return reading.add(tensor, use);
     Tensor told = tensor;
     ran.shapes.correct(told);
-    visit(told, field);
+    reading.add(told, use);
   });
+  return reading;
 }
 
-/// What the labels of an operator's record depend on, and what else its tensors tell.
-class Reading {
- public:
-  Reading(const ops::RanOperator& ran, bool shapes) : shapes_(shapes) {
-    key_.resize(3);
-    each_tensor(ran, [this](const Tensor& tensor, const ops::Field& field) { add(tensor, field); });
-    key_[0] = reinterpret_cast<uint64_t>(ran.call), key_[1] = reinterpret_cast<uint64_t>(ran.op.def);
-    key_[2] = rank_ << 1 | (shapes ? 1 : 0);
-  }
-  std::span<const uint64_t> key() const { return {key_.data(), key_.size()}; }
-  size_t rank() const { return rank_; }  ///< the highest of its inputs
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  void add(const Tensor& tensor, const ops::Field& field) {
-    const bool reads = ops::reads(field), writes = field.is_result();
-    bytes_ += static_cast<uint64_t>(bytes_of(tensor)) * ((reads ? 1 : 0) + (writes ? 1 : 0));
-    if (reads) rank_ = std::max(rank_, tensor.rank());
-    if (!shapes_) return;
-    key_.push_back(static_cast<uint64_t>(tensor.dtype) << 32 | tensor.rank() << 2 | (reads ? 2 : 0) | (writes ? 1 : 0));
-    for (const int64_t size : tensor.shape) key_.push_back(static_cast<uint64_t>(size));
-  }
-
-  const bool shapes_;
-  size_t rank_ = 0;
-  uint64_t bytes_ = 0;
-  fmt::basic_memory_buffer<uint64_t, 128> key_;  ///< in place, but for long lists of tensors
-};
-
-Labels labels_of(const ops::RanOperator& ran, size_t rank, bool shapes) {
-  const std::string_view call = ran.call, type = type_of(call, &ran.op, rank);
-  Labels labels;
-  labels.unit = unit_of(call, &ran.op);
-  labels.type = trace::number_of(type);
-  // As the vendor's tables name what an aclnn function runs.
-  labels.name = trace::number_of(type == call ? std::string(call) : fmt::format("{}_{}", call, type));
-  if (!shapes) return labels;
+void spell_shapes(const ops::Reading& reading, Labels& labels) {
   Shapes inputs, outputs;
-  each_tensor(ran, [&](const Tensor& tensor, const ops::Field& field) {
-    if (ops::reads(field)) inputs.add(tensor);
-    if (field.is_result()) outputs.add(tensor);
+  reading.each([&](DType dtype, std::span<const uint64_t> shape, ops::Reading::Use use) {
+    if (use.reads) inputs.add(dtype, shape);
+    if (use.writes) outputs.add(dtype, shape);
   });
   labels.inputs = trace::number_of(inputs.text()), labels.outputs = trace::number_of(outputs.text());
+}
+
+/// Those of `key`, by which this thread keeps them; `spell` fills them in where it has not met it.
+template <class Spell>
+Labels labels_of(std::span<const uint64_t> key, Spell&& spell) {
+  if (const Labels* known = trace::known_labels(key)) return *known;
+  Labels labels;
+  spell(labels);
+  trace::keep_labels(key, labels);
   return labels;
+}
+
+void tell_labels(TaskRecord& record, const Labels& labels) {
+  record.unit = labels.unit, record.type = labels.type, record.name = labels.name;
+  record.inputs = labels.inputs, record.outputs = labels.outputs;
 }
 
 /// Where it was queued, of the task that runs; whose operator is written down now.
@@ -102,6 +69,7 @@ void tell_launch(TaskRecord& record) {
 class Recorder final : public ops::TaskWriter {
  public:
   void write(const ops::RanOperator& ran) override;
+  void write(const ops::RanNode& ran) override;
   void write(const ops::Execution& execution, int64_t start) override;
   std::atomic<bool> shapes{false};
 };
@@ -114,32 +82,58 @@ void Recorder::write(const ops::RanOperator& ran) {
   record.start = ran.start, record.device = ran.device;
   if (const device::Stream* stream = device::Stream::running())
     record.stream = stream->id(), record.number = stream->running_number();
-  const Reading reading(ran, shapes.load(std::memory_order_relaxed));
+  ops::Reading reading = reading_of(ran);
   record.bytes = reading.bytes();
-  const Labels* known = trace::known_labels(reading.key());
-  const Labels labels = known != nullptr ? *known : labels_of(ran, reading.rank(), shapes);
-  if (known == nullptr) trace::keep_labels(reading.key(), labels);
-  record.unit = labels.unit, record.type = labels.type, record.name = labels.name;
-  record.inputs = labels.inputs, record.outputs = labels.outputs;
+  const bool with_shapes = shapes;
+  const auto call = reinterpret_cast<uint64_t>(ran.call), def = reinterpret_cast<uint64_t>(ran.op.def);
+  tell_labels(record, labels_of(reading.key(call, def, with_shapes), [&](Labels& labels) {
+                const std::string_view type = type_of(ran.call, &ran.op, reading.rank());
+                labels.unit = unit_of(ran.call, &ran.op), labels.type = trace::number_of(type);
+                // As the vendor's tables name what an aclnn function runs.
+                labels.name = trace::number_of(type == ran.call ? ran.call : fmt::format("{}_{}", ran.call, type));
+                if (with_shapes) spell_shapes(reading, labels);
+              }));
   tell_launch(record);
   trace::add(record);
 }
 
+void Recorder::write(const ops::RanNode& ran) {
+  TaskRecord record;
+  record.start = ran.start, record.end = trace::now();
+  if (!trace::on()) return;
+  record.number = ran.number, record.device = ran.device, record.step = static_cast<uint32_t>(ran.step);
+  record.bytes = ran.reading.bytes();
+  const bool with_shapes = shapes;
+  tell_labels(record, labels_of(ran.reading.key(trace::number_of(ran.type), 0, with_shapes), [&](Labels& labels) {
+                labels.unit = unit_of(ran.type, nullptr);
+                labels.type = trace::number_of(type_of(ran.type, nullptr, 0));
+                if (with_shapes) spell_shapes(ran.reading, labels);
+              }));
+  record.name = trace::number_of(ran.name), record.graph = trace::number_of(ran.graph);
+  if (ran.graph.empty()) tell_launch(record);
+  trace::add(record);
+}
+
 void Recorder::write(const ops::Execution& execution, int64_t start) {
+  ops::Reading reading;
+  for (const ops::Seen& one : execution.inputs) reading.add(one.tensor, {true, false});
+  const uint64_t given = reading.bytes();
+  for (const ops::Seen& one : execution.outputs) reading.add(one.tensor, {false, true});
+  if (!ops::is_collective(execution))
+    return write(ops::RanNode{execution.name.node, execution.name.type, execution.graph, execution.step,
+                              execution.device, execution.number, start, reading});
   TaskRecord record;
   record.start = start, record.end = trace::now();
   if (!trace::on()) return;
   record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
-  record.unit = unit_of(execution.name.type, nullptr);
-  const std::string_view type = type_of(execution.name.type, nullptr, 0);
-  record.type = trace::number_of(type), record.name = trace::number_of(execution.name.node);
-  const bool meets = record.unit == trace::Unit::kCollective;
-  record.bytes = bytes_of_all(execution.inputs) + (meets ? 0 : bytes_of_all(execution.outputs));
-  record.graph = trace::number_of(meets ? execution.meeting.group : execution.graph);
-  record.step = meets ? execution.meeting.number : static_cast<uint32_t>(execution.step);
-  record.waited = execution.meeting.waited_ns;
-  if (shapes || meets) record.inputs = number_of_shapes(execution.inputs);
-  if (shapes) record.outputs = number_of_shapes(execution.outputs);
+  Labels labels;
+  spell_shapes(reading, labels);
+  labels.unit = trace::Unit::kCollective;
+  labels.type = trace::number_of(execution.name.type), labels.name = trace::number_of(execution.name.node);
+  if (!shapes) labels.outputs = 0;
+  tell_labels(record, labels);
+  record.bytes = given, record.graph = trace::number_of(execution.meeting.group);
+  record.step = execution.meeting.number, record.waited = execution.meeting.waited_ns;
   if (execution.graph.empty() || execution.stream != 0) tell_launch(record);
   trace::add(record);
 }

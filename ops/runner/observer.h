@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "ops/operator.h"
 #include "ops/runner/overflow.h"
+#include "ops/runner/reading.h"
 #include "ops/vector/loop/told_shape.h"
 
 namespace npu::ops {
@@ -111,12 +112,23 @@ struct RanOperator {
   const ToldShapes& shapes;  ///< of outputs, where the data decide them
 };
 
+/// The same of a graph's node.
+struct RanNode {
+  std::string_view name, type, graph;
+  int64_t step;
+  int device;
+  uint64_t number;
+  int64_t start;
+  Reading& reading;
+};
+
 /// Must not throw, and may be called from several threads at once.
 class TaskWriter {
  public:
   virtual ~TaskWriter() = default;
   virtual void write(const RanOperator& ran) = 0;
-  /// Everything but operators of streams: a graph's node, a collective.
+  virtual void write(const RanNode& ran) = 0;
+  /// A collective; a graph's node where observers look on, too.
   virtual void write(const Execution& execution, int64_t start) = 0;
 };
 
@@ -134,6 +146,11 @@ extern std::atomic<TaskWriter*> writer;
 }  // namespace detail
 /// Whether anybody looks on.
 inline bool observed() { return detail::onlookers.load(std::memory_order_relaxed) != 0; }
+
+/// Who writes down while nobody else looks on; null otherwise.
+inline TaskWriter* only_writer() {
+  return detail::observers.load(std::memory_order_relaxed) == 0 ? detail::writer.load() : nullptr;
+}
 
 /// One task in the eyes of all observers, of the thread that makes it, and written down where it is no operator. Its
 /// maker calls finished() or failed(), at most one of them, with the same `execution`, which gets the overflows that

@@ -143,8 +143,9 @@ class Writer final : public TaskWriter {
     if (const Field* const field = ran.op.def->field("out"); field != nullptr) told = field->of<Tensor>(ran.op);
     ran.shapes.correct(told);
   }
+  void write(const RanNode& ran) override { nodes.emplace_back(ran.name); }
   void write(const Execution& execution, int64_t) override { executions.push_back(execution.name.node); }
-  std::vector<std::string> calls, executions;
+  std::vector<std::string> calls, nodes, executions;
   std::vector<int64_t> starts;
   Tensor told;  ///< the last output
 };
