@@ -77,7 +77,7 @@ class RecordedCall {
 void launch_turn(device::Stream& stream, const char* name, std::unique_ptr<ops::Operator> op) {
   ops::TakesTurns& turns = *ops::turns_of(*op);
   turns.queue(stream, name, [op = std::shared_ptr(std::move(op)), name, device = stream.device()] {
-    ops::run_on(device, *op, {describe, name});
+    ops::run_on(device, *op, {describe, name, name});
   });
 }
 
@@ -85,7 +85,7 @@ void launch_turn(device::Stream& stream, const char* name, std::unique_ptr<ops::
 
 void run_on_device(int device, const char* name, ops::Operator& op) {
   try {
-    ops::run_on(device, op, {describe, name});
+    ops::run_on(device, op, {describe, name, name});
   } catch (const Error& error) {
     if (failed_here != nullptr) *failed_here = true;
     // Clients know one code for work that failed in a stream, whatever went wrong.

@@ -3,170 +3,145 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cctype>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "acl/profiling/task_label.h"
+#include "device/queue/stream.h"
 #include "device/trace/recorder.h"
 
 namespace npu::acl {
 namespace {
 
 namespace trace = device::trace;
-using trace::Unit;
+using trace::Labels;
+using trace::TaskRecord;
 
-/// What the chip computes in its cube unit, or there and in its vector unit: by the operator's family, or, of a graph's
-/// node, which tells none, by what the name of its type contains.
-constexpr std::array<std::string_view, 2> kCubeFamilies{"matmul", "conv"};
-constexpr std::array<std::string_view, 6> kCubeTypes{"MatMul", "Product",       "Conv2D",
-                                                     "Conv3D", "DepthwiseConv", "Convolution"};
-constexpr std::array<std::string_view, 3> kMixedTypes{"Attention", "RNN", "GRU"};
-
-Unit unit_of(const ops::Execution& execution) {
-  const std::string_view type = execution.name.type;
-  const auto in_type = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
-  if (ops::is_collective(execution)) return Unit::kCollective;
-  if (std::ranges::any_of(kMixedTypes, in_type)) return Unit::kMixed;
-  const bool cube = execution.op != nullptr ? std::ranges::count(kCubeFamilies, execution.op->def->family) != 0
-                                            : std::ranges::any_of(kCubeTypes, in_type);
-  return cube ? Unit::kCube : Unit::kVector;
+/// The tensors of an operator that have memory, with the shapes that it told.
+ops::Reading reading_of(const ops::RanOperator& ran) {
+  ops::Reading reading;
+  ops::for_each_tensor(ran.op, [&](const Tensor& tensor, const ops::Field& field) {
+    if (!ops::has_memory(tensor)) return;
+    const ops::Reading::Use use{ops::reads(field), field.is_result()};
+    if (ran.shapes.empty() || !use.writes) return reading.add(tensor, use);
+    Tensor told = tensor;
+    ran.shapes.correct(told);
+    reading.add(told, use);
+  });
+  return reading;
 }
 
-/// "aclnnInplaceAdd" is the operator Add.
-std::string_view without_prefix(std::string_view name) {
-  for (const std::string_view prefix : {"aclnn", "Inplace"})
-    if (name.size() > prefix.size() && name.starts_with(prefix) &&
-        std::isupper(static_cast<unsigned char>(name[prefix.size()])))
-      name.remove_prefix(prefix.size());
-  return name;
+void spell_shapes(const ops::Reading& reading, Labels& labels) {
+  Shapes inputs, outputs;
+  reading.each([&](DType dtype, std::span<const uint64_t> shape, ops::Reading::Use use) {
+    if (use.reads) inputs.add(dtype, shape);
+    if (use.writes) outputs.add(dtype, shape);
+  });
+  labels.inputs = trace::number_of(inputs.text()), labels.outputs = trace::number_of(outputs.text());
 }
 
-/// What the vendor's tables, and those who read them, call the products and convolutions of aclnn functions, where a
-/// tensor has more dimensions than `rank` and where it has not.
-struct Product {
-  std::string_view op;
-  size_t rank;
-  std::string_view above, below;
-};
-constexpr std::array kProducts{Product{"addmm", 9, "", "MatMulV2"},
-                               Product{"mm", 9, "", "MatMulV2"},
-                               Product{"mv", 9, "", "MatMulV2"},
-                               Product{"addmv", 9, "", "MatMulV2"},
-                               Product{"matmul", 2, "BatchMatMulV2", "MatMulV2"},
-                               Product{"batch_matmul", 9, "", "BatchMatMulV2"},
-                               Product{"baddbmm", 9, "", "BatchMatMulV2"},
-                               Product{"convolution", 4, "Conv3D", "Conv2D"},
-                               Product{"depthwise_convolution", 9, "", "DepthwiseConv2D"}};
-
-/// What the vendor's tables call a node that a pass has made of several; what they know nothing like keeps its own
-/// name.
-std::string_view type_of_fused(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKnown{
-      {{"_FusedProduct", "MatMulV2"},
-       {"_FusedKeptProducts", "MatMulV2"},
-       {"_FusedItemProduct", "BatchMatMulV2"},
-       {"_FusedAttention", "FlashAttentionScore"},
-       {"_FusedAttentionGrad", "FlashAttentionScoreGrad"},
-       {"_FusedLayerNorm", "LayerNorm"},
-       {"_FusedLayerNormGrad", "LayerNormGrad"}}};
-  for (const auto& [ours, vendors] : kKnown)
-    if (ours == type) return vendors;
-  return type.substr(1);
+/// Those of `key`, by which this thread keeps them; `spell` fills them in where it has not met it.
+template <class Spell>
+Labels labels_of(std::span<const uint64_t> key, Spell&& spell) {
+  if (const Labels* known = trace::known_labels(key)) return *known;
+  Labels labels;
+  spell(labels);
+  trace::keep_labels(key, labels);
+  return labels;
 }
 
-std::string_view type_of(const ops::Execution& execution) {
-  if (execution.name.type.starts_with('_')) return type_of_fused(execution.name.type);
-  const std::string_view own = without_prefix(execution.name.type);
-  if (execution.op == nullptr || own.size() == execution.name.type.size()) return own;
-  const auto* const product = std::ranges::find(kProducts, execution.op->def->name, &Product::op);
-  if (product == kProducts.end()) return own;
-  const bool above =
-      std::ranges::any_of(execution.inputs, [&](const ops::Seen& one) { return one.tensor.rank() > product->rank; });
-  return above ? product->above : product->below;
+void tell_labels(TaskRecord& record, const Labels& labels) {
+  record.unit = labels.unit, record.type = labels.type, record.name = labels.name;
+  record.inputs = labels.inputs, record.outputs = labels.outputs;
 }
 
-uint64_t bytes_of(const std::vector<ops::Seen>& all) {
-  uint64_t bytes = 0;
-  for (const ops::Seen& one : all) bytes += static_cast<uint64_t>(one.tensor.count()) * size_of(one.tensor.dtype);
-  return bytes;
+/// Where it was queued, of the task that runs; whose operator is written down now.
+void tell_launch(TaskRecord& record) {
+  trace::TaskScope* const task = trace::TaskScope::current();
+  if (task == nullptr) return;
+  task->told();
+  record.launched = task->launch().time, record.launcher = task->launch().thread, record.call = task->launch().call;
 }
 
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
-}
-
-/// "2,3;4|FLOAT;INT64|ND;ND", the columns of the tables.
-std::string shapes_of(const std::vector<ops::Seen>& all) {
-  std::string shapes, types, formats;
-  for (const ops::Seen& one : all) {
-    if (&one != all.data()) shapes += ';', types += ';', formats += ';';
-    shapes += fmt::format("{}", fmt::join(one.tensor.shape, ","));
-    const std::string_view type = name_of(one.tensor.dtype);
-    types += type == "bfloat16" ? "DT_BF16" : type == "float32" ? "FLOAT" : upper(type);
-    formats += "ND";
-  }
-  return shapes + '|' + types + '|' + formats;
-}
-
-class Recorded final : public ops::Watch {
+class Recorder final : public ops::TaskWriter {
  public:
-  Recorded(bool shapes, const ops::Execution& execution) : shapes_(shapes), start_(trace::now()) {
-    trace::TaskScope* const task =
-        execution.graph.empty() || execution.stream != 0 ? trace::TaskScope::current() : nullptr;
-    if (task == nullptr) return;
-    launch_ = task->launch();
-    task->told();
-  }
-  void finished(const ops::Execution& execution) override { write(execution, trace::now()); }
-  void failed(const ops::Execution& execution, const Error&) override { write(execution, trace::now()); }
-
- private:
-  void write(const ops::Execution& execution, int64_t end) const {
-    if (!trace::on()) return;
-    trace::TaskRecord record;
-    record.start = start_, record.end = end;
-    record.launched = launch_.time, record.launcher = launch_.thread;
-    record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
-    record.unit = unit_of(execution);
-    const std::string_view type = type_of(execution);
-    record.type = trace::number_of(type);
-    // As the vendor's tables name what an aclnn function runs.
-    const bool is_call = execution.name.node == execution.name.type && type != execution.name.type;
-    record.name = trace::number_of(is_call ? fmt::format("{}_{}", execution.name.node, type) : execution.name.node);
-    const bool meets = record.unit == Unit::kCollective;
-    record.bytes = bytes_of(execution.inputs) + (meets ? 0 : bytes_of(execution.outputs));
-    record.graph = trace::number_of(meets ? execution.meeting.group : execution.graph);
-    record.step = meets ? execution.meeting.number : static_cast<uint32_t>(execution.step);
-    record.waited = execution.meeting.waited_ns;
-    record.call = launch_.call;
-    if (shapes_ || meets) record.inputs = trace::number_of(shapes_of(execution.inputs));
-    if (shapes_) record.outputs = trace::number_of(shapes_of(execution.outputs));
-    trace::add(record);
-  }
-
-  const bool shapes_;
-  const int64_t start_;
-  trace::Launch launch_;
-};
-
-class Recorder final : public ops::Observer {
- public:
-  std::unique_ptr<ops::Watch> start(const ops::Execution& execution) override {
-    return std::make_unique<Recorded>(shapes, execution);
-  }
+  void write(const ops::RanOperator& ran) override;
+  void write(const ops::RanNode& ran) override;
+  void write(const ops::Execution& execution, int64_t start) override;
   std::atomic<bool> shapes{false};
 };
+
+// Times mean something only where this is short: nothing is spelt but what this thread has not met.
+void Recorder::write(const ops::RanOperator& ran) {
+  TaskRecord record;
+  record.end = trace::now();
+  if (!trace::on()) return;
+  record.start = ran.start, record.device = ran.device;
+  if (const device::Stream* stream = device::Stream::running())
+    record.stream = stream->id(), record.number = stream->running_number();
+  ops::Reading reading = reading_of(ran);
+  record.bytes = reading.bytes();
+  const bool with_shapes = shapes;
+  const auto call = reinterpret_cast<uint64_t>(ran.call), def = reinterpret_cast<uint64_t>(ran.op.def);
+  tell_labels(record, labels_of(reading.key(call, def, with_shapes), [&](Labels& labels) {
+                const std::string_view type = type_of(ran.call, &ran.op, reading.rank());
+                labels.unit = unit_of(ran.call, &ran.op), labels.type = trace::number_of(type);
+                // As the vendor's tables name what an aclnn function runs.
+                labels.name = trace::number_of(type == ran.call ? ran.call : fmt::format("{}_{}", ran.call, type));
+                if (with_shapes) spell_shapes(reading, labels);
+              }));
+  tell_launch(record);
+  trace::add(record);
+}
+
+void Recorder::write(const ops::RanNode& ran) {
+  TaskRecord record;
+  record.start = ran.start, record.end = trace::now();
+  if (!trace::on()) return;
+  record.number = ran.number, record.device = ran.device, record.step = static_cast<uint32_t>(ran.step);
+  record.bytes = ran.reading.bytes();
+  const bool with_shapes = shapes;
+  tell_labels(record, labels_of(ran.reading.key(trace::number_of(ran.type), 0, with_shapes), [&](Labels& labels) {
+                labels.unit = unit_of(ran.type, nullptr);
+                labels.type = trace::number_of(type_of(ran.type, nullptr, 0));
+                if (with_shapes) spell_shapes(ran.reading, labels);
+              }));
+  record.name = trace::number_of(ran.name), record.graph = trace::number_of(ran.graph);
+  if (ran.graph.empty()) tell_launch(record);
+  trace::add(record);
+}
+
+void Recorder::write(const ops::Execution& execution, int64_t start) {
+  ops::Reading reading;
+  for (const ops::Seen& one : execution.inputs) reading.add(one.tensor, {true, false});
+  const uint64_t given = reading.bytes();
+  for (const ops::Seen& one : execution.outputs) reading.add(one.tensor, {false, true});
+  if (!ops::is_collective(execution))
+    return write(ops::RanNode{execution.name.node, execution.name.type, execution.graph, execution.step,
+                              execution.device, execution.number, start, reading});
+  TaskRecord record;
+  record.start = start, record.end = trace::now();
+  if (!trace::on()) return;
+  record.number = execution.number, record.stream = execution.stream, record.device = execution.device;
+  Labels labels;
+  spell_shapes(reading, labels);
+  labels.unit = trace::Unit::kCollective;
+  labels.type = trace::number_of(execution.name.type), labels.name = trace::number_of(execution.name.node);
+  if (!shapes) labels.outputs = 0;
+  tell_labels(record, labels);
+  record.bytes = given, record.graph = trace::number_of(execution.meeting.group);
+  record.step = execution.meeting.number, record.waited = execution.meeting.waited_ns;
+  if (execution.graph.empty() || execution.stream != 0) tell_launch(record);
+  trace::add(record);
+}
 
 struct Leases {
   std::mutex mutex;
   int all = 0, with_shapes = 0;
-  std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
+  Recorder recorder;
 };
 // Never destroyed: tasks may run until the process is gone.
 Leases& leases() {
@@ -174,16 +149,14 @@ Leases& leases() {
   return instance;
 }
 
-/// Those who come and go are counted; the observer is there while one is.
+/// Those who come and go are counted; the writer is there while one is.
 void count(int change, bool shapes) {
   Leases& all = leases();
   const std::lock_guard lock(all.mutex);
-  const bool was = all.all > 0;
   all.all += change;
   if (shapes) all.with_shapes += change;
-  all.recorder->shapes = all.with_shapes > 0;
-  if (!was) ops::add_observer(all.recorder);
-  if (all.all == 0) ops::remove_observer(*all.recorder);
+  all.recorder.shapes = all.with_shapes > 0;
+  ops::set_task_writer(all.all > 0 ? &all.recorder : nullptr);
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ void Stream::run_now(std::unique_lock<std::mutex>& lock, Task& task) {
   count_one(progress_->submitted);
   token_ = true;
   lock.unlock();
-  execute(task);
+  execute(task, true);
   lock.lock();
   finish_one();
   if (queued_ > 0) work_.notify_one();
@@ -162,7 +162,7 @@ Task Stream::pop() {
   return task;
 }
 
-void Stream::execute(Task& task) {
+void Stream::execute(Task& task, bool at_once) {
   if (drops(task)) [[unlikely]]
     return task.body.reset();
   DeviceCounters& counts = counters(device());
@@ -175,7 +175,7 @@ void Stream::execute(Task& task) {
   NPU_DEVICE_LOG(kDebug, "TS", device(), "stream {} runs {}", id(), task.name);
   std::optional<trace::TaskScope> traced;
   if (trace::on()) [[unlikely]]
-    traced.emplace(task.launched);
+    traced.emplace(task.launched, at_once);
   try {
     task.body();
   } catch (...) {
@@ -241,7 +241,7 @@ void Stream::work() {
     Task task = pop();
     token_ = true;
     lock.unlock();
-    execute(task);
+    execute(task, false);
     lock.lock();
     finish_one();
   }

@@ -89,7 +89,7 @@ class Stream {
   void enqueue(Task&& task);
   void push(Task&& task);
   Task pop();
-  void execute(Task& task);
+  void execute(Task& task, bool at_once);
   void keep_error(const Task& task);
   void finish_one();
   void work();

@@ -24,10 +24,12 @@ class PieceFile {
   PieceFile(const PieceFile&) = delete;
   PieceFile& operator=(const PieceFile&) = delete;
 
-  /// The next piece, all zero. The disk has room for it: raises 500000 where it has none.
+  /// The next piece, all zero. The disk has room for it: raises 100000 where it has none.
   Piece next();
 
  private:
+  /// Writes the next piece.
+  void clear() const;
   [[noreturn]] void refuse(int error) const;
 
   const std::string path_;

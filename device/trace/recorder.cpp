@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "device/trace/clock.h"
 #include "device/trace/piece.h"
@@ -101,9 +102,40 @@ struct TextHash : std::hash<std::string_view> {
   using is_transparent = void;
 };
 
+struct KeyHash {
+  using is_transparent = void;
+  size_t operator()(std::span<const uint64_t> key) const {
+    uint64_t all = key.size();
+    for (const uint64_t word : key) all = (all ^ word) * 0x9e3779b97f4a7c15u, all ^= all >> 32;
+    return all;
+  }
+};
+struct SameKey {
+  using is_transparent = void;
+  bool operator()(std::span<const uint64_t> a, std::span<const uint64_t> b) const { return std::ranges::equal(a, b); }
+};
+
+/// Texts that stay where they are, each at the place that its address gives; the last one met is there.
+class Constants {
+ public:
+  struct Known {
+    const char* text = nullptr;
+    uint32_t number = 0;
+  };
+  Known& place_of(const char* text) {
+    return all_[(reinterpret_cast<uintptr_t>(text) * 0x9e3779b97f4a7c15u) >> (64 - kBits)];
+  }
+
+ private:
+  static constexpr int kBits = 9;
+  std::array<Known, 1 << kBits> all_;
+};
+
 /// A thread keeps a piece for each kind, and for each device it works on; and the numbers of texts it has met.
 struct Cursors {
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> numbers;
+  std::unordered_map<std::vector<uint64_t>, Labels, KeyHash, SameKey> labels;
+  Constants constants;
 
   std::array<Cursor, kDevices> tasks;
   Cursor calls, marks, memory;
@@ -209,6 +241,25 @@ uint32_t number_of(std::string_view text) {
   return known.number;
 }
 
+uint32_t number_of_constant(const char* text) {
+  Cursors* const here = cursors_here();
+  if (here == nullptr) return number_of(text);
+  Constants::Known& known = here->constants.place_of(text);
+  if (known.text != text) known = {text, number_of(text)};
+  return known.number;
+}
+
+const Labels* known_labels(std::span<const uint64_t> key) {
+  Cursors* const here = cursors_here();
+  if (here == nullptr) return nullptr;
+  const auto known = here->labels.find(key);
+  return known == here->labels.end() ? nullptr : &known->second;
+}
+
+void keep_labels(std::span<const uint64_t> key, const Labels& labels) {
+  if (Cursors* const here = cursors_here()) here->labels.emplace(std::vector<uint64_t>(key.begin(), key.end()), labels);
+}
+
 void add(const TaskRecord& record) {
   if (record.device >= 0 && std::cmp_less(record.device, kDevices)) write(record);
   tell(record);
@@ -240,8 +291,11 @@ uint32_t thread_number() {
 
 Launch launch_here() { return {now(), thread_number(), current_call}; }
 
-TaskScope::TaskScope(const Launch& launch)
-    : launch_(launch), start_(now()), outer_(std::exchange(current_task, this)) {}
+TaskScope::TaskScope(const Launch& launch, bool at_once)
+    : launch_(launch),
+      at_once_(at_once && launch.time != 0),
+      start_(at_once_ ? launch.time : now()),
+      outer_(std::exchange(current_task, this)) {}
 
 TaskScope::~TaskScope() { current_task = outer_; }
 
@@ -274,7 +328,7 @@ void CallScope::enter(const Owners& prepared) const {
 void CallScope::finish() const {
   current_call = outer_;
   if (!on()) return;
-  add(CallRecord{start_, now(), thread_number(), number_of(name_), level_, number_});
+  add(CallRecord{start_, now(), thread_number(), number_of_constant(name_), level_, number_});
 }
 
 }  // namespace npu::device::trace

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,14 +30,27 @@ struct Wanted {
   bool calls = true, marks = true;
 };
 
-/// Begins to write below `folder`, which exists. `fail` hears, once, why records could not
-/// be written (a full disk): that ends the recording, and nothing else. Ends what was running.
+/// Begins to write below `folder`, which exists, and ends what was running. Raises 100000 where no file can be made
+/// there. `fail` hears, once, why records could not be written later (a full disk): that ends the recording, and
+/// nothing else.
 void start(const std::string& folder, Wanted wanted, std::function<void(const std::string&)> fail);
 /// What threads are about to write is still written.
 void stop();
 
 /// The number of `text` in the records; 0 of "".
 uint32_t number_of(std::string_view text);
+/// The same of a text that stays where it is, and as it is, as long as the process: found again by its address.
+uint32_t number_of_constant(const char* text);
+
+/// What a record of an operator says in texts.
+struct Labels {
+  Unit unit = Unit::kNone;
+  uint32_t type = 0, name = 0, inputs = 0, outputs = 0;
+};
+/// As this thread has kept them by `key`, which is all that they depend on; null where it has not. Spelling texts takes
+/// longer than a small operator.
+const Labels* known_labels(std::span<const uint64_t> key);
+void keep_labels(std::span<const uint64_t> key, const Labels& labels);
 void add(const TaskRecord& record);
 void add(const CallRecord& record);
 void add(const MarkRecord& record);
@@ -55,7 +69,8 @@ inline constexpr uint64_t kNoNumber = 4294967295;
 /// A task that runs in this thread. Written down when it has ended, unless somebody else did: who knows the operator.
 class TaskScope {
  public:
-  explicit TaskScope(const Launch& launch);
+  /// `at_once`: in the thread that launched it, so that it began then; no clock is read anew.
+  explicit TaskScope(const Launch& launch, bool at_once = false);
   ~TaskScope();
   TaskScope(const TaskScope&) = delete;
   TaskScope& operator=(const TaskScope&) = delete;
@@ -65,11 +80,14 @@ class TaskScope {
   /// What runs in this thread; null outside of tasks, and of those that began before the recording.
   static TaskScope* current();
   const Launch& launch() const { return launch_; }
+  /// For who knows an operator of this task that begins: the start of a task that began at once is near enough.
+  int64_t start_of_operator() const { return at_once_ && !told_ ? start_ : now(); }
   void told() { told_ = true; }
   void moves(Move move, uint64_t bytes) { move_ = move, bytes_ = bytes; }
 
  private:
   const Launch launch_;
+  const bool at_once_;
   const int64_t start_;
   TaskScope* const outer_;
   bool told_ = false;
@@ -83,7 +101,7 @@ inline void moves(Move move, uint64_t bytes) {
 }
 
 /// A call of the client, from here to the end of the scope. The outermost one of a thread counts: what our functions
-/// call of each other is theirs.
+/// call of each other is theirs. `name` lives as long as the process.
 class CallScope {
  public:
   CallScope(const char* name, Level level) : name_(name), level_(level) {

@@ -19,9 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
 #include "device/trace/clock.h"
+#include "device/trace/piece.h"
 #include "device/trace/text.h"
 
 namespace npu::device::trace {
@@ -111,6 +113,43 @@ TEST_F(Recorder, NumbersTexts) {
   EXPECT_EQ(texts[second], "second");
 }
 
+TEST_F(Recorder, NumbersTextsThatStayByTheirAddress) {
+  begin();
+  // More than a thread remembers the places of.
+  std::vector<std::string> all;
+  for (int i = 0; i < 600; ++i) all.push_back("c" + std::to_string(i));
+  std::vector<uint32_t> numbers;
+  for (const std::string& text : all) numbers.push_back(number_of_constant(text.c_str()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_STREQ(text_of(numbers[i]), all[i].c_str());
+    EXPECT_EQ(number_of_constant(all[i].c_str()), numbers[i]);
+    EXPECT_EQ(number_of(all[i]), numbers[i]);
+  }
+}
+
+TEST_F(Recorder, KeepsLabelsByAllOfTheirKey) {
+  const std::vector<uint64_t> key{1, 2, 3}, other{1, 2, 4}, shorter{1, 2};
+  EXPECT_EQ(known_labels(key), nullptr);
+  keep_labels(key, {Unit::kCube, 5, 6, 7, 8});
+  ASSERT_NE(known_labels(key), nullptr);
+  EXPECT_EQ(known_labels(key)->outputs, 8u);
+  EXPECT_EQ(known_labels(other), nullptr);
+  EXPECT_EQ(known_labels(shorter), nullptr);
+  std::thread([&] { EXPECT_EQ(known_labels(key), nullptr) << "they are of the thread"; }).join();
+}
+
+TEST_F(Recorder, AFolderThatTakesNoFilesIsRefused) {
+  fs::remove_all(folder / "host");
+  try {
+    begin();
+    FAIL() << "it began";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kInvalidParam);
+    EXPECT_NE(error.message().find(kTextFile), std::string::npos) << error.message();
+  }
+  EXPECT_FALSE(on());
+}
+
 TEST_F(Recorder, BothClocksAreReadAtOnce) {
   std::vector<int64_t> shifts;
   for (int i = 0; i < 200; ++i) {
@@ -191,7 +230,7 @@ TEST_F(Recorder, AForkWithoutRoomOnTheDiskSaysSo) {
   const pid_t child = fork();  // the limit is the process'
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{1 << 12, 1 << 12};
+    const rlimit limit{kPieceBytes / 2, kPieceBytes / 2};  // texts have room
     setrlimit(RLIMIT_FSIZE, &limit);
     begin();
     add(CallRecord{1, 2, 0, 0, Level::kRuntime, 0});

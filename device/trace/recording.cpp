@@ -32,7 +32,7 @@ void TextFile::add(std::string_view text) {
   }
 }
 
-void TextFile::refuse() const { fail(Code::kRtInternal, "{}: {}", path_.string(), std::strerror(errno)); }
+void TextFile::refuse() const { fail(Code::kInvalidParam, "{}: {}", path_.string(), std::strerror(errno)); }
 
 Recording::Recording(const std::string& folder)
     : folder_(folder),

@@ -13,7 +13,7 @@
 
 namespace npu::device::trace {
 
-/// The file of texts. All functions raise 500000 when it cannot be written.
+/// The file of texts. All functions raise 100000 when it cannot be written.
 class TextFile {
  public:
   explicit TextFile(const std::filesystem::path& path);

@@ -49,6 +49,12 @@ class Frame {
   void run_node_observed(const PlannedNode& planned, uint64_t number);
   bool computes(const PlannedNode& planned) const;
   ops::Parameters parameters(const PlannedNode& planned) const;
+  void release_after(const PlannedNode& planned);
+  void run_node_written(const PlannedNode& planned, uint64_t number, ops::TaskWriter& writer);
+  bool shows(const Planned& planned, Value& shown) const;
+  template <class Visit>
+  static void each_result(const PlannedNode& planned, Visit&& visit);  // frame_observed.cpp
+  void read(const Planned& planned, ops::Reading::Use use, ops::Reading& reading) const;
   void see(const Planned& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
   void see_results(const PlannedNode& planned, std::vector<ops::Seen>& seen, std::vector<Value>& held) const;
   ops::Parts parts_of(const PlannedNode& planned) const;

@@ -2,6 +2,7 @@
 // Graphs in the eyes of observers.
 #include "ops/runner/observer.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "graph/graph_fixture.h"
@@ -147,6 +148,69 @@ TEST_F(ObservedGraph, EachTurnOfALoopThatTrainsIsAStep) {
     if (one.type == "ApplyGradientDescent") steps.push_back(one.step);
   }
   EXPECT_EQ(steps, (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+}
+
+/// What is written down of nodes, a line each.
+class Writer final : public ops::TaskWriter {
+ public:
+  void write(const ops::RanOperator& ran) override { lines.emplace_back(ran.call); }
+  void write(const ops::RanNode& ran) override {
+    std::string shapes;
+    ran.reading.each([&](DType dtype, std::span<const uint64_t> shape, ops::Reading::Use use) {
+      shapes += fmt::format(" {}{}{}[{}]", use.reads ? "r" : "", use.writes ? "w" : "", dtype, fmt::join(shape, "x"));
+    });
+    lines.push_back(fmt::format("{} {} of {} {}, node {}, {} bytes:{}", ran.type, ran.name, ran.graph, ran.step,
+                                ran.number, ran.reading.bytes(), shapes));
+  }
+  void write(const ops::Execution& execution, int64_t /*start*/) override {
+    ops::Reading reading;
+    for (const ops::Seen& seen : execution.inputs) reading.add(seen.tensor, {true, false});
+    for (const ops::Seen& seen : execution.outputs) reading.add(seen.tensor, {false, true});
+    write(ops::RanNode{execution.name.node, execution.name.type, execution.graph, execution.step, execution.device,
+                       execution.number, 0, reading});
+  }
+  std::vector<std::string> lines;
+};
+
+TEST_F(ObservedGraph, RecordsAreTheSameWhoeverElseLooksOn) {
+  TestFunction f("train");
+  const Edge v = f.argument("v", ValueType::resource()), x = f.argument("x"), w = f.argument("w");
+  const Edge rate = f.constant<float>({}, {0.5F}), product = f.node("MatMul", {x, w});
+  f.with(product, "transpose_a", false).with(product, "transpose_b", false);
+  f.must_run(f.node("ResourceApplyGradientDescent", {v, rate, product}, {}, 0)).result(product);
+  add(f);
+  std::vector<std::string> lines[2];
+  for (const bool alone : {false, true}) {
+    if (alone) ops::remove_observer(*recorder);
+    Writer writer;
+    ops::set_task_writer(&writer);
+    auto variable = std::make_shared<Variable>(0);
+    variable->assign(value_of<float>({1, 2}, {1, 2}));
+    const auto executable = library.get("train", Role::kRoot);
+    executable->run({{{}, nullptr, variable}, value_of<float>({1, 2}, {2, 4}), value_of<float>({2, 2}, {1, 0, 0, 1})});
+    ops::set_task_writer(nullptr);
+    lines[alone] = writer.lines;
+    EXPECT_EQ(recorder->told.size(), 2u) << "one run";
+    for (std::string& line : lines[alone]) line.replace(line.find(" of train ") + 10, 1, "n");  // the step counts on
+  }
+  ASSERT_EQ(lines[0].size(), 2u);
+  EXPECT_EQ(lines[0], lines[1]);
+  EXPECT_EQ(lines[1][0], "MatMulV2 n_MatMul of train n, node 1, 32 bytes: rfloat32[1x2] rfloat32[2x2] wfloat32[1x2]");
+}
+
+TEST_F(ObservedGraph, WhatFailsIsWrittenDown) {
+  ops::remove_observer(*recorder);
+  TestFunction f("wrong");
+  const Edge x = f.argument("x"), at = f.argument("at", ValueType::tensor(DType::kInt32));
+  f.result(f.node("GatherV2", {x, at, f.constant<int32_t>({}, {0})}));
+  add(f);
+  Writer writer;
+  ops::set_task_writer(&writer);
+  EXPECT_THROW(library.get("wrong", Role::kRoot)->run({value_of<float>({2}, {1, 2}), value_of<int32_t>({1}, {7})}),
+               Error);
+  ops::set_task_writer(nullptr);
+  ASSERT_EQ(writer.lines.size(), 1u);
+  EXPECT_TRUE(writer.lines[0].starts_with("GatherV2")) << writer.lines[0];
 }
 
 }  // namespace

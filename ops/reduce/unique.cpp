@@ -7,6 +7,7 @@
 #include "ops/operator.h"
 #include "ops/vector/loop/along_dim.h"
 #include "ops/vector/loop/ordered_tensor.h"
+#include "ops/vector/loop/told_shape.h"
 
 namespace npu::ops {
 namespace {

@@ -2,6 +2,10 @@
 // Who sees tasks run: dumps, statistics, checks of results. An observer sees each task before and after it runs, on the
 // thread that runs it; it reads and changes nothing. Without observers a task costs one load more.
 //
+// The records of profiles are a case of their own: times mean something only where little is done beside the tasks. A
+// TaskWriter hears of a task once, when it has run, and an operator is shown to it as it is: nothing of an Execution is
+// put together but for observers.
+//
 // Where tasks come from they are shown: operators in streams (run_on, runner.h), nodes of graphs (graph/run), the calls
 // of collectives (comm/collective). A task that only arranges what others compute (a loop, a branch) is not shown; the
 // nodes inside are.
@@ -19,6 +23,8 @@
 #include "base/error.h"
 #include "ops/operator.h"
 #include "ops/runner/overflow.h"
+#include "ops/runner/reading.h"
+#include "ops/vector/loop/told_shape.h"
 
 namespace npu::ops {
 
@@ -75,7 +81,8 @@ struct Execution {
 };
 
 /// Whether it moves or sums data of several ranks; such tasks are named so where they are shown (comm/collective).
-inline bool is_collective(const Execution& execution) { return execution.name.type.starts_with("Hcom"); }
+inline bool is_collective(std::string_view type) { return type.starts_with("Hcom"); }
+inline bool is_collective(const Execution& execution) { return is_collective(execution.name.type); }
 
 /// What an observer keeps of one task while that runs.
 class Watch {
@@ -95,19 +102,59 @@ class Observer {
   virtual bool looks_inside() const { return false; }
 };
 
+/// An operator that has run, or failed, in a stream.
+struct RanOperator {
+  Operator& op;
+  /// The call, which is the type, too. Lives as long as the process, so that who writes down need not look at it twice.
+  const char* call;
+  int device;
+  int64_t start;             ///< by the clock of records (device/trace)
+  const ToldShapes& shapes;  ///< of outputs, where the data decide them
+};
+
+/// The same of a graph's node.
+struct RanNode {
+  std::string_view name, type, graph;
+  int64_t step;
+  int device;
+  uint64_t number;
+  int64_t start;
+  Reading& reading;
+};
+
+/// Must not throw, and may be called from several threads at once.
+class TaskWriter {
+ public:
+  virtual ~TaskWriter() = default;
+  virtual void write(const RanOperator& ran) = 0;
+  virtual void write(const RanNode& ran) = 0;
+  /// A collective; a graph's node where observers look on, too.
+  virtual void write(const Execution& execution, int64_t start) = 0;
+};
+
 /// From now on `observer` sees all tasks of the process; those that run already it does not.
 void add_observer(std::shared_ptr<Observer> observer);
 /// Ends it. Tasks that it has seen start are shown to the end, so it may be called for a moment longer.
 void remove_observer(const Observer& observer);
+/// From now on, null for nobody. Lives as long as the process.
+void set_task_writer(TaskWriter* writer);
 
 namespace detail {
+extern std::atomic<int32_t> onlookers;  // observers, and the writer
 extern std::atomic<int32_t> observers;
-}
+extern std::atomic<TaskWriter*> writer;
+}  // namespace detail
 /// Whether anybody looks on.
-inline bool observed() { return detail::observers.load(std::memory_order_relaxed) != 0; }
+inline bool observed() { return detail::onlookers.load(std::memory_order_relaxed) != 0; }
 
-/// One task in the eyes of all observers, of the thread that makes it. Its maker calls finished() or failed(), at most
-/// one of them, with the same `execution`, which gets the overflows that happen meanwhile.
+/// Who writes down while nobody else looks on; null otherwise.
+inline TaskWriter* only_writer() {
+  return detail::observers.load(std::memory_order_relaxed) == 0 ? detail::writer.load() : nullptr;
+}
+
+/// One task in the eyes of all observers, of the thread that makes it, and written down where it is no operator. Its
+/// maker calls finished() or failed(), at most one of them, with the same `execution`, which gets the overflows that
+/// happen meanwhile.
 class Observation {
  public:
   explicit Observation(Execution& execution);
@@ -118,8 +165,16 @@ class Observation {
   std::vector<std::shared_ptr<Observer>> observers_;  ///< kept while it runs
   std::vector<std::unique_ptr<Watch>> watches_;
   OverflowWitness witness_;
+  TaskWriter* const writer_;  ///< null for an operator: its runner has it written down
+  const int64_t start_;
 };
 
+/// Whether an operator reads what is in a field, before it writes it or without.
+inline bool reads(const Field& field) { return field.role != FieldRole::kOut && field.role != FieldRole::kOptionalOut; }
+/// Tensors that were left out, and those of a phase 1 without addresses, are not shown.
+inline bool has_memory(const Tensor& tensor) {
+  return tensor.defined() && (tensor.data != nullptr || tensor.count() == 0);
+}
 /// Whether anybody looks inside of nodes.
 bool observed_inside();
 /// The tensors of an operator that have memory; of a list of calls, those of all members.

@@ -135,5 +135,85 @@ TEST(Observer, SeesNothingOnceItIsRemoved) {
   EXPECT_TRUE(recorder->starts.empty());
 }
 
+/// Keeps what is written down of operators.
+class Writer final : public TaskWriter {
+ public:
+  void write(const RanOperator& ran) override {
+    calls.emplace_back(ran.call), starts.push_back(ran.start);
+    if (const Field* const field = ran.op.def->field("out"); field != nullptr) told = field->of<Tensor>(ran.op);
+    ran.shapes.correct(told);
+  }
+  void write(const RanNode& ran) override { nodes.emplace_back(ran.name); }
+  void write(const Execution& execution, int64_t) override { executions.push_back(execution.name.node); }
+  std::vector<std::string> calls, nodes, executions;
+  std::vector<int64_t> starts;
+  Tensor told;  ///< the last output
+};
+
+class TaskWriters : public ::testing::Test {
+ protected:
+  void SetUp() override { set_task_writer(&writer); }
+  void TearDown() override { set_task_writer(nullptr); }
+  static void add(const char* call) {
+    std::vector<float> x{1}, y{2};
+    const Tensor a = make_tensor(x.data(), DType::kFloat, {1}), b = make_tensor(y.data(), DType::kFloat, {1});
+    run_on(kDevice, *addition(a, b, a), {name_it, "named", call});
+  }
+  Writer writer;
+};
+
+TEST_F(TaskWriters, HearOfAnOperatorOnceWhoeverLooksOn) {
+  EXPECT_TRUE(observed());
+  add("aclnnAdd");
+  const auto recorder = std::make_shared<Recorder>();
+  add_observer(recorder);
+  add("aclnnAdds");
+  remove_observer(*recorder);
+  add(nullptr);  // is no call of a client
+  EXPECT_EQ(writer.calls, (std::vector<std::string>{"aclnnAdd", "aclnnAdds"}));
+  EXPECT_TRUE(writer.executions.empty());
+  ASSERT_EQ(recorder->ends.size(), 1u);
+  EXPECT_EQ(recorder->ends[0].name.node, "named");
+  EXPECT_EQ(recorder->ends[0].inputs.size(), 2u);
+  EXPECT_GT(writer.starts[0], 0);
+  EXPECT_LT(writer.starts[0], writer.starts[1]);
+  set_task_writer(nullptr);
+  EXPECT_FALSE(observed());
+}
+
+TEST_F(TaskWriters, HearOfWhatFailed) {
+  struct Failing final : Operator {
+    void prepare() override {}
+    void run() override { fail(Code::kNnInvalidParam, "index 7 is out of range"); }
+  } op;
+  const OperatorDef def{"failing", "test", {}, nullptr};
+  op.def = &def;
+  EXPECT_THROW(run_on(kDevice, op, {name_it, "lookup", "aclnnLookup"}), Error);
+  EXPECT_EQ(writer.calls, (std::vector<std::string>{"aclnnLookup"}));
+}
+
+TEST_F(TaskWriters, AreToldTheShapeThatTheDataDecide) {
+  std::vector<float> x{0, 3, 0, 5};
+  std::vector<int64_t> at(4);
+  Tensor client = make_tensor(at.data(), DType::kInt64, {4, 1});
+  auto op = create(*find_operator("nonzero"));
+  op->def->field("self")->of<Tensor>(*op) = make_tensor(x.data(), DType::kFloat, {4});
+  Tensor& out = op->def->field("out")->of<Tensor>(*op);
+  out = client;
+  out.origin = &client;
+  op->prepare();
+  run_on(kDevice, *op, {name_it, "nonzero", "aclnnNonzero"});
+  EXPECT_EQ(client.shape, (Dims{2, 1}));
+  EXPECT_EQ(writer.told.shape, (Dims{2, 1}));
+}
+
+TEST_F(TaskWriters, HearOfWhatIsNoOperatorAsObserversDo) {
+  Execution execution;
+  execution.name.node = "node";
+  Observation observation(execution);
+  observation.finished(execution);
+  EXPECT_EQ(writer.executions, (std::vector<std::string>{"node"}));
+}
+
 }  // namespace
 }  // namespace npu::ops

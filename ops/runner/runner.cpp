@@ -2,54 +2,43 @@
 #include "ops/runner/runner.h"
 
 #include "device/queue/stream.h"
+#include "device/trace/recorder.h"
 #include "ops/runner/inside.h"
 
 namespace npu::ops {
 namespace {
 
-/// The outputs of one run, with the shapes that the operator tells of them: it writes those that the data decide into
-/// the client's tensor, which need not be there any longer when observers ask.
-class ToldShapes {
- public:
-  explicit ToldShapes(Operator& op) {
-    for_each_tensor(op, [&](Tensor& tensor, const Field& field) {
-      if (!field.is_result() || !tensor.defined() || tensor.origin == nullptr) return;
-      outputs_.push_back({&tensor, tensor.origin, {}});
-    });
-    for (Told& told : outputs_) {
-      told.shape.strides = {kUntold};
-      told.output->origin = &told.shape;
-    }
-  }
-  ~ToldShapes() {
-    for (const Told& told : outputs_) told.output->origin = told.client;
-  }
-  ToldShapes(const ToldShapes&) = delete;
-  ToldShapes& operator=(const ToldShapes&) = delete;
+/// What was told of outputs, for `execution`.
+void correct_outputs(const ToldShapes& shapes, Execution& execution) {
+  for (Seen& seen : execution.outputs) shapes.correct(seen.tensor);
+}
 
-  /// What was told goes to the client, and into `execution`.
-  void pass_on(Execution& execution) {
-    for (const Told& told : outputs_) {
-      if (told.shape.strides == Dims{kUntold}) continue;
-      told.client->shape = told.shape.shape;
-      told.client->strides = told.shape.strides;
-      for (Seen& seen : execution.outputs) {
-        if (seen.tensor.data != told.output->data || seen.tensor.offset != told.output->offset) continue;
-        seen.tensor.shape = told.shape.shape;
-        seen.tensor.strides = told.shape.strides;
-      }
-    }
+int64_t start_of_operator() {
+  const device::trace::TaskScope* const task = device::trace::TaskScope::current();
+  return task != nullptr ? task->start_of_operator() : device::trace::now();
+}
+
+/// Has an operator written down at the end of the scope, whether it failed or not.
+class Written {
+ public:
+  Written(int device, Operator& op, const Caller& caller, const ToldShapes& shapes)
+      : writer_(caller.call == nullptr ? nullptr : detail::writer.load()),
+        ran_{op, caller.call, device, writer_ == nullptr ? 0 : start_of_operator(), shapes} {}
+  ~Written() {
+    if (writer_ != nullptr) writer_->write(ran_);
   }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
 
  private:
-  static constexpr int64_t kUntold = -1;  // no stride of a tensor
-  struct Told {
-    Tensor* output;
-    Tensor* client;
-    Tensor shape;
-  };
-  std::vector<Told> outputs_;
+  TaskWriter* const writer_;
+  const RanOperator ran_;
 };
+
+void run_written(int device, Operator& op, const Caller& caller, const ToldShapes& shapes) {
+  const Written written(device, op, caller, shapes);
+  run_on(device, &op, caller, [&] { op.run(); });
+}
 
 Execution execution_of(int device, Operator& op, const Caller& caller) {
   Execution execution;
@@ -77,24 +66,25 @@ void InsideScope::run(Operator& op) {
   execution.op = &op, execution.within = node;
   see_tensors(op, execution);
   Observation observation(execution);
-  ToldShapes shapes(op);
+  const ToldShapes shapes;
   op.run();
-  shapes.pass_on(execution);
+  correct_outputs(shapes, execution);
   observation.finished(execution);
 }
 
 void detail::run_observed(int device, Operator& op, const Caller& caller) {
+  const ToldShapes shapes;
+  if (observers.load(std::memory_order_relaxed) == 0) return run_written(device, op, caller, shapes);
   Execution execution = execution_of(device, op, caller);
   Observation observation(execution);
-  ToldShapes shapes(op);
   try {
-    run_on(device, &op, caller, [&] { op.run(); });
+    run_written(device, op, caller, shapes);
   } catch (const Error& error) {
     execution.parameters = parameters_of(op);
     observation.failed(execution, error);
     throw;
   }
-  shapes.pass_on(execution);
+  correct_outputs(shapes, execution);
   observation.finished(execution);
 }
 

@@ -13,6 +13,7 @@ namespace npu::ops {
 struct Caller {
   OverflowScope::Describe describe;
   const void* context;
+  const char* call = nullptr;  ///< of a task of its own that profiles have: its name, for as long as the process lives
 };
 
 /// Calls `run`, which runs `op` (null: operators through ops::Call). While `device` saturates, results are brought into

@@ -11,7 +11,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 RANKS = 2
 STEPS = 3
@@ -30,6 +29,7 @@ def model():
 
 def rank_main(rank, pairs, store):
     os.sched_setaffinity(0, {rank % os.cpu_count()})
+    import step_time
     import torch
     import torch.distributed as dist
     import torch_npu  # noqa: F401
@@ -50,12 +50,7 @@ def rank_main(rank, pairs, store):
 
     def seconds():
         dist.barrier()
-        torch.npu.synchronize()
-        start = time.perf_counter()
-        for _ in range(STEPS):
-            step()
-        torch.npu.synchronize()
-        return (time.perf_counter() - start) / STEPS
+        return step_time.seconds(step, STEPS)
 
     ratios, steps = [], []
     for pair in range(pairs + 1):

@@ -9,11 +9,11 @@ import argparse
 import ctypes as C
 import statistics
 import tempfile
-import time
 
 import torch
 import torch.nn.functional as F
 from anynpu.library import place
+from step_time import seconds
 from torch import nn
 
 STEPS = 100  # of one timing
@@ -39,15 +39,6 @@ def training_step():
     return step
 
 
-def seconds(step):
-    torch.npu.synchronize()
-    start = time.perf_counter()
-    for _ in range(STEPS):
-        step()
-    torch.npu.synchronize()
-    return (time.perf_counter() - start) / STEPS
-
-
 class Profiling:
     """aclprofStart and aclprofStop; each collection is a folder below one that goes with this."""
 
@@ -59,10 +50,10 @@ class Profiling:
 
     def seconds(self, step, kinds):
         if kinds is None:
-            return seconds(step)
+            return seconds(step, STEPS)
         config = C.c_void_p(self.library.aclprofCreateConfig((C.c_uint32 * 1)(0), 1, 255, None, C.c_uint64(kinds)))
         assert self.library.aclprofStart(config) == 0
-        taken = seconds(step)
+        taken = seconds(step, STEPS)
         assert self.library.aclprofStop(config) == 0
         return taken
 
@@ -73,15 +64,15 @@ def main():
     args = parser.parse_args()
     step = training_step()
     for _ in range(3):
-        seconds(step)
+        seconds(step, STEPS)
     factors = {level: [] for level in LEVELS}
     with tempfile.TemporaryDirectory() as folder:
         profiling = Profiling(folder)
         for _ in range(args.pairs):
             for level, (kinds, _) in LEVELS.items():
-                before = seconds(step)
+                before = seconds(step, STEPS)
                 taken = profiling.seconds(step, kinds)
-                factors[level].append(2 * taken / (before + seconds(step)))
+                factors[level].append(2 * taken / (before + seconds(step, STEPS)))
         profiling.library.aclprofFinalize()
     print(f"digits CNN, a step without records: {1e6 * before:.0f} us")
     for level, (_, allowed) in LEVELS.items():

@@ -184,7 +184,7 @@ void finish_default_stream() { device::current_context().default_stream->synchro
 template <class F>
 void run_now(const char* name, trace::Move move, size_t bytes, F&& body) {
   if (!trace::on()) return body();
-  trace::TaskScope task(trace::launch_here());
+  trace::TaskScope task(trace::launch_here(), true);
   task.moves(move, bytes);
   body();
   const device::Stream& stream = *device::current_context().default_stream;

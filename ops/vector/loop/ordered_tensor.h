@@ -40,11 +40,4 @@ class OrderedTensor {
   int64_t slot_size_ = 0;
 };
 
-/// Writes the final shape of an output whose size depends on the data; the client reads it from its own object.
-inline void set_shape(const Tensor& out, const Dims& shape) {
-  if (out.origin == nullptr) return;
-  out.origin->shape = shape;
-  out.origin->strides = contiguous_strides(shape);
-}
-
 }  // namespace npu::ops
