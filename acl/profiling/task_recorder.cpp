@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "acl/profiling/call_type.h"
 #include "device/trace/recorder.h"
 
 namespace npu::acl {
@@ -78,12 +79,19 @@ std::string_view type_of_fused(std::string_view type) {
   return type.substr(1);
 }
 
+/// The vendor has one operator for another type of elements, and one for the same.
+std::string_view type_of_copy(const ops::Execution& execution) {
+  const bool casts = !execution.inputs.empty() && !execution.outputs.empty() &&
+                     execution.inputs.back().tensor.dtype != execution.outputs.front().tensor.dtype;
+  return casts ? "Cast" : "ViewCopy";
+}
+
 std::string_view type_of(const ops::Execution& execution) {
   if (execution.name.type.starts_with('_')) return type_of_fused(execution.name.type);
   const std::string_view own = without_prefix(execution.name.type);
   if (execution.op == nullptr || own.size() == execution.name.type.size()) return own;
   const auto* const product = std::ranges::find(kProducts, execution.op->def->name, &Product::op);
-  if (product == kProducts.end()) return own;
+  if (product == kProducts.end()) return own == "Copy" ? type_of_copy(execution) : type_of_call(own);
   const bool above =
       std::ranges::any_of(execution.inputs, [&](const ops::Seen& one) { return one.tensor.rank() > product->rank; });
   return above ? product->above : product->below;
