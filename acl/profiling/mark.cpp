@@ -146,4 +146,11 @@ void mark_step(bool ends, uint64_t step, aclrtStream handle) {
   launch(stream, [seen] { begin_here(*seen); });
 }
 
+void mark_module(std::string_view path, trace::Phase phase) {
+  if (!trace::on()) return;
+  MarkRecord record = begin_record({path, trace::kModuleDomain, trace::Mark::kMoment}, static_cast<uint64_t>(phase));
+  record.end = record.start;
+  trace::add(record);
+}
+
 }  // namespace npu::acl

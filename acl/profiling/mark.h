@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "acl/include/acl/acl_base.h"
+#include "device/trace/module.h"
 #include "device/trace/record.h"
 
 namespace npu::acl {
@@ -25,5 +26,8 @@ bool end_range(uint64_t number);
 
 /// A step of training, of which only the stream's time counts. Raises 107003 for what is no stream.
 void mark_step(bool ends, uint64_t step, aclrtStream stream);
+
+/// From now on this thread works for `path` (device/trace/module.h).
+void mark_module(std::string_view path, device::trace::Phase phase);
 
 }  // namespace npu::acl

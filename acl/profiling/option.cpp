@@ -16,6 +16,7 @@
 #include "acl/include/acl/acl_prof.h"
 #include "acl/include/anynpu/profile.h"
 #include "acl/notice.h"
+#include "acl/profiling/mark.h"
 #include "acl/profiling/session.h"
 #include "base/json_text.h"
 #include "base/setting.h"
@@ -214,6 +215,15 @@ aclError anynpu_profile_start(const char* options, int32_t deviceId) {
 
 aclError anynpu_profile_stop() { return call("anynpu_profile_stop", close_profiling); }
 int32_t anynpu_profile_running() { return is_collecting() ? 1 : 0; }
+
+aclError anynpu_profile_module(const char* path, int32_t phase) {
+  using device::trace::Phase;
+  return ask("anynpu_profile_module", Code::kInvalidParam, [&] {
+    if (phase < 0 || phase > static_cast<int32_t>(Phase::kStep))
+      fail(Code::kInvalidParam, "phase is {}; give 0 (forward), 1 (gradient) or 2 (step of an optimizer)", phase);
+    mark_module(given(path, "path"), static_cast<Phase>(phase));
+  });
+}
 
 void anynpu_profile_folder(void (*visit)(const char* folder, void* context), void* context) {
   call("anynpu_profile_folder", [&] {

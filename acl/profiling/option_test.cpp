@@ -18,6 +18,8 @@
 #include "acl/runtime/runtime_fixture.h"
 #include "base/error.h"
 #include "device/trace/control.h"
+#include "device/trace/module.h"
+#include "device/trace/recorder.h"
 
 namespace npu::acl {
 namespace {
@@ -94,6 +96,34 @@ TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
   EXPECT_EQ(anynpu_profile_start("{", 0), 100006);
   EXPECT_EQ(anynpu_profile_start(R"({"output": "/proc/no"})", 0), 100000);
   fs::remove_all(folder.parent_path());
+}
+
+TEST_F(OnDevice, ModulesAreNotedDownWhereMarksAreKept) {
+  std::string name = (fs::temp_directory_path() / "moduleXXXXXX").string();
+  const fs::path folder = mkdtemp(name.data());
+  const std::string options = nlohmann::json{{"output", folder.string()}, {"msproftx", "on"}}.dump();
+  ASSERT_OK(anynpu_profile_module("before.all", 0));
+  testing::internal::CaptureStderr();
+  ASSERT_OK(anynpu_profile_start(options.c_str(), 0));
+  testing::internal::GetCapturedStderr();
+  fs::path told;
+  anynpu_profile_folder([](const char* text, void* place) { *static_cast<fs::path*>(place) = text; }, &told);
+  for (const auto& [path, phase] : {std::pair("model.layers.3", 1), {"Adam.step", 2}, {"", 0}})
+    ASSERT_OK(anynpu_profile_module(path, phase));
+  EXPECT_EQ(anynpu_profile_module(nullptr, 0), 100000);
+  EXPECT_EQ(anynpu_profile_module("model", 3), 100000);
+  EXPECT_EQ(anynpu_profile_module("model", -1), 100000);
+  ASSERT_OK(anynpu_profile_stop());
+  std::ifstream file(told / "host/data/anynpu.marks", std::ios::binary);
+  std::vector<std::pair<uint64_t, bool>> seen;
+  for (device::trace::MarkRecord mark; file.read(reinterpret_cast<char*>(&mark), sizeof mark);)
+    if (mark.end != 0) {
+      EXPECT_EQ(mark.start, mark.end);
+      EXPECT_EQ(mark.domain, device::trace::number_of(device::trace::kModuleDomain));
+      seen.emplace_back(mark.number, mark.text != 0);
+    }
+  EXPECT_EQ(seen, (std::vector<std::pair<uint64_t, bool>>{{1, true}, {2, true}, {0, false}}));
+  fs::remove_all(folder);
 }
 
 /// What a process in dynamic mode answers to lines.

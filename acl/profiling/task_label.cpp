@@ -9,6 +9,7 @@
 #include <cctype>
 #include <utility>
 
+#include "acl/profiling/call_type.h"
 #include "ops/runner/observer.h"
 
 namespace npu::acl {
@@ -82,12 +83,13 @@ Unit unit_of(std::string_view type, const ops::Operator* op) {
   return cube ? Unit::kCube : Unit::kVector;
 }
 
-std::string_view type_of(std::string_view name, const ops::Operator* op, size_t rank) {
+std::string_view type_of(std::string_view name, const ops::Operator* op, size_t rank, bool casts) {
   if (name.starts_with('_')) return type_of_fused(name);
   const std::string_view own = without_prefix(name);
   if (op == nullptr || own.size() == name.size()) return own;
   const auto* const product = std::ranges::find(kProducts, op->def->name, &Product::op);
-  if (product == kProducts.end()) return own;
+  // The vendor has one operator for another type of elements, and one for the same.
+  if (product == kProducts.end()) return own != "Copy" ? type_of_call(own) : casts ? "Cast" : "ViewCopy";
   return rank > product->rank ? product->above : product->below;
 }
 

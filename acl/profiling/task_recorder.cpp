@@ -87,7 +87,7 @@ void Recorder::write(const ops::RanOperator& ran) {
   const bool with_shapes = shapes;
   const auto call = reinterpret_cast<uint64_t>(ran.call), def = reinterpret_cast<uint64_t>(ran.op.def);
   tell_labels(record, labels_of(reading.key(call, def, with_shapes), [&](Labels& labels) {
-                const std::string_view type = type_of(ran.call, &ran.op, reading.rank());
+                const std::string_view type = type_of(ran.call, &ran.op, reading.rank(), reading.casts());
                 labels.unit = unit_of(ran.call, &ran.op), labels.type = trace::number_of(type);
                 // As the vendor's tables name what an aclnn function runs.
                 labels.name = trace::number_of(type == ran.call ? ran.call : fmt::format("{}_{}", ran.call, type));

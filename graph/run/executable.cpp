@@ -12,6 +12,7 @@
 #include "graph/plan/change.h"
 #include "graph/plan/planner.h"
 #include "graph/plan/refusal.h"
+#include "graph/run/busy.h"
 #include "graph/run/deadline.h"
 #include "graph/run/run_scope.h"
 #include "ops/runner/observer.h"
@@ -194,6 +195,7 @@ std::vector<Value> Executable::run_frame(std::vector<Value> arguments) {
     frame = std::make_unique<Frame>(entry->plan, environment_);
   }
   const Deadline deadline(function_.name);
+  const Busy busy(environment_.device());
   std::vector<Value> results = frame->run(std::move(arguments));
   give_back(*entry, std::move(frame));
   return entry->rest ? entry->rest->run(std::move(results)) : results;

@@ -4,6 +4,7 @@
 #include "graph/ir/node_error.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pass.h"
+#include "graph/run/busy.h"
 #include "graph/run/executable.h"
 #include "graph/run/fusion_choice.h"
 #include "graph/run/saturation.h"
@@ -99,12 +100,21 @@ bool Library::prefers_parts(const Node& node, std::span<const Planned> inputs) {
   return parts_are_faster(node, inputs, *this);
 }
 
+namespace {
+
+std::vector<Value> call_host(Frame& frame, const HostStep& step, const std::vector<Value>& values) {
+  const Busy::Pause pause;
+  return frame.environment().host()(step.node, values);
+}
+
+}  // namespace
+
 std::function<void(Frame&)> Library::on_host(HostStep step) {
   if (!host_) return {};
   return [step = std::move(step)](Frame& frame) {
     std::vector<Value> values;
     for (const Planned& input : step.inputs) values.push_back(frame.value(input));
-    std::vector<Value> results = frame.environment().host()(step.node, values);
+    std::vector<Value> results = call_host(frame, step, values);
     saturate_from_host(frame.device(), values, results);
     frame.environment().listener().ran_on_host(step.function, step.node, step.reason, values, results);
     require(results.size() == step.outputs.size(), "the client gave {} values for {} outputs", results.size(),

@@ -46,6 +46,13 @@ def test_what_was_planted_is_the_first_finding(script, name, tmp_path):
     assert float(share) > 15, page
 
 
+def test_a_finding_names_the_module_that_it_is_in(tmp_path):
+    page = profile(tmp_path, "of_torch.py", "layer")
+    where = re.search(r"^ +\d\. many small .*\n.*\n +where +(.*)", page, re.MULTILINE)[1]
+    share = re.search(r"; mostly in model\.layers\.3 \((\d+) %\)", where)
+    assert share and int(share[1]) > 75, page
+
+
 def test_a_run_without_a_fault_is_busy(tmp_path):
     """Half of the time: what else the machine does takes the device's threads off their cores."""
     page = profile(tmp_path, "of_torch.py", "nothing")

@@ -106,3 +106,16 @@ def test_every_setting_says_what_it_does():
     for setting in door.settings():
         assert setting.sentence.endswith("."), f"{setting.variable}: '{setting.sentence}' is no sentence"
         assert setting.type in ("integer", "number", "switch", "text")
+
+
+def column(table, name):
+    head, *rows = (line.split("\t") for line in source.text(source.Path(table)).splitlines())
+    return [row[head.index(name)] for row in rows]
+
+
+def test_types_of_calls_are_the_vendors():
+    """In profiles: those who read them know the types that the door knows."""
+    table, types = "acl/profiling/call_types.tsv", set(column("acl/singleop/operator_types.tsv", "type"))
+    assert not set(column(table, "type")) - types
+    called = {re.sub("^aclnn(Inplace(?=[A-Z]))?", "", one.name) for one in door.functions()}
+    assert not set(column(table, "call")) - called

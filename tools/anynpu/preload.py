@@ -15,6 +15,7 @@
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
 - ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
   ANYNPU_SELF_CHECK to compute operators once more;
+- ANYNPU_MODULES begins to note down for which module a thread works;
 - ANYNPU_DIGEST begins to write digests of what operators read and write, there too."""
 
 import sys
@@ -75,6 +76,8 @@ def observed(package, path):
         if asked(f"ANYNPU_{check.upper()}"):
             launch_and_wait()
             beginners.append(f"anynpu.{check}.start")
+    if package == "torch_npu" and asked("ANYNPU_MODULES"):
+        beginners.append("anynpu.module.start")
     if asked("ANYNPU_DIGEST"):
         beginners.append("anynpu.repeat.start")
     if not beginners:

@@ -82,6 +82,19 @@ def test_a_check_of_what_is_not_finite_begins_where_it_is_asked_for(tmp_path, mo
     assert python(code, tmp_path) == "True 0"
 
 
+def test_modules_are_noted_down_where_it_is_asked_for(monkeypatch):
+    code = (
+        "import anynpu.preload, anynpu.after_import as after; after.spec = lambda package, path, names: print(names); "
+        "anynpu.preload.observed('torch_npu', None); anynpu.preload.observed('npu_device', None)"
+    )
+    for value, names in ((None, "['anynpu.library.use_npu']"), ("0", "['anynpu.library.use_npu']"),
+                         ("1", "['anynpu.library.use_npu', 'anynpu.module.start']")):  # fmt: skip
+        monkeypatch.delenv("ANYNPU_MODULES", raising=False)
+        if value is not None:
+            monkeypatch.setenv("ANYNPU_MODULES", value)
+        assert python(code, TOOLS) == names
+
+
 def test_the_hook_imports_nothing_heavy():
     code = "import sys; before = set(sys.modules); import anynpu.preload; print(sorted(set(sys.modules) - before))"
     assert python(code, TOOLS) == "['anynpu', 'anynpu.preload']"

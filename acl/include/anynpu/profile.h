@@ -21,6 +21,11 @@ aclError anynpu_profile_start(const char* options, int32_t deviceId);
 aclError anynpu_profile_stop(void);
 /** Whether a collection runs. */
 int32_t anynpu_profile_running(void);
+/** From now on this thread works for the client's module `path`, "model.layers.3", "" for none: tables by module count
+ * for it what the thread asks for (anynpu profile). `phase` is 0 where the module computes, 1 for its gradient, 2 for a
+ * step of an optimizer, which is a module of its own. Kept in collections with marks (`msproftx`). 100000 for a null
+ * path or another phase. */
+aclError anynpu_profile_module(const char* path, int32_t phase);
 /** Calls `visit` with the folder of the collection that runs or ran last; not at all before the first. */
 void anynpu_profile_folder(void (*visit)(const char* folder, void* context), void* context);
 

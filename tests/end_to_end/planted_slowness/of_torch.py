@@ -56,6 +56,37 @@ def tiny():
             part.add_(1.0)
 
 
+class Layer(torch.nn.Module):
+    """Adds one, part by part."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x):
+        for part in x.split(self.size):
+            part.add_(1.0)
+        return x
+
+
+class Layers(torch.nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(map(Layer, sizes))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def layer():
+    """As tiny, in one layer of a network."""
+    model = Layers([1024, 1024, 1024, 4, 1024])
+    for _ in range(STEPS):
+        model(torch.zeros(1024).npu())
+
+
 def chain():
     """GELU, written out."""
     x = torch.randn(1024, 1024).npu()

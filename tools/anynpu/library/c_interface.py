@@ -12,6 +12,7 @@
 #   acl/include/anynpu/digest.h
 #   acl/include/anynpu/task.h
 #   acl/include/anynpu/tuning.h
+#   acl/include/anynpu/profile.h
 # ruff: noqa
 # fmt: off
 
@@ -240,6 +241,7 @@ FUNCTIONS = {
     "anynpu_each_tuned": (None, C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_unfinished": (None, C.CFUNCTYPE(None, C.POINTER(Unfinished), C.c_void_p), C.c_void_p,),
     "anynpu_each_usage": (None, C.CFUNCTYPE(None, C.POINTER(Usage), C.c_void_p), C.c_void_p,),
+    "anynpu_profile_module": (C.c_int, C.c_char_p, C.c_int32,),
     "anynpu_recent_reason": (C.c_char_p,),
     "anynpu_replay_task": (C.c_int, C.c_char_p, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Task), C.c_void_p), C.c_void_p,),
     "anynpu_save_task": (C.c_int, C.POINTER(Task), C.c_char_p, C.c_char_p,),

@@ -30,6 +30,12 @@ def add_arguments(parser):
     parser.add_argument(
         "--soc", metavar="NAME,…", help="SoCs to model the time of, as 910B3,910A (default: the one of ANYNPU_SOC)"
     )
+    parser.add_argument(
+        "--no-modules",
+        action="store_true",
+        help="do not note down for which module of PyTorch each operator runs, which takes some us of the host's time "
+        "for each call of a module",
+    )
     parser.add_argument("--no-transfer", action="store_true", help="do not send CUDA calls to the NPU")
     parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
     parser.add_argument("script", metavar="SCRIPT", help="the Python script to run; or show, or diff")
@@ -46,9 +52,10 @@ def command(options, output):
 
 
 def environment(options, output):
-    recorded = {"output": str(output), "task_time": "l1", "runtime_api": "on"}
+    recorded = {"output": str(output), "task_time": "l1", "runtime_api": "on", "msproftx": "on"}
     asked = {"PROFILING_MODE": "true", "PROFILING_OPTIONS": json.dumps(recorded)}
-    return {**os.environ, **run.environment(not options.no_transfer), **asked}
+    modules = {"ANYNPU_MODULES": "0" if options.no_modules else "1"}
+    return {**os.environ, **run.environment(not options.no_transfer), **asked, **modules}
 
 
 def wait(words, variables):

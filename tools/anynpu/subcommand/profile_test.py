@@ -60,6 +60,14 @@ def test_the_script_of_the_page_is_one(script, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_modules_and_marks_are_asked_for(tmp_path):
+    path = tmp_path / "asks.py"
+    path.write_text("import os; print(os.environ['ANYNPU_MODULES'], os.environ['PROFILING_OPTIONS'])")
+    for words, modules in (([], "1"), (["--no-modules"], "0")):
+        _, out, _ = anynpu("profile", "--output", str(tmp_path / "out"), *words, str(path))
+        assert out.startswith(f"{modules} ") and '"msproftx": "on"' in out
+
+
 def test_socs_are_named_to_the_program(script, tmp_path):
     output = tmp_path / "out"
     _, out, _ = anynpu("profile", "--output", str(output), "--soc", "910B3", str(script), "1", "0")

@@ -45,6 +45,17 @@ TEST_F(Events, MarksHaveTheTimesOfTheirStream) {
             "N/A,N/A\n");
 }
 
+TEST_F(Events, MarksOfModulesAreNoneOfTheClient) {
+  write_texts({"epoch", "anynpu.module"});
+  MarkRecord of_module = mark(5'000, 5'000, 1, Mark::kMoment);
+  of_module.domain = 2;
+  write("host/data/anynpu.marks", std::vector<MarkRecord>{of_module, mark(6'000, 6'000, 7, Mark::kMoment), of_module});
+  const Trace trace = read_folder(folder);
+  ASSERT_EQ(trace.marks.size(), 1u);
+  EXPECT_EQ(trace.marks[0].number, 7u);
+  EXPECT_EQ(trace.modules.size(), 2u);
+}
+
 TEST_F(Events, TimelinesAndDatabasesHaveMarks) {
   write_texts({"epoch"});
   write("host/data/anynpu.marks",

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "device/trace/module.h"
 
 namespace npu::profile {
 namespace {
@@ -104,6 +105,14 @@ std::vector<std::string> read_texts(const fs::path& path) {
   return texts;
 }
 
+/// Marks of ours are none of the client's.
+void take_modules(Trace& found) {
+  const auto ours = std::ranges::stable_partition(
+      found.marks, [&](const MarkRecord& mark) { return found.text(mark.domain) != trace::kModuleDomain; });
+  found.modules.assign(ours.begin(), ours.end());
+  found.marks.erase(ours.begin(), ours.end());
+}
+
 /// What the client wanted to be told; a file that cannot be read says nothing.
 void read_options(const fs::path& path, Trace& found) {
   if (!fs::exists(path)) return;
@@ -163,6 +172,7 @@ Trace read_folder(const fs::path& folder) {
   found.texts = read_texts(folder / "host/data" / trace::kTextFile);
   found.calls = read_records<CallRecord>(folder / "host/data" / trace::kCallFile, shift);
   found.marks = read_records<MarkRecord>(folder / "host/data" / trace::kMarkFile, shift);
+  take_modules(found);
   found.memory = read_records<MemoryRecord>(folder / "host/data" / trace::kMemoryFile, shift);
   read_options(folder / "host/sample.json", found);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {

@@ -26,7 +26,8 @@ struct Trace {
   std::string soc;    ///< that the process claimed to run on; "": it is not known
   std::vector<CallRecord> calls;
   std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
-  std::vector<MarkRecord> marks;
+  std::vector<MarkRecord> marks;                 ///< of the client
+  std::vector<MarkRecord> modules;  ///< of ours: for which module a thread works from then on (device/trace/module.h)
   std::vector<MemoryRecord> memory;
   std::string forward_point, backward_point;  ///< names of operators that the client gave; "": none
   std::string_view text(uint32_t number) const;

@@ -5,9 +5,12 @@
 #include <map>
 #include <tuple>
 
+#include "device/trace/module.h"
+
 namespace npu::profile {
 namespace {
 
+using device::trace::Phase;
 using Tasks = std::vector<const TaskRecord*>;
 
 /// Of an optimizer, which changes parameters: the vendor's, TensorFlow's and our names of those operators.
@@ -57,6 +60,54 @@ Grouped by_marks(const Trace& trace) {
   return grouped;
 }
 
+/// When the host was in steps of the optimizer whose first step is the earliest, in order, and the thread.
+struct HostSteps {
+  uint32_t thread = 0;
+  int64_t begin = 0;  ///< the first module, or the first step
+  Intervals steps;
+};
+
+HostSteps host_steps(const Trace& trace) {
+  const auto is_step = [](const MarkRecord& mark) { return mark.number == static_cast<uint64_t>(Phase::kStep); };
+  const auto first = std::ranges::find_if(trace.modules, is_step);
+  HostSteps found;
+  if (first == trace.modules.end()) return found;
+  found.thread = first->thread;
+  found.begin = std::ranges::find_if(trace.modules, [](const MarkRecord& mark) { return mark.text != 0; })->start;
+  bool inside = false;
+  for (const MarkRecord& mark : trace.modules) {
+    if (mark.thread != found.thread) continue;
+    const bool begins = is_step(mark) && mark.text == first->text;
+    if (inside && !begins) found.steps.back().end = mark.start;
+    if (begins && !inside) found.steps.push_back({mark.start, mark.start});
+    inside = begins;
+  }
+  if (inside) found.steps.pop_back();  // the records end in it
+  return found;
+}
+
+/// What was asked for from the end of one step of the optimizer to that of the next.
+std::vector<Step> by_optimizer(const Trace& trace) {
+  const HostSteps host = host_steps(trace);
+  std::vector<Step> found;
+  for (const auto& [device, all] : trace.tasks) {
+    std::map<size_t, Tasks> grouped;
+    for (const TaskRecord& task : all) {
+      const auto step = std::ranges::lower_bound(host.steps, task.launched, {}, &Interval::end);
+      if (task.launched < host.begin || step == host.steps.end() || !(computes(task) || is_collective(task))) continue;
+      grouped[static_cast<size_t>(step - host.steps.begin())].push_back(&task);
+    }
+    for (const auto& [at, tasks] : grouped) {
+      Step& step = found.emplace_back(step_of(trace, device, at + 1, tasks));
+      if (!trace.backward_point.empty()) continue;
+      step.backward = step.forward;
+      for (const TaskRecord* task : tasks)
+        if (task->launched < host.steps[at].start) step.backward = std::max(step.backward, task->end);
+    }
+  }
+  return found;
+}
+
 /// The graph of each device that takes most of the time; 0 where nothing is a graph's.
 std::map<int, uint32_t> main_graphs(const Trace& trace) {
   std::map<std::pair<int, uint32_t>, int64_t> times;
@@ -81,8 +132,9 @@ Grouped by_graphs(const Trace& trace) {
 }  // namespace
 
 std::vector<Step> steps_of(const Trace& trace) {
-  const std::vector<Step> marked = made_of(trace, by_marks(trace));
-  return marked.empty() ? made_of(trace, by_graphs(trace)) : marked;
+  std::vector<Step> steps = made_of(trace, by_marks(trace));
+  if (steps.empty()) steps = by_optimizer(trace);
+  return steps.empty() ? made_of(trace, by_graphs(trace)) : steps;
 }
 
 }  // namespace npu::profile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of training, as the vendor's iteration trace has them: where the client marked them (aclprofGetStepTimestamp),
-// else the runs of the graph that takes most of the time. Clients that run operators one by one have none.
+// else from one step of the first optimizer to the next where modules were noted down (anynpu profile), else the runs
+// of the graph that takes most of the time. Other clients that run operators one by one have none.
 #pragma once
 
 #include <cstdint>

@@ -22,17 +22,28 @@ struct Pair {
 };
 
 struct Side {
-  Rows types, calls;
+  Rows types, modules, calls;
   int64_t span = 0, busy = 0;  ///< of the device that took longest
   uint64_t operators = 0;
 };
 
 void join(Rows& all, const Rows& some) { all.insert(all.end(), some.begin(), some.end()); }
 
+/// What each asks for itself, its gradient too.
+Rows rows_of(const Modules& modules) {
+  Rows rows;
+  for (const ModuleTime& one : modules.rows) {
+    Row& row = rows.emplace_back(Row{one.name, "", one.forward});
+    row.total.add(one.gradient);
+  }
+  return rows;
+}
+
 Side side_of(const std::vector<Trace>& traces) {
   Side side;
   for (const Facts& facts : facts_of(traces)) {
     join(side.types, facts.types);
+    if (facts.modules.known) join(side.modules, rows_of(facts.modules));
     side.operators += facts.tasks.size();
     if (facts.length() > side.span) side.span = facts.length(), side.busy = facts.busy;
   }
@@ -40,12 +51,10 @@ Side side_of(const std::vector<Trace>& traces) {
   return side;
 }
 
-void add(Total& total, const Total& more) { total.count += more.count, total.time += more.time; }
-
 std::vector<Pair> pairs_of(const Rows& a, const Rows& b) {
   std::map<std::string, Pair> found;
-  for (const Row& row : a) add(found[row.name].a, row.total);
-  for (const Row& row : b) add(found[row.name].b, row.total);
+  for (const Row& row : a) found[row.name].a.add(row.total);
+  for (const Row& row : b) found[row.name].b.add(row.total);
   std::vector<Pair> pairs;
   for (auto& [name, pair] : found) pair.name = name, pairs.push_back(pair);
   std::ranges::stable_sort(pairs, std::greater<>(), [](const Pair& pair) { return std::abs(pair.difference()); });
@@ -79,6 +88,7 @@ std::string difference_page(const std::vector<Trace>& a, const std::vector<Trace
       ms(right.span), ms(left.span), relation(left.span, right.span), ms(right.busy), ms(left.busy), right.operators,
       left.operators);
   out += table("OPERATORS", left.types, right.types);
+  out += table("MODULES", left.modules, right.modules);
   return out + table("CALLS OF THE HOST", left.calls, right.calls);
 }
 

@@ -9,8 +9,8 @@
 
 namespace npu::profile {
 
-/// What both did, by type of operator and by call of the host: counts and times, what differs most first, under one
-/// line that says it all.
+/// What both did, by type of operator, by module and by call of the host: counts and times, what differs most first,
+/// under one line that says it all.
 std::string difference_page(const std::vector<Trace>& a, const std::vector<Trace>& b);
 
 }  // namespace npu::profile

@@ -29,6 +29,21 @@ TEST(Difference, WhatDiffersMostComesFirst) {
             "  aclnnAdd                                     1         0        0.010        0.000        -0.010\n");
 }
 
+TEST(Difference, ByModule) {
+  Recorded a, b;
+  for (Recorded* run : {&a, &b}) run->module("net.body", 0), run->module("net.head", 50);
+  a.task("Mm", 0, 10);
+  b.task("Mm", 0, 40);
+  for (Recorded* run : {&a, &b}) run->task("Mm", 60, 70);
+  const std::string page = difference_page({a.trace}, {b.trace});
+  EXPECT_NE(
+      page.find("\nMODULES                                  count A   count B         A ms         B ms      B - A ms\n"
+                "  net.body                                     1         1        0.010        0.040        +0.030\n"
+                "  net.head                                     1         1        0.010        0.010        +0.000\n"),
+      std::string::npos)
+      << page;
+}
+
 TEST(Difference, OfNothing) {
   EXPECT_EQ(difference_page({}, {}),
             "B takes 0.000 ms, A 0.000 ms; the device is busy 0.000 and 0.000 ms, with 0 and 0 operators\n");

@@ -64,11 +64,14 @@ Facts facts_of(const Trace& trace, int device, std::vector<TaskRecord> tasks) {
   for (const TaskRecord& task : facts.tasks) facts.waited += std::min(task.waited, task.end - task.start);
   for (Step& step : steps_of(trace))
     if (step.device == device) facts.steps.push_back(std::move(step));
+  facts.step_parts = step_parts_of(facts.steps, facts.overlap, facts.idle);
   facts.types = types_of(trace, facts.tasks);
   facts.units = rows_of(facts.tasks, family_of);
   facts.streams = rows_of(facts.tasks, stream_of);
   facts.calls = calls_of(trace);
   facts.memory = memory_of(trace, facts.device);
+  facts.owners = Owners(trace);
+  facts.modules = modules_of(trace, facts.owners, facts.tasks);
   return facts;
 }
 

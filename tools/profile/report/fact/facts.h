@@ -5,22 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "tools/profile/report/fact/frame.h"
 #include "tools/profile/report/fact/idle.h"
 #include "tools/profile/report/fact/memory.h"
-#include "tools/profile/trace/step.h"
+#include "tools/profile/report/fact/step_part.h"
 
 namespace npu::profile {
-
-/// Times of one kind.
-struct Total {
-  uint64_t count = 0;
-  int64_t time = 0, most = 0;
-  void add(int64_t one) {
-    ++count;
-    time += one;
-    most = std::max(most, one);
-  }
-};
 
 struct Row {
   std::string name, unit = {};
@@ -41,9 +31,12 @@ struct Facts {
   Idle idle;
   int64_t waited = 0;  ///< in collectives, for other ranks
   std::vector<Step> steps;
+  std::vector<StepPart> step_parts;
   Rows types, units, streams;
   Rows calls;  ///< of the process
   MemoryUse memory;
+  Owners owners;
+  Modules modules;
 
   int64_t length() const { return span.end - span.start; }
   double share(int64_t time) const {

@@ -34,7 +34,7 @@ struct Recorded {
                    Unit unit = Unit::kVector) {
     TaskRecord made;
     made.start = start * 1000, made.end = end * 1000, made.launched = (launched < 0 ? start : launched) * 1000;
-    made.type = text(type), made.name = made.type, made.unit = unit, made.stream = 1;
+    made.type = text(type), made.name = made.type, made.unit = unit, made.stream = 1, made.launcher = 1;
     return trace.tasks[device].emplace_back(made);
   }
   /// One that reads two tensors of a shape and writes a third.
@@ -43,6 +43,20 @@ struct Recorded {
     const std::string one(shape);
     made.inputs = text(one + ";" + one + "|FLOAT;FLOAT|ND;ND"), made.outputs = text(one + "|FLOAT|ND");
     made.bytes = 3000;
+    return made;
+  }
+
+  /// From `time` on the thread works for `path`.
+  void module(std::string_view path, int64_t time, Phase phase = Phase::kForward, uint32_t thread = 1) {
+    MarkRecord mark;
+    mark.start = mark.end = time * 1000, mark.thread = thread, mark.number = static_cast<uint64_t>(phase);
+    mark.text = path.empty() ? 0 : text(path);
+    trace.modules.push_back(mark);
+  }
+  /// A node of a graph, by the name that the client gave it.
+  TaskRecord& node(std::string_view name, std::string_view type, int64_t start, int64_t end, uint32_t step = 0) {
+    TaskRecord& made = task(type, start, end);
+    made.name = text(name), made.graph = text("step"), made.step = step, made.stream = 0;
     return made;
   }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kShortest = 3, kLongest = 64, kShown = 12;
 /// Their results have the shape of their inputs, and an element needs more than its own place in them.
-constexpr std::array<std::string_view, 8> kNotPointwise = {"Softmax", "Norm",   "Cum",  "Sort",
-                                                           "Dropout", "Random", "Roll", "Flip"};
+constexpr std::array<std::string_view, 10> kNotPointwise = {"Softmax", "Norm",   "Cum",  "Sort", "Dropout",
+                                                            "DropOut", "Random", "Roll", "Flip", "Reverse"};
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -53,12 +53,13 @@ struct Chain {
   std::string_view shape;
   Total total;
   int64_t cost = 0;
+  std::vector<Weighted> owners = {};
   bool operator<(const Chain& other) const { return cost < other.cost; }
 };
 
 class Chains {
  public:
-  explicit Chains(const Facts& facts) : trace_(*facts.trace) {
+  explicit Chains(const Facts& facts) : trace_(*facts.trace), owners_(facts.owners) {
     std::map<int32_t, std::vector<const TaskRecord*>> streams;
     for (const TaskRecord& task : facts.tasks) streams[task.stream].push_back(&task);
     for (const auto& [stream, tasks] : streams) find(tasks);
@@ -111,11 +112,13 @@ class Chains {
       chain.shape = shape_of(trace_, *run.front());
     }
     chain.total.add(time);
+    for (const TaskRecord* task : run) chain.owners.push_back({owners_.of(*task), task->end - task->start});
     const double kept = static_cast<double>(most) / static_cast<double>(std::max(bytes, most));
     chain.cost += static_cast<int64_t>(static_cast<double>(time) * (1 - kept));
   }
 
   const Trace& trace_;
+  const Owners& owners_;
   std::map<std::string, Chain> found_;
 };
 
@@ -135,8 +138,9 @@ std::optional<Finding> chain_of(const Facts& facts) {
   return Finding{
       .title = fmt::format("a chain of {} elementwise operators is not fused", worst->types.size()),
       .cost = cost,
-      .where = fmt::format("{} on {}, {} times, {} ms{}", fmt::join(worst->types | std::views::take(kShown), " "),
-                           worst->shape, worst->total.count, milliseconds(worst->total.time), others),
+      .where = fmt::format("{} on {}, {} times, {} ms{}{}", fmt::join(worst->types | std::views::take(kShown), " "),
+                           worst->shape, worst->total.count, milliseconds(worst->total.time),
+                           and_module(facts, worst->owners), others),
       .cure =
           "one operator for all of it (gelu, silu, layer_norm, addcmul … and torch_npu's fused ones), "
           "or a graph, whose engine fuses elementwise operators (tf.function)"};

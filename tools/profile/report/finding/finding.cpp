@@ -42,6 +42,18 @@ std::vector<Finding> findings_of(std::span<const Facts> all) {
   return found;
 }
 
+std::string and_module(const Facts& facts, const std::vector<Weighted>& weights) {
+  const std::string found = mostly_in(*facts.trace, weights);
+  return found.empty() ? "" : "; " + found;
+}
+
+std::string and_module(const Facts& facts, Cause cause) {
+  std::vector<Weighted> weights;
+  for (const Gap& gap : facts.idle.gaps)
+    if (gap.parts[cause] > 0) weights.push_back({facts.owners.of(*gap.next), gap.parts[cause]});
+  return and_module(facts, weights);
+}
+
 std::string milliseconds(int64_t nanoseconds) { return fmt::format("{:.3f}", static_cast<double>(nanoseconds) / 1e6); }
 
 std::string counted(size_t count, std::string_view noun) {

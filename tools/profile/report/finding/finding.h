@@ -35,6 +35,10 @@ std::optional<Finding> communication_of(const Facts& facts);
 /// The rank that others wait for.
 std::optional<Finding> straggler_of(std::span<const Facts> all);
 
+/// "; mostly in model.layers.3 (62 %)", by what weighs most; "" where no module is known or none has half of it.
+std::string and_module(const Facts& facts, const std::vector<Weighted>& weights);
+/// By the idle time of a cause: for whom what ends it runs.
+std::string and_module(const Facts& facts, Cause cause);
 /// "12.345" of nanoseconds.
 std::string milliseconds(int64_t nanoseconds);
 /// "1 call", "2 calls".

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tools/profile/report/fact/recorded_fixture.h"
 
 namespace npu::profile {
@@ -215,6 +217,44 @@ TEST(Finding, ABusyDeviceHasNone) {
   Recorded run;
   for (int64_t step = 0; step < 10; ++step) run.task("Mm", step * 100, step * 100 + 99, Recorded::kLongAgo);
   EXPECT_EQ(first_of({run}).title, "nothing");
+}
+
+TEST(Finding, NamesTheModuleThatMostOfItIsIn) {
+  Recorded run;
+  const auto step = [&](int64_t time, std::string_view module, std::string_view type) {
+    run.module(module, time);
+    run.call("aclnnAdd", time, time + 90, Level::kOperator);
+    run.task(type, time + 90, time + 95);
+  };
+  for (int64_t time = 0; time < 3000; time += 300) {
+    step(time, "net.layers.0", "Relu");
+    step(time + 100, "net.layers.3", "Add");
+    step(time + 200, "net.layers.3", "Mul");
+  }
+  const Finding found = first_of({run});
+  EXPECT_HAS(found.title, "many small operators");
+  EXPECT_HAS(found.where, "; mostly in net.layers.3 (69 %)");
+}
+
+TEST(Finding, ANumberIsLookedAtInAModule) {
+  Recorded run;
+  run.module("net.gate", 0);
+  for (int64_t time = 0; time < 1000; time += 100) {
+    run.task("Mm", time, time + 50);
+    run.call("aclrtSynchronizeStream", time + 5, time + 50);
+  }
+  const Finding found = first_of({run});
+  EXPECT_HAS(found.title, "waits for results");
+  EXPECT_HAS(found.where, "; mostly in net.gate (100 %)");
+}
+
+TEST(Finding, AChainIsOfItsModule) {
+  Recorded run;
+  run.module("net.act", 0);
+  for (int64_t i = 0; i < 9; ++i)
+    run.elementwise(std::array{"Mul", "Tanh", "Add"}.at(static_cast<size_t>(i % 3)), i * 100, i * 100 + 100, "1024")
+        .launched = 1;
+  EXPECT_HAS(first_of({run}).where, "; mostly in net.act (100 %)");
 }
 
 }  // namespace

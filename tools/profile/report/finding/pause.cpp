@@ -60,7 +60,8 @@ std::optional<Finding> round_trip_of(const Facts& facts) {
   if (places.empty()) return {};
   return Finding{.title = "data is copied to the host, computed with there, and copied back",
                  .cost = facts.idle.parts[Cause::kRoundTrip],
-                 .where = fmt::format("{}: {}", counted(places.size(), "time"), commonest(places, 3)),
+                 .where = fmt::format("{}: {}{}", counted(places.size(), "time"), commonest(places, 3),
+                                      and_module(facts, Cause::kRoundTrip)),
                  .cure =
                      "anynpu run --report names operators that the NPU has not and their lines: call another one; "
                      "keep NumPy out of the step"};

@@ -11,7 +11,9 @@
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/lane.h"
 #include "tools/profile/report/page/memory.h"
+#include "tools/profile/report/page/modules.h"
 #include "tools/profile/report/page/script.h"
+#include "tools/profile/report/page/steps.h"
 #include "tools/profile/report/page/text.h"
 
 namespace npu::profile {
@@ -73,7 +75,7 @@ std::string table_of(std::string_view head, std::string_view second, const Rows&
 
 std::string device_of(const Facts& facts) {
   std::string out = fmt::format("<h2>{}: {} ms</h2>\n", escaped(facts.name), milliseconds(facts.length()));
-  out += times_of(facts);
+  out += times_of(facts) + steps_html(facts) + modules_html(facts);
   append(out, "<h2>Operators of {}</h2>\n{}", escaped(facts.name), table_of("type", "unit", facts.types));
   append(out, "<h2>Calls of the host</h2>\n{}", table_of("call", "", facts.calls));
   return out + memory_html(facts);
@@ -89,14 +91,19 @@ std::string html_page(const std::vector<Trace>& traces, const std::vector<Facts>
       kStyle);
   out += "<h2>Findings, the costliest first</h2>\n" + list_of(findings);
   out +=
-      "<h2>Timeline</h2>\n<p class=\"small\">The wheel zooms, dragging moves, a double click shows all.</p>\n"
-      "<canvas id=\"timeline\"></canvas><div id=\"about\"></div>\n";
+      "<h2>Timeline</h2>\n<p class=\"small\">The wheel zooms, dragging moves, a double click shows all; with "
+      "the keyboard + and -, the arrows and Home.</p>\n"
+      "<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" aria-label=\"timeline of the threads of the host and the "
+      "streams of the device; the tables after it have its sums\"></canvas><div id=\"about\"></div>\n";
   for (const Facts& facts : all) out += device_of(facts);
   out += chip_html(models);
-  const std::string data =
-      json_of(lanes_of(traces, all)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  append(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body></html>\n",
-         inside_script(data), kScript);
+  nlohmann::json data = json_of(lanes_of(traces, all));
+  data["flames"] = nlohmann::json::array();
+  for (const Facts& facts : all)
+    if (facts.modules.known) data["flames"].push_back(flame_of(facts));
+  const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  append(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}{}</script>\n</body></html>\n",
+         inside_script(text), kScript, kFlameScript);
   return out;
 }
 

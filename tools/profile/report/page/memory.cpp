@@ -14,7 +14,7 @@ namespace npu::profile {
 namespace {
 
 constexpr size_t kHolders = 8;
-constexpr double kWidth = 900, kHeight = 120;
+constexpr double kWidth = 900, kHeight = 120, kAxis = 18;
 
 std::string megabytes(uint64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / 1e6); }
 
@@ -23,26 +23,45 @@ std::string summary(const Facts& facts) {
                      milliseconds(std::max<int64_t>(0, facts.memory.at - facts.span.start)));
 }
 
+/// Of all points in a column of the picture the highest and the last: a picture has no room for more.
+std::vector<MemoryUse::Point> drawn(const std::vector<MemoryUse::Point>& points, Interval span) {
+  std::vector<MemoryUse::Point> found;
+  int64_t column = -1;
+  const int64_t wide = std::max<int64_t>(1, (span.end - span.start) / static_cast<int64_t>(kWidth));
+  for (const MemoryUse::Point& point : points) {
+    const bool is_new = (point.time - span.start) / wide != column;
+    column = (point.time - span.start) / wide;
+    if (is_new) {
+      found.insert(found.end(), 2, point);
+    } else {
+      if (point.bytes > found[found.size() - 2].bytes) found[found.size() - 2] = point;
+      found.back() = point;
+    }
+  }
+  return found;
+}
+
 /// Steps from left to right, the peak at the top.
 std::string curve(const Facts& facts) {
   const auto& points = facts.memory.points;
-  const int64_t begin = std::min(points.front().time, facts.span.start),
-                end = std::max(points.back().time, facts.span.end);
+  const Interval span{std::min(points.front().time, facts.span.start), std::max(points.back().time, facts.span.end)};
+  const auto length = static_cast<double>(std::max<int64_t>(1, span.end - span.start));
   std::string path;
   double height = kHeight;
-  for (const MemoryUse::Point& point : points) {
-    const double x =
-        kWidth * static_cast<double>(point.time - begin) / static_cast<double>(std::max<int64_t>(1, end - begin));
+  for (const MemoryUse::Point& point : drawn(points, span)) {
+    const double x = kWidth * static_cast<double>(point.time - span.start) / length;
     fmt::format_to(std::back_inserter(path), "{}{:.1f},{:.1f} ", path.empty() ? "" : "L", x, height);
     height = kHeight -
              kHeight * static_cast<double>(point.bytes) / static_cast<double>(std::max<uint64_t>(1, facts.memory.peak));
     fmt::format_to(std::back_inserter(path), "L{:.1f},{:.1f} ", x, height);
   }
   return fmt::format(
-      "<svg class=\"memory\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">"
-      "<path d=\"M0,{1:.0f} L{2}L{0:.0f},{3:.1f} L{0:.0f},{1:.0f} Z\" fill=\"currentColor\" "
-      "fill-opacity=\"0.35\"/></svg>\n",
-      kWidth, kHeight, path, height);
+      "<svg class=\"memory\" viewBox=\"0 0 {0:.0f} {4:.0f}\" width=\"{0:.0f}\" height=\"{4:.0f}\" role=\"img\" "
+      "aria-label=\"memory over time: {5}\"><path d=\"M0,{1:.0f} L{2}L{0:.0f},{3:.1f} L{0:.0f},{1:.0f} Z\" "
+      "fill=\"currentColor\" fill-opacity=\"0.35\"/><text x=\"2\" y=\"12\">{6} MB</text><text x=\"2\" "
+      "y=\"{7:.0f}\">0</text><text x=\"{0:.0f}\" y=\"{7:.0f}\" text-anchor=\"end\">{8} ms</text></svg>\n",
+      kWidth, kHeight, path, height, kHeight + kAxis, summary(facts), megabytes(facts.memory.peak), kHeight + 14,
+      milliseconds(span.end - span.start));
 }
 
 }  // namespace

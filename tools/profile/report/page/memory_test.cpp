@@ -61,5 +61,15 @@ TEST(Memory, PagesShowItWhereItWasRecorded) {
   EXPECT_NE(memory_html(facts).find("L135.0,120.0 L135.0,0.0 "), std::string::npos) << memory_html(facts);
 }
 
+TEST(Memory, APictureHasNoRoomForAHundredThousandPoints) {
+  Remembered run;
+  run.task("Mm", 0, 100'000);
+  for (int64_t i = 0; i < 100'000; ++i) run.memory(i, 1, 1'000'000, i % 2 != 0, i == 77'777 ? 9'000'000 : 1'000'000);
+  const std::vector<Trace> traces{run.trace};
+  const std::string page = memory_html(facts_of(traces).at(0));
+  EXPECT_LT(page.size(), 100'000u);
+  EXPECT_NE(page.find(",0.0 L"), std::string::npos);  // the peak is among those that are drawn
+}
+
 }  // namespace
 }  // namespace npu::profile

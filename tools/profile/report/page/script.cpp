@@ -15,6 +15,10 @@ li { margin-bottom: .8em; } .cost { font-weight: 600; } .small { opacity: .75; }
 canvas { width: 100%; border: 1px solid var(--line); cursor: grab; touch-action: none; }
 svg { max-width: 760px; width: 100%; } svg text { font-size: 11px; fill: currentColor; } .roof { stroke: var(--bar); fill: none; } .grid { stroke: var(--line); }
 .point { fill: var(--idle); fill-opacity: .6; }
+svg.steps, .flame svg { max-width: none; } svg.steps, svg.memory { height: auto; } .flame svg { display: block; } .flame text { fill: #000; pointer-events: none; }
+.flame g { cursor: pointer; outline: none; } .flame g:focus rect { stroke: currentColor; stroke-width: 2; } .about { min-height: 1.5em; }
+.part0 { fill: #4a86c8; background: #4a86c8; } .part1 { fill: #8a5fb0; background: #8a5fb0; } .part2 { fill: #5aa469; background: #5aa469; }
+.part3 { fill: #c8764a; background: #c8764a; } .key { display: inline-block; width: .8em; height: .8em; margin-left: .8em; }
 #about { min-height: 1.5em; font-variant-numeric: tabular-nums; }
 )css";
 
@@ -93,6 +97,14 @@ let grabbed = null;
 canvas.addEventListener("pointerdown", event => { grabbed = timeAt(event); canvas.setPointerCapture(event.pointerId); });
 canvas.addEventListener("pointerup", () => { grabbed = null; });
 canvas.addEventListener("dblclick", () => show(0, last));
+canvas.addEventListener("keydown", event => {
+  const wide = to - from, by = (a, b) => () => show(from + a * wide, to + b * wide);
+  const keys = { "+": by(0.1, -0.1), "-": by(-0.125, 0.125), ArrowLeft: by(-0.1, -0.1), ArrowRight: by(0.1, 0.1),
+                 Home: () => show(0, last) };
+  if (!keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});
 canvas.addEventListener("pointermove", event => {
   const time = timeAt(event);
   if (grabbed !== null) return show(from + grabbed - time, to + grabbed - time);

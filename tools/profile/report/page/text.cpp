@@ -8,6 +8,8 @@
 #include <ranges>
 
 #include "tools/profile/report/page/memory.h"
+#include "tools/profile/report/page/modules.h"
+#include "tools/profile/report/page/steps.h"
 
 namespace npu::profile {
 namespace {
@@ -64,15 +66,6 @@ void add_times(Page& page, const Facts& facts) {
       page.time(fmt::format("  {}", words_of(cause)), facts.idle.parts[cause], facts.share(facts.idle.parts[cause]));
 }
 
-void add_steps(Page& page, const Facts& facts) {
-  if (facts.steps.empty()) return;
-  const auto time = [](const Step& step) { return step.end - step.forward; };
-  std::vector<Step> steps = facts.steps;
-  std::ranges::sort(steps, {}, time);
-  page.line("\nSTEPS: {}, {} ms (median), {} ms the longest (step {})", steps.size(),
-            milliseconds(time(steps[steps.size() / 2])), milliseconds(time(steps.back())), steps.back().number);
-}
-
 int64_t sum_of(const Rows& rows) {
   int64_t sum = 0;
   for (const Row& row : rows) sum += row.total.time;
@@ -107,9 +100,10 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
   if (all.size() > 1) add_ranks(page, all);
   for (const Facts& facts : all) {
     add_times(page, facts);
-    add_steps(page, facts);
+    page.append(steps_text(facts));
     add_rows(page, "FAMILIES", facts.units, facts.units.size());
     add_rows(page, "OPERATORS", facts.types, kOperators);
+    page.append(modules_text(facts));
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());
     add_rows(page, "CALLS OF THE HOST", facts.calls, kCalls);
     page.append(memory_text(facts));

@@ -25,7 +25,7 @@ TEST(Text, StepsOfEachDevice) {
   run.device = 1;
   add(0, 30), add(1, 20);
   const std::string page = page_of(run);
-  EXPECT_PART(page, "STEPS: 3, 0.051 ms (median), 0.052 ms the longest (step 1)\n");
+  EXPECT_PART(page, "STEPS: 3, 0.098 ms (median), 0.101 ms the longest (step 3)\n");
   EXPECT_PART(page, "STEPS: 2, ");
 }
 
