@@ -164,6 +164,7 @@ Trace read_folder(const fs::path& folder) {
   found.calls = read_records<CallRecord>(folder / "host/data" / trace::kCallFile, shift);
   found.marks = read_records<MarkRecord>(folder / "host/data" / trace::kMarkFile, shift);
   found.memory = read_records<MemoryRecord>(folder / "host/data" / trace::kMemoryFile, shift);
+  found.graphs = read_records<GraphRecord>(folder / "host/data" / trace::kGraphFile, shift);
   read_options(folder / "host/sample.json", found);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const int device = device_of(entry.path());
@@ -184,6 +185,34 @@ std::string name_of(const Trace& found, const CallRecord& call) {
   std::string name(found.text(call.name));
   if (call.level == trace::Level::kWorkspace) name += "GetWorkspaceSize";
   return name;
+}
+
+std::string name_of(const Trace& found, const GraphRecord& work) {
+  switch (work.work) {
+    case trace::HostWork::kPasses: return "GraphPasses";
+    case trace::HostWork::kPlan: return "GraphPlan";
+    case trace::HostWork::kNode: break;
+  }
+  return fmt::format("HostNode_{}", found.text(work.type));
+}
+
+std::string function_of(std::string_view graph) {
+  constexpr std::string_view kPrefix = "__inference_";
+  if (graph.starts_with(kPrefix)) graph.remove_prefix(kPrefix.size());
+  while (!graph.empty() && (std::isdigit(static_cast<unsigned char>(graph.back())) != 0 || graph.back() == '_'))
+    graph.remove_suffix(1);
+  return std::string(graph);
+}
+
+std::string_view words_of(trace::Need need) {
+  switch (need) {
+    case trace::Need::kNone: break;
+    case trace::Need::kFirst: return "first time";
+    case trace::Need::kAnew: return "traced anew";
+    case trace::Need::kShapes: return "other shapes";
+    case trace::Need::kValues: return "other values";
+  }
+  return "";
 }
 
 std::string name_of(const Trace& found, const TaskRecord& task) {

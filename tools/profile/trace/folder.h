@@ -14,6 +14,7 @@
 namespace npu::profile {
 
 using device::trace::CallRecord;
+using device::trace::GraphRecord;
 using device::trace::MarkRecord;
 using device::trace::MemoryRecord;
 using device::trace::TaskRecord;
@@ -28,6 +29,7 @@ struct Trace {
   std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
   std::vector<MarkRecord> marks;
   std::vector<MemoryRecord> memory;
+  std::vector<GraphRecord> graphs;            ///< what the host did for graphs
   std::string forward_point, backward_point;  ///< names of operators that the client gave; "": none
   std::string_view text(uint32_t number) const;
 
@@ -57,6 +59,15 @@ inline bool computes(const TaskRecord& task) { return task.unit != device::trace
 
 /// A name of a call as the vendor's tables have it.
 std::string name_of(const Trace& trace, const CallRecord& call);
+/// GraphPasses and GraphPlan of what compiles, HostNode_Unique of a node of that type: what tables of calls have beside
+/// the client's.
+std::string name_of(const Trace& trace, const GraphRecord& work);
+/// "step" of __inference_step_59: frameworks number what they trace.
+std::string function_of(std::string_view graph);
+/// Why a graph was compiled; "" of a node.
+std::string_view words_of(device::trace::Need need);
+inline bool compiles(const GraphRecord& work) { return work.work != device::trace::HostWork::kNode; }
+
 /// The client's name of a task; of a collective as the vendor's tools match it between ranks, hcom_allReduce__{three
 /// digits of the communicator}_{number}_1.
 std::string name_of(const Trace& trace, const TaskRecord& task);
