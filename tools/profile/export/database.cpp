@@ -12,6 +12,7 @@
 #include "tools/profile/export/statistic.h"
 #include "tools/profile/export/string_ids.h"
 #include "tools/profile/trace/interval.h"
+#include "tools/profile/trace/ranks.h"
 
 namespace npu::profile {
 namespace {
@@ -28,6 +29,7 @@ constexpr const char* kSchema =
     "CREATE TABLE META_DATA(name TEXT, value TEXT);"
     "CREATE TABLE SESSION_TIME_INFO(startTimeNs INTEGER, endTimeNs INTEGER);"
     "CREATE TABLE NPU_INFO(id INTEGER, name TEXT);"
+    "CREATE TABLE RANK_DEVICE_MAP(rankId INTEGER, deviceId INTEGER);"
     "CREATE TABLE ENUM_API_TYPE(id INTEGER PRIMARY KEY, name TEXT);"
     "CREATE TABLE TASK(startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER PRIMARY KEY,"
     " globalTaskId INTEGER,"
@@ -162,6 +164,9 @@ void write_session(const Trace& trace, Database& database) {
   write_one(database, "ENUM_API_TYPE", kModel, "model");
   write_one(database, "ENUM_API_TYPE", kNode, "node");
   for (const auto& [device, tasks] : trace.tasks) write_one(database, "NPU_INFO", device, "AnyNPU");
+  for (const auto& [device, tasks] : trace.tasks) write_one(database, "RANK_DEVICE_MAP", trace.rank, device);
+  if (!trace.is_of_torch && !trace.groups.empty())
+    write_one(database, "META_DATA", "parallel_group_info", parallel_groups(trace));
 }
 
 }  // namespace

@@ -18,8 +18,10 @@ namespace npu::profile {
 namespace fs = std::filesystem;
 using device::trace::CallRecord;
 using device::trace::GraphRecord;
+using device::trace::GroupRecord;
 using device::trace::HostWork;
 using device::trace::Level;
+using device::trace::LinkRecord;
 using device::trace::Need;
 using device::trace::TaskRecord;
 using device::trace::Unit;
