@@ -273,8 +273,10 @@ void TaskScope::finish(int device, int32_t stream, uint64_t number, const char* 
 void CallScope::begin() {
   number_ = ++last_call;
   outer_ = std::exchange(current_call, number_);
-  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr && owners != Owners{})
-    who->entered(number_, owners);
+  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr) {
+    if (owners != Owners{}) who->entered(number_, owners);
+    who->began(name_, level_, number_);
+  }
   start_ = now();
 }
 
