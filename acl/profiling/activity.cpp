@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "acl/profiling/callback.h"
 #include "device/trace/clock.h"
 #include "device/trace/recorder.h"
 #include "device/trace/text.h"
@@ -91,8 +92,22 @@ void Activities::enable(msptiActivityKind kind, bool enabled) {
     offset_ = now.people - now.monotonic;
     lease_ = std::make_unique<TaskLease>(false);
   }
-  trace::listen(any ? this : nullptr);
+  listen_with_lock();
   if (!any) lease_.reset();
+}
+
+void Activities::listen_with_lock() {
+  const bool any = std::ranges::any_of(enabled_, [](const auto& one) { return one.load(); });
+  trace::listen(any || callbacks().any() ? this : nullptr);
+}
+
+void Activities::listen_as_needed() {
+  const std::lock_guard lock(mutex_);
+  listen_with_lock();
+}
+
+void Activities::began(const char* name, Level level, uint32_t call) {
+  if (level == Level::kRuntime) callbacks().enter(name, call);
 }
 
 void Activities::enable_domain(const std::string& domain, bool enabled) {
@@ -174,6 +189,8 @@ void Activities::add_move(const trace::TaskRecord& record) {
 }
 
 void Activities::heard(const trace::CallRecord& record) {
+  if (record.level == Level::kRuntime && callbacks().is_subscribed())
+    callbacks().leave(trace::text_of(record.name), record.number);
   const auto tell = [&](msptiActivityKind kind, bool is_that) {
     if (!is_that || !is_enabled(kind)) return;
     msptiActivityApi activity{};

@@ -19,10 +19,12 @@ namespace npu::acl {
 
 class Activities final : public device::trace::Listener {
  public:
-  /// Listens while one kind is enabled.
+  /// Listens while one kind is enabled, or a callback.
   void enable(msptiActivityKind kind, bool enabled);
   bool is_enabled(msptiActivityKind kind) const { return enabled_[static_cast<size_t>(kind)]; }
   void enable_domain(const std::string& domain, bool enabled);
+  /// After callbacks were enabled or disabled.
+  void listen_as_needed();
   ActivityBuffers& buffers() { return buffers_; }
 
   void heard(const device::trace::TaskRecord& record) override;
@@ -31,6 +33,7 @@ class Activities final : public device::trace::Listener {
   void heard(const device::trace::MemoryRecord& record) override;
   void begun(const device::trace::MarkRecord& record) override;
   void entered(uint32_t call, const device::trace::Owners& owners) override;
+  void began(const char* name, device::trace::Level level, uint32_t call) override;
 
   /// Of the clock of records, as activities tell it.
   uint64_t time(int64_t monotonic) const { return static_cast<uint64_t>(monotonic + offset_); }
@@ -38,6 +41,7 @@ class Activities final : public device::trace::Listener {
  private:
   template <class Activity>
   void add(const Activity& activity);
+  void listen_with_lock();
   void add_kernel(const device::trace::TaskRecord& record);
   void add_collective(const device::trace::TaskRecord& record);
   void add_move(const device::trace::TaskRecord& record);

@@ -8,6 +8,7 @@
 #include "acl/call.h"
 #include "acl/notice.h"
 #include "acl/profiling/activity.h"
+#include "acl/profiling/callback.h"
 #include "device/process/init.h"
 #include "device/trace/recorder.h"
 
@@ -69,6 +70,12 @@ msptiResult answer(const char* function, F&& body) noexcept {
   }
 }
 
+bool may_call(msptiSubscriberHandle subscriber, msptiCallbackDomain domain) {
+  const std::lock_guard lock(mutex);
+  return subscriber == &subscriber_of_process && subscriber_of_process.taken && callbacks().is_subscribed() &&
+         domain > MSPTI_CB_DOMAIN_INVALID && domain < MSPTI_CB_DOMAIN_SIZE;
+}
+
 msptiResult enable_domain(const char* function, const char* name, bool enabled) {
   return answer(function, [&] {
     if (name == nullptr) return MSPTI_ERROR_INVALID_PARAMETER;
@@ -79,11 +86,12 @@ msptiResult enable_domain(const char* function, const char* name, bool enabled) 
 
 }  // namespace
 
-msptiResult msptiSubscribe(msptiSubscriberHandle* subscriber, msptiCallbackFunc, void*) {
+msptiResult msptiSubscribe(msptiSubscriberHandle* subscriber, msptiCallbackFunc callback, void* userdata) {
   if (subscriber == nullptr) return MSPTI_ERROR_INVALID_PARAMETER;
   const std::lock_guard lock(mutex);
   if (subscriber_of_process.taken) return MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   subscriber_of_process.taken = true;
+  callbacks().subscribe(callback, userdata);
   *subscriber = &subscriber_of_process;
   return MSPTI_SUCCESS;
 }
@@ -92,7 +100,33 @@ msptiResult msptiUnsubscribe(msptiSubscriberHandle subscriber) {
   const std::lock_guard lock(mutex);
   if (subscriber != &subscriber_of_process || !subscriber_of_process.taken) return MSPTI_ERROR_INVALID_PARAMETER;
   subscriber_of_process.taken = false;
+  callbacks().unsubscribe();
+  activities().listen_as_needed();
   return MSPTI_SUCCESS;
+}
+
+msptiResult msptiEnableDomain(uint32_t enable, msptiSubscriberHandle subscriber, msptiCallbackDomain domain) {
+  return answer("msptiEnableDomain", [&] {
+    if (!may_call(subscriber, domain)) return MSPTI_ERROR_INVALID_PARAMETER;
+    callbacks().enable(domain, enable != 0);
+    activities().listen_as_needed();
+    return MSPTI_SUCCESS;
+  });
+}
+
+msptiResult msptiEnableCallback(uint32_t enable, msptiSubscriberHandle subscriber, msptiCallbackDomain domain,
+                                msptiCallbackId cbid) {
+  return answer("msptiEnableCallback", [&] {
+    if (!may_call(subscriber, domain)) return MSPTI_ERROR_INVALID_PARAMETER;
+    if (!callbacks().enable(domain, cbid, enable != 0)) {
+      tell_once(
+          "msptiEnableCallback: of single functions 1 (aclrtSetDevice) and 2 (aclrtResetDevice) of domain 1 are known; "
+          "enable the domain (msptiEnableDomain) and look at functionName for others");
+      return MSPTI_ERROR_INVALID_PARAMETER;
+    }
+    activities().listen_as_needed();
+    return MSPTI_SUCCESS;
+  });
 }
 
 msptiResult msptiActivityRegisterCallbacks(msptiBuffersCallbackRequestFunc funcBufferRequested,

@@ -17,9 +17,11 @@
 #include "acl/profiling/task_recorder.h"
 #include "base/cores.h"
 #include "base/error.h"
+#include "comm/rendezvous/rank_source.h"
 #include "device/process/soc.h"
 #include "device/queue/progress.h"
 #include "device/trace/clock.h"
+#include "device/trace/group.h"
 #include "device/trace/recorder.h"
 
 namespace npu::acl {
@@ -70,6 +72,23 @@ std::string moment(const char* name, const trace::Moment& now) {
                      now.monotonic - now.people % 1000);
 }
 
+/// Which rank of how many this process is: as its environment says, else in its largest communicator. -1: none.
+struct Place {
+  int64_t rank = -1, size = -1;
+};
+Place place_of_process() {
+  Place place;
+  for (const trace::GroupRecord& group : trace::groups())
+    if (int64_t{group.size} > place.size) place = {group.rank, group.size};
+  try {
+    const auto source = comm::find_rank_source();
+    if (source && source->rank != comm::kAnyRank) place = {source->rank, source->size};
+  } catch (const Error&) {
+    // Variables that make no sense are told where ranks join.
+  }
+  return place;
+}
+
 /// What the tools ask before they read anything.
 std::string info(const std::vector<int>& devices) {
   const device::Soc& soc = device::soc();
@@ -77,10 +96,12 @@ std::string info(const std::vector<int>& devices) {
   for (const int device : devices)
     chips.push_back(
         fmt::format(R"({{"id":{},"ai_core_num":{},"aiv_num":{}}})", device, soc.ai_cores, soc.vector_cores));
+  const Place place = place_of_process();
   return fmt::format(
       R"({{"version":"1.0","pid":"{}","devices":"{}","CPU":[{{"Id":0,"Name":"software NPU","Frequency":"1000",)"
-      R"("Logical_CPU_Count":{}}}],"DeviceInfo":[{}],"soc":"{}","anynpu_format":{}}})",
-      getpid(), fmt::join(devices, ","), usable_cores(), fmt::join(chips, ","), soc.name, trace::kFormat);
+      R"("Logical_CPU_Count":{}}}],"DeviceInfo":[{}],"soc":"{}","rank_id":{},"world_size":{},"anynpu_format":{}}})",
+      getpid(), fmt::join(devices, ","), usable_cores(), fmt::join(chips, ","), soc.name, place.rank, place.size,
+      trace::kFormat);
 }
 
 /// `file` of the host's folder, and of each device's, where it has the device's number at its end.
@@ -89,6 +110,12 @@ void write_everywhere(const fs::path& folder, const std::vector<int>& devices, c
   write(folder / "host" / file, text);
   for (const int device : devices)
     write(folder / fmt::format("device_{}", device) / fmt::format("{}.{}", file, device), text);
+}
+
+/// The rank may be known only when the process has met others.
+void write_infos(const fs::path& folder, const std::vector<int>& devices) {
+  write(folder / "host/info.json", info(devices));
+  for (const int device : devices) write(folder / fmt::format("device_{0}/info.json.{0}", device), info({device}));
 }
 
 void make_device(const fs::path& folder, int device) {
@@ -119,6 +146,7 @@ void end_collection(Profiling& state) {
   device::Fence::now().wait(kWaitMs);  // what was queued belongs to it
   state.recorder.reset();
   trace::stop();
+  write_infos(state.collection, state.devices);
   write_everywhere(state.collection, state.devices, "end_info", moment("End", trace::both_clocks()));
 }
 
@@ -152,6 +180,7 @@ void start_collection(const CollectionRequest& request) {
   trace::start(folder.string(), {wanted(kCollectCalls), wanted(kCollectMarks)}, [](const std::string& error) {
     tell_once("profiling has ended, records could not be written: " + error + "; the computation goes on");
   });
+  trace::tell_groups();
   state.collection = folder;
   ++state.collections;
   state.devices = request.devices;

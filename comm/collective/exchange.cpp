@@ -7,6 +7,7 @@
 
 #include "comm/collective/check.h"
 #include "comm/collective/shown.h"
+#include "comm/core/carried.h"
 #include "ops/runner/observer.h"
 
 namespace npu::comm {
@@ -83,6 +84,7 @@ class Exchange : Watch {
     const Call* const sent = transport_.message(item.message.peer, item.number);
     if (sent == nullptr) return false;
     if (!(*sent == item.call())) refuse(item, *sent);
+    Carried::add(item.message.peer, communicator_.rank(), item.call().bytes());
     transport_.receive(item.message.peer, item.number, item.message.buffer);
     item.state = Item::State::kDone;
     return true;

@@ -3,8 +3,10 @@
 
 #include <cctype>
 
+#include "comm/core/carried.h"
 #include "device/memory/memory.h"
 #include "device/queue/stream.h"
+#include "device/trace/recorder.h"
 #include "ops/runner/observer.h"
 
 namespace npu::comm {
@@ -30,6 +32,20 @@ void see(const Call& call, const void* buffer, uint64_t bytes, std::string_view 
   seen.push_back({field, make_tensor(device::resolve(const_cast<void*>(buffer), bytes), dtype, {count})});
 }
 
+/// One record a link.
+void tell(const Carried& carried, const ops::Execution& execution, int64_t start) {
+  if (start == 0 || !device::trace::on()) return;
+  device::trace::LinkRecord record;
+  record.start = start, record.end = device::trace::now();
+  record.group = device::trace::number_of(execution.meeting.group), record.number = execution.meeting.number;
+  record.device = execution.device, record.stream = execution.stream;
+  for (const auto& [ranks, sum] : carried.sums()) {
+    record.from = ranks.first, record.to = ranks.second;
+    record.bytes = sum.bytes, record.pieces = sum.pieces;
+    device::trace::add(record);
+  }
+}
+
 }  // namespace
 
 void show(const Communicator& communicator, const char* what, std::span<const Shown> all,
@@ -48,7 +64,8 @@ void show(const Communicator& communicator, const char* what, std::span<const Sh
   execution.meeting.group = communicator.group().name;
   execution.meeting.number = communicator.turns();
   ops::Observation observation(execution);
-  const int64_t waited = waited_here();
+  const int64_t waited = waited_here(), start = device::trace::on() ? device::trace::now() : 0;
+  const Carried carried;
   try {
     run();
   } catch (const Error& error) {
@@ -56,6 +73,7 @@ void show(const Communicator& communicator, const char* what, std::span<const Sh
     throw;
   }
   execution.meeting.waited_ns = waited_here() - waited;
+  tell(carried, execution, start);
   observation.finished(execution);
 }
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "device/process/init.h"
 #include "device/queue/capture.h"
+#include "device/trace/group.h"
 
 namespace npu::comm {
 
@@ -25,6 +26,14 @@ namespace {
 constexpr int64_t kWarnMs = 30'000;
 constexpr auto kExitPatience = std::chrono::seconds(2);
 constexpr auto kLeavePatience = std::chrono::seconds(5);
+
+/// What tells each rank from all others, for records.
+std::string members_of(const Group& group) {
+  std::string members;
+  for (const Peer& peer : group.peers)
+    members += fmt::format("{}{}/{}/{}", members.empty() ? "" : ",", peer.host, peer.pid, peer.device);
+  return members;
+}
 
 }  // namespace
 
@@ -90,6 +99,7 @@ Communicator::Communicator(Group group, std::unique_ptr<Transport> transport, co
   CommunicatorRegistry::get().add(this);
   transport_->listen([this](const std::string& process, bool alive) { process_ended(process, alive); });
   transport_->join();
+  device::trace::joined(group_.name, members_of(group_), rank_, size_, device());
 }
 
 Communicator::~Communicator() {

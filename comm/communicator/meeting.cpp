@@ -80,6 +80,7 @@ void Meeting::refuse(uint32_t other, const std::string& what) {
 std::byte* Meeting::output() const { return output({rank(), 0, buffers_.recv_bytes}); }
 
 std::byte* Meeting::output(const Part& part) const {
+  if (part.rank != rank_) Carried::add(rank_, part.rank, part.bytes);
   if (!small_) return transport_.write(part);
   return static_cast<std::byte*>(device::resolve(buffers_.recv, buffers_.recv_bytes)) + part.offset;
 }

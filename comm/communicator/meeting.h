@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "comm/communicator/communicator.h"
+#include "comm/core/carried.h"
 
 namespace npu::comm {
 
@@ -37,9 +38,15 @@ class Meeting : Watch {
   bool idle() const { return call_.algorithm == Algorithm::kStar && rank() != call_.root; }
 
   /// Where parts of what ranks send lie for this one.
-  void read(std::span<const Part> parts, const std::byte** at) { transport_.read(parts, at); }
+  void read(std::span<const Part> parts, const std::byte** at) {
+    for (const Part& part : parts) Carried::add(part.rank, rank_, part.bytes);
+    transport_.read(parts, at);
+  }
   /// Brings a part of what `part.rank` sends to `to`, at the latest when this rank leaves.
-  void take(const Part& part, std::byte* to) { transport_.take(part, to); }
+  void take(const Part& part, std::byte* to) {
+    Carried::add(part.rank, rank_, part.bytes);
+    transport_.take(part, to);
+  }
   /// Where this rank receives.
   std::byte* output() const;
   /// Where to write a part of what a rank receives.

@@ -20,8 +20,11 @@ class Listener {
   virtual void heard(const CallRecord& record) = 0;
   virtual void heard(const MarkRecord& record) = 0;
   virtual void heard(const MemoryRecord& record) = 0;
+  virtual void heard(const GraphRecord& /*record*/) {}
   /// A mark that begins: `record` has no end yet.
   virtual void begun(const MarkRecord& record) = 0;
+  /// A call of this thread begins: `call` is its number.
+  virtual void began(const char* /*name*/, Level /*level*/, uint32_t /*call*/) {}
   /// A call of this thread is for `owners`, of which one is not 0.
   virtual void entered(uint32_t call, const Owners& owners) = 0;
 };

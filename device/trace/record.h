@@ -5,6 +5,9 @@
 //   host/data/anynpu.calls        CallRecord beside CallRecord
 //   host/data/anynpu.marks        MarkRecord beside MarkRecord
 //   host/data/anynpu.memory       MemoryRecord beside MemoryRecord
+//   host/data/anynpu.graphs       GraphRecord beside GraphRecord
+//   host/data/anynpu.groups       GroupRecord beside GroupRecord
+//   host/data/anynpu.links        LinkRecord beside LinkRecord
 //   device_N/data/anynpu.tasks    TaskRecord beside TaskRecord
 // Threads write pieces of these files of their own, so records stand in no order, and one whose `end` is 0 is none: the
 // rest of a piece, or what ran when the process died. A process that is killed loses nothing but that.
@@ -21,6 +24,9 @@ inline constexpr const char* kCallFile = "anynpu.calls";
 inline constexpr const char* kTaskFile = "anynpu.tasks";
 inline constexpr const char* kMarkFile = "anynpu.marks";
 inline constexpr const char* kMemoryFile = "anynpu.memory";
+inline constexpr const char* kGraphFile = "anynpu.graphs";
+inline constexpr const char* kGroupFile = "anynpu.groups";
+inline constexpr const char* kLinkFile = "anynpu.links";
 
 /// Of which part of the chip a task is.
 enum class Unit : uint32_t { kNone, kCube, kVector, kMixed, kCollective };
@@ -98,5 +104,57 @@ struct MemoryRecord {
   uint8_t reserved[11] = {};
 };
 static_assert(sizeof(MemoryRecord) == 64);
+
+/// What the host does for a graph beside running it on the device: passes rewrite it when it is met, a plan is made for
+/// arguments of certain types and shapes, and the client computes nodes that the device has not.
+enum class HostWork : uint32_t { kPasses, kPlan, kNode };
+
+/// Why passes or a plan were needed.
+enum class Need : uint32_t {
+  kNone,    ///< of a node
+  kFirst,   ///< nobody has met it before
+  kAnew,    ///< the client has handed over a function of this name before
+  kShapes,  ///< arguments of other types or shapes
+  kValues,  ///< an argument whose elements decide about shapes has others
+};
+
+/// Such work, in a thread of the host.
+struct GraphRecord {
+  int64_t start = 0, end = 0;
+  uint64_t bytes = 0;  ///< of a node: what crossed over, in and out
+  uint32_t thread = 0;
+  HostWork work = HostWork::kPasses;
+  Need need = Need::kNone;
+  uint32_t graph = 0;           ///< text: the function, or the one that the node stands in
+  uint32_t name = 0, type = 0;  ///< texts: a node's
+  uint32_t reason = 0;          ///< text: what is new about the function or its arguments; why it is not the device's
+  int32_t device = 0;
+  uint32_t reserved[2] = {};
+};
+static_assert(sizeof(GraphRecord) == 64);
+
+/// A communicator that this process is a rank of. It was made at `start`, which is `end`, maybe before the recording.
+struct GroupRecord {
+  int64_t start = 0, end = 0;
+  uint32_t name = 0;     ///< text
+  uint32_t members = 0;  ///< text: what tells each rank from all others, "host/process/device,…", by rank
+  uint32_t rank = 0, size = 0;
+  int32_t device = 0;
+  uint32_t reserved[7] = {};
+};
+static_assert(sizeof(GroupRecord) == 64);
+
+/// What this rank carried from one rank to another in a collective or with messages, whether by reading or by writing:
+/// each byte is told by one of the two. Its times are inside of the task's.
+struct LinkRecord {
+  int64_t start = 0, end = 0;
+  uint64_t bytes = 0, pieces = 0;
+  uint32_t from = 0, to = 0;  ///< ranks of the communicator; equal: what it has read of its own part
+  uint32_t group = 0;         ///< text: the communicator
+  uint32_t number = 0;        ///< of the collective
+  int32_t device = 0, stream = 0;
+  uint32_t reserved[2] = {};
+};
+static_assert(sizeof(LinkRecord) == 64);
 
 }  // namespace npu::device::trace

@@ -138,12 +138,15 @@ struct Cursors {
   Constants constants;
 
   std::array<Cursor, kDevices> tasks;
-  Cursor calls, marks, memory;
+  Cursor calls, marks, memory, graphs, groups, links;
 
   Cursor& of(const TaskRecord& record) { return tasks[static_cast<size_t>(record.device)]; }
   Cursor& of(const CallRecord&) { return calls; }
   Cursor& of(const MarkRecord&) { return marks; }
   Cursor& of(const MemoryRecord&) { return memory; }
+  Cursor& of(const GraphRecord&) { return graphs; }
+  Cursor& of(const GroupRecord&) { return groups; }
+  Cursor& of(const LinkRecord&) { return links; }
 };
 constinit thread_local Cursors* cursors = nullptr;
 constinit thread_local bool thread_ends = false;  // tasks run on in exit hooks, after this thread's objects are gone
@@ -280,6 +283,15 @@ void add(const MemoryRecord& record) {
   tell(record);
 }
 
+void add(const GraphRecord& record) {
+  write(record);
+  tell(record);
+}
+
+void add(const GroupRecord& record) { write(record); }
+
+void add(const LinkRecord& record) { write(record); }
+
 void begin(const MarkRecord& record) {
   if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr) who->begun(record);
 }
@@ -315,8 +327,10 @@ void TaskScope::finish(int device, int32_t stream, uint64_t number, const char* 
 void CallScope::begin() {
   number_ = ++last_call;
   outer_ = std::exchange(current_call, number_);
-  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr && owners != Owners{})
-    who->entered(number_, owners);
+  if (Listener* const who = listener.load(std::memory_order_acquire); who != nullptr) {
+    if (owners != Owners{}) who->entered(number_, owners);
+    who->began(name_, level_, number_);
+  }
   start_ = now();
 }
 

@@ -55,6 +55,9 @@ void add(const TaskRecord& record);
 void add(const CallRecord& record);
 void add(const MarkRecord& record);
 void add(const MemoryRecord& record);
+void add(const GraphRecord& record);
+void add(const GroupRecord& record);
+void add(const LinkRecord& record);
 /// A mark that has no end yet: only who listens hears of it.
 void begin(const MarkRecord& record);
 

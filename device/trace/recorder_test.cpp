@@ -93,6 +93,20 @@ TEST_F(Recorder, KeepsEveryRecordOfEveryThread) {
   EXPECT_TRUE(told.empty());
 }
 
+TEST_F(Recorder, KeepsWhatTheHostDoesForGraphs) {
+  begin();
+  GraphRecord plan;
+  plan.start = 5, plan.end = 9, plan.work = HostWork::kPlan, plan.need = Need::kShapes;
+  plan.graph = number_of("__inference_step_7"), plan.reason = number_of("argument x was float32[2] and is float32[3]");
+  add(plan);
+  stop();
+  const auto found = read<GraphRecord>(folder / "host/data" / kGraphFile);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].start, 5);
+  EXPECT_EQ(found[0].need, Need::kShapes);
+  EXPECT_STREQ(text_of(found[0].graph), "__inference_step_7");
+}
+
 TEST_F(Recorder, NumbersTexts) {
   const uint32_t before = number_of("before");
   begin();

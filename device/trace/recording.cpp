@@ -39,7 +39,10 @@ Recording::Recording(const std::string& folder)
       texts_(folder_ / "host/data" / kTextFile),
       calls_(folder_ / "host/data" / kCallFile),
       marks_(folder_ / "host/data" / kMarkFile),
-      memory_(folder_ / "host/data" / kMemoryFile) {
+      memory_(folder_ / "host/data" / kMemoryFile),
+      graphs_(folder_ / "host/data" / kGraphFile),
+      groups_(folder_ / "host/data" / kGroupFile),
+      links_(folder_ / "host/data" / kLinkFile) {
   for_each_text([&](std::string_view text) { texts_.add(text); });
 }
 

@@ -40,11 +40,14 @@ class Recording {
   PieceFile& file_of(const CallRecord&) { return calls_; }
   PieceFile& file_of(const MarkRecord&) { return marks_; }
   PieceFile& file_of(const MemoryRecord&) { return memory_; }
+  PieceFile& file_of(const GraphRecord&) { return graphs_; }
+  PieceFile& file_of(const GroupRecord&) { return groups_; }
+  PieceFile& file_of(const LinkRecord&) { return links_; }
 
  private:
   const std::filesystem::path folder_;
   TextFile texts_;
-  PieceFile calls_, marks_, memory_;
+  PieceFile calls_, marks_, memory_, graphs_, groups_, links_;
   std::map<int, std::unique_ptr<PieceFile>> tasks_;
 };
 

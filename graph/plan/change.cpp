@@ -26,6 +26,15 @@ std::vector<std::string> described(std::span<const ArgumentTraits> traits) {
   return out;
 }
 
+std::vector<std::string> shapes_described(std::span<const ArgumentTraits> traits) {
+  std::vector<std::string> out;
+  for (ArgumentTraits one : traits) {
+    one.literal = nullptr;
+    out.push_back(described(one));
+  }
+  return out;
+}
+
 std::string change_between(const Function& function, const std::vector<std::string>& before,
                            const std::vector<std::string>& now) {
   std::string first;

@@ -94,10 +94,11 @@ std::vector<bool> read_arguments(const Function& f) {
 
 }  // namespace
 
-Executable::Executable(Function function, Environment& environment, Role role, bool continues)
+Executable::Executable(Function function, Environment& environment, Role role, bool continues, Cause cause)
     : function_(std::move(function)),
       role_(role),
       continues_(continues),
+      first_cause_(std::move(cause)),
       environment_(environment),
       family_(std::make_shared<PlanFamily>()),
       reads_(read_arguments(function_)),
@@ -109,12 +110,23 @@ void Executable::find_key(std::span<const Value> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) append(key_, arguments[i], by_value_[i]);
 }
 
+/// Of a plan that is not among the others yet.
+Cause Executable::cause_of(const Entry& entry) const {
+  if (entries_.empty()) return first_cause_;
+  const Entry& before = *entries_.front();
+  const bool same = before.shapes == entry.shapes;
+  return {same ? device::trace::Need::kValues : device::trace::Need::kShapes,
+          change_between(function_, before.made_for, entry.made_for)};
+}
+
 std::shared_ptr<Executable::Entry> Executable::make_entry(std::string key, std::span<const ArgumentTraits> traits) {
   check_types(function_, traits);
   auto entry = std::make_shared<Entry>();
   entry->key = std::move(key);
   entry->made_for = described(traits);
+  entry->shapes = shapes_described(traits);
   const auto start = std::chrono::steady_clock::now();
+  const Compilation compilation(device::trace::HostWork::kPlan);
   Planner planner(function_, environment_, traits);
   entry->plan = std::make_shared<const Plan>(planner.make());
   entry->owner = weak_from_this();
@@ -126,9 +138,10 @@ std::shared_ptr<Executable::Entry> Executable::make_entry(std::string key, std::
     entry->rest->depth_ = depth_ + 1;
   }
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-  const std::string cause =
-      entries_.empty() ? "" : change_between(function_, entries_.front()->made_for, entry->made_for);
-  environment_.listener().planned({function_, role_, continues_, *entry->plan, taken.count(), cause,
+  const Cause cause = cause_of(*entry);
+  compilation.finish(function_, role_, environment_.device(), cause);
+  const std::string again = entries_.empty() ? "" : cause.text;
+  environment_.listener().planned({function_, role_, continues_, *entry->plan, taken.count(), again,
                                    [&] { return planner.with_shapes(); }, [&] { return environment_.program(); }});
   entries_.push_front(entry);
   if (entries_.size() > kMostPlans) forget(*entries_.back());

@@ -12,6 +12,7 @@
 
 #include "graph/ir/function.h"
 #include "graph/plan/argument_traits.h"
+#include "graph/run/compilation.h"
 #include "graph/run/environment.h"
 #include "graph/run/plan_entry.h"
 #include "graph/run/plan_family.h"
@@ -21,8 +22,8 @@ namespace npu::graph {
 
 class Executable final : public PlanOwner, public std::enable_shared_from_this<Executable> {
  public:
-  /// `continues`: what comes after a plan that had to end, of the same function.
-  Executable(Function function, Environment& environment, Role role, bool continues = false);
+  /// `continues`: what comes after a plan that had to end, of the same function. `cause`: why its first plan is made.
+  Executable(Function function, Environment& environment, Role role, bool continues = false, Cause cause = {});
 
   /// Runs with these arguments; safe from several threads and from within itself. An argument moved in may be written
   /// to by the last node that reads it. Raises 161002 when they do not fit the function, else what its nodes raise, as
@@ -45,6 +46,7 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   using Entry = PlanEntry;
   std::shared_ptr<Entry> find_entry(std::span<const Value> arguments);
   std::shared_ptr<Entry> make_entry(std::string key, std::span<const ArgumentTraits> traits);
+  Cause cause_of(const Entry& entry) const;
   void find_key(std::span<const Value> arguments);
   std::unique_ptr<Frame> take(Entry& entry);
   void give_back(Entry& entry, std::unique_ptr<Frame> frame);
@@ -56,6 +58,7 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   const Function function_;
   const Role role_;
   const bool continues_;
+  const Cause first_cause_;
   Environment& environment_;
   std::shared_ptr<PlanFamily> family_;
   size_t depth_ = 0;

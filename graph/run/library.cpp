@@ -75,9 +75,11 @@ void Library::restart_states() {
 std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   const std::lock_guard lock(mutex_);
   if (const auto at = compiled_.find(name); at != compiled_.end()) return at->second;
+  const Compilation compilation(device::trace::HostWork::kPasses);
   Function function = program_.get(name);
   verify(function, program_);
   listeners_.met(function, role);
+  const Cause cause = role == Role::kRoot ? predecessors_.meet(function) : Cause{};
   PassOptions options;
   options.skip = off_;
   options.precision = precision_;
@@ -91,7 +93,8 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
     e.put_around({client_name(function.name)});
     throw;
   }
-  auto made = std::make_shared<Executable>(std::move(function), *this, role);
+  compilation.finish(function, role, device_, cause);
+  auto made = std::make_shared<Executable>(std::move(function), *this, role, false, cause);
   compiled_.emplace(std::string(name), made);
   return made;
 }
@@ -114,7 +117,9 @@ std::function<void(Frame&)> Library::on_host(HostStep step) {
   return [step = std::move(step)](Frame& frame) {
     std::vector<Value> values;
     for (const Planned& input : step.inputs) values.push_back(frame.value(input));
+    const HostRun run;
     std::vector<Value> results = call_host(frame, step, values);
+    run.finish(step, frame.device(), values, results);
     saturate_from_host(frame.device(), values, results);
     frame.environment().listener().ran_on_host(step.function, step.node, step.reason, values, results);
     require(results.size() == step.outputs.size(), "the client gave {} values for {} outputs", results.size(),

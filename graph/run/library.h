@@ -12,6 +12,7 @@
 
 #include "graph/ir/function.h"
 #include "graph/precision/precision.h"
+#include "graph/run/compilation.h"
 #include "graph/run/environment.h"
 #include "graph/value/value.h"
 
@@ -60,6 +61,7 @@ class Library : public Environment {
   Program program_;
   std::vector<std::string> off_;  ///< fusion passes that do not run
   Precision precision_;
+  Predecessors predecessors_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
   using StatesByNode = std::map<std::string, std::shared_ptr<NodeState>>;
   std::map<std::string, StatesByNode, std::less<>> states_;  ///< by function

@@ -28,6 +28,7 @@ class PlanOwner {
 struct PlanEntry {
   std::string key;
   std::vector<std::string> made_for;  ///< the arguments in words
+  std::vector<std::string> shapes;    ///< the same without elements
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<Executable> rest;  ///< what comes after the plan; null when it goes to the end
   std::weak_ptr<PlanOwner> owner;

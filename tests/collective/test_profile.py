@@ -69,6 +69,43 @@ def test_the_database_tells_the_same_of_collectives(folders):
         assert [link for link, count, moved in links if count and moved] == ["HCCS", "SDMA"]
 
 
+def links(folder):
+    """{(from, to): megabytes} of all steps."""
+    sums = {}
+    for step in json.loads((folder / "communication_matrix.json").read_text()).values():
+        for name, ways in step["collective"].items():
+            for link, one in ways.items() if "-total@" in name else ():
+                ranks = tuple(map(int, link.split("-")))
+                sums[ranks] = sums.get(ranks, 0) + one["Transit Size(MB)"]
+                assert one["Transport Type"] == ("LOCAL" if ranks[0] == ranks[1] else "HCCS")
+    return sums
+
+
+@pytest.mark.promise("profiles of several ranks tell what went from one rank to another")
+def test_ranks_tell_what_went_between_two(folders):
+    both = [links(folder) for folder in folders]
+    for rank, mine in enumerate(both):
+        assert mine[rank, rank] > 0 and mine.keys() <= {(0, 1), (1, 0), (rank, rank)}, mine
+    # Gradients of a 64 x 64 layer: what a rank sums it has of the other, and the other has the sum; in each step.
+    megabytes = sum(one.get(way, 0) for one in both for way in ((0, 1), (1, 0)))
+    assert megabytes >= STEPS * 2 * 4 * (64 * 64 + 64) / 1e6, both
+    for folder, mine in zip(folders, both, strict=True):
+        found = sqlite3.connect(folder / "analysis.db").execute(
+            "select src_rank, dst_rank, sum(transit_size) from CommAnalyzerMatrix where hccl_op_name like '%-total' "
+            "group by 1, 2"
+        )
+        assert {(int(a), int(b)): size for a, b, size in found} == pytest.approx(mine)
+
+
+def test_records_know_their_rank(folders):
+    for rank, folder in enumerate(folders):
+        (info,) = folder.parent.glob("PROF_*/device_*/info.json.*")
+        told = json.loads(info.read_text())
+        assert (told["rank_id"], told["world_size"]) == (rank, SIZE)
+        found = sqlite3.connect(folder / f"ascend_pytorch_profiler_{rank}.db")
+        assert found.execute("select rankId from RANK_DEVICE_MAP").fetchall() == [(rank,)]
+
+
 def test_timelines_have_a_row_of_collectives(folders):
     for folder in folders:
         events = json.loads((folder / "trace_view.json").read_text())

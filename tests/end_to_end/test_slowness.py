@@ -18,7 +18,14 @@ PLANTED = {
     ("of_torch.py", "chain"): "a chain of 9 elementwise operators is not fused",
     ("of_torch.py", "straggler"): "other ranks wait for NPU 1",
     ("of_tensorflow.py", "recompile"): "a function is traced and compiled anew",
+    ("of_tensorflow.py", "shapes"): "a function is compiled anew again and again, for other shapes",
     ("of_tensorflow.py", "fallback"): "a graph computes operators on the host",
+}
+# What the page has to name beside.
+NAMED = {
+    ("of_tensorflow.py", "recompile"): ["39 × step", "ms of the host", "traced anew"],
+    ("of_tensorflow.py", "shapes"): ["39 × any_rows", "argument x was float32", "other shapes"],
+    ("of_tensorflow.py", "fallback"): ["AsString", "StringToNumber", "there is no kernel of it"],
 }
 
 
@@ -44,6 +51,7 @@ def test_what_was_planted_is_the_first_finding(script, name, tmp_path):
     title, share = re.search(r"^ +1\. (.*)\n +cost +[\d.]+ ms, ([\d.]+) %", page, re.MULTILINE).groups()
     assert title.startswith(PLANTED[script, name]), page
     assert float(share) > 15, page
+    assert all(part in page for part in NAMED.get((script, name), [])), page
 
 
 def test_a_finding_names_the_module_that_it_is_in(tmp_path):

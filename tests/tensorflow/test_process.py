@@ -229,7 +229,7 @@ def test_the_log_tells_of_iterators_as_the_vendors_does(run):
     line = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: I core/\w+\.cpp:\d+\] ")
     texts = [line.sub("", t) for t in log.splitlines() if line.match(t)]
     said = "\n".join(texts)
-    assert re.findall(r"started, depth (\d+)", said) == ["128", "3", "64", "2"]
+    assert re.findall(r"started, depth (\d+)", said) == ["128", "3", "64", "2", "128", "128"]
     name = re.search(r"Iterator resource provider for (AnonymousIterator\d+) created\.", said)[1]
     for text in (
         f"1 hdc channels for iterator resource {name} created.",
@@ -240,7 +240,7 @@ def test_the_log_tells_of_iterators_as_the_vendors_does(run):
         "Set npu loop size to 3",
     ):
         assert text in texts, text
-    assert re.search(r"^0 hdc channels for iterator resource AnonymousIterator\d+ created\.$", said, re.M)
+    assert not re.search(r"^0 hdc channels", said, re.M)  # iterators of the program are read ahead too
     again = r"Start consume iterator resource (AnonymousIterator\d+) 3 times\n"
     assert re.search(again + r"Iterator resource \1 consume 3 times done with status OK$", said, re.M)
     assert re.search(r"consume 4 times done with status .*End of sequence", said)

@@ -4,8 +4,7 @@
  * Subscribe, register the two buffer callbacks, enable kinds, work, flush; full buffers come back by themselves, in a
  * thread of ours, the others in the thread that flushes. Records are packed, and aligned to 8 bytes. Times are
  * nanoseconds of CLOCK_REALTIME. Strings live as long as the process. Nothing has to be preloaded (LD_PRELOAD).
- * Source: the published documentation of msPTI. Callbacks of single functions (msptiEnableCallback) are not there: the
- * callback of msptiSubscribe is never called. */
+ * Source: the published documentation of msPTI. */
 #ifndef ANYNPU_MSPTI_MSPTI_H_
 #define ANYNPU_MSPTI_MSPTI_H_
 
@@ -259,15 +258,44 @@ typedef enum {
   MSPTI_CB_DOMAIN_FORCE_INT = 0x7fffffff
 } msptiCallbackDomain;
 typedef uint32_t msptiCallbackId;
-typedef struct msptiCallbackData msptiCallbackData;
+/** Of functions. Only these numbers are published: all others are told by their names, with number 0. */
+typedef enum {
+  MSPTI_CBID_RUNTIME_INVALID = 0,
+  MSPTI_CBID_RUNTIME_DEVICE_SET = 1,   /* aclrtSetDevice */
+  MSPTI_CBID_RUNTIME_DEVICE_RESET = 2, /* aclrtResetDevice */
+  MSPTI_CBID_RUNTIME_FORCE_INT = 0x7fffffff
+} msptiCallbackIdRuntime;
+typedef enum { MSPTI_API_ENTER = 0, MSPTI_API_EXIT = 1, MSPTI_API_CBSITE_FORCE_INT = 0x7fffffff } msptiApiCallbackSite;
+/** What a callback is told. `functionParams`, `functionReturnValue` and `symbolName` are null: they are not kept.
+ * `correlationId` is that of the call's activity. What is written to `*correlationData` when a call begins stands there
+ * when it ends. */
+typedef struct {
+  msptiApiCallbackSite callbackSite;
+  const char* functionName;
+  const void* functionParams;
+  const void* functionReturnValue;
+  const char* symbolName;
+  uint64_t correlationId;
+  uint64_t reserved1;
+  uint64_t reserved2;
+  uint64_t* correlationData;
+} msptiCallbackData;
 typedef void (*msptiCallbackFunc)(void* userdata, msptiCallbackDomain domain, msptiCallbackId cbid,
                                   const msptiCallbackData* cbdata);
 typedef struct msptiSubscriber_st* msptiSubscriberHandle;
 
-/** There is one subscriber: 2 while there is another, 1 for null. */
+/** There is one subscriber: 2 while there is another, 1 for null. `callback` may be null for one that wants activities
+ * alone; it is called in the thread of the function, before it begins and when it has ended, for what is enabled below.
+ * What it calls itself calls it no more. */
 msptiResult msptiSubscribe(msptiSubscriberHandle* subscriber, msptiCallbackFunc callback, void* userdata);
-/** Kinds stay enabled. 1 for what is no subscriber. */
+/** Kinds stay enabled, callbacks do not. 1 for what is no subscriber. */
 msptiResult msptiUnsubscribe(msptiSubscriberHandle subscriber);
+/** The callback for all functions of a domain, acl… (1; without aclnn…) or Hccl… (2), where `enable` is not 0. 1 for
+ * what is no subscriber, has no callback, or for what is no domain. */
+msptiResult msptiEnableDomain(uint32_t enable, msptiSubscriberHandle subscriber, msptiCallbackDomain domain);
+/** The same for one function, by its number; 1 for a number that is not published, and a line that tells so. */
+msptiResult msptiEnableCallback(uint32_t enable, msptiSubscriberHandle subscriber, msptiCallbackDomain domain,
+                                msptiCallbackId cbid);
 
 /** Asks for an empty buffer of `*size` bytes, for at most `*maxNumRecords` of them (0: no limit). A null buffer drops
  * the record. May be called in any thread, also while a task runs. */

@@ -92,11 +92,51 @@ bool asks_for_next(std::string_view op) {
 
 bool asks_as_optional(std::string_view op) { return op == kAsOptional; }
 
-Feed::Feed(TFE_Context* context, TFE_TensorHandle* iterator, std::string name)
-    : context_(context), iterator_(checked(TFE_TensorHandleCopySharingTensor, iterator)), name_(std::move(name)) {}
+Feed::Feed(TFE_Context* context, TFE_TensorHandle* iterator, std::string name, bool shared)
+    : context_(context),
+      iterator_(checked(TFE_TensorHandleCopySharingTensor, iterator)),
+      name_(std::move(name)),
+      shared_(shared) {}
+
+/// False where TensorFlow cannot save it: then nothing is read ahead.
+bool Feed::keep_state() {
+  // Policy 1: what the data set uses beside itself is not saved, and stays as it is.
+  const Attribute policy{"external_state_policy", "\x18\x01"};
+  TFE_TensorHandle* const input = iterator_.get();
+  try {
+    state_ = std::move(run_on_host(context_, "SerializeIterator", nullptr, {&policy, 1}, {&input, 1}, 1).front());
+    return true;
+  } catch (const Failure& e) {
+    NPU_TF_LOG(kDebug, "Iterator ", name_, " is not read ahead, its state cannot be saved: ", e.what());
+    return false;
+  }
+}
+
+/// To the element after so many. Those that fail do so again, and nobody asks.
+void Feed::go_back(size_t taken) const {
+  TFE_TensorHandle* const both[] = {iterator_.get(), state_.get()};
+  run_on_host(context_, "DeserializeIterator", nullptr, {}, both, 0);
+  NPU_TF_LOG(kInfo, "Iterator ", name_, " was read ahead and is used otherwise: its ", taken,
+             " elements are read once more");
+  for (size_t i = 0; i < taken; ++i) {
+    try {
+      run_on_host(context_, pulled_op_.c_str(), nullptr, pulled_attributes_, {both, 1}, outputs_);
+    } catch (const Failure& e) {
+      if (e.code() == TF_OUT_OF_RANGE) return;
+    }
+  }
+}
 
 Feed::~Feed() {
   if (channel_ != nullptr) channel_->abandon();
+}
+
+/// After its provider was ended from outside, with elements that nobody had taken; one is being asked for.
+void Feed::go_on_alone() {
+  const std::lock_guard lock(mutex_);
+  if (retired_ || ended_ || !shared_) return;
+  channel_ = nullptr, retired_ = true;
+  go_back(asked_ - 1);
 }
 
 std::optional<Element> Feed::take(const std::string& op, const std::vector<Attribute>& attributes,
@@ -104,18 +144,23 @@ std::optional<Element> Feed::take(const std::string& op, const std::vector<Attri
   std::shared_ptr<Channel> channel;
   {
     const std::lock_guard lock(mutex_);
+    if (!retired_ && asked_++ == 0 && shared_) retired_ = !keep_state();
     // One element is no reason for a thread: the second is.
-    if (channel_ == nullptr && !retired_ && ++asked_ > 1) {
+    if (channel_ == nullptr && !retired_ && asked_ > 1) {
       auto puller = std::make_shared<Puller>(context_, iterator_.get(), name_, op, attributes, output_count);
       const size_t depth = depth_of(attributes);
-      pulled_op_ = op;
+      pulled_op_ = op, pulled_attributes_ = attributes, outputs_ = output_count;
       channel_ = Channel::open(depth, [puller] { return puller->pull(); });
       retired_ = channel_ == nullptr;
       if (channel_ != nullptr) NPU_TF_LOG(kDebug, "Iterator resource provider for ", name_, " started, depth ", depth);
     }
     channel = channel_;
   }
-  return channel == nullptr ? std::nullopt : channel->take();
+  if (channel == nullptr) return std::nullopt;
+  std::optional<Element> element = channel->take();
+  if (!element) go_on_alone();
+  if (element && element->last) ended_ = true;
+  return element;
 }
 
 std::vector<Value> Feed::next(const std::string& op, const std::vector<Attribute>& attributes, size_t output_count) {
@@ -152,7 +197,9 @@ std::vector<Value> Feed::on_host(const char* op, const std::vector<Attribute>& a
 void Feed::retire() {
   const std::lock_guard lock(mutex_);
   const size_t left = channel_ == nullptr ? 0 : channel_->stop();
-  if (left > 0)
+  if (left > 0 && shared_)
+    go_back(asked_);
+  else if (left > 0)
     throw Failure(TF_FAILED_PRECONDITION,
                   "the iterator was read " + std::to_string(left) +
                       " elements ahead, so its state is not that of the elements consumed; set ANYNPU_FEED=0 to "

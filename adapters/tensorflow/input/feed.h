@@ -16,8 +16,9 @@ namespace npu::tensorflow {
 class Feed final : public ElementSource {
  public:
   /// `iterator` is TensorFlow's handle; nobody else may use it while the feed has elements of it. `name` is for the
-  /// log.
-  Feed(TFE_Context* context, TFE_TensorHandle* iterator, std::string name);
+  /// log. `shared`: it can be given back at any time. Its state before the first element is kept for that, which holds
+  /// none; it then goes there, and gives once more what was taken.
+  Feed(TFE_Context* context, TFE_TensorHandle* iterator, std::string name, bool shared);
   ~Feed() override;
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
@@ -28,6 +29,9 @@ class Feed final : public ElementSource {
   void reset() override;
 
  private:
+  bool keep_state();
+  void go_back(size_t taken) const;
+  void go_on_alone();
   std::optional<Element> take(const std::string& op, const std::vector<Attribute>& attributes, size_t output_count);
   std::vector<Value> converted(Element element, const std::string& op, const std::vector<Attribute>& attributes,
                                size_t output_count) const;
@@ -40,8 +44,12 @@ class Feed final : public ElementSource {
   std::mutex mutex_;
   std::shared_ptr<Channel> channel_;
   std::string pulled_op_;
+  std::vector<Attribute> pulled_attributes_;  ///< of the last that was asked
+  size_t outputs_ = 0;
+  const bool shared_;
+  TensorHandle state_;  ///< of a shared one, before its first element
   size_t asked_ = 0;
-  bool retired_ = false;
+  bool retired_ = false, ended_ = false;
 };
 
 /// Whether iterators are read ahead in this process: unless ANYNPU_FEED is 0.

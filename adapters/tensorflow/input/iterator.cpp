@@ -83,9 +83,12 @@ void note(const HostCall& call, const std::vector<Value>& outputs) {
     // Functions make their own each time they run: those are told on request.
     if (log_shown(call.in_function ? Level::kDebug : Level::kInfo))
       log_made(call.device, name = name_of(call.context, iterator->handle.get()), fed);
-    iterator->feed = fed ? std::make_shared<Feed>(call.context, iterator->handle.get(), name) : nullptr;
+    iterator->feed =
+        fed ? std::make_shared<Feed>(call.context, iterator->handle.get(), name, iterator->shared) : nullptr;
   } else if (op == "AnonymousIteratorV3") {
-    object_of(outputs.front().get())->kept = call.in_function || alone;
+    Object* const made = object_of(outputs.front().get());
+    made->kept = true;
+    made->shared = !call.in_function && !alone;
   } else if (feed_enabled() && is_data_set(op) && outputs.size() == 1) {
     Object* made = object_of(outputs.front().get());
     if (made == nullptr) return;

@@ -21,7 +21,8 @@ class ElementSource {
   /// what TensorFlow raises.
   virtual std::vector<Value> next(const std::string& op, const std::vector<Attribute>& attributes,
                                   size_t output_count) = 0;
-  /// Gives the iterator back to TensorFlow for good. FailedPrecondition when elements of it are waiting here.
+  /// Gives the iterator back to TensorFlow for good, as if it had only given what was asked for. FailedPrecondition
+  /// where that cannot be: elements are waiting here of one that serves a single loop.
   virtual void retire() = 0;
   /// The same, but what waits here is dropped: the iterator gets a new state.
   virtual void reset() = 0;
@@ -34,6 +35,8 @@ struct Object {
   std::shared_ptr<ElementSource> feed;       ///< of an iterator that is
   /// Goes out behind a handle of the NPU, so that every use of it comes back here.
   bool kept = false;
+  /// Of an iterator that the program made itself: it may save it, or go on with it elsewhere.
+  bool shared = false;
 };
 
 /// The object behind a value; null for the other kinds.

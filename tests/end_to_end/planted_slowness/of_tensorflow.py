@@ -4,6 +4,7 @@
 import sys
 
 import npu_device
+import numpy as np
 import tensorflow as tf
 
 STEPS = 40
@@ -27,6 +28,20 @@ def recompile(weight):
         step(tf.ones([16 + i, 64]), weight)
 
 
+@tf.function(input_signature=[tf.TensorSpec([None, 64]), tf.TensorSpec([64, 64])])
+def any_rows(x, weight):
+    """Traced once: batches of any size."""
+    for _ in range(50):
+        x = tf.tanh(tf.nn.relu(x @ weight) + 1.0)
+    return tf.reduce_sum(x)
+
+
+def shapes(weight):
+    """TensorFlow traces nothing anew; the engine plans for each size."""
+    for rows in range(16, 16 + STEPS):
+        any_rows(tf.constant(np.ones([rows, 64], np.float32)), weight)
+
+
 def fallback(weight):
     x = tf.ones([64, 64])
     for _ in range(STEPS * 5):
@@ -35,4 +50,6 @@ def fallback(weight):
 
 if __name__ == "__main__":
     npu_device.open().as_default()
+    if sys.argv[1] == "shapes":
+        any_rows.get_concrete_function()  # before the first operator, where the records' time begins
     globals()[sys.argv[1]](tf.ones([64, 64]) / 64)

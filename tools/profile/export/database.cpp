@@ -12,6 +12,7 @@
 #include "tools/profile/export/statistic.h"
 #include "tools/profile/export/string_ids.h"
 #include "tools/profile/trace/interval.h"
+#include "tools/profile/trace/ranks.h"
 
 namespace npu::profile {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using device::trace::Level;
 
 /// What ENUM_API_TYPE names.
-enum ApiType : int { kAcl = 20000, kNode = 10000 };
+enum ApiType : int { kAcl = 20000, kModel = 15000, kNode = 10000 };
 /// The rows of the vendor's overlap analysis.
 enum OverlapType : int { kComputing, kCommunication, kCommunicationAlone, kFree };
 
@@ -28,6 +29,7 @@ constexpr const char* kSchema =
     "CREATE TABLE META_DATA(name TEXT, value TEXT);"
     "CREATE TABLE SESSION_TIME_INFO(startTimeNs INTEGER, endTimeNs INTEGER);"
     "CREATE TABLE NPU_INFO(id INTEGER, name TEXT);"
+    "CREATE TABLE RANK_DEVICE_MAP(rankId INTEGER, deviceId INTEGER);"
     "CREATE TABLE ENUM_API_TYPE(id INTEGER PRIMARY KEY, name TEXT);"
     "CREATE TABLE TASK(startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER PRIMARY KEY,"
     " globalTaskId INTEGER,"
@@ -44,6 +46,8 @@ constexpr const char* kSchema =
     " minNs INTEGER, maxNs INTEGER);"
     "CREATE TABLE CANN_API(startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER,"
     " connectionId INTEGER PRIMARY KEY, name INTEGER);"
+    "CREATE TABLE GRAPH_WORK(connectionId INTEGER PRIMARY KEY, deviceId INTEGER, function INTEGER, node INTEGER,"
+    " type INTEGER, need INTEGER, reason INTEGER, bytes INTEGER);"
     "CREATE TABLE OVERLAP_ANALYSIS(id INTEGER PRIMARY KEY, deviceId INTEGER, startNs INTEGER, endNs INTEGER,"
     " type INTEGER);";
 constexpr const char* kIndex = "CREATE INDEX TaskIndex ON TASK(startNs, globalTaskId)";
@@ -86,7 +90,8 @@ class Tasks {
   Rows tasks_, operators_, collectives_;
 };
 
-/// CANN_API: what queued tasks, then calls. The last connection.
+/// CANN_API: what queued tasks, then calls, then what the host did for graphs, of which GRAPH_WORK tells more. The last
+/// connection.
 uint64_t write_calls(const Trace& trace, StringIds& ids, Database& database) {
   TextIds known(trace, ids);
   Rows calls(database, "CANN_API", "?,?,?,?,?,?");
@@ -100,7 +105,14 @@ uint64_t write_calls(const Trace& trace, StringIds& ids, Database& database) {
   for (const CallRecord& call : trace.calls)
     calls.add(call.start, call.end, call.level == Level::kRuntime ? kAcl : kNode, thread(call.thread), ++last,
               known.name(call));
+  Rows works(database, "GRAPH_WORK", "?,?,?,?,?,?,?,?");
+  for (const GraphRecord& work : trace.graphs) {
+    calls.add(work.start, work.end, kModel, thread(work.thread), ++last, ids.of(name_of(trace, work)));
+    works.add(last, work.device, known.text(work.graph), known.text(work.name), known.text(work.type),
+              ids.of(words_of(work.need)), known.text(work.reason), work.bytes);
+  }
   calls.finish();
+  works.finish();
   return last;
 }
 
@@ -149,8 +161,12 @@ void write_session(const Trace& trace, Database& database) {
   write_one(database, "META_DATA", "SCHEMA_VERSION_MINOR", "1");
   write_one(database, "META_DATA", "SCHEMA_VERSION_MICRO", "0");
   write_one(database, "ENUM_API_TYPE", kAcl, "acl");
+  write_one(database, "ENUM_API_TYPE", kModel, "model");
   write_one(database, "ENUM_API_TYPE", kNode, "node");
   for (const auto& [device, tasks] : trace.tasks) write_one(database, "NPU_INFO", device, "AnyNPU");
+  for (const auto& [device, tasks] : trace.tasks) write_one(database, "RANK_DEVICE_MAP", trace.rank, device);
+  if (!trace.is_of_torch && !trace.groups.empty())
+    write_one(database, "META_DATA", "parallel_group_info", parallel_groups(trace));
 }
 
 }  // namespace

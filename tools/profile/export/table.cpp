@@ -140,6 +140,7 @@ void write_api_statistic(const Trace& trace, Sink& out) {
     call.name = name, call.level = Level{level};
     sums[{call.level == Level::kRuntime ? "acl" : "node", name_of(trace, call)}].add(sum);
   });
+  for (const GraphRecord& work : trace.graphs) sums[{"model", name_of(trace, work)}].add(work.end - work.start);
   out << "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\n";
   for (const auto& [key, sum] : by_total(sums))
     out.print("host,{},{},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f}\n", key.first, cell(key.second), us(sum.total),
@@ -163,7 +164,7 @@ bool has_operators(const Trace& trace) { return any_task(trace, is_operator); }
 bool has_tasks(const Trace& trace) {
   return any_task(trace, [](const TaskRecord&) { return true; });
 }
-bool has_calls(const Trace& trace) { return !trace.calls.empty(); }
+bool has_calls(const Trace& trace) { return !trace.calls.empty() || !trace.graphs.empty(); }
 
 }  // namespace
 

@@ -41,11 +41,6 @@ struct Options {
 constexpr int kLongestWaitMs = 1000;
 constexpr std::chrono::milliseconds kAfterListing{50};
 
-/// In a folder of torch_npu.profiler, which waits for the tables (listing.h).
-bool is_of_torch(const fs::path& folder) {
-  return fs::absolute(folder).parent_path().filename().string().ends_with("_ascend_pt");
-}
-
 std::string time_of_names() { return fmt::format("{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr))); }
 
 /// Runs jobs, as many at once as there are cores; raises the first one's error.
@@ -92,7 +87,7 @@ void export_folder(const Trace& trace, const fs::path& folder, const std::string
   } else {
     write_files(trace, place, type == "perfetto");
   }
-  if (is_of_torch(folder)) {
+  if (trace.is_of_torch) {  // which waits for the tables (listing.h)
     // Whoever looked before it was all there looks again.
     Listing(place).wait(kLongestWaitMs);
     std::this_thread::sleep_for(kAfterListing);
@@ -115,10 +110,11 @@ void analyze_folder(const Trace& trace, const fs::path& folder, bool database) {
     write_communication(trace, draft);
     draft.keep();
   } else {
-    Sink file(place / "communication.json");
+    Sink file(place / "communication.json"), matrix(place / "communication_matrix.json");
     write_communication(trace, file);
-    file.close();
-    file.keep();
+    write_matrix(trace, matrix);
+    for (Sink* one : {&file, &matrix}) one->close();
+    for (Sink* one : {&file, &matrix}) one->keep();
   }
   fmt::print("[INFO] {}\n", place.string());
 }

@@ -192,8 +192,8 @@ TEST_F(Perfetto, TracksNestAndFlowsLeadFromCallToTask) {
             (std::map<std::string, std::vector<std::string>>{
                 {"CANN/Thread 78", {"Node@aclnnAdd_Add", ">AscendCL@Add", ">>launch", "launch"}},
                 {"NPU 0/Ascend Hardware/Stream 3", {"aclnnAdd_Add", "aclnnAdd_Add"}},
-                {"NPU 0/Ascend Hardware/Stream 4", {"hcom_allReduce__247_7_1"}},
-                {"NPU 0/Communication/Group of stream 4 Communication", {"hcom_allReduce__247_7_1"}},
+                {"NPU 0/Ascend Hardware/Stream 4", {"hcom_allReduce__395_7_1"}},
+                {"NPU 0/Communication/Group of stream 4 Communication", {"hcom_allReduce__395_7_1"}},
                 {"NPU 0/Overlap Analysis/Communication", {"Communication"}},
                 {"NPU 0/Overlap Analysis/Communication(Not Overlapped)", {"Communication(Not Overlapped)"}},
                 {"NPU 0/Overlap Analysis/Computing", {"Computing", "Computing"}},

@@ -133,8 +133,7 @@ class Walk {
   }
 
   void all() {
-    for (const CallRecord& call : trace_.calls) add(call);
-    host_.finish();
+    add_host();
     add_marks(-1, kHost, "Thread {}");
     for (const auto& [device, tasks] : trace_.tasks) {
       add_hardware(static_cast<uint32_t>(device), tasks);
@@ -152,6 +151,34 @@ class Walk {
     return units_[std::min<size_t>(static_cast<size_t>(task.unit), units_.size() - 1)];
   }
   Group group(Layer layer, uint32_t device, const char* title) const { return {trace_.process, layer, device, title}; }
+
+  /// Calls, and what was done for graphs while they ran.
+  void add_host() {
+    auto work = trace_.graphs.begin();
+    for (const CallRecord& call : trace_.calls) {
+      for (; work != trace_.graphs.end() && work->start < call.start; ++work) add(*work);
+      add(call);
+    }
+    for (; work != trace_.graphs.end(); ++work) add(*work);
+    host_.finish();
+  }
+
+  void add(const GraphRecord& work) {
+    const Name name = names_.of(name_of(trace_, work));
+    const Name reason = names_.of(trace_.text(work.reason)), function = names_.of(trace_.text(work.graph));
+    const Fact last = compiles(work) ? Fact{key::kNeed, names_.of(words_of(work.need))}
+                                     : Fact{key::kNode, names_.of(trace_.text(work.name))};
+    const Fact facts[] = {{key::kThreadId, work.thread},
+                          {key::kMode, name},
+                          {key::kLevel, model_},
+                          {key::kId, name},
+                          {key::kFunction, function},
+                          {key::kReason, reason},
+                          last};
+    const std::string title =
+        compiles(work) ? fmt::format("Model@{} {}", name.text, function.text) : fmt::format("Model@{}", name.text);
+    host_.add(work.thread, kThread, {work.start, work.end, names_.of(title), facts});
+  }
 
   void add(const CallRecord& call) {
     const Name name = names_.of(call);
@@ -231,7 +258,8 @@ class Walk {
   uint32_t tracks_ = 0;
   Rows host_;
   std::array<Name, 6> units_;
-  const Name acl_ = names_.of("acl"), node_ = names_.of("node"), launch_ = names_.of("launch");
+  const Name acl_ = names_.of("acl"), model_ = names_.of("model"), node_ = names_.of("node"),
+             launch_ = names_.of("launch");
   uint64_t connections_ = 0;  ///< those of Trace::each_task
 };
 

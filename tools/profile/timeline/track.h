@@ -67,6 +67,10 @@ inline constexpr Key kWaited{15, "waited(ns)"};
 inline constexpr Key kAnalysisType{16, "analysis_type", true};
 inline constexpr Key kDomain{17, "domain"};
 inline constexpr Key kMarkId{18, "mark_id"};
+inline constexpr Key kFunction{19, "function"};
+inline constexpr Key kNode{20, "node"};
+inline constexpr Key kNeed{21, "why"};
+inline constexpr Key kReason{22, "reason"};
 }  // namespace key
 /// What there is none of; the vendor's number for that is this one.
 inline constexpr uint64_t kNone = 4294967295;

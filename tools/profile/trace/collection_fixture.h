@@ -17,7 +17,12 @@ namespace npu::profile {
 
 namespace fs = std::filesystem;
 using device::trace::CallRecord;
+using device::trace::GraphRecord;
+using device::trace::GroupRecord;
+using device::trace::HostWork;
 using device::trace::Level;
+using device::trace::LinkRecord;
+using device::trace::Need;
 using device::trace::TaskRecord;
 using device::trace::Unit;
 
@@ -58,6 +63,11 @@ class Collection : public ::testing::Test {
     TaskRecord made;
     made.start = kClock + start, made.end = kClock + end, made.launched = kClock + start - 500;
     made.launcher = 78, made.unit = unit, made.type = type, made.name = name, made.stream = stream;
+    return made;
+  }
+  static GraphRecord work(int64_t start, int64_t end, HostWork kind, uint32_t graph) {
+    GraphRecord made;
+    made.start = kClock + start, made.end = kClock + end, made.thread = 78, made.work = kind, made.graph = graph;
     return made;
   }
   static std::string read(const fs::path& path) {

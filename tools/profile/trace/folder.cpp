@@ -167,6 +167,8 @@ Trace read_folder(const fs::path& folder) {
   Trace found;
   found.process = static_cast<uint32_t>(number(info, "pid", folder / "host/info.json"));
   found.soc = info.value("soc", "");
+  found.rank = info.value("rank_id", int64_t{-1});
+  found.is_of_torch = fs::absolute(folder).parent_path().filename().string().ends_with("_ascend_pt");
   found.begin = number(begun, "collectionTimeBegin", start) * 1000;
   const int64_t shift = found.begin - number(begun, "clockMonotonicRaw", start);
   found.texts = read_texts(folder / "host/data" / trace::kTextFile);
@@ -174,6 +176,9 @@ Trace read_folder(const fs::path& folder) {
   found.marks = read_records<MarkRecord>(folder / "host/data" / trace::kMarkFile, shift);
   take_modules(found);
   found.memory = read_records<MemoryRecord>(folder / "host/data" / trace::kMemoryFile, shift);
+  found.graphs = read_records<GraphRecord>(folder / "host/data" / trace::kGraphFile, shift);
+  found.groups = read_records<GroupRecord>(folder / "host/data" / trace::kGroupFile, shift);
+  found.links = read_records<LinkRecord>(folder / "host/data" / trace::kLinkFile, shift);
   read_options(folder / "host/sample.json", found);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const int device = device_of(entry.path());
@@ -196,6 +201,43 @@ std::string name_of(const Trace& found, const CallRecord& call) {
   return name;
 }
 
+std::string name_of(const Trace& found, const GraphRecord& work) {
+  switch (work.work) {
+    case trace::HostWork::kPasses: return "GraphPasses";
+    case trace::HostWork::kPlan: return "GraphPlan";
+    case trace::HostWork::kNode: break;
+  }
+  return fmt::format("HostNode_{}", found.text(work.type));
+}
+
+std::string function_of(std::string_view graph) {
+  constexpr std::string_view kPrefix = "__inference_";
+  if (graph.starts_with(kPrefix)) graph.remove_prefix(kPrefix.size());
+  while (!graph.empty() && (std::isdigit(static_cast<unsigned char>(graph.back())) != 0 || graph.back() == '_'))
+    graph.remove_suffix(1);
+  return std::string(graph);
+}
+
+std::string_view words_of(trace::Need need) {
+  switch (need) {
+    case trace::Need::kNone: break;
+    case trace::Need::kFirst: return "first time";
+    case trace::Need::kAnew: return "traced anew";
+    case trace::Need::kShapes: return "other shapes";
+    case trace::Need::kValues: return "other values";
+  }
+  return "";
+}
+
+uint64_t number_of_group(std::string_view name) {
+  uint32_t high = 0, low = 0;
+  for (const char c : name) {
+    high = high * 29 + static_cast<unsigned char>(c);
+    low = low * 131 + static_cast<unsigned char>(c);
+  }
+  return uint64_t{high} << 32 | low;
+}
+
 std::string name_of(const Trace& found, const TaskRecord& task) {
   const std::string_view name = found.text(task.name);
   if (!is_collective(task)) return std::string(name);
@@ -206,9 +248,7 @@ std::string name_of(const Trace& found, const TaskRecord& task) {
     starts = c == '_';
   }
   if (joined == "hcom_recv") joined = "hcom_receive";
-  uint32_t digits = 0;
-  for (const char c : found.text(task.graph)) digits = (digits * 31 + static_cast<unsigned char>(c)) % 1000;
-  return fmt::format("{}__{:03}_{}_1", joined, digits, task.step);
+  return fmt::format("{}__{:03}_{}_1", joined, number_of_group(found.text(task.graph)) % 1000, task.step);
 }
 
 std::string_view unit_name(const TaskRecord& task) {

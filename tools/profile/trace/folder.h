@@ -14,6 +14,9 @@
 namespace npu::profile {
 
 using device::trace::CallRecord;
+using device::trace::GraphRecord;
+using device::trace::GroupRecord;
+using device::trace::LinkRecord;
 using device::trace::MarkRecord;
 using device::trace::MemoryRecord;
 using device::trace::TaskRecord;
@@ -22,13 +25,18 @@ using device::trace::TaskRecord;
 /// 1970, of the clock that people read.
 struct Trace {
   uint32_t process = 0;
-  int64_t begin = 0;  ///< of the collection
-  std::string soc;    ///< that the process claimed to run on; "": it is not known
+  int64_t begin = 0;         ///< of the collection
+  std::string soc;           ///< that the process claimed to run on; "": it is not known
+  int64_t rank = -1;         ///< of the process; -1: it is none, or not known
+  bool is_of_torch = false;  ///< its profiler keeps records of its own beside these, of groups too
   std::vector<CallRecord> calls;
   std::map<int, std::vector<TaskRecord>> tasks;  ///< by device; one without tasks has an empty list
   std::vector<MarkRecord> marks;                 ///< of the client
   std::vector<MarkRecord> modules;  ///< of ours: for which module a thread works from then on (device/trace/module.h)
   std::vector<MemoryRecord> memory;
+  std::vector<GraphRecord> graphs;            ///< what the host did for graphs
+  std::vector<GroupRecord> groups;            ///< communicators
+  std::vector<LinkRecord> links;              ///< what collectives carried between ranks
   std::string forward_point, backward_point;  ///< names of operators that the client gave; "": none
   std::string_view text(uint32_t number) const;
 
@@ -58,8 +66,20 @@ inline bool computes(const TaskRecord& task) { return task.unit != device::trace
 
 /// A name of a call as the vendor's tables have it.
 std::string name_of(const Trace& trace, const CallRecord& call);
-/// The client's name of a task; of a collective as the vendor's tools match it between ranks, hcom_allReduce__{three
-/// digits of the communicator}_{number}_1.
+/// GraphPasses and GraphPlan of what compiles, HostNode_Unique of a node of that type: what tables of calls have beside
+/// the client's.
+std::string name_of(const Trace& trace, const GraphRecord& work);
+/// "step" of __inference_step_59: frameworks number what they trace.
+std::string function_of(std::string_view graph);
+/// Why a graph was compiled; "" of a node.
+std::string_view words_of(device::trace::Need need);
+inline bool compiles(const GraphRecord& work) { return work.work != device::trace::HostWork::kNode; }
+
+/// The number that stands for a communicator in the vendor's files of collectives, by which its analysers look it up.
+uint64_t number_of_group(std::string_view name);
+
+/// The client's name of a task; of a collective as the vendor's tools match it between ranks, hcom_allReduce__{the last
+/// three digits of the communicator's number}_{number}_1.
 std::string name_of(const Trace& trace, const TaskRecord& task);
 /// AI_CORE, AI_VECTOR_CORE, MIX_AIC, COMMUNICATION; N/A of a copy or a wait.
 std::string_view unit_name(const TaskRecord& task);

@@ -69,6 +69,7 @@ Facts facts_of(const Trace& trace, int device, std::vector<TaskRecord> tasks) {
   facts.units = rows_of(facts.tasks, family_of);
   facts.streams = rows_of(facts.tasks, stream_of);
   facts.calls = calls_of(trace);
+  facts.compiled = compiled_of(trace, device), facts.host_nodes = host_nodes_of(trace, device);
   facts.memory = memory_of(trace, facts.device);
   facts.owners = Owners(trace);
   facts.modules = modules_of(trace, facts.owners, facts.tasks);
@@ -80,6 +81,22 @@ Facts facts_of(const Trace& trace, int device, std::vector<TaskRecord> tasks) {
 Rows calls_of(const Trace& trace) {
   Sums sums;
   for (const CallRecord& call : trace.calls) sums[{name_of(trace, call), ""}].add(call.end - call.start);
+  return rows_of(sums);
+}
+
+Rows compiled_of(const Trace& trace, int device) {
+  Sums sums;
+  for (const GraphRecord& work : trace.graphs)
+    if (compiles(work) && work.device == device)
+      sums[{function_of(trace.text(work.graph)), std::string(words_of(work.need))}].add(work.end - work.start);
+  return rows_of(sums);
+}
+
+Rows host_nodes_of(const Trace& trace, int device) {
+  Sums sums;
+  for (const GraphRecord& work : trace.graphs)
+    if (!compiles(work) && work.device == device)
+      sums[{std::string(trace.text(work.type)), ""}].add(work.end - work.start);
   return rows_of(sums);
 }
 

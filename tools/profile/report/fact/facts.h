@@ -33,7 +33,9 @@ struct Facts {
   std::vector<Step> steps;
   std::vector<StepPart> step_parts;
   Rows types, units, streams;
-  Rows calls;  ///< of the process
+  Rows calls;       ///< of the process
+  Rows compiled;    ///< functions, and why
+  Rows host_nodes;  ///< by type
   MemoryUse memory;
   Owners owners;
   Modules modules;
@@ -49,6 +51,10 @@ std::vector<Facts> facts_of(const std::vector<Trace>& traces);
 
 /// Rows of calls, by name.
 Rows calls_of(const Trace& trace);
+/// Rows of what was compiled for a device, by function and why; of nodes of its graphs that the client computed, by
+/// type.
+Rows compiled_of(const Trace& trace, int device);
+Rows host_nodes_of(const Trace& trace, int device);
 /// Rows of what ran on devices, by type and unit.
 Rows types_of(const Trace& trace, const std::vector<TaskRecord>& tasks);
 

@@ -36,7 +36,16 @@ int64_t length(const Intervals& all) {
   return sum;
 }
 
+bool asks_for_data(const Trace& trace, const GraphRecord& work) {
+  return trace.text(work.type).starts_with("IteratorGetNext");
+}
+
 Host::Host(const Trace& trace) {
+  for (const GraphRecord& work : trace.graphs) {
+    Intervals& kind = compiles(work) ? compiling_ : asks_for_data(trace, work) ? input_ : nodes_;
+    kind.push_back({work.start, work.end});
+  }
+  for (Intervals* kind : {&compiling_, &nodes_, &input_}) *kind = merged(std::move(*kind));
   for (const CallRecord& call : trace.calls) {
     calls_.push_back({call.start, call.end});
     by_purpose_[static_cast<size_t>(purpose_of(trace, call))].push_back({call.start, call.end});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the host was in a call of the device's, all its threads together.
+// When the host was in a call of the device's, and what it did for graphs there; all its threads together.
 #pragma once
 
 #include <array>
@@ -13,6 +13,9 @@ namespace npu::profile {
 Intervals inside(const Intervals& all, Interval part);
 int64_t length(const Intervals& all);
 
+/// Whether a node asks an iterator for its next element.
+bool asks_for_data(const Trace& trace, const GraphRecord& work);
+
 class Host {
  public:
   Host() = default;
@@ -20,11 +23,16 @@ class Host {
 
   const Intervals& calls() const { return calls_; }
   const Intervals& calls(Purpose purpose) const { return by_purpose_[static_cast<size_t>(purpose)]; }
+  /// When functions were compiled, and when the client computed nodes of graphs: all but those that wait for data.
+  const Intervals& compiling() const { return compiling_; }
+  const Intervals& nodes() const { return nodes_; }
+  /// When graphs waited for the next element of a data set.
+  const Intervals& input() const { return input_; }
   /// Who calls nothing for so long does something else than queue the next operator: by what is usual between calls.
   int64_t pause() const { return pause_; }
 
  private:
-  Intervals calls_;
+  Intervals calls_, compiling_, nodes_, input_;
   std::array<Intervals, 5> by_purpose_;
   int64_t pause_ = 0;
 };

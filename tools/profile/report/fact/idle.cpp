@@ -10,8 +10,7 @@ namespace {
 
 using device::trace::Move;
 
-constexpr int64_t kLongestStep = 50'000;  // of the engine, from a node to the next
-constexpr uint64_t kNumber = 64;          // bytes: a copy of so few is a result that is looked at, not worked on
+constexpr uint64_t kNumber = 64;  // bytes: a copy of so few is a result that is looked at, not worked on
 
 /// A gap before anybody asks whether the host had waited.
 class Splitter {
@@ -22,16 +21,12 @@ class Splitter {
     Gap gap{.when = when, .next = &next};
     const int64_t queued = next.launched == 0 ? when.end : std::clamp(next.launched, when.start, when.end);
     gap.parts[Cause::kStart] = when.end - queued;
-    split_host(gap, {when.start, queued}, same_run(before, next));
+    split_host(gap, {when.start, queued});
     if (is_round_trip(before, next)) merge(gap.parts, {Cause::kPause, Cause::kQueue}, Cause::kRoundTrip);
     return gap;
   }
 
  private:
-  static bool same_run(const TaskRecord& a, const TaskRecord& b) {
-    return a.graph != 0 && a.graph == b.graph && a.step == b.step && !is_collective(a) && !is_collective(b);
-  }
-
   static bool is_round_trip(const TaskRecord& a, const TaskRecord& b) {
     return a.move == Move::kDeviceToHost && b.move == Move::kHostToDevice && a.bytes > kNumber && b.bytes > kNumber;
   }
@@ -39,7 +34,7 @@ class Splitter {
     for (const Cause cause : from) parts[into] += std::exchange(parts[cause], 0);
   }
 
-  void split_host(Gap& gap, Interval part, bool in_graph) const {
+  void split_host(Gap& gap, Interval part) const {
     const Intervals defining = inside(host_.calls(Purpose::kDefine), part);
     Intervals left{part};
     const auto take = [&](const Intervals& what) {
@@ -47,10 +42,10 @@ class Splitter {
       left = without(left, what);
       return before - length(left);
     };
-    gap.parts[Cause::kCompile] = take(defining);
-    const int64_t running = take(inside(host_.calls(Purpose::kRun), part));
-    const bool on_host = in_graph && running > kLongestStep;
-    gap.parts[!defining.empty() ? Cause::kCompile : on_host ? Cause::kHostNode : Cause::kGraph] += running;
+    gap.parts[Cause::kCompile] = take(defining) + take(inside(host_.compiling(), part));
+    gap.parts[Cause::kHostNode] = take(inside(host_.nodes(), part));
+    gap.parts[Cause::kInput] = take(inside(host_.input(), part));
+    gap.parts[Cause::kGraph] = take(inside(host_.calls(Purpose::kRun), part));
     gap.parts[Cause::kWait] = take(inside(host_.calls(Purpose::kWait), part));
     gap.parts[Cause::kCopy] = take(inside(host_.calls(Purpose::kCopy), part));
     gap.parts[Cause::kQueue] = length(left) - add_silences(gap, part, defining);
@@ -120,6 +115,7 @@ std::string_view words_of(Cause cause) {
     case Cause::kCopy: return "host copies to or from the device";
     case Cause::kCompile: return "functions are traced and compiled";
     case Cause::kHostNode: return "graph computes on the host";
+    case Cause::kInput: return "graph waits for its next element of data";
     case Cause::kRoundTrip: return "host computes with what it has copied, and copies back";
     case Cause::kGraph: return "engine between nodes of a graph";
   }

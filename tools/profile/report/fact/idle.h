@@ -15,11 +15,12 @@ enum class Cause : uint8_t {
   kStart,      ///< what was queued begins late
   kCopy,       ///< the host copies
   kCompile,    ///< a function is traced and compiled
-  kHostNode,   ///< a graph goes on, and no operator of it runs on the device
+  kHostNode,   ///< the client computes a node of a graph
+  kInput,      ///< a graph waits for the next element of a data set
   kRoundTrip,  ///< what was copied from the device is computed with, and something is copied to it
   kGraph,      ///< the engine goes from one node of a graph to the next
 };
-inline constexpr size_t kCauses = 9;
+inline constexpr size_t kCauses = 10;
 /// For people.
 std::string_view words_of(Cause cause);
 

@@ -113,15 +113,20 @@ TEST(Idle, InsideOfAGraph) {
   run.call("anynpu_library_run", 0, 700);
   node(10, 100);
   node(110, 200);
+  run.work(HostWork::kNode, 210, 590, "__inference_step_7").type = run.text("AsString");
   node(600, 650);
-  EXPECT_EQ(us(idle_of(run), Cause::kGraph), 10);
-  EXPECT_EQ(us(idle_of(run), Cause::kHostNode), 400);
-  // From one run to the next the engine may have planned for other shapes.
+  EXPECT_EQ(us(idle_of(run), Cause::kGraph), 10 + 20);
+  EXPECT_EQ(us(idle_of(run), Cause::kHostNode), 380);
+  // The next run needs a plan of its own, and waits for its data.
   run.call("anynpu_library_run", 700, 1000);
+  run.work(HostWork::kPlan, 705, 800, "__inference_step_7");
+  run.work(HostWork::kNode, 800, 850, "__inference_step_7").type = run.text("IteratorGetNextAsOptional");
   node(900, 990);
-  run.trace.tasks[0].back().step = 3;
-  EXPECT_EQ(us(idle_of(run), Cause::kGraph), 10 + 50 + 200);
-  EXPECT_EQ(us(idle_of(run), Cause::kHostNode), 400);
+  const Idle idle = idle_of(run);
+  EXPECT_EQ(us(idle, Cause::kCompile), 95);
+  EXPECT_EQ(us(idle, Cause::kInput), 50);
+  EXPECT_EQ(us(idle, Cause::kHostNode), 380);
+  EXPECT_EQ(us(idle, Cause::kGraph), 10 + 20 + 50 + 5 + 50);
 }
 
 /// Nothing is lost or counted twice, whatever threads do at the same time.
@@ -137,6 +142,10 @@ TEST(Idle, CausesMakeUpTheIdleTime) {
       run.call(names[random() % 5], start, start + static_cast<int64_t>(random() % 900));
       time += static_cast<int64_t>(random() % 800);
       run.task("Mm", time, time + static_cast<int64_t>(random() % 2000), static_cast<int64_t>(random() % 9000));
+    }
+    for (const HostWork kind : {HostWork::kPasses, HostWork::kPlan, HostWork::kNode}) {
+      const auto start = static_cast<int64_t>(random() % 9000);
+      run.work(kind, start, start + static_cast<int64_t>(random() % 900), "step");
     }
     std::ranges::sort(run.trace.calls, {}, &CallRecord::start);
     const std::vector<Trace> traces{run.trace};

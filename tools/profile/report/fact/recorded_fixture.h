@@ -10,7 +10,9 @@
 
 namespace npu::profile {
 
+using device::trace::HostWork;
 using device::trace::Level;
+using device::trace::Need;
 using device::trace::Unit;
 
 struct Recorded {
@@ -28,6 +30,12 @@ struct Recorded {
   }
   void call(std::string_view name, int64_t start, int64_t end, Level level = Level::kRuntime) {
     trace.calls.push_back({start * 1000, end * 1000, 1, text(name), level, 0});
+  }
+  GraphRecord& work(HostWork kind, int64_t start, int64_t end, std::string_view graph) {
+    GraphRecord made;
+    made.start = start * 1000, made.end = end * 1000, made.thread = 1, made.device = device;
+    made.work = kind, made.graph = text(graph);
+    return trace.graphs.emplace_back(made);
   }
   /// Queued when it starts, unless `launched` says when.
   TaskRecord& task(std::string_view type, int64_t start, int64_t end, int64_t launched = -1,

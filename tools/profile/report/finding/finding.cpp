@@ -13,8 +13,8 @@ namespace {
 constexpr double kLeastShare = 0.02;
 
 constexpr std::optional<Finding> (*kKinds[])(const Facts&) = {
-    pause_of,  round_trip_of, wait_of,        small_operators_of, late_starts_of,
-    copies_of, chain_of,      compilation_of, host_node_of,       communication_of};
+    pause_of, round_trip_of,  wait_of,      small_operators_of, late_starts_of,  copies_of,
+    chain_of, compilation_of, host_node_of, input_of,           communication_of};
 
 /// Of several devices the one that it costs most.
 std::optional<Finding> worst_of(std::span<const Facts> all, std::optional<Finding> (*kind)(const Facts&)) {

@@ -31,6 +31,7 @@ std::optional<Finding> copies_of(const Facts& facts);
 std::optional<Finding> chain_of(const Facts& facts);
 std::optional<Finding> compilation_of(const Facts& facts);
 std::optional<Finding> host_node_of(const Facts& facts);
+std::optional<Finding> input_of(const Facts& facts);
 std::optional<Finding> communication_of(const Facts& facts);
 /// The rank that others wait for.
 std::optional<Finding> straggler_of(std::span<const Facts> all);

@@ -141,12 +141,55 @@ TEST(Finding, AFunctionIsCompiledAgain) {
     const int64_t time = step * 10'000;
     run.call("anynpu_library_add", time + 7000, time + 7100);
     run.call("anynpu_library_run", time + 7200, time + 9000);
+    const std::string name = "__inference_step_" + std::to_string(step);
+    for (const auto& [kind, start] : {std::pair{HostWork::kPasses, 7200}, {HostWork::kPlan, 7300}}) {
+      GraphRecord& work = run.work(kind, time + start, time + start + 100, name);
+      work.need = step == 0 ? Need::kFirst : Need::kAnew, work.reason = run.text("with other shapes");
+    }
     TaskRecord& task = run.task("MatMulV2", time + 8700, time + 8990);
-    task.launched = 0, task.graph = run.text("__inference_step_" + std::to_string(step));
+    task.launched = 0, task.graph = run.text(name);
   }
   const Finding found = first_of({run});
   EXPECT_HAS(found.title, "traced and compiled anew");
-  EXPECT_EQ(found.where, "8 × step");  // of ten the first comes before any gap, and the second is no repetition yet
+  EXPECT_EQ(found.where, "9 × step; compiling took 1.800 ms of the host; the last time with other shapes");
+  EXPECT_EQ(found.cost, 9 * (8'000'000 + 100'000 + 200'000));  // traced, handed over, compiled
+}
+
+/// Runs of one function, of which all but the first need a plan of their own because of `need`.
+Recorded planned(Need need) {
+  Recorded run;
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t time = step * 1000;
+    run.call("anynpu_library_run", time, time + 990);
+    GraphRecord& work = run.work(HostWork::kPlan, time + 10, time + 800, "__inference_step_7");
+    work.need = step == 0 ? Need::kFirst : need, work.reason = step == 0 ? 0 : run.text("argument x was");
+    TaskRecord& task = run.task("MatMulV2", time + 800, time + 990);
+    task.launched = 0, task.graph = run.text("__inference_step_7"), task.step = static_cast<uint32_t>(step);
+  }
+  return run;
+}
+
+TEST(Finding, OneFunctionNeedsAPlanForEachShape) {
+  const Finding shapes = first_of({planned(Need::kShapes)}), values = first_of({planned(Need::kValues)});
+  EXPECT_HAS(shapes.title, "compiled anew again and again, for other shapes");
+  EXPECT_HAS(shapes.cure, "pad to a few sizes");
+  EXPECT_HAS(shapes.where, "9 × step; compiling took 7.110 ms of the host; the last time argument x was");
+  EXPECT_EQ(shapes.cost, 9 * 790'000);
+  EXPECT_HAS(values.title, "for other values");
+}
+
+TEST(Finding, AGraphWaitsForItsData) {
+  Recorded run;
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t time = step * 1000;
+    run.call("anynpu_library_run", time, time + 990);
+    run.work(HostWork::kNode, time + 10, time + 800, "__inference_loop_7").type = run.text("IteratorGetNext");
+    TaskRecord& task = run.task("MatMulV2", time + 800, time + 990);
+    task.launched = 0, task.graph = run.text("__inference_loop_7"), task.step = static_cast<uint32_t>(step);
+  }
+  const Finding found = first_of({run});
+  EXPECT_HAS(found.title, "asks its data set");
+  EXPECT_EQ(found.where, "10 × IteratorGetNext 7.900 ms; in 10 × loop");
 }
 
 TEST(Finding, AGraphGoesOnOnTheHost) {
@@ -154,6 +197,8 @@ TEST(Finding, AGraphGoesOnOnTheHost) {
   for (int64_t step = 0; step < 10; ++step) {
     const int64_t time = step * 1000;
     run.call("anynpu_library_run", time, time + 990);
+    GraphRecord& node = run.work(HostWork::kNode, time + 110, time + 890, "__inference_fall_3");
+    node.type = run.text("AsString"), node.reason = run.text("there is no kernel of it");
     for (const int64_t start : {10, 900}) {
       TaskRecord& task = run.task("MatMulV2", time + start, time + start + 90);
       task.launched = 0, task.graph = run.text("__inference_fall_3"), task.step = static_cast<uint32_t>(step);
@@ -161,8 +206,8 @@ TEST(Finding, AGraphGoesOnOnTheHost) {
   }
   const Finding found = first_of({run});
   EXPECT_HAS(found.title, "computes operators on the host");
-  EXPECT_EQ(found.cost, 10 * 800'000);
-  EXPECT_EQ(found.where, "10 × fall before MatMulV2");
+  EXPECT_EQ(found.cost, 10 * 780'000);
+  EXPECT_EQ(found.where, "10 × AsString 7.800 ms; in 10 × fall; why: 10 × there is no kernel of it");
 }
 
 /// Of rank `device`, which waits in each of ten collectives.

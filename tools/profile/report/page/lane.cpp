@@ -26,6 +26,17 @@ void add_threads(std::vector<Lane>& lanes, const Trace& trace) {
   for (auto& [thread, lane] : threads) lanes.push_back(std::move(lane));
 }
 
+/// Compiling, and nodes that the client computes.
+void add_graphs(std::vector<Lane>& lanes, const Trace& trace) {
+  Lane lane{.title = fmt::format("host {} · for graphs", trace.process), .slices = {}};
+  for (const GraphRecord& work : trace.graphs) {
+    const std::string_view of = trace.text(compiles(work) ? work.graph : work.type);
+    lane.slices.push_back(
+        slice(work.start, work.end, fmt::format("{} {}", compiles(work) ? "compile" : "host node", of)));
+  }
+  if (!lane.slices.empty()) lanes.push_back(std::move(lane));
+}
+
 void add_streams(std::vector<Lane>& lanes, const Facts& facts) {
   std::map<int32_t, Lane> streams;
   for (const TaskRecord& task : facts.tasks) {
@@ -76,7 +87,10 @@ size_t size_of(const std::vector<Lane>& lanes) {
 
 std::vector<Lane> lanes_of(const std::vector<Trace>& traces, const std::vector<Facts>& all, size_t most) {
   std::vector<Lane> lanes;
-  for (const Trace& trace : traces) add_threads(lanes, trace);
+  for (const Trace& trace : traces) {
+    add_threads(lanes, trace);
+    add_graphs(lanes, trace);
+  }
   for (const Facts& facts : all) {
     add_idle(lanes, facts);
     add_streams(lanes, facts);

@@ -14,7 +14,7 @@
 namespace npu::profile {
 namespace {
 
-constexpr size_t kOperators = 12, kCalls = 6;
+constexpr size_t kOperators = 12, kCalls = 6, kCompiled = 6;
 
 class Page {
  public:
@@ -105,6 +105,8 @@ std::string text_page(std::span<const Facts> all, const std::vector<Finding>& fi
     add_rows(page, "OPERATORS", facts.types, kOperators);
     page.append(modules_text(facts));
     if (facts.streams.size() > 1) add_rows(page, "STREAMS", facts.streams, facts.streams.size());
+    add_rows(page, "COMPILED, and why", facts.compiled, kCompiled);
+    add_rows(page, "NODES OF GRAPHS ON THE HOST", facts.host_nodes, kCompiled);
     add_rows(page, "CALLS OF THE HOST", facts.calls, kCalls);
     page.append(memory_text(facts));
   }

@@ -29,11 +29,24 @@ TEST(Text, StepsOfEachDevice) {
   EXPECT_PART(page, "STEPS: 2, ");
 }
 
+TEST(Text, CompilingAndWhy) {
+  Recorded run;
+  run.task("Mm", 0, 10);
+  for (int64_t i = 0; i < 3; ++i)
+    run.work(HostWork::kPlan, 20 + i * 10, 25 + i * 10, "__inference_step_7").need =
+        i == 0 ? Need::kFirst : Need::kShapes;
+  run.work(HostWork::kNode, 60, 62, "__inference_step_7").type = run.text("AsString");
+  const std::string page = page_of(run);
+  EXPECT_PART(page, "\n  step                                 other shapes           2        0.010");
+  EXPECT_PART(page, "\n  step                                 first time             1        0.005");
+  EXPECT_PART(page, "\n  AsString                                                    1        0.002");
+}
+
 TEST(Text, NoSectionIsEmpty) {
   Recorded run;
   run.task("Mm", 0, 10);
   const std::string page = page_of(run);
-  for (const char* head : {"STEPS", "MEMORY", "RANKS", "CALLS", "STREAMS"})
+  for (const char* head : {"STEPS", "MEMORY", "RANKS", "CALLS", "STREAMS", "COMPILED", "NODES"})
     EXPECT_EQ(page.find(head), std::string::npos) << page;
 }
 
