@@ -88,6 +88,7 @@ class Recompute {
   void find_gate(NodeId id) {
     const auto place = [&](NodeId node) { return place_[static_cast<size_t>(node)]; };
     const auto look_at = [&](NodeId node) {
+      if (static_cast<size_t>(node) >= place_.size()) return;  // computed again for another value, late in any case
       const bool behind = place(node) > place(id) && !groups_.can_join({groups_.of(id), groups_.of(node)});
       if (behind && (gate_ < 0 || place(node) < place(gate_))) gate_ = node;
     };
