@@ -118,6 +118,21 @@ TEST(Recompute, ReadersMayReadWhatIsComputedAgain) {
   EXPECT_EQ(waiting, 4) << to_text(*t.function());
 }
 
+/// A reader may not be joined with a node only because another one stands between them: it comes before what the other
+/// readers wait for, and may be what that waits for.
+TEST(Recompute, NothingWaitsForItself) {
+  TestFunction t("f");
+  const Edge x = t.argument("x"), w = t.argument("w");
+  const Edge a = t.node("Mul", {x, t.constant<float>({}, {0.5f})}), b = t.node("Erf", {x});
+  const Edge near = t.node("Mul", {a, t.node("Mul", {a, w})});  // reads a twice, once through another
+  const Edge far = t.node("MatMul", {near, w});
+  t.result(t.node("Mul", {a, far})).result(t.node("Mul", {b, far}));
+  Program none;
+  FusionCount count;
+  recompute_for_gradients(*t.function(), none, count);
+  verify(*t.function(), none);
+}
+
 TEST(Recompute, ResultsAreTheSame) {
   std::vector<std::vector<float>> got;
   for (const bool again : {true, false}) {
