@@ -10,6 +10,7 @@
 #include "acl/call.h"
 #include "acl/graph/value.h"
 #include "device/process/soc.h"
+#include "graph/dump/kernel_files.h"
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/lowering.h"
@@ -151,10 +152,26 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
   if (library == nullptr) return;
   if (visit == nullptr) return library->library.report().watch({});
   library->library.report().watch([visit, context](const npu::graph::Compiled& one) {
-    const anynpu_compiled out{sizeof(out), one.function.c_str(), one.graph,
-                              one.plan,    one.cause.c_str(),    one.milliseconds,
-                              one.nodes,   one.host_nodes,       one.loops};
+    const anynpu_compiled out{sizeof(out),       one.function.c_str(), one.graph, one.plan,
+                              one.cause.c_str(), one.milliseconds,     one.nodes, one.host_nodes,
+                              one.loops,         one.cache.c_str()};
     visit(&out, context);
+  });
+}
+
+aclError anynpu_library_keep(anynpu_library* library, const char* mode, const char* folder) {
+  return call("anynpu_library_keep", [&] {
+    anynpu_library& live = *given(library, "library");
+    const npu::graph::cache::Mode wanted = npu::graph::cache::mode_of(given(mode, "mode"));
+    live.library.keep_in(npu::graph::cache::open(wanted, npu::graph::cache::place_of(folder == nullptr ? "" : folder)));
+  });
+}
+
+aclError anynpu_library_write_files(anynpu_library* library, const char* files, const char* folder) {
+  return call("anynpu_library_write_files", [&] {
+    anynpu_library& live = *given(library, "library");
+    const npu::graph::KernelFileKinds kinds = npu::graph::kernel_file_kinds(given(files, "files"));
+    live.library.listen(std::make_shared<npu::graph::KernelFiles>(kinds, given(folder, "folder")));
   });
 }
 

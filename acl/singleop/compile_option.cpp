@@ -2,13 +2,17 @@
 // Options of the operator compiler: kept as text and given back. One that clients act on says what is true of us before
 // anybody sets it: nothing is compiled when it is first called. torch_npu then goes through aclnn on every SoC; where
 // it reads anything else, an Ascend910A among them, it asks for operators by type, most of which are not known here.
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <string>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
+#include "base/log.h"
 
 namespace npu::acl {
 namespace {
@@ -22,6 +26,23 @@ struct Options {
 Options& options() {
   static Options& instance = *new Options;
   return instance;
+}
+
+constexpr int kWithoutEffect[] = {ACL_OP_DEBUG_LEVEL, ACL_DEBUG_DIR, ACL_OP_COMPILER_CACHE_MODE,
+                                  ACL_OP_COMPILER_CACHE_DIR};
+
+/// Once for each of them.
+void tell_without_effect(int number) {
+  static std::atomic<uint32_t> told = 0;
+  const uint32_t bit = 1U << number;
+  const bool listed =
+      std::find(std::begin(kWithoutEffect), std::end(kWithoutEffect), number) != std::end(kWithoutEffect);
+  if (listed && (told.fetch_or(bit) & bit) == 0)
+    NPU_LOG(
+        kWarning, "ASCENDCL",
+        "aclSetCompileopt: option {} changes nothing: operators are called as they are, none is compiled. Functions "
+        "of TensorFlow are: see op_compiler_cache_mode, op_debug_level and debug_dir of npu.global_options()",
+        number);
 }
 
 // Under the lock of the caller, which reads or writes the text.
@@ -43,6 +64,7 @@ aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
     given(value, "value");
     const std::lock_guard lock(options().mutex);
     option(opt) = value;
+    tell_without_effect(opt);
   });
 }
 

@@ -44,6 +44,7 @@ std::map<Edge, Uses> uses_of(const Function& f) {
 void replace_read(Function& f, NodeId from, NodeId to) {
   f.replace({from, 0}, {to, 0});
   const auto wait_for = [&](std::vector<NodeId>& ids) {
+    if (std::find(ids.begin(), ids.end(), from) == ids.end()) return;
     std::replace(ids.begin(), ids.end(), from, to);
     std::set<NodeId> seen;
     std::erase_if(ids, [&](NodeId id) { return !seen.insert(id).second; });

@@ -36,8 +36,11 @@ class Recompute {
         continue;
       }
       again_.clear();
-      gate_ = -1;
-      for (const NodeId id : nodes) find_gate(id);
+      find_gate(nodes);
+      if (gate_ < 0) {
+        count_.decline("nothing that its readers wait for comes before them all");
+        continue;
+      }
       for (const NodeId id : nodes) move_readers(id);
       count_.take();
     }
@@ -83,19 +86,34 @@ class Recompute {
   }
   bool is_kept(NodeId id) const { return f_[id].kind == Kind::kArgument || is_read_whole(id) || read_far_away(id); }
 
-  /// The first node behind `id` that its far readers wait for as well. It waits for none of them, so that what is
-  /// computed again may wait for it, and is then no part of the forward nodes.
-  void find_gate(NodeId id) {
-    const auto place = [&](NodeId node) { return place_[static_cast<size_t>(node)]; };
-    const auto look_at = [&](NodeId node) {
-      const bool behind = place(node) > place(id) && !groups_.can_join({groups_.of(id), groups_.of(node)});
-      if (behind && (gate_ < 0 || place(node) < place(gate_))) gate_ = node;
+  size_t place(NodeId node) const { return place_[static_cast<size_t>(node)]; }
+
+  /// Where the first of the far readers stands in the order.
+  size_t first_reader(const std::vector<NodeId>& nodes) const {
+    size_t first = order_.size();
+    for (const NodeId id : nodes)
+      for (const NodeId reader : users_[static_cast<size_t>(id)])
+        if (is_far(id, reader)) first = std::min(first, place(reader));
+    return first;
+  }
+
+  /// The first node behind those that far readers wait for as well. It stands before all of these, so that what is
+  /// computed again may wait for it, and is then no part of the forward nodes: nothing that this pass adds goes against
+  /// the order it found.
+  void find_gate(const std::vector<NodeId>& nodes) {
+    const size_t end = first_reader(nodes);
+    gate_ = -1;
+    const auto look_at = [&](NodeId id, NodeId node) {
+      if (static_cast<size_t>(node) >= place_.size()) return;  // it was computed again for another value
+      const bool between = place(node) > place(id) && place(node) < (gate_ < 0 ? end : place(gate_));
+      if (between && !groups_.can_join({groups_.of(id), groups_.of(node)})) gate_ = node;
     };
-    for (const NodeId reader : users_[static_cast<size_t>(id)]) {
-      if (!is_far(id, reader)) continue;
-      for (const Edge& edge : f_[reader].inputs) look_at(edge.node);
-      for (const NodeId before : f_[reader].after) look_at(before);
-    }
+    for (const NodeId id : nodes)
+      for (const NodeId reader : users_[static_cast<size_t>(id)]) {
+        if (!is_far(id, reader)) continue;
+        for (const Edge& edge : f_[reader].inputs) look_at(id, edge.node);
+        for (const NodeId before : f_[reader].after) look_at(id, before);
+      }
   }
 
   void move_readers(NodeId id) {
@@ -121,7 +139,7 @@ class Recompute {
   std::vector<std::vector<NodeId>> users_;
   std::vector<size_t> place_;       ///< in order_
   std::map<NodeId, NodeId> again_;  ///< of the value at hand: copies of nodes
-  NodeId gate_ = -1;
+  NodeId gate_ = -1;                ///< what they wait for
 };
 
 }  // namespace

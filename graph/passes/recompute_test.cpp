@@ -99,6 +99,40 @@ std::vector<float> wave(size_t count, float phase) {
   return out;
 }
 
+/// A reader of what is made of two values: when it is asked what to wait for on account of the second one, it reads a
+/// copy of what is made of the first.
+TEST(Recompute, ReadersMayReadWhatIsComputedAgain) {
+  TestFunction t("f");
+  const auto halved = [&](Edge x) { return t.node("Mul", {x, t.constant<float>({}, {0.5f})}); };
+  const Edge x = t.argument("x"), y = t.argument("y"), w = t.argument("w");
+  const Edge a = halved(x), b = t.node("Erf", {x}), c = halved(y), d = t.node("Erf", {y});
+  const Edge far = t.node("MatMul", {t.node("AddV2", {t.node("Mul", {a, b}), t.node("Mul", {c, d})}), w});
+  t.result(t.node("AddN", {a, c, far})).result(t.node("AddN", {b, d, far}));
+  Program none;
+  FusionCount count;
+  recompute_for_gradients(*t.function(), none, count);
+  verify(*t.function(), none);
+  EXPECT_EQ(count.effective, 2);
+  int waiting = 0;
+  for (const Node& node : t.function()->nodes) waiting += node.after == std::vector<NodeId>{far.node} ? 1 : 0;
+  EXPECT_EQ(waiting, 4) << to_text(*t.function());
+}
+
+/// A reader may not be joined with a node only because another one stands between them: it comes before what the other
+/// readers wait for, and may be what that waits for.
+TEST(Recompute, NothingWaitsForItself) {
+  TestFunction t("f");
+  const Edge x = t.argument("x"), w = t.argument("w");
+  const Edge a = t.node("Mul", {x, t.constant<float>({}, {0.5f})}), b = t.node("Erf", {x});
+  const Edge near = t.node("Mul", {a, t.node("Mul", {a, w})});  // reads a twice, once through another
+  const Edge far = t.node("MatMul", {near, w});
+  t.result(t.node("Mul", {a, far})).result(t.node("Mul", {b, far}));
+  Program none;
+  FusionCount count;
+  recompute_for_gradients(*t.function(), none, count);
+  verify(*t.function(), none);
+}
+
 TEST(Recompute, ResultsAreTheSame) {
   std::vector<std::vector<float>> got;
   for (const bool again : {true, false}) {

@@ -124,10 +124,16 @@ std::vector<std::string> Precision::set(std::string_view option, std::string_vie
          "op_precision_mode",
          option);
   }
+  note(option, value);
   return notices;
 }
 
+void Precision::note(std::string_view option, std::string_view value) {
+  said_ += fmt::format("{} {} {}\n", option, value.size(), value);
+}
+
 void Precision::keep(std::string_view names) {
+  note("keep", names);
   each_line(names, [&](std::string_view name) { kept_.emplace(name); });
 }
 

@@ -60,6 +60,8 @@ class Precision {
   bool keeps(const Node& node) const { return kept_.contains(node.name); }
 
   const PrecisionMode& mode() const { return mode_; }
+  /// All that was set and kept, in order: equal texts, equal choices, on one SoC.
+  const std::string& said() const { return said_; }
   /// True when nothing was asked for: nodes stay as they are, and nobody wants to be told why.
   bool idle() const { return mode_.policy == PrecisionPolicy::kOrigin && !asked_; }
   /// The list of an operator after modify_mixlist; `moved` tells whether that put it there.
@@ -74,7 +76,10 @@ class Precision {
   std::vector<std::string> read_dtypes(std::string_view text);
   std::vector<std::string> read_implementations(std::string_view text);
 
+  void note(std::string_view option, std::string_view value);
+
   PrecisionMode mode_;
+  std::string said_;
   bool asked_ = false;
   std::set<std::string, std::less<>> kept_;
   std::map<std::string_view, List> moved_;  ///< by operator of TensorFlow

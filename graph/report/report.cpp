@@ -81,7 +81,13 @@ void Report::planned(const PlanMade& made) {
   // What is left of a function is news only when it is made again.
   if (!watch_ || entry.role != Role::kRoot || (continues && cause.empty())) return;
   watch_({function.name, entry.graph, entry.plans, cause, milliseconds, entry.nodes,
-          std::max(plan.host_nodes, count_nodes(function, is_unknown)), count_nodes(function, is_loop)});
+          std::max(plan.host_nodes, count_nodes(function, is_unknown)), count_nodes(function, is_loop), entry.cache});
+}
+
+void Report::looked_up(const std::string& function, const cache::Lookup& lookup) {
+  NPU_LOG(kInfo, "GRAPH", "compile cache: function {}: {}", function, to_string(lookup));
+  const std::lock_guard lock(mutex_);
+  functions_[function].cache = to_string(lookup);
 }
 
 void Report::ran_on_host(const std::string& function, const Node& node, std::string_view reason,
@@ -144,6 +150,7 @@ std::string Report::json() const {
     for (const NodePrecision& node : entry.precision) precision.push_back(json_of(node));
     functions.push_back({{"name", name},
                          {"device", device_},
+                         {"cache", entry.cache},
                          {"plans", entry.plans},
                          {"nodes", entry.nodes},
                          {"native_nodes", std::max<int64_t>(entry.nodes - host_nodes, 0)},

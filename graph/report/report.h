@@ -26,9 +26,10 @@ struct Compiled {
   int64_t plan;       ///< counts the function's plans from 1
   std::string cause;  ///< why another plan was needed; "" for the first
   double milliseconds;
-  int64_t nodes;       ///< of the function, after the passes
-  int64_t host_nodes;  ///< how many of them run on the client's side, as far as is known before a run
-  int64_t loops;       ///< how many are loops
+  int64_t nodes;             ///< of the function, after the passes
+  int64_t host_nodes;        ///< how many of them run on the client's side, as far as is known before a run
+  int64_t loops;             ///< how many are loops
+  const std::string& cache;  ///< "hit 1f…", "miss 1f…", "not kept: …"; "" where nothing is kept
 };
 
 class Report final : public Listener {
@@ -36,6 +37,7 @@ class Report final : public Listener {
   explicit Report(int device = 0) : device_(device) {}
 
   void met(const Function& function, Role role) override;
+  void looked_up(const std::string& function, const cache::Lookup& lookup) override;
   void planned(const PlanMade& made) override;
   void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,
                    std::span<const Value> out) override;
@@ -50,12 +52,12 @@ class Report final : public Listener {
   /// `function` is gone, and what was said of it.
   void forget(const std::string& function);
 
-  /// {"functions": [{"name", "device", "plans", "nodes", "native_nodes", "host_nodes", "compile_ms", "peak_bytes",
-  ///   "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason", "runs", "bytes"}], "fusions": [{"pass",
-  ///   "matched", "effective", "declined": {reason: count}}], "precision": [{"node", "op", "source", "dtype", "inputs",
-  ///   "outputs", "why"}]}]}, functions by name; causes are the last few. precision is there where a mode or a rule was
-  ///   asked for: what the graph said, what the node computes in, and to what its inputs and outputs are rounded where
-  ///   that differs.
+  /// {"functions": [{"name", "device", "cache", "plans", "nodes", "native_nodes", "host_nodes", "compile_ms",
+  ///   "peak_bytes", "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason", "runs", "bytes"}],
+  ///   "fusions": [{"pass", "matched", "effective", "declined": {reason: count}}], "precision": [{"node", "op",
+  ///   "source", "dtype", "inputs", "outputs", "why"}]}]}, functions by name; causes are the last few. precision is
+  ///   there where a mode or a rule was asked for: what the graph said, what the node computes in, and to what its
+  ///   inputs and outputs are rounded where that differs.
   std::string json() const;
   /// The same to read; operators that were run one by one in one line.
   std::string text() const;
@@ -79,6 +81,7 @@ class Report final : public Listener {
     Role role = Role::kBody;
     int64_t graph = 0, plans = 0, nodes = 0, peak_bytes = 0, live_bytes = 0, recompiles = 0;
     double compile_ms = 0;
+    std::string cache;
     std::deque<std::string> causes;
     std::map<std::string, Host> host;  ///< by operator
     std::set<std::string> host_nodes;  ///< by name

@@ -43,6 +43,7 @@ std::string Report::text_of(const std::string& name, const Entry& entry) {
   std::string out = fmt::format(fmt::runtime(kHead), name, entry.nodes, entry.host_nodes.size(), entry.plans,
                                 fmt::format("{:.1f}", entry.compile_ms), sized(entry.peak_bytes),
                                 sized(entry.live_bytes), above(entry.peak_bytes, entry.live_bytes));
+  if (!entry.cache.empty()) out += fmt::format("    compile cache: {}\n", entry.cache);
   for (const auto& [op, host] : entry.host)
     out += fmt::format("    on the host: {}, {}, {} in and out: {}\n", op, plural(host.runs, "run"), sized(host.bytes),
                        host.reason);

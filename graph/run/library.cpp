@@ -72,6 +72,20 @@ void Library::restart_states() {
     for (const auto& [node, state] : nodes) state->restart();
 }
 
+void Library::keep_in(std::shared_ptr<cache::Cache> cache) {
+  const std::lock_guard lock(mutex_);
+  cache_ = std::move(cache);
+}
+
+/// Passes over `function`, or what they once gave.
+void Library::rewrite(Function& function, const PassOptions& options, Role role) {
+  if (!cache_ || role == Role::kOperator)
+    return listeners_.rewritten(function.name, run_passes(function, program_, options));
+  cache::Lookup lookup;
+  listeners_.rewritten(function.name, cache_->run_passes(function, program_, options, lookup));
+  listeners_.looked_up(function.name, lookup);
+}
+
 std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
   const std::lock_guard lock(mutex_);
   if (const auto at = compiled_.find(name); at != compiled_.end()) return at->second;
@@ -88,7 +102,7 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
     options.watch = [&](std::string_view stage, const Function& f) { listeners_.staged(stage, f, program_, role); };
   }
   try {
-    listeners_.rewritten(function.name, run_passes(function, program_, options));
+    rewrite(function, options, role);
   } catch (NodeError& e) {
     e.put_around({client_name(function.name)});
     throw;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/cache/cache.h"
 #include "graph/ir/function.h"
 #include "graph/precision/precision.h"
 #include "graph/run/compilation.h"
@@ -48,12 +49,17 @@ class Library : public Environment {
   /// Functions compiled from now on compute in the dtypes that this option asks for; see Precision::set.
   std::vector<std::string> set_precision(std::string_view option, std::string_view value);
 
+  /// Functions compiled from now on are kept there, and taken from there; null: they are not.
+  void keep_in(std::shared_ptr<cache::Cache> cache);
+
   int device() const override { return device_; }
   const HostNode& host() const override { return host_; }
   Listener& listener() override { return listeners_; }
   bool prefers_parts(const Node& node, std::span<const Planned> inputs) override;
 
  private:
+  void rewrite(Function& function, const PassOptions& options, Role role);
+
   const int device_;
   const HostNode host_;
   Listeners listeners_;
@@ -62,6 +68,7 @@ class Library : public Environment {
   std::vector<std::string> off_;  ///< fusion passes that do not run
   Precision precision_;
   Predecessors predecessors_;
+  std::shared_ptr<cache::Cache> cache_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
   using StatesByNode = std::map<std::string, std::shared_ptr<NodeState>>;
   std::map<std::string, StatesByNode, std::less<>> states_;  ///< by function

@@ -21,6 +21,10 @@ void Listeners::rewritten(const std::string& function, const std::vector<PassRep
   for (const auto& one : all_) one->rewritten(function, passes);
 }
 
+void Listeners::looked_up(const std::string& function, const cache::Lookup& lookup) {
+  for (const auto& one : all_) one->looked_up(function, lookup);
+}
+
 void Listeners::planned(const PlanMade& made) {
   for (const auto& one : all_) one->planned(made);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/cache/lookup.h"
 #include "graph/ir/function.h"
 #include "graph/ir/role.h"
 #include "graph/passes/pass.h"
@@ -43,6 +44,8 @@ class Listener {
                       Role /*role*/) {}
   /// What the passes did to `function`.
   virtual void rewritten(const std::string& /*function*/, const std::vector<PassReport>& /*passes*/) {}
+  /// Whether what the passes made of `function` was kept by an earlier process; not called where nothing is kept.
+  virtual void looked_up(const std::string& /*function*/, const cache::Lookup& /*lookup*/) {}
   virtual void planned(const PlanMade& /*made*/) {}
   /// A fused node of `function` could not be lowered whole: its parts run one by one.
   virtual void unfused(const std::string& /*function*/, const Node& /*node*/, const std::string& /*reason*/) {}
@@ -59,6 +62,7 @@ class Listeners final : public Listener {
   bool wants_stages() const override;
   void staged(std::string_view stage, const Function& function, const Program& program, Role role) override;
   void rewritten(const std::string& function, const std::vector<PassReport>& passes) override;
+  void looked_up(const std::string& function, const cache::Lookup& lookup) override;
   void planned(const PlanMade& made) override;
   void unfused(const std::string& function, const Node& node, const std::string& reason) override;
   void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,

@@ -172,6 +172,17 @@ typedef struct {
 aclError anynpu_each_precision_effect(const char* mode,
                                       void (*visit)(const anynpu_precision_effect* one, void* context), void* context);
 
+/** What compiling gives is kept on disk from now on, for processes that compile the same later, and taken from there:
+ * mode "enable"; "force" removes first what is there, once a process; "disable" keeps nothing, as is so until this is
+ * called. The variable ANYNPU_COMPILE_CACHE wins over `mode`. Entries lie in the folder kernel_cache of `folder`, which
+ * is made when it is needed; null or "": of ASCEND_CACHE_PATH, else of ~/atc_data. What goes wrong with the disk is
+ * told once on stderr and changes no result. 161002 for another mode; then nothing changes. */
+aclError anynpu_library_keep(anynpu_library* library, const char* mode, const char* folder);
+/** Files of each plan made from now on go to the folder kernel_meta of `folder` ("": the current one): words joined by
+ * commas of o (the compiled function), json (the steps of its plan), cce (the same to be read), loc (the client's nodes
+ * behind each line) and compute (what fused nodes are made of). To be called before the first function is compiled.
+ * 161002 for another word. */
+aclError anynpu_library_write_files(anynpu_library* library, const char* files, const char* folder);
 /** Random generators of nodes go on as if they had never drawn, which is what TensorFlow's do when a program sets its
  * seed. Null is accepted. */
 void anynpu_library_restart_random(anynpu_library* library);
@@ -192,17 +203,18 @@ typedef struct {
   int64_t nodes;       /**< of the function */
   int64_t host_nodes;  /**< how many of them the client runs, as far as is known before a run */
   int64_t loops;       /**< how many are loops */
+  const char* cache; /**< "hit 1f…", "miss 1f…" with the key of the entry, "not kept: …"; "" where nothing is kept */
 } anynpu_compiled;
 /** From now on calls `visit` after every compilation of a function that anynpu_library_run or _compile was given, on
  * the thread of that call. `visit` must not call back into the library. Null ends it. */
 void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_compiled* compiled, void* context),
                           void* context);
 
-/** What became of the functions, as JSON: {"functions": [{"name", "device", "plans", "nodes", "native_nodes",
+/** What became of the functions, as JSON: {"functions": [{"name", "device", "cache", "plans", "nodes", "native_nodes",
  * "host_nodes", "compile_ms", "peak_bytes", "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason",
  * "runs", "bytes"}], "fusions": [{"pass", "matched", "effective", "declined": {reason: count}}], "unfused": {reason:
- * count}, "precision": [{"node", "op", "source", "dtype", "inputs", "outputs", "why"}]}]}; precision is there where a
- * mode was asked for. The text lives during the call. */
+ * count}, "precision": [{"node", "op", "source", "dtype", "inputs", "outputs", "why"}]}]}; cache is as in
+ * anynpu_compiled, precision is there where a mode was asked for. The text lives during the call. */
 void anynpu_library_report(anynpu_library* library, void (*visit)(const char* json, void* context), void* context);
 
 /** How long, in milliseconds, this process waits for a stream and for an event where a call gives no limit; -1 and 0

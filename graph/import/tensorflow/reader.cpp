@@ -109,6 +109,8 @@ class Builder {
 
   std::shared_ptr<Function> finish() {
     function_->order();  // refuses cycles
+    // They stand in a map, whose order is another in every process.
+    std::sort(function_->control_results.begin(), function_->control_results.end());
     return std::move(function_);
   }
 

@@ -7,6 +7,7 @@
 #   acl/include/anynpu/settings.h
 #   acl/include/anynpu/state.h
 #   acl/include/anynpu/collective.h
+#   acl/include/anynpu/cache.h
 #   acl/include/anynpu/graph.h
 #   acl/include/anynpu/nonfinite.h
 #   acl/include/anynpu/digest.h
@@ -165,6 +166,22 @@ class CollectivePlan(C.Structure):
     ]
 
 
+class Kept(C.Structure):
+    """anynpu_kept"""
+
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("key", C.c_char_p),
+        ("function", C.c_char_p),
+        ("made", C.c_char_p),
+        ("nodes", C.c_int64),
+        ("bytes", C.c_int64),
+        ("compile_ms", C.c_double),
+        ("used_s", C.c_int64),
+        ("problem", C.c_char_p),
+    ]
+
+
 class OperatorPrecision(C.Structure):
     """anynpu_operator_precision"""
 
@@ -227,12 +244,14 @@ FUNCTIONS = {
     "anynpu_bank_merge": (C.c_int, C.c_char_p, C.c_char_p, C.POINTER(C.c_size_t),),
     "anynpu_bank_read": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_bank_verify": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_clear_kept": (C.c_int, C.c_char_p,),
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_digest_start": (C.c_int, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_choice": (None, C.CFUNCTYPE(None, C.POINTER(Choice), C.c_void_p), C.c_void_p,),
     "anynpu_each_client_variable": (None, C.CFUNCTYPE(None, C.POINTER(ClientVariable), C.c_void_p), C.c_void_p,),
     "anynpu_each_collective_plan": (C.c_int32, C.c_uint32, C.CFUNCTYPE(None, C.POINTER(CollectivePlan), C.c_void_p), C.c_void_p,),
     "anynpu_each_function": (None, C.CFUNCTYPE(None, C.POINTER(Function), C.c_void_p), C.c_void_p,),
+    "anynpu_each_kept": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.POINTER(Kept), C.c_void_p), C.c_void_p,),
     "anynpu_each_operator": (None, C.CFUNCTYPE(None, C.POINTER(Operator), C.c_void_p), C.c_void_p,),
     "anynpu_each_operator_precision": (None, C.CFUNCTYPE(None, C.POINTER(OperatorPrecision), C.c_void_p), C.c_void_p,),
     "anynpu_each_precision_effect": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.POINTER(PrecisionEffect), C.c_void_p), C.c_void_p,),
@@ -242,6 +261,7 @@ FUNCTIONS = {
     "anynpu_each_unfinished": (None, C.CFUNCTYPE(None, C.POINTER(Unfinished), C.c_void_p), C.c_void_p,),
     "anynpu_each_usage": (None, C.CFUNCTYPE(None, C.POINTER(Usage), C.c_void_p), C.c_void_p,),
     "anynpu_profile_module": (C.c_int, C.c_char_p, C.c_int32,),
+    "anynpu_kept_folder": (C.c_char_p, C.c_char_p,),
     "anynpu_recent_reason": (C.c_char_p,),
     "anynpu_replay_task": (C.c_int, C.c_char_p, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Task), C.c_void_p), C.c_void_p,),
     "anynpu_save_task": (C.c_int, C.POINTER(Task), C.c_char_p, C.c_char_p,),
