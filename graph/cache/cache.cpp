@@ -8,6 +8,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/cache_path.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/setting.h"
@@ -22,9 +23,6 @@ namespace fs = std::filesystem;
 NPU_SETTING(std::string, mode_in_force, "ANYNPU_COMPILE_CACHE", "",
             "enable, disable or force: whether compiled functions are kept on disk, whatever op_compiler_cache_mode "
             "says.");
-NPU_SETTING(std::string, cache_path, "ASCEND_CACHE_PATH", "",
-            "Folder whose kernel_cache has the compiled functions where op_compiler_cache_dir is not set; default "
-            "atc_data in the home folder.");
 
 constexpr size_t kFewestNodes = 32;  // of a function with all it reaches: smaller ones are compiled as fast as read
 
@@ -78,12 +76,7 @@ Mode mode_of(std::string_view word) {
 }
 
 fs::path place_of(std::string_view folder) {
-  fs::path root = folder;
-  if (root.empty()) root = cache_path();
-  if (root.empty()) {
-    const char* home = std::getenv("HOME");  // NOLINT: nobody writes it
-    root = fs::path(home == nullptr || *home == '\0' ? "." : home) / "atc_data";
-  }
+  const fs::path root = folder.empty() ? cache_path("", "atc_data") : fs::path(folder);
   return root / "kernel_cache";
 }
 

@@ -42,14 +42,11 @@ std::vector<std::shared_ptr<Function>> reached_from(const Function& function, co
 
 std::string cpu() { return ops::cube::name_of(ops::cube::cpu_class()); }
 
-std::string tuning() { return ""; }  // no pass goes by what was tuned
-
 Key key_of(const Function& function, const Program& program, const PassOptions& options) {
   std::vector<std::string> skipped = options.skip;
   std::sort(skipped.begin(), skipped.end());
   skipped.erase(std::unique(skipped.begin(), skipped.end()), skipped.end());
-  std::string text = fmt::format("compiled function 1\nbuild: {}\nsoc: {}\ncpu: {}\ntuning: {}\n", build(),
-                                 device::soc().name, cpu(), tuning());
+  std::string text = fmt::format("compiled function 1\nbuild: {}\nsoc: {}\ncpu: {}\n", build(), device::soc().name, cpu());
   text += fmt::format("passes left out: {}\nprecision: {}\n", fmt::join(skipped, " "),
                       model::digest_of(options.precision.said()).text());
   text += fmt::format("function {}: {}\n", function.name, model::digest_of(function).text());

@@ -31,7 +31,5 @@ std::vector<std::shared_ptr<Function>> reached_from(const Function& function, co
 const std::string& build();
 /// Which CPU it compiles for.
 std::string cpu();
-/// Which tuned choices it goes by; "" where passes go by none.
-std::string tuning();
 
 }  // namespace npu::graph::cache

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cache_path.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/setting.h"
@@ -30,17 +30,13 @@ using Json = nlohmann::ordered_json;
 NPU_SETTING(std::string, bank_root, "TUNE_BANK_PATH", "",
             "Folder of the banks of tuned choices (docs/tuning.md); else ASCEND_CACHE_PATH/aoe_data, else "
             "~/Ascend/latest/data/aoe.");
-NPU_SETTING(std::string, cache_root, "ASCEND_CACHE_PATH", "",
-            "Folder whose subfolder aoe_data takes banks of tuned choices.");
 
 constexpr std::string_view kFormat = "AnyNPU tuning bank";
 constexpr int64_t kVersion = 1;
 
 fs::path root() {
   if (!bank_root().empty()) return bank_root();
-  if (!cache_root().empty()) return fs::path(cache_root()) / "aoe_data";
-  const char* home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "." : home) / "Ascend/latest/data/aoe";
+  return cache_path("aoe_data", "Ascend/latest/data/aoe");
 }
 
 Json json_of(const Bank::Key& key, const Entry& e) {
