@@ -59,6 +59,7 @@ def test_what_is_tuned_stays(tmp_path):
     assert again == run(tmp_path, ANYNPU_THREADS="1")[0]
 
 
+@pytest.mark.promise("A bank of tuned choices survives kills, several processes at once and damage")
 def test_a_killed_process_leaves_what_it_has_learnt(tmp_path):
     child = start(tmp_path, "wait", AOE_MODE="2")
     while not (line := child.stdout.readline()).startswith("loss"):

@@ -107,6 +107,7 @@ def test_report_of_graphs(tuned):
     assert {(e["point"], e["way"], e["usual"]) for e in entries(folder, "graph")} == {("fused_node", "parts", "whole")}
 
 
+@pytest.mark.promise("AOE: kernels and fused nodes are measured while a program runs; later runs use what won")
 def test_what_won_is_used_by_itself_and_computes_the_same(tuned):
     folder, losses, _ = tuned
     again, said, _ = run(folder)
