@@ -3,11 +3,13 @@
 #include "anynpu/graph.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
 
 #include "acl/runtime/runtime_fixture.h"
+#include "device/process/status_page.h"
 #include "graph/import/tensorflow/message_fixture.h"
 
 namespace npu::acl {
@@ -89,6 +91,13 @@ TEST_F(GraphDoor, WrongRuns) {
   EXPECT_EQ(run("f", 2, 1), 161002);
   const std::string text = aclGetRecentErrMsg();
   EXPECT_NE(text.find("2 and 3"), std::string::npos) << text;
+}
+
+TEST_F(GraphDoor, ARunIsTimeThatTheDeviceIsBusy) {
+  const std::atomic<uint64_t>& busy = device::counters(0).busy_ns;
+  const uint64_t before = busy;
+  EXPECT_OK(run("f", 2, 1));
+  EXPECT_GT(busy, before);
 }
 
 TEST_F(GraphDoor, WrongFunctions) {

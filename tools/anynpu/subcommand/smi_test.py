@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -122,6 +123,30 @@ def test_top_draws_each_npu_and_its_processes(in_use):
     code, out, err = npu_smi("top")
     assert code == 0, err
     assert "NPU 1 " in out and "memory" in out and str(os.getpid()) in out
+
+
+def test_utilisation_is_that_of_tasks_that_run(in_use):
+    library, stream, pointer = door.library(), ctypes.c_void_p(), ctypes.c_void_p()
+    assert library.aclrtCreateStream(ctypes.byref(stream)) == 0
+    size = ctypes.c_size_t(64 << 20)
+    assert library.aclrtMalloc(ctypes.byref(pointer), size, 0) == 0
+    core = [next(npu for npu in smi.look() if npu.number == 1).core_percent]
+    ended = threading.Event()
+
+    def fill():
+        assert library.aclrtSetDevice(1) == 0
+        while not ended.is_set():
+            library.aclrtMemsetAsync(pointer, size, 1, size, stream)
+            library.aclrtSynchronizeStream(stream)
+
+    thread = threading.Thread(target=fill)
+    thread.start()
+    core += [next(npu for npu in smi.look() if npu.number == 1).core_percent for _ in range(10)]
+    ended.set()
+    thread.join()
+    library.aclrtFree(pointer)
+    library.aclrtDestroyStream(stream)
+    assert core[0] == 0 and sorted(core[1:])[5] > 20, core
 
 
 def test_a_bar_is_as_long_as_its_share():

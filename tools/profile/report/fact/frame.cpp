@@ -40,8 +40,18 @@ void add(Frame& root, const std::vector<std::string>& words, const Total& total)
   }
 }
 
+/// Layers are called by their numbers, and are looked for in that order.
+bool are_numbers(const std::vector<Frame>& frames) {
+  return std::ranges::all_of(frames, [](const Frame& one) {
+    return std::ranges::all_of(one.name, [](char c) { return c >= '0' && c <= '9'; }) && one.name.size() < 9;
+  });
+}
+
 void order(Frame& frame) {
-  std::ranges::stable_sort(frame.inside, std::greater<>(), [](const Frame& one) { return one.total.time; });
+  if (are_numbers(frame.inside))
+    std::ranges::sort(frame.inside, {}, [](const Frame& one) { return std::pair(one.name.size(), one.name); });
+  else
+    std::ranges::stable_sort(frame.inside, std::greater<>(), [](const Frame& one) { return one.total.time; });
   for (Frame& one : frame.inside) order(one);
 }
 
@@ -65,10 +75,10 @@ std::vector<ModuleTime> rows_of(std::map<std::string, ModuleTime> by_name) {
 }
 
 /// By what begins a path: how much is inside of it.
-std::map<std::vector<std::string>, int64_t> weights_inside(const Trace& trace, const std::vector<Weighted>& weights) {
+std::map<std::vector<std::string>, int64_t> weights_inside(const Owners& owners, const std::vector<Weighted>& weights) {
   std::map<std::vector<std::string>, int64_t> found;
   for (const Weighted& one : weights) {
-    std::vector<std::string> words = words_of(trace, one.owner);
+    std::vector<std::string> words = owners.words_of(one.owner);
     if (!is_module(one.owner, words)) continue;
     for (; !words.empty(); words.pop_back()) found[words] += one.weight;
   }
@@ -83,9 +93,9 @@ Modules modules_of(const Trace& trace, const Owners& owners, const std::vector<T
   for (const auto& [key, total] : sums_of(owners, tasks)) {
     const auto& [kind, phase, text, type] = key;
     const Owner owner{kind, phase, text};
-    std::vector<std::string> words = words_of(trace, owner);
+    std::vector<std::string> words = owners.words_of(owner);
     count(modules, owner, words, total);
-    ModuleTime& row = by_name[path_of(trace, owner)];
+    ModuleTime& row = by_name[owners.path_of(owner)];
     (phase == Phase::kGradient ? row.gradient : row.forward).add(total);
     if (is_module(owner, words) && phase != Phase::kStep)
       words.push_back(phase == Phase::kGradient ? "gradient of " + words.back() : "forward");
@@ -97,11 +107,11 @@ Modules modules_of(const Trace& trace, const Owners& owners, const std::vector<T
   return modules;
 }
 
-std::string mostly_in(const Trace& trace, const std::vector<Weighted>& weights) {
+std::string mostly_in(const Owners& owners, const std::vector<Weighted>& weights) {
   int64_t all = 0;
   for (const Weighted& one : weights) all += one.weight;
   const std::pair<const std::vector<std::string>, int64_t>* best = nullptr;
-  const auto inside = weights_inside(trace, weights);
+  const auto inside = weights_inside(owners, weights);
   for (const auto& one : inside)
     if (one.second * 2 >= all && all > 0 && (best == nullptr || best->first.size() < one.first.size())) best = &one;
   if (best == nullptr) return "";

@@ -11,7 +11,7 @@ namespace npu::profile {
 struct Frame {
   std::string name;
   Total total;                ///< with all that is inside
-  std::vector<Frame> inside;  ///< the largest first
+  std::vector<Frame> inside;  ///< the largest first; where all are called by numbers, by these
 };
 
 /// What a module asks for itself, without the modules that it calls.
@@ -36,6 +36,6 @@ struct Weighted {
   int64_t weight = 0;
 };
 /// "mostly in model.layers.3 (62 %)": the innermost module with at least half of all; "" where there is none.
-std::string mostly_in(const Trace& trace, const std::vector<Weighted>& weights);
+std::string mostly_in(const Owners& owners, const std::vector<Weighted>& weights);
 
 }  // namespace npu::profile

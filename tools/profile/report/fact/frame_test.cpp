@@ -60,13 +60,25 @@ TEST(Modules, NodesOfGraphsSayItByTheirNames) {
   run.node("gradients/model/dense/Relu_grad/ReluGrad", "ReluGrad", 30, 33);
   run.node("StatefulPartitionedCall/model/dense/BiasAdd", "BiasAdd", 33, 37);
   run.node("add", "Add", 37, 38);
+  run.node("gradient_tape/model/dense/BiasAddGrad", "BiasAddGrad", 38, 40);
+  run.node("gradient_tape/loss/Mul", "Mul", 40, 41);
   const Modules modules = facts_of(std::vector{run.trace}).front().modules;
-  EXPECT_EQ(
-      to_string(modules.all),
-      " 38[model 37[dense 37[gradient of dense 23[MatMulV2 20, ReluGrad 3], forward 14[MatMulV2 10, BiasAdd 4]]], "
-      "(outside of modules) 1[Add 1]]");
+  EXPECT_EQ(to_string(modules.all),
+            " 41[model 39[dense 39[gradient of dense 25[MatMulV2 20, ReluGrad 3, BiasAddGrad 2], forward 14[MatMulV2 "
+            "10, BiasAdd 4]]], "
+            "(outside of modules) 2[Add 1, Mul 1]]");
   EXPECT_EQ(modules.rows[0].name, "model/dense");
-  EXPECT_EQ(modules.outside, 1'000);
+  EXPECT_EQ(modules.outside, 2'000);
+}
+
+TEST(Modules, LayersStandByTheirNumbers) {
+  Recorded run;
+  for (const auto& [path, time] : {std::pair("net.9", 0), {"net.10", 10}, {"net.2", 20}}) {
+    run.module(path, time);
+    run.task("Mm", time, time + time / 10 + 1);
+  }
+  EXPECT_EQ(to_string(facts_of(std::vector{run.trace}).front().modules.all),
+            " 6[net 6[2 3[forward 3[Mm 3]], 9 1[forward 1[Mm 1]], 10 2[forward 2[Mm 2]]]]");
 }
 
 TEST(Modules, WithoutAnyNothingIsKnown) {
@@ -79,12 +91,13 @@ TEST(Modules, WhatMostIsIn) {
   Recorded run;
   const auto of = [&](std::string_view path) { return Owner{Owner::Kind::kModule, Phase::kForward, run.text(path)}; };
   const Owner first = of("net.layers.0"), second = of("net.layers.1"), head = of("net.head");
-  EXPECT_EQ(mostly_in(run.trace, {{first, 60}, {second, 40}}), "mostly in net.layers.0 (60 %)");
-  EXPECT_EQ(mostly_in(run.trace, {{first, 40}, {second, 40}, {head, 20}}), "mostly in net.layers (80 %)");
-  EXPECT_EQ(mostly_in(run.trace, {{first, 40}, {Owner{Owner::Kind::kOutside}, 60}}), "");
-  EXPECT_EQ(mostly_in(run.trace, {}), "");
+  EXPECT_EQ(mostly_in(Owners(run.trace), {{first, 60}, {second, 40}}), "mostly in net.layers.0 (60 %)");
+  EXPECT_EQ(mostly_in(Owners(run.trace), {{first, 40}, {second, 40}, {head, 20}}), "mostly in net.layers (80 %)");
+  EXPECT_EQ(mostly_in(Owners(run.trace), {{first, 40}, {Owner{Owner::Kind::kOutside}, 60}}), "");
+  EXPECT_EQ(mostly_in(Owners(run.trace), {}), "");
+  run.node("model/dense/MatMul", "MatMulV2", 0, 10);
   const Owner node{Owner::Kind::kNode, Phase::kGradient, run.text("gradient_tape/model/dense/MatMul/MatMul")};
-  EXPECT_EQ(mostly_in(run.trace, {{node, 1}}), "mostly in model/dense (100 %)");
+  EXPECT_EQ(mostly_in(Owners(run.trace), {{node, 1}}), "mostly in model/dense (100 %)");
 }
 
 }  // namespace

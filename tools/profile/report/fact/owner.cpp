@@ -20,6 +20,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return words;
 }
 
+constexpr const char* kOutside = "(outside of modules)";
 /// What TensorFlow calls those that it makes to compute a gradient.
 constexpr std::array<std::string_view, 2> kGradients = {"gradient_tape", "gradients"};
 
@@ -31,14 +32,13 @@ bool is_of_gradient(std::string_view name) {
   });
 }
 
-/// The words of a node's name without that of the operator: "gradient_tape/model/dense/MatMul/MatMul_1" is what the
-/// gradient of model/dense/MatMul needs.
+/// The words of a node's name without that of the operator.
 std::vector<std::string> scope_of(std::string_view name) {
   std::vector<std::string> words = split(name, '/');
-  std::erase(words, "StatefulPartitionedCall");
-  const size_t all = words.size();
-  std::erase_if(words, [](const std::string& word) { return std::ranges::count(kGradients, word) != 0; });
-  for (int more = words.size() < all ? 2 : 1; more > 0 && !words.empty(); --more) words.pop_back();
+  std::erase_if(words, [](const std::string& word) {
+    return word == "StatefulPartitionedCall" || std::ranges::count(kGradients, word) != 0;
+  });
+  if (!words.empty()) words.pop_back();
   return words;
 }
 
@@ -51,29 +51,46 @@ bool is_node(const TaskRecord& task) { return task.graph != 0 && !is_collective(
 
 }  // namespace
 
-std::vector<std::string> words_of(const Trace& trace, const Owner& owner) {
+std::vector<std::string> Owners::words_of(const Owner& owner) const {
   switch (owner.kind) {
     case Owner::Kind::kModule: {
-      const std::string_view path = trace.text(owner.text);
+      const std::string_view path = trace_->text(owner.text);
       return owner.phase == Phase::kStep ? std::vector<std::string>{std::string(path)} : split(path, '.');
     }
     case Owner::Kind::kNode: {
-      std::vector<std::string> words = scope_of(trace.text(owner.text));
-      return words.empty() ? std::vector<std::string>{"(outside of modules)"} : words;
+      std::vector<std::string> words = words_of_node(trace_->text(owner.text));
+      return words.empty() ? std::vector<std::string>{kOutside} : words;
     }
     case Owner::Kind::kCollective: return {"(collectives)"};
-    case Owner::Kind::kOutside: return {"(outside of modules)"};
+    case Owner::Kind::kOutside: return {kOutside};
     case Owner::Kind::kUnknown: break;
   }
   return {"(not known)"};
 }
 
-std::string path_of(const Trace& trace, const Owner& owner) {
-  return fmt::format("{}", fmt::join(words_of(trace, owner), separator_of(owner)));
+/// A gradient's name goes on with that of the operator whose gradient it is, or of a part of it:
+/// "gradient_tape/model/dense/MatMul/MatMul_1" is of model/dense.
+std::vector<std::string> Owners::words_of_node(std::string_view name) const {
+  std::vector<std::string> words = scope_of(name);
+  if (is_of_gradient(name))
+    while (!words.empty() && !scopes_.contains(words)) words.pop_back();
+  return words;
+}
+
+std::string Owners::path_of(const Owner& owner) const {
+  return fmt::format("{}", fmt::join(words_of(owner), separator_of(owner)));
 }
 
 Owners::Owners(const Trace& trace) : trace_(&trace) {
   for (const MarkRecord& mark : trace.modules) threads_[mark.thread].push_back(&mark);
+  std::set<uint32_t> names;
+  for (const auto& [device, tasks] : trace.tasks)
+    for (const TaskRecord& task : tasks)
+      if (is_node(task)) names.insert(task.name);
+  for (const uint32_t name : names)
+    if (!is_of_gradient(trace.text(name)))
+      for (std::vector<std::string> words = scope_of(trace.text(name)); !words.empty(); words.pop_back())
+        scopes_.insert(words);
 }
 
 Owner Owners::of(uint32_t thread, int64_t time) const {

@@ -3,6 +3,7 @@
 // for the task (device/trace/module.h); a node of a graph says it by its name, model/layer/operator.
 #pragma once
 
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,13 +29,8 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-/// The place in the tree of modules, from the outermost: "model", "layers", "3". What is no module has one word of its
-/// own, in brackets.
-std::vector<std::string> words_of(const Trace& trace, const Owner& owner);
-/// Between them, as the client's framework writes it.
+/// Between words, as the client's framework writes it.
 inline const char* separator_of(const Owner& owner) { return owner.kind == Owner::Kind::kNode ? "/" : "."; }
-/// In one, as the client writes it: model.layers.3, model/dense.
-std::string path_of(const Trace& trace, const Owner& owner);
 
 class Owners {
  public:
@@ -45,9 +41,18 @@ class Owners {
   /// Of what `thread` does at `time`.
   Owner of(uint32_t thread, int64_t time) const;
 
+  /// The place in the tree of modules, from the outermost: "model", "layers", "3". What is no module has one word of
+  /// its own, in brackets.
+  std::vector<std::string> words_of(const Owner& owner) const;
+  /// In one, as the client writes it: model.layers.3, model/dense.
+  std::string path_of(const Owner& owner) const;
+
  private:
+  std::vector<std::string> words_of_node(std::string_view name) const;
+
   const Trace* trace_ = nullptr;
   std::unordered_map<uint32_t, std::vector<const MarkRecord*>> threads_;
+  std::set<std::vector<std::string>> scopes_;  ///< of nodes that are of no gradient, and those around them
 };
 
 }  // namespace npu::profile

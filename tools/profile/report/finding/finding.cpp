@@ -43,7 +43,7 @@ std::vector<Finding> findings_of(std::span<const Facts> all) {
 }
 
 std::string and_module(const Facts& facts, const std::vector<Weighted>& weights) {
-  const std::string found = mostly_in(*facts.trace, weights);
+  const std::string found = mostly_in(facts.owners, weights);
   return found.empty() ? "" : "; " + found;
 }
 

@@ -10,7 +10,7 @@
 #include "tools/profile/report/finding/finding.h"
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/roofline.h"
-#include "tools/profile/report/page/text.h"
+#include "tools/profile/report/page/share.h"
 
 namespace npu::profile {
 namespace {

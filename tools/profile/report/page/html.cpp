@@ -13,8 +13,8 @@
 #include "tools/profile/report/page/memory.h"
 #include "tools/profile/report/page/modules.h"
 #include "tools/profile/report/page/script.h"
+#include "tools/profile/report/page/share.h"
 #include "tools/profile/report/page/steps.h"
-#include "tools/profile/report/page/text.h"
 
 namespace npu::profile {
 namespace {

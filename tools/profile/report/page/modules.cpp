@@ -10,12 +10,12 @@
 
 #include "tools/profile/report/finding/finding.h"
 #include "tools/profile/report/page/escape.h"
-#include "tools/profile/report/page/text.h"
+#include "tools/profile/report/page/share.h"
 
 namespace npu::profile {
 namespace {
 
-constexpr size_t kModules = 10;
+constexpr size_t kModules = 10, kName = 46;
 constexpr double kSmallest = 1.0 / 4000;  // of the whole picture: less than a pixel
 
 double share_of(const Facts& facts, int64_t time) {
@@ -33,6 +33,11 @@ std::string attribution_of(const Facts& facts) {
       "for it, its gradient to the same; in graphs to the scope of its name.",
       percent(share_of(facts, known)), percent(share_of(facts, modules.outside)),
       percent(share_of(facts, modules.unknown)));
+}
+
+/// Its end tells modules apart.
+std::string shortened(const std::string& name) {
+  return name.size() <= kName ? name : "..." + name.substr(name.size() - kName + 3);
 }
 
 nlohmann::json json_of(const Frame& frame, int64_t smallest) {
@@ -60,7 +65,7 @@ std::string modules_text(const Facts& facts) {
   std::string out = fmt::format("\n{:<48} {:>14} {:>12} {:>8} {:>14}\n", "MODULES, each without those inside",
                                 "operators", "ms", "share", "of it gradient");
   for (const ModuleTime& one : modules.rows | std::views::take(kModules))
-    fmt::format_to(std::back_inserter(out), "  {:<46} {:>14} {:>12} {:>8} {:>14}\n", one.name,
+    fmt::format_to(std::back_inserter(out), "  {:<46} {:>14} {:>12} {:>8} {:>14}\n", shortened(one.name),
                    one.forward.count + one.gradient.count, milliseconds(one.time()),
                    percent(share_of(facts, one.time())), milliseconds(one.gradient.time));
   if (modules.rows.size() > kModules) out += fmt::format("  … and {} more\n", modules.rows.size() - kModules);

@@ -36,6 +36,16 @@ TEST(ModulesPage, ATableOfWhatEachAsksForItself) {
       "thread was in when it asked for it, its gradient to the same; in graphs to the scope of its name.\n");
 }
 
+TEST(ModulesPage, OfALongNameTheEndIsShown) {
+  Recorded run;
+  run.module(std::string(60, 'x') + ".attention", 0);
+  run.task("Mm", 0, 60);
+  const std::vector<Trace> traces{run.trace};
+  EXPECT_NE(
+      modules_text(facts_of(traces).front()).find("\n  ..." + std::string(33, 'x') + ".attention              1 "),
+      std::string::npos);
+}
+
 TEST(ModulesPage, TheFlameGraphIsTheTree) {
   const std::vector<Trace> traces{network().trace};
   const nlohmann::json flame = flame_of(facts_of(traces).front());

@@ -9,6 +9,7 @@
 
 #include "tools/profile/report/page/memory.h"
 #include "tools/profile/report/page/modules.h"
+#include "tools/profile/report/page/share.h"
 #include "tools/profile/report/page/steps.h"
 
 namespace npu::profile {
@@ -91,8 +92,6 @@ void add_ranks(Page& page, std::span<const Facts> all) {
 }
 
 }  // namespace
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string text_page(std::span<const Facts> all, const std::vector<Finding>& findings) {
   Page page;

@@ -9,7 +9,4 @@ namespace npu::profile {
 /// Of devices that something ran on, at least one.
 std::string text_page(std::span<const Facts> all, const std::vector<Finding>& findings);
 
-/// "12.3 %".
-std::string percent(double share);
-
 }  // namespace npu::profile
