@@ -62,7 +62,7 @@ int64_t idle_around(const Facts& facts, const Intervals& works, Cause cause) {
 std::vector<const GraphRecord*> nodes_of(const Facts& facts, bool for_data) {
   std::vector<const GraphRecord*> nodes;
   for (const GraphRecord& work : facts.trace->graphs)
-    if (!compiles(work) && work.device == facts.device && asks_for_data(*facts.trace, work) == for_data)
+    if (!compiles(work) && work.device == facts.device && brings_data(*facts.trace, work) == for_data)
       nodes.push_back(&work);
   return nodes;
 }
