@@ -19,12 +19,14 @@ PLANTED = {
     ("of_torch.py", "straggler"): "other ranks wait for NPU 1",
     ("of_tensorflow.py", "recompile"): "a function is traced and compiled anew",
     ("of_tensorflow.py", "shapes"): "a function is compiled anew again and again, for other shapes",
+    ("of_tensorflow.py", "data"): "the device waits for data: a graph asks its data set",
     ("of_tensorflow.py", "fallback"): "a graph computes operators on the host",
 }
 # What the page has to name beside.
 NAMED = {
     ("of_tensorflow.py", "recompile"): ["39 × step", "ms of the host", "traced anew"],
     ("of_tensorflow.py", "shapes"): ["39 × any_rows", "argument x was float32", "other shapes"],
+    ("of_tensorflow.py", "data"): ["IteratorGetNext", "consume"],
     ("of_tensorflow.py", "fallback"): ["AsString", "StringToNumber", "there is no kernel of it"],
 }
 

@@ -2,6 +2,7 @@
 """of_tensorflow.py NAME: as of_torch.py, with functions of TensorFlow."""
 
 import sys
+import time
 
 import npu_device
 import numpy as np
@@ -40,6 +41,25 @@ def shapes(weight):
     """TensorFlow traces nothing anew; the engine plans for each size."""
     for rows in range(16, 16 + STEPS):
         any_rows(tf.constant(np.ones([rows, 64], np.float32)), weight)
+
+
+@tf.function
+def consume(batches, weight):
+    total = tf.constant(0.0)
+    for batch in batches:
+        total += tf.reduce_sum(tf.nn.relu(batch @ weight))
+    return total
+
+
+def data(weight):
+    """Each batch takes Python 5 ms, which may have effects: nobody reads it ahead."""
+
+    def slow(i):
+        time.sleep(0.005)
+        return np.full([64, 64], i, np.float32)
+
+    rows = tf.data.Dataset.range(STEPS * 2).map(lambda i: tf.numpy_function(slow, [i], tf.float32))
+    consume(rows.map(lambda x: tf.ensure_shape(x, [64, 64])), weight)
 
 
 def fallback(weight):

@@ -36,13 +36,15 @@ int64_t length(const Intervals& all) {
   return sum;
 }
 
-bool asks_for_data(const Trace& trace, const GraphRecord& work) {
-  return trace.text(work.type).starts_with("IteratorGetNext");
+bool brings_data(const Trace& trace, const GraphRecord& work) {
+  const std::string_view type = trace.text(work.type);
+  const auto has = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
+  return has("Iterator") || has("Dataset") || type.starts_with("Optional");
 }
 
 Host::Host(const Trace& trace) {
   for (const GraphRecord& work : trace.graphs) {
-    Intervals& kind = compiles(work) ? compiling_ : asks_for_data(trace, work) ? input_ : nodes_;
+    Intervals& kind = compiles(work) ? compiling_ : brings_data(trace, work) ? input_ : nodes_;
     kind.push_back({work.start, work.end});
   }
   for (Intervals* kind : {&compiling_, &nodes_, &input_}) *kind = merged(std::move(*kind));

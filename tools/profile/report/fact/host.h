@@ -13,8 +13,8 @@ namespace npu::profile {
 Intervals inside(const Intervals& all, Interval part);
 int64_t length(const Intervals& all);
 
-/// Whether a node asks an iterator for its next element.
-bool asks_for_data(const Trace& trace, const GraphRecord& work);
+/// Whether a node is of a data set, its iterator, or the optional that this answers with.
+bool brings_data(const Trace& trace, const GraphRecord& work);
 
 class Host {
  public:

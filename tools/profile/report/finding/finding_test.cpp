@@ -146,13 +146,17 @@ TEST(Finding, AFunctionIsCompiledAgain) {
       GraphRecord& work = run.work(kind, time + start, time + start + 100, name);
       work.need = step == 0 ? Need::kFirst : Need::kAnew, work.reason = run.text("with other shapes");
     }
+    // What makes its argument needs a plan for each shape, too, and once it lost its core meanwhile.
+    run.work(HostWork::kPlan, time + 7110, time + (step == 5 ? 7190 : 7111), "Fill").need = Need::kValues;
+    std::ranges::stable_sort(run.trace.graphs, {}, &GraphRecord::start);
     TaskRecord& task = run.task("MatMulV2", time + 8700, time + 8990);
     task.launched = 0, task.graph = run.text(name);
   }
   const Finding found = first_of({run});
   EXPECT_HAS(found.title, "traced and compiled anew");
   EXPECT_EQ(found.where, "9 × step; compiling took 1.800 ms of the host; the last time with other shapes");
-  EXPECT_EQ(found.cost, 9 * (8'000'000 + 100'000 + 200'000));  // traced, handed over, compiled
+  // Traced, handed over, compiled, and Fill.
+  EXPECT_EQ(found.cost, 9 * (8'000'000 + 100'000 + 200'000) + 8 * 1'000 + 80'000);
 }
 
 /// Runs of one function, of which all but the first need a plan of their own because of `need`.

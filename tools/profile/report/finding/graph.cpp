@@ -13,11 +13,18 @@ using device::trace::Need;
 
 bool is_again(const GraphRecord& work) { return compiles(work) && work.need > Need::kFirst; }
 
-/// Why they took most of their time.
-Need costliest_need(const std::vector<const GraphRecord*>& works) {
-  std::map<Need, int64_t> times;
-  for (const GraphRecord* work : works) times[work->need] += work->end - work->start;
-  return std::ranges::max_element(times, {}, [](const auto& one) { return one.second; })->first;
+/// When functions were compiled again, by why; the costlier reason first: a function that is traced anew has shapes and
+/// values of its own, too.
+using ByNeed = std::map<Need, Intervals>;
+
+/// Idle time by the first reason in its gap.
+std::map<Need, int64_t> costs_of(const Facts& facts, const ByNeed& when) {
+  std::map<Need, int64_t> costs;
+  for (const Gap& gap : facts.idle.gaps) {
+    const auto why = std::ranges::find_if(when, [&](const auto& one) { return !inside(one.second, gap.when).empty(); });
+    if (gap.parts[Cause::kCompile] > 0 && why != when.end()) costs[why->first] += gap.parts[Cause::kCompile];
+  }
+  return costs;
 }
 
 const char* title_of(Need need) {
@@ -50,19 +57,11 @@ std::string_view last_reason(const Trace& trace, const std::vector<const GraphRe
   return "";
 }
 
-/// Idle time in gaps in which one of `works` was done.
-int64_t idle_around(const Facts& facts, const Intervals& works, Cause cause) {
-  int64_t sum = 0;
-  for (const Gap& gap : facts.idle.gaps)
-    if (gap.parts[cause] > 0 && !inside(works, gap.when).empty()) sum += gap.parts[cause];
-  return sum;
-}
-
 /// Nodes that the client computed for this device: those that wait for data, or the others.
 std::vector<const GraphRecord*> nodes_of(const Facts& facts, bool for_data) {
   std::vector<const GraphRecord*> nodes;
   for (const GraphRecord& work : facts.trace->graphs)
-    if (!compiles(work) && work.device == facts.device && asks_for_data(*facts.trace, work) == for_data)
+    if (!compiles(work) && work.device == facts.device && brings_data(*facts.trace, work) == for_data)
       nodes.push_back(&work);
   return nodes;
 }
@@ -89,24 +88,26 @@ std::string functions_of(const Trace& trace, const std::vector<const GraphRecord
 }  // namespace
 
 std::optional<Finding> compilation_of(const Facts& facts) {
-  std::vector<const GraphRecord*> again, plans;
-  Intervals when;
-  for (const GraphRecord& work : facts.trace->graphs) {
-    if (!is_again(work) || work.device != facts.device) continue;
-    again.push_back(&work);
-    if (work.work == device::trace::HostWork::kPlan) plans.push_back(&work);
-    when.push_back({work.start, work.end});
-  }
-  if (plans.empty()) return {};
-  when = merged(std::move(when));
-  const Need need = costliest_need(plans);
-  std::erase_if(plans, [need](const GraphRecord* plan) { return plan->need != need; });
+  ByNeed when;
+  for (const GraphRecord& work : facts.trace->graphs)
+    if (is_again(work) && work.device == facts.device) when[work.need].push_back({work.start, work.end});
+  for (auto& [need, intervals] : when) intervals = merged(std::move(intervals));
+  const std::map<Need, int64_t> costs = costs_of(facts, when);
+  if (costs.empty()) return {};
+  const Need need = std::ranges::max_element(costs, {}, [](const auto& one) { return one.second; })->first;
+  std::vector<const GraphRecord*> plans;
+  for (const GraphRecord& work : facts.trace->graphs)
+    if (work.need == need && work.work == device::trace::HostWork::kPlan && work.device == facts.device)
+      plans.push_back(&work);
+  int64_t cost = 0;
+  for (const auto& [why, one] : costs) cost += one;
   const std::string_view reason = last_reason(*facts.trace, plans);
-  return Finding{.title = title_of(need),
-                 .cost = idle_around(facts, when, Cause::kCompile),
-                 .where = fmt::format("{}; compiling took {} ms of the host{}{}", functions_of(*facts.trace, plans),
-                                      milliseconds(length(when)), reason.empty() ? "" : "; the last time ", reason),
-                 .cure = cure_of(need)};
+  return Finding{
+      .title = title_of(need),
+      .cost = cost,
+      .where = fmt::format("{}; compiling took {} ms of the host{}{}", functions_of(*facts.trace, plans),
+                           milliseconds(length(when[need])), reason.empty() ? "" : "; the last time ", reason),
+      .cure = cure_of(need)};
 }
 
 std::optional<Finding> host_node_of(const Facts& facts) {
