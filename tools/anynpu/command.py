@@ -19,6 +19,7 @@ COMMANDS = {
     "logs": "show what processes logged, or export the log files (also as msnpureport)",
     "compare": "name the first operator of a run that computes something else than a golden one's",
     "profile": "run a script and say what makes it slow, what that costs and what helps",
+    "cache": "show, check or remove compiled functions that are kept on disk",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",
