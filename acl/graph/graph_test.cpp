@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 
 #include "acl/runtime/runtime_fixture.h"
+#include "anynpu/cache.h"
 #include "device/process/status_page.h"
 #include "graph/import/tensorflow/message_fixture.h"
 
@@ -175,6 +178,67 @@ TEST_F(GraphDoor, OperatorsAreKeptWhileTheyAreAmongTheLast) {
     anynpu_value* none = nullptr;
     return anynpu_library_run_node(library_, wrong.data(), wrong.size(), given, 1, &none, 1);
   });
+}
+
+/// g(a, b) = a + b + b + …, of as many nodes as are kept.
+std::string long_sum() {
+  std::vector<std::string> nodes = {node("n0", "AddV2", {"a", "b"}, {{"T", type_value(kFloat)}})};
+  for (int i = 1; i < 40; ++i)
+    nodes.push_back(node("n" + std::to_string(i), "AddV2", {"n" + std::to_string(i - 1) + ":z:0", "b"},
+                         {{"T", type_value(kFloat)}}));
+  return function_def(
+      {signature("g", {formal("a", kFloat), formal("b", kFloat)}, {formal("c", kFloat)}), nodes, {{"c", "n39:z:0"}}});
+}
+
+std::vector<std::string> kept_in(const std::string& folder) {
+  std::vector<std::string> out;
+  const auto visit = [](const anynpu_kept* one, void* list) {
+    EXPECT_EQ(one->struct_size, sizeof *one);
+    static_cast<std::vector<std::string>*>(list)->push_back(std::string(one->function) + "|" + one->problem);
+  };
+  EXPECT_OK(anynpu_each_kept(folder.c_str(), visit, &out));
+  return out;
+}
+
+TEST_F(GraphDoor, WhatIsCompiledIsKept) {
+  setenv("ANYNPU_COMPILE_CACHE", "", 1);  // read once, here
+  char name[] = "/tmp/anynpu-door-XXXXXX";
+  const std::string folder = mkdtemp(name);
+  EXPECT_EQ(anynpu_kept_folder(folder.c_str()), folder + "/kernel_cache");
+  ASSERT_OK(add(long_sum()));
+  std::string told;
+  const auto visit = [](const anynpu_compiled* one, void* text) { *static_cast<std::string*>(text) = one->cache; };
+  anynpu_library_watch(library_, visit, &told);
+  EXPECT_OK(run("g", 2, 1));
+  EXPECT_EQ(told, "") << "nothing is kept before that is asked for";
+  for (const char* wanted : {"miss ", "hit "}) {
+    ASSERT_OK(anynpu_library_keep(library_, "enable", folder.c_str()));
+    ASSERT_OK(add(long_sum()));
+    EXPECT_OK(run("g", 2, 1));
+    EXPECT_EQ(last_, (std::vector<float>{401, 802}));
+    EXPECT_TRUE(told.starts_with(wanted)) << told;
+  }
+  EXPECT_EQ(kept_in(folder), std::vector<std::string>{"g|"});
+  EXPECT_OK(anynpu_clear_kept(folder.c_str()));
+  EXPECT_TRUE(kept_in(folder).empty());
+  expect_refused(161002, {"op_compiler_cache_mode is 'on'; write enable, disable or force"},
+                 [&] { return anynpu_library_keep(library_, "on", folder.c_str()); });
+  expect_refused(100000, {"visit"}, [&] { return anynpu_each_kept(folder.c_str(), nullptr, nullptr); });
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(GraphDoor, FilesOfPlansAreWritten) {
+  char name[] = "/tmp/anynpu-door-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(name);
+  expect_refused(161002, {"no files of kind exe; there are o, json, cce, loc, compute"},
+                 [&] { return anynpu_library_write_files(library_, "o,exe", folder.c_str()); });
+  EXPECT_OK(anynpu_library_write_files(library_, "o,loc", folder.c_str()));
+  ASSERT_OK(add(long_sum()));
+  EXPECT_OK(run("g", 2, 1));
+  EXPECT_TRUE(std::filesystem::exists(folder / "kernel_meta/g_1.o"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "kernel_meta/g_1_loc.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "kernel_meta/g_1.json"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(GraphDoor, WrongValues) {

@@ -162,7 +162,7 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
 aclError anynpu_library_keep(anynpu_library* library, const char* mode, const char* folder) {
   return call("anynpu_library_keep", [&] {
     anynpu_library& live = *given(library, "library");
-    const npu::graph::cache::Mode wanted = npu::graph::cache::mode_of(given(mode, "mode"));
+    const npu::graph::cache::Mode wanted = npu::graph::cache::mode_in_force(given(mode, "mode"));
     live.library.keep_in(npu::graph::cache::open(wanted, npu::graph::cache::place_of(folder == nullptr ? "" : folder)));
   });
 }

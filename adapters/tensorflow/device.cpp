@@ -169,6 +169,14 @@ const char* anynpu_tensorflow_set_precision(void* device, const char* option, co
   return reason_of(anynpu_library_set_precision(library_of(device), option, value, size, notice, context));
 }
 
+const char* anynpu_tensorflow_keep(void* device, const char* mode, const char* folder) {
+  return reason_of(anynpu_library_keep(library_of(device), mode, folder));
+}
+
+const char* anynpu_tensorflow_write_files(void* device, const char* files, const char* folder) {
+  return reason_of(anynpu_library_write_files(library_of(device), files, folder));
+}
+
 void anynpu_tensorflow_restart_random(void* device) { anynpu_library_restart_random(library_of(device)); }
 
 void* anynpu_tensorflow_device(int device, const char* name, void (*refused)(const char* reason)) {

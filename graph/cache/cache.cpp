@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-NPU_SETTING(std::string, mode_in_force, "ANYNPU_COMPILE_CACHE", "",
+NPU_SETTING(std::string, mode_that_wins, "ANYNPU_COMPILE_CACHE", "",
             "enable, disable or force: whether compiled functions are kept on disk, whatever op_compiler_cache_mode "
             "says.");
 
@@ -65,14 +65,16 @@ void clear_once(const Folder& folder) {
 
 }  // namespace
 
-Mode mode_of(std::string_view word) {
-  const std::string& wins = mode_in_force();
-  if (!wins.empty()) word = wins;
+Mode mode_of(std::string_view word, std::string_view option) {
   if (word == "enable") return Mode::kEnable;
   if (word == "disable") return Mode::kDisable;
   if (word == "force") return Mode::kForce;
-  fail(Code::kNnInvalidParam, "{} is '{}'; write enable, disable or force",
-       wins.empty() ? "op_compiler_cache_mode" : "ANYNPU_COMPILE_CACHE", word);
+  fail(Code::kNnInvalidParam, "{} is '{}'; write enable, disable or force", option, word);
+}
+
+Mode mode_in_force(std::string_view word) {
+  const Mode asked = mode_of(word, "op_compiler_cache_mode");
+  return mode_that_wins().empty() ? asked : mode_of(mode_that_wins(), "ANYNPU_COMPILE_CACHE");
 }
 
 fs::path place_of(std::string_view folder) {

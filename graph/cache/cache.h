@@ -29,8 +29,10 @@ enum class Mode : uint8_t {
   kForce,  ///< what is there goes, once a process; then as kEnable
 };
 
-/// "enable", "disable", "force"; raises 161002 for another word. ANYNPU_COMPILE_CACHE wins, where it is set.
-Mode mode_of(std::string_view word);
+/// "enable", "disable", "force"; raises 161002 for another word, which is the value of `option`.
+Mode mode_of(std::string_view word, std::string_view option);
+/// The same of op_compiler_cache_mode, over which ANYNPU_COMPILE_CACHE wins where it is set.
+Mode mode_in_force(std::string_view word);
 /// Where entries are when `folder` is the option's value: its kernel_cache; "" means the default, see docs/caches.md.
 std::filesystem::path place_of(std::string_view folder);
 

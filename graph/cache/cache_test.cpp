@@ -167,8 +167,10 @@ TEST_F(CompileCache, Modes) {
   EXPECT_EQ(lookup_.outcome, Outcome::kMiss) << "what was there is gone";
   compiled(chain("f"), Mode::kForce);
   EXPECT_EQ(lookup_.outcome, Outcome::kHit) << "once a process";
-  EXPECT_EQ(mode_of("enable"), Mode::kEnable);
-  EXPECT_THROW(mode_of("on"), Error);
+  EXPECT_EQ(mode_of("enable", "x"), Mode::kEnable);
+  EXPECT_EQ(mode_of("disable", "x"), Mode::kDisable);
+  EXPECT_EQ(mode_of("force", "x"), Mode::kForce);
+  EXPECT_THROW(mode_of("on", "x"), Error);
 }
 
 TEST_F(CompileCache, ADamagedEntryIsMadeAnewWithOneWarning) {

@@ -124,7 +124,11 @@ ACTING = {
     "dump_config.enable_dump_debug": "test_dump.py",
     "dump_config.dump_debug_mode": "test_dump.py",
     "enable_exception_dump": "test_dump.py",
+    "op_compiler_cache_mode": "test_cache.py",
+    "op_compiler_cache_dir": "test_cache.py",
     "op_debug_config": "test_debug.py",
+    "op_debug_level": "test_debug.py",
+    "debug_dir": "test_debug.py",
     "stream_sync_timeout": "test_wait_limit.py",
     "event_sync_timeout": "test_wait_limit.py",
 }
@@ -200,8 +204,9 @@ def test_wrong_values(tree):
 def test_old_and_unknown_names(tree, capsys):
     with pytest.warns(UserWarning, match="'auto_tune_mode' is removed"):
         tree.auto_tune_mode = "RL,GA"
-    tree.op_debug_level = 1
-    assert "[warning][tf_adapter] Option 'op_debug_level' is deprecated, use op_debug_config" in capsys.readouterr().out
+    tree.op_select_implmode = "high_precision"
+    told = "[warning][tf_adapter] Option 'op_select_implmode' is deprecated, use op_precision_mode"
+    assert told in capsys.readouterr().out
     with pytest.warns(UserWarning, match="'dump_config.colour' is unknown"):
         tree.dump_config.colour = "red"
 

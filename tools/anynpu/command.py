@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "name the first operator of a run that computes something else than a golden one's",
     "profile": "run a script and say what makes it slow, what that costs and what helps",
     "tune": "run a script and keep which of the ways to compute it are the fastest (as AOE)",
+    "cache": "show, check or remove compiled functions that are kept on disk",
     "settings": "list every environment variable with its default and the value in force",
     "collectives": "show how collectives share their work, and how long they should take",
     "smi": "show the NPUs and the processes that use them (also installed as npu-smi)",

@@ -37,6 +37,10 @@ void anynpu_tensorflow_fusions(void* device, void (*visit)(const char* json, voi
  * lives until the thread's next call. */
 const char* anynpu_tensorflow_set_precision(void* device, const char* option, const char* value, size_t size,
                                             void (*notice)(const char* text, void* context), void* context);
+/** Keeps what compiling gives on disk (anynpu_library_keep), or writes files of each plan (anynpu_library_write_files):
+ * null, or the reason for which it is refused, which lives until the thread's next call. */
+const char* anynpu_tensorflow_keep(void* device, const char* mode, const char* folder);
+const char* anynpu_tensorflow_write_files(void* device, const char* files, const char* folder);
 /** Random generators start anew (anynpu_library_restart_random). */
 void anynpu_tensorflow_restart_random(void* device);
 

@@ -37,6 +37,7 @@ void FunctionLog::added(const anynpu_compiled& one) {
   NPU_TF_LOG(kInfo, "  function:", one.function);
   NPU_TF_LOG(kInfo, "  nodes:", one.nodes);
   NPU_TF_LOG(kInfo, "  compile_ms:", one.milliseconds);
+  if (one.cache[0] != '\0') NPU_TF_LOG(kInfo, "Compile cache of ", one.function, ": ", one.cache);
   NPU_TF_LOG(kInfo, one.function, one.host_nodes == 0 ? " fully compiled on npu" : " compiled in mix mode on npu");
   if (one.loops > 0) {
     NPU_TF_LOG(kInfo, "Graph ", one.function, " can loop: true");

@@ -16,6 +16,7 @@ from npu_device.patch import dlpack, physical, seed, session, strategy
 from npu_device.patch.feed import feed_keras_loops
 from npu_device.patch.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.setting import (
+    cache,
     cluster,
     debug,
     dump,
@@ -53,6 +54,8 @@ class NpuDeviceHandle:
         if switches is not None:
             fusion.switch(info, path, switches)
         precision.put_in_force(info, settings)
+        debug.put_in_force(info, global_options())
+        cache.put_in_force(info, global_options())
         overflow.detect(device_id, global_options().overflow_flag)
         if global_options().export_compile_stat == fusion.WITH_EACH_FUNCTION:
             fusion.export_always()
@@ -73,9 +76,10 @@ class NpuDeviceHandle:
         return self.workers_num > 1
 
     def report(self):
-        """What became of each function: a list of {"name", "nodes", "host_nodes", "compile_ms", "peak_bytes", "host":
-        [{"op", "reason", "runs", "bytes"}], "precision": [{"node", "op", "source", "dtype", "why", …}], …}; host are
-        the nodes that ran on the CPU, precision tells in which dtype each node computes, where a mode is set."""
+        """What became of each function: a list of {"name", "cache", "nodes", "host_nodes", "compile_ms", "peak_bytes",
+        "host": [{"op", "reason", "runs", "bytes"}], "precision": [{"node", "op", "source", "dtype", "why", …}], …};
+        cache tells whether an earlier process had compiled it, host are the nodes that ran on the CPU, precision tells
+        in which dtype each node computes, where a mode is set."""
         return library.report(self._info)
 
     def overflows(self):

@@ -105,6 +105,20 @@ def precision_effects(mode):
     return {one.op: one.effect for one in found}
 
 
+def kept_folder(folder):
+    """Where compiled functions are kept, if op_compiler_cache_dir is `folder`; "" for the default."""
+    return os.fsdecode(library().anynpu_kept_folder(os.fsencode(folder)))
+
+
+def kept(folder):
+    """All of them, the last used first."""
+    return _each("anynpu_each_kept", os.fsencode(folder))
+
+
+def clear_kept(folder):
+    library().anynpu_clear_kept(os.fsencode(folder))
+
+
 def watch_nonfinite(tell):
     """From now on tell(found) is called for each result that is not finite though the operator was given better, on the
     thread that ran it. None ends it."""

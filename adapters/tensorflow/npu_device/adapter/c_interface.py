@@ -89,6 +89,7 @@ FUNCTIONS = {
     "anynpu_each_fusion": (None, C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_overflow": (C.c_int, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Overflow), C.c_void_p), C.c_void_p,),
     "anynpu_export_fusions": (None, C.c_char_p,),
+    "anynpu_library_write_files": (C.c_int, C.c_void_p, C.c_char_p, C.c_char_p,),
     "anynpu_live": (None, C.POINTER(C.c_size_t), C.POINTER(C.c_size_t),),
     "anynpu_overflow_detection": (C.c_int, C.c_int32, C.POINTER(C.c_int32),),
     "anynpu_overflow_mode": (C.c_int, C.c_int32, C.POINTER(C.c_int32),),
@@ -103,6 +104,7 @@ FUNCTIONS = {
     "anynpu_tensorflow_device": (C.c_void_p, C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p),),
     "anynpu_tensorflow_fusions": (None, C.c_void_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_iterators_alone": (None, C.c_int,),
+    "anynpu_tensorflow_keep": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p,),
     "anynpu_tensorflow_log": (None, C.c_int, C.c_char_p,),
     "anynpu_tensorflow_loop_size": (None, C.c_int, C.c_int,),
     "anynpu_tensorflow_operators": (None, C.CFUNCTYPE(None, C.c_char_p), C.CFUNCTYPE(None, C.c_char_p),),
@@ -113,6 +115,7 @@ FUNCTIONS = {
     "anynpu_tensorflow_thread_start": (None, C.CFUNCTYPE(None),),
     "anynpu_tuning_begin": (C.c_int, C.c_int32, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tuning_running": (C.c_int32,),
+    "anynpu_tensorflow_write_files": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p,),
     "anynpu_who_am_i": (None, C.CFUNCTYPE(None, C.POINTER(RankSource), C.c_void_p), C.c_void_p,),
 }
 

@@ -3,6 +3,7 @@
 
 import ctypes as C
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -113,6 +114,21 @@ def set_precision(info, option, text):
     if refused:
         raise ValueError(refused.decode(errors="replace"))
     return notices
+
+
+def _taken(option, refused):
+    if refused:
+        raise ValueError(f"option {option}: {refused.decode(errors='replace')}")
+
+
+def keep(info, mode, folder):
+    """What compiling gives is kept below `folder`, "" for the default; ValueError where the engine refuses it."""
+    _taken("op_compiler_cache_mode", load().anynpu_tensorflow_keep(info, mode.encode(), os.fsencode(folder)))
+
+
+def write_files(info, kinds, folder):
+    """Files of these kinds for each function that is compiled, in the folder kernel_meta of `folder`."""
+    _taken("debug_dir", load().anynpu_tensorflow_write_files(info, ",".join(kinds).encode(), os.fsencode(folder)))
 
 
 _kept = []  # callbacks that C++ may call as long as the process lives

@@ -42,7 +42,6 @@ def old(use, default=None, allowed=()):
 
 
 FLAG = (0, 1)
-NO_KERNELS = "no kernel is compiled, so there are no files of it"
 NO_LIMIT = "a step may take as long as it takes"
 ONE_NPU = "a function runs on one NPU"
 NO_SPLIT = "functions are compiled for each shape that they are called with"
@@ -74,10 +73,10 @@ DECLARED = {
         "atomic_clean_policy": anyway(0, FLAG),
         "static_memory_policy": anyway(0, (0, 1, 2)),
     },
-    "op_compiler_cache_mode": idle(NO_KERNELS, "enable", ("enable", "disable", "force")),
-    "op_compiler_cache_dir": idle(NO_KERNELS),
-    "graph_compiler_cache_dir": idle("compiled functions are kept in memory only"),
-    "debug_dir": idle(NO_KERNELS),
+    "op_compiler_cache_mode": acts("enable", ("enable", "disable", "force")),
+    "op_compiler_cache_dir": acts(),
+    "graph_compiler_cache_dir": idle("compiled functions are kept where op_compiler_cache_dir says"),
+    "debug_dir": acts(),
     "op_debug_config": acts(),
     "enable_exception_dump": acts(0, (0, 1, 2)),
     "dump_config": {
@@ -126,7 +125,7 @@ DECLARED = {
     "variable_format_optimize": old("nothing: formats are chosen by the engine"),
     "op_select_implmode": old("op_precision_mode"),
     "optypelist_for_implmode": old("op_precision_mode"),
-    "op_debug_level": old("op_debug_config", None, (0, 1, 2, 3, 4)),
+    "op_debug_level": acts(None, (0, 1, 2, 3, 4)),
 }  # fmt: skip
 REMOVED = ("auto_tune_mode",)
 MOST_STEPS = 100  # of dump_step
