@@ -10,5 +10,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 for name in [name for name in sys.modules if name.split(".")[0] == "anynpu"]:
     del sys.modules[name]  # an installed copy's hook is already there
 os.environ.setdefault("TUNE_BANK_PATH", str(ROOT / "build/no_tuning_bank"))  # not the user's
+os.environ.setdefault("ANYNPU_COMPILE_CACHE", "disable")  # a test is of what is there now, and writes nothing at home
 if (ROOT / "build/lib/libanynpu.so").exists():
     os.environ["ANYNPU_LIBRARY"] = str(ROOT / "build/lib/libanynpu.so")

@@ -17,6 +17,7 @@
 #include "acl/runtime/runtime_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "base/error.h"
+#include "base/log.h"
 
 static_assert(sizeof(aclrtPhysicalMemProp) == 32 && offsetof(aclrtPhysicalMemProp, reserve) == 24);
 static_assert(sizeof(aclrtPtrAttributes) == 28 && offsetof(aclrtPtrAttributes, pageSize) == 8);
@@ -318,6 +319,24 @@ TEST(Dumps, ComeBetweenInitAndFinalize) {
   EXPECT_EQ(aclmdlInitDump(), ACL_ERROR_DUMP_ALREADY_RUN);
   EXPECT_EQ(aclmdlSetDump("there/is/none.json"), ACL_ERROR_INVALID_FILE);
   EXPECT_EQ(aclmdlFinalizeDump(), ACL_SUCCESS);
+}
+
+TEST_F(Runtime, OptionsOfACompilerThatIsNotThereAreLoggedOnce) {
+  setenv("ASCEND_SLOG_PRINT_TO_STDOUT", "1", 1);
+  setenv("ASCEND_GLOBAL_LOG_LEVEL", "2", 1);
+  log_reset();
+  testing::internal::CaptureStdout();
+  for (int i = 0; i < 2; ++i) EXPECT_OK(aclSetCompileopt(ACL_OP_COMPILER_CACHE_DIR, "/tmp/cache"));
+  EXPECT_OK(aclSetCompileopt(ACL_OP_PRECISION_MODE, "must_keep_origin_dtype"));
+  const std::string told = testing::internal::GetCapturedStdout();
+  unsetenv("ASCEND_SLOG_PRINT_TO_STDOUT");
+  unsetenv("ASCEND_GLOBAL_LOG_LEVEL");
+  log_reset();
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+  EXPECT_NE(told.find("option 8 changes nothing: operators are called as they are"), std::string::npos) << told;
+  char text[16];
+  EXPECT_OK(aclGetCompileopt(ACL_OP_COMPILER_CACHE_DIR, text, sizeof text));
+  EXPECT_STREQ(text, "/tmp/cache");
 }
 
 TEST(Config, WhatIsNotBuiltButHarmlessIsToldOnce) {

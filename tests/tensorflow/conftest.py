@@ -6,7 +6,6 @@ import pathlib
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("ANYNPU_COMPILE_CACHE", "disable")  # a test is of what is there now, and writes nothing at home
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))  # what several folders of tests use
 try:
