@@ -46,7 +46,8 @@ Key key_of(const Function& function, const Program& program, const PassOptions& 
   std::vector<std::string> skipped = options.skip;
   std::sort(skipped.begin(), skipped.end());
   skipped.erase(std::unique(skipped.begin(), skipped.end()), skipped.end());
-  std::string text = fmt::format("compiled function 1\nbuild: {}\nsoc: {}\ncpu: {}\n", build(), device::soc().name, cpu());
+  std::string text =
+      fmt::format("compiled function 1\nbuild: {}\nsoc: {}\ncpu: {}\n", build(), device::soc().name, cpu());
   text += fmt::format("passes left out: {}\nprecision: {}\n", fmt::join(skipped, " "),
                       model::digest_of(options.precision.said()).text());
   text += fmt::format("function {}: {}\n", function.name, model::digest_of(function).text());

@@ -33,8 +33,8 @@ class Reading {
   size_t rank() const { return rank_; }
   /// Whether the first that is written is of another type than the last that is read, as of a copy.
   bool casts() const { return last_read_ != first_written_; }
-  /// Differs where a text of the record may differ: two numbers of the task's own, what is told above, and all shapes if
-  /// asked.
+  /// Differs where a text of the record may differ: two numbers of the task's own, what is told above, and all shapes
+  /// if asked.
   std::span<const uint64_t> key(uint64_t first, uint64_t second, bool shapes) {
     words_[0] = first, words_[1] = second, words_[2] = rank_ << 2 | (casts() ? 2 : 0) | (shapes ? 1 : 0);
     return {words_.data(), shapes ? words_.size() : kOwn};

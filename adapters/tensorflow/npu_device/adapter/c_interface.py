@@ -113,9 +113,9 @@ FUNCTIONS = {
     "anynpu_tensorflow_set_precision": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p, C.c_size_t, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_switch_fusion": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_size_t, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_thread_start": (None, C.CFUNCTYPE(None),),
+    "anynpu_tensorflow_write_files": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p,),
     "anynpu_tuning_begin": (C.c_int, C.c_int32, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tuning_running": (C.c_int32,),
-    "anynpu_tensorflow_write_files": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p,),
     "anynpu_who_am_i": (None, C.CFUNCTYPE(None, C.POINTER(RankSource), C.c_void_p), C.c_void_p,),
 }
 
