@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <limits>
 #include <thread>
@@ -132,8 +133,14 @@ TEST_F(Dump, AFullDiskEndsTheDumpAndNothingElse) {
 TEST_F(Dump, OfAFileThatFailsNothingStaysAndWhatWasWrittenDoes) {
   begin();
   Layer("a").run();
-  while (!fs::exists(folder / "0/step/1/0") || std::distance(fs::directory_iterator(folder / "0/step/1/0"), {}) < 2)
-    std::this_thread::yield();
+  // Files that are still written begin with a dot.
+  const auto written = [&] {
+    const fs::path run = folder / "0/step/1/0";
+    return !fs::exists(run) ? 0 : std::ranges::count_if(fs::directory_iterator(run), [](const fs::directory_entry& one) {
+      return !one.path().filename().string().starts_with('.');
+    });
+  };
+  while (written() < 2) std::this_thread::yield();
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit tiny{16, before.rlim_max};
