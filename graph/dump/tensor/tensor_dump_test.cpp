@@ -136,9 +136,10 @@ TEST_F(Dump, OfAFileThatFailsNothingStaysAndWhatWasWrittenDoes) {
   // Files that are still written begin with a dot.
   const auto written = [&] {
     const fs::path run = folder / "0/step/1/0";
-    return !fs::exists(run) ? 0 : std::ranges::count_if(fs::directory_iterator(run), [](const fs::directory_entry& one) {
-      return !one.path().filename().string().starts_with('.');
-    });
+    return !fs::exists(run) ? 0
+                            : std::ranges::count_if(fs::directory_iterator(run), [](const fs::directory_entry& one) {
+                                return !one.path().filename().string().starts_with('.');
+                              });
   };
   while (written() < 2) std::this_thread::yield();
   rlimit before{};
