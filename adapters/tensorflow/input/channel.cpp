@@ -50,6 +50,12 @@ void Channel::provide() {
     lock.unlock();
     Element element = pull_();
     lock.lock();
+    if (abandoned_) {  // those before it are dropped, so it would come out of turn
+      lock.unlock();
+      element = {};
+      lock.lock();
+      break;
+    }
     ended_ = element.last;
     queue_.push_back(std::move(element));
     changed_.notify_all();
@@ -88,7 +94,7 @@ size_t Channel::stop() {
 void Channel::abandon() {
   std::deque<Element> dropped;
   const std::lock_guard lock(mutex_);
-  stopped_ = true;
+  stopped_ = abandoned_ = true;
   queue_.swap(dropped);
   changed_.notify_all();
 }

@@ -38,7 +38,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::optional<Element> take();
   /// Ends the provider once its pull under way is over, and tells how many elements are left to take.
   size_t stop();
-  /// Ends the provider without waiting for it; for an owner who takes nothing more.
+  /// Ends the provider without waiting for it; what was not taken is dropped, what is being pulled now too.
   void abandon();
 
   /// Abandons all channels of the process, `for_good` those to come too; true when every provider has ended within
@@ -55,7 +55,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::deque<Element> queue_;
   // The queue starts short and grows each time a taker had to wait: memory is only used where it helps.
   size_t window_ = 2;
-  bool stopped_ = false;
+  bool stopped_ = false, abandoned_ = false;
   bool ended_ = false;
   Pull pull_;
 };

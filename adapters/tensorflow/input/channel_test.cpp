@@ -50,6 +50,19 @@ TEST(Channel, WhatWaitedWhenItStoppedCanStillBeTaken) {
   EXPECT_FALSE(channel->take());
 }
 
+TEST(Channel, WhatIsPulledWhileItIsAbandonedComesToNobody) {
+  std::atomic<bool> pulling{false}, go_on{false};
+  const auto channel = Channel::open(4, [&] {
+    pulling = true;
+    while (!go_on) std::this_thread::yield();
+    return element("too late");
+  });
+  while (!pulling) std::this_thread::yield();
+  channel->abandon();
+  go_on = true;
+  EXPECT_FALSE(channel->take());
+}
+
 TEST(Channel, AFailureComesInItsPlace) {
   std::atomic<int> pulled{0};
   const auto channel = Channel::open(4, [&] {
