@@ -129,6 +129,9 @@ ACTING = {
     "op_debug_config": "test_debug.py",
     "op_debug_level": "test_debug.py",
     "debug_dir": "test_debug.py",
+    "aoe_config.aoe_mode": "test_tuning.py",
+    "aoe_config.work_path": "test_tuning.py",
+    "aoe_config.aoe_config_file": "test_tuning.py",
     "stream_sync_timeout": "test_wait_limit.py",
     "event_sync_timeout": "test_wait_limit.py",
 }
