@@ -82,7 +82,7 @@ class Worker:
 
     def end(self):
         rest, _ = self.child.communicate()
-        return [line for line in [*self.lines, *rest.splitlines()] if line.startswith("[Aoe]")]
+        return [line.strip() for line in [*self.lines, *rest.splitlines()] if line.startswith("[Aoe]")]
 
 
 def tune(framework, name, bank):
