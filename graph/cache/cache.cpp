@@ -4,7 +4,6 @@
 #include <fmt/chrono.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
 

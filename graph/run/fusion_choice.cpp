@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/model/digest.h"
 #include "graph/run/executable.h"
 #include "ops/tuner/tuner.h"
 #include "ops/tuning/bank.h"
@@ -49,12 +50,6 @@ class Aside final : public Environment {
   HostNode none_;
   Listener nobody_;
 };
-
-uint64_t digest(std::string_view text) {  // FNV-1a: the same on every machine
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 /// Parts as text, nodes by their position; attributes that begin with "_" are the client's notes to itself.
 std::string text_of(const Function& parts) {
@@ -161,7 +156,7 @@ std::string fusion_key(const Node& node, std::span<const Planned> inputs) {
   std::string key = node.op;
   for (const Planned& input : inputs)
     key += input.type.is_tensor() ? fmt::format(" {}{}", name_of(input.dtype()), input.shape()) : " object";
-  return key + fmt::format(" parts {:016x}", digest(text_of(*node.parts)));
+  return key + fmt::format(" parts {}", model::digest_of(text_of(*node.parts)).text());
 }
 
 bool parts_are_faster(const Node& node, std::span<const Planned> inputs, Environment& environment) {
