@@ -117,6 +117,8 @@ void Importer::add_inputs(const GraphView& graph, Scope& scope) {
       value.shape = {at->second};
     }
     scope.values[input.name] = {scope.function->add_argument(input.name, value), 0};
+    if (!input.type.is_tensor() && element_type(input.element) != DType::kUndefined)
+      (*scope.function)[scope.values[input.name].node].attributes.set("element_dtype", ValueType::tensor(element_type(input.element)));
     out_.symbols[input.name] = input.symbols;
   }
   for (const auto& [name, shape] : options_.input_shapes)
@@ -252,6 +254,16 @@ void Importer::take_constants(const GraphView& graph, const Scope& outer, Scope&
     const Node& node = (*outer.function)[at->second.node];
     inner.values[name] = {inner.function->add_constant(node.name, node.attributes.get<Literal>("value")), 0};
   }
+}
+
+DType Importer::element_of(const Function& function, Edge sequence) const {
+  const Node& node = function[sequence.node];
+  if (const auto* type = node.attributes.find<ValueType>("element_dtype")) return type->dtype;
+  if (node.kind == Kind::kIdentity) return element_of(function, node.inputs.front());
+  const std::vector<FunctionName> called = called_functions(node);
+  if (called.empty()) fail(Code::kNnInvalidParam, "nothing tells what the sequence of node '{}' holds", node.name);
+  const Function& body = out_.program.get(called.front().name);
+  return element_of(body, body.results.at(static_cast<size_t>(sequence.output)).value);
 }
 
 Imported read_model(Bytes bytes, const ImportOptions& options) {

@@ -28,6 +28,9 @@ class Importer {
   /// Makes constants of `outer` known inside.
   void take_constants(const GraphView& graph, const Scope& outer, Scope& inner) const;
 
+  /// What a sequence holds.
+  DType element_of(const Function& function, Edge sequence) const;
+
   const std::filesystem::path& folder() const { return options_.folder; }
 
  private:

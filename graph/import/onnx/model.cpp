@@ -125,11 +125,22 @@ void read_tensor_type(ValueView& value, Bytes type) {
   value.type = ValueType::tensor(element_type(value.element));
 }
 
+void read_type(ValueView& value, Bytes type);
+
+/// A sequence is known by what it holds.
+void read_sequence_type(ValueView& value, Bytes type) {
+  each_field(type, [&](Field f) {
+    if (f.number() == field::kElement) read_type(value, f.bytes());
+  });
+  value.type = ValueType::variant();
+  value.shape = PartialShape::unknown();
+}
+
 void read_type(ValueView& value, Bytes type) {
   each_field(type, [&](Field f) {
     switch (f.number()) {
       case field::kTensorType: read_tensor_type(value, f.bytes()); break;
-      case field::kSequenceType:
+      case field::kSequenceType: read_sequence_type(value, f.bytes()); break;
       case field::kOptionalType:
       case field::kMapType:
       case field::kSparseType: value.type = ValueType::variant(); break;

@@ -19,6 +19,7 @@
 #include "graph/import/onnx/tensor.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"
+#include "graph/value/tensor_list.h"
 
 namespace npu::graph::onnx {
 namespace {
@@ -33,6 +34,12 @@ fs::path data_folder() {
 std::string file_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// NumPy has no bfloat16: the data hold its bits.
+Literal as_declared(Literal literal, DType dtype) {
+  if (dtype == DType::kBFloat16 && literal.type.dtype == DType::kUInt16) literal.type.dtype = dtype;
+  return literal;
 }
 
 Value to_value(const Literal& literal) {
@@ -67,36 +74,66 @@ std::string difference(const Value& got, const Literal& wanted) {
   return {};
 }
 
-std::vector<Literal> read_data(const fs::path& folder, const char* what) {
+/// The tensors of SequenceProto.
+std::vector<Literal> read_sequence(const std::string& bytes) {
+  constexpr uint32_t kTensorValues = 3;
   std::vector<Literal> out;
-  for (int i = 0;; ++i) {
-    const fs::path path = folder / fmt::format("{}_{}.pb", what, i);
-    if (!fs::exists(path)) return out;
-    const std::string bytes = file_of(path);
-    out.push_back(read_tensor(bytes, {}));
-  }
+  each_field(Bytes(bytes), [&](Field f) {
+    if (f.number() == kTensorValues) out.push_back(read_tensor(f.bytes(), {}));
+  });
+  return out;
+}
+
+/// A tensor, or the tensors of a sequence.
+struct Data {
+  bool sequence = false;
+  std::vector<Literal> tensors;
+};
+
+Data read_data(const fs::path& path, const Output& value) {
+  const std::string bytes = file_of(path);
+  if (!value.type.is_tensor()) return {true, read_sequence(bytes)};
+  return {false, {as_declared(read_tensor(bytes, {}), value.type.dtype)}};
+}
+
+Value value_of(const Data& data) {
+  if (!data.sequence) return to_value(data.tensors.front());
+  const DType dtype = data.tensors.empty() ? DType::kFloat : data.tensors.front().type.dtype;
+  auto list = std::make_shared<TensorList>(ListType(ValueType::tensor(dtype), PartialShape::unknown()));
+  list->type.mixed = true;
+  for (const Literal& tensor : data.tensors) list->elements.push_back(to_value(tensor));
+  return {{}, nullptr, std::move(list)};
+}
+
+std::string difference(const Value& got, const Data& wanted) {
+  if (!wanted.sequence) return difference(got, wanted.tensors.front());
+  const auto* list = dynamic_cast<const TensorList*>(got.object.get());
+  if (list == nullptr) return "is no sequence";
+  if (list->elements.size() != wanted.tensors.size())
+    return fmt::format("has {} elements, not {}", list->elements.size(), wanted.tensors.size());
+  for (size_t i = 0; i < wanted.tensors.size(); ++i)
+    if (const std::string wrong = difference(list->elements[i], wanted.tensors[i]); !wrong.empty())
+      return fmt::format("element {} {}", i, wrong);
+  return {};
 }
 
 std::string run_case(const fs::path& folder) {
   const std::string bytes = file_of(folder / "model.onnx");
   const Imported model = read_model(bytes);
-  const auto inputs = read_data(folder / "test_data_set_0", "input");
-  const auto wanted = read_data(folder / "test_data_set_0", "output");
+  const Function& function = model.program.get(model.function);
+  const fs::path set = folder / "test_data_set_0";
+  std::vector<Value> arguments;
+  for (size_t i = 0; i < function.arguments.size(); ++i)
+    arguments.push_back(value_of(read_data(set / fmt::format("input_{}.pb", i), function.arguments[i].value)));
+  std::vector<Data> wanted;
+  for (size_t i = 0; i < function.results.size(); ++i)
+    wanted.push_back(read_data(set / fmt::format("output_{}.pb", i), function.output(function.results[i].value)));
   Library library(0);
   library.add(model.program);
-  std::vector<Value> arguments;
-  for (const Literal& input : inputs) {
-    if (!input.bytes) return "its inputs are texts";
-    arguments.push_back(to_value(input));
-  }
-  arguments.resize(model.program.get(model.function).arguments.size());
   const std::vector<Value> results = library.get(model.function)->run(std::move(arguments));
-  if (results.size() != wanted.size()) return fmt::format("{} outputs, not {}", results.size(), wanted.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!wanted[i].bytes) return "its outputs are texts";
+  for (size_t i = 0; i < results.size(); ++i)
     if (const std::string wrong = difference(results[i], wanted[i]); !wrong.empty())
       return fmt::format("output {} {}", i, wrong);
-  }
   return {};
 }
 

@@ -34,19 +34,21 @@ void gather(Lowering& l) {
   Dims out(std::span(shape.data(), axis));
   append(out, std::span(index.data(), index.size()));
   append(out, std::span(shape.data(), shape.size()).subspan(axis + 1));
+  const Planned places = wrapped(l, l.input(1), shape[axis]);
   l.call("index_select")
       .set("self", l.input(0))
       .set("dim", static_cast<int64_t>(axis))
-      .set("index", wrapped(l, l.input(1), shape[axis]))
+      .set("index", places)
       .set("out", l.make(0, l.dtype(0), out));
 }
 
 void gather_elements(Lowering& l) {
   const size_t axis = checked_axis(int_attribute(l, "axis", 0), l.shape(0).size());
+  const Planned places = wrapped(l, l.input(1), l.shape(0)[axis]);
   l.call("gather")
       .set("self", l.input(0))
       .set("dim", static_cast<int64_t>(axis))
-      .set("index", wrapped(l, l.input(1), l.shape(0)[axis]))
+      .set("index", places)
       .set("out", l.make(0, l.dtype(0), l.shape(1)));
 }
 
@@ -112,10 +114,11 @@ int64_t reduction_of(const Lowering& l) {
 
 void scatter_elements(Lowering& l) {
   const size_t axis = checked_axis(int_attribute(l, "axis", 0), l.shape(0).size());
+  const Planned places = wrapped(l, l.input(1), l.shape(0)[axis]);
   l.call("scatter")
       .set("self", l.input(0))
       .set("dim", static_cast<int64_t>(axis))
-      .set("index", wrapped(l, l.input(1), l.shape(0)[axis]))
+      .set("index", places)
       .set("src", l.input(2))
       .set("reduction", reduction_of(l))
       .set("out", l.make(0, l.dtype(0), l.shape(0)));
@@ -124,9 +127,10 @@ void scatter_elements(Lowering& l) {
 void scatter_nd(Lowering& l) {
   decline_objects(l);
   const Planned out = l.make(0, l.dtype(0), l.shape(0));
+  const Planned rows = wrapped_rows(l, l.input(1), pointed_into(l.shape(0), l.shape(1), 0));
   l.call("scatter_nd_update")
       .set("self", l.input(0))
-      .set("indices", wrapped_rows(l, l.input(1), pointed_into(l.shape(0), l.shape(1), 0)))
+      .set("indices", rows)
       .set("updates", l.input(2))
       .set("reduction", reduction_of(l))
       .set("alpha", Scalar(1))
@@ -136,7 +140,6 @@ void scatter_nd(Lowering& l) {
 /// Indices outside of [-depth, depth) name no place. The two values stand in one input, off before on.
 void one_hot(Lowering& l) {
   const Planned indices = l.input(0), values = l.input(2);
-  require(l.known(1), "its depth is computed in the run");
   const auto depth = static_cast<int64_t>(number(l, 1).to_double());
   const size_t rank = indices.shape().size();
   const size_t axis = checked_axis(int_attribute(l, "axis", -1), rank + 1);

@@ -155,7 +155,7 @@ void hardmax(Lowering& l) {
 void elu(Lowering& l) {
   l.call("elu")
       .set("self", l.input(0))
-      .set("alpha", Scalar(float_attribute(l, "alpha", 1)))
+      .set("alpha", ops::Operand{{}, Scalar(float_attribute(l, "alpha", 1))})
       .set("out", l.make(0, l.dtype(0), l.shape(0)));
 }
 

@@ -24,7 +24,12 @@ struct Inner {
     return scope.values[name] = {function.add_argument(name, value), 0};
   }
   void take(Translation& t, const std::vector<std::string>& names) {
-    for (const std::string& name : names) argument(name, t.value(t.scope().values.at(name)));
+    for (const std::string& name : names) like(t, argument(name, t.value(t.scope().values.at(name))), t.scope().values.at(name));
+  }
+  /// A sequence inside holds what that around it does.
+  void like(Translation& t, Edge inside, Edge outside) {
+    if (!t.value(outside).type.is_tensor())
+      function[inside.node].attributes.set("element_dtype", ValueType::tensor(t.importer().element_of(t.function(), outside)));
   }
   Edge value(Translation& t, const std::string& name) const {
     const auto at = scope.values.find(name);
@@ -103,6 +108,7 @@ class LoopBuilder {
     const Output& value = t_.value(start);
     // Sizes may change from turn to turn.
     in_body_.push_back(body.argument(name, {value.type, {}}));
+    body.like(t_, in_body_.back(), start);
     in_condition_.push_back(condition.argument(name, {value.type, {}}));
     next_.push_back(in_body_.back());
     return next_.size() - 1;

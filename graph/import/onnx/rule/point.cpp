@@ -15,6 +15,9 @@ Edge maximum(Translation& t, Edge a, Edge b) { return t.point("Maximum", {a, b})
 Edge minimum(Translation& t, Edge a, Edge b) { return t.point("Minimum", {a, b}); }
 Edge number_like(Translation& t, Edge x, double value) { return t.number(t.dtype(x), value); }
 
+/// Kernels of the engine take uint64 for int64 where that makes no difference; here it does.
+bool is_wide(Translation& t) { return t.dtype(t.in(0)) == DType::kUInt64; }
+
 void binary(Translation& t, std::string_view op) { t.give(0, t.point(op, {t.in(0), t.in(1)})); }
 
 void add_two(Translation& t) { binary(t, "AddV2"); }
@@ -34,10 +37,14 @@ void power(Translation& t) {
 
 void modulo(Translation& t) {
   const bool truncates = t.attribute<int64_t>("fmod", 0) != 0;
-  binary(t, truncates ? "TruncateMod" : "FloorMod");
+  binary(t, is_wide(t) ? "ai.onnx::UnsignedMod" : truncates ? "TruncateMod" : "FloorMod");
 }
 
-void shift(Translation& t) { binary(t, t.required<std::string>("direction") == "LEFT" ? "LeftShift" : "RightShift"); }
+void shift(Translation& t) {
+  const bool left = t.required<std::string>("direction") == "LEFT";
+  if (is_wide(t)) return binary(t, left ? "ai.onnx::UnsignedLeftShift" : "ai.onnx::UnsignedRightShift");
+  binary(t, left ? "LeftShift" : "RightShift");
+}
 
 /// One after the other; a single one is itself.
 Edge folded(Translation& t, std::string_view op) {
@@ -46,8 +53,8 @@ Edge folded(Translation& t, std::string_view op) {
   return t.input_count() == 1 ? Edge(t.point("Identity", {all})) : all;
 }
 void sum(Translation& t) { t.give(0, folded(t, "AddV2")); }
-void largest(Translation& t) { t.give(0, folded(t, "Maximum")); }
-void smallest(Translation& t) { t.give(0, folded(t, "Minimum")); }
+void largest(Translation& t) { t.give(0, folded(t, is_wide(t) ? "ai.onnx::UnsignedMax" : "Maximum")); }
+void smallest(Translation& t) { t.give(0, folded(t, is_wide(t) ? "ai.onnx::UnsignedMin" : "Minimum")); }
 void mean(Translation& t) {
   const Edge all = folded(t, "AddV2");
   t.give(0, t.point("RealDiv", {all, number_like(t, all, static_cast<double>(t.input_count()))}));
