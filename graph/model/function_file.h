@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,8 @@ struct Reading {
   std::shared_ptr<const void> keeper = {};
   /// Takes what another edition of the library wrote: nodes that it knew by name alone get the kind they have now.
   bool other_words = false;
+  /// A copy of the section of elements, to be used instead of it; empty: there is none.
+  std::span<const std::byte> elements = {};
 };
 
 /// The functions of a container. Raises 100006 when they do not hold together, or are in the words of another client

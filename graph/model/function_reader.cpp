@@ -17,6 +17,7 @@ class FunctionReader {
         reading_(std::move(reading)),
         in_(container.section(SectionKind::kFunctions)),
         data_(container.section(SectionKind::kData)) {
+    if (!reading_.elements.empty()) data_ = reading_.elements;
     ByteReader texts(container.section(SectionKind::kTexts));
     texts_.resize(texts.size());
     for (Text& one : texts_) one.text = texts.text();

@@ -56,6 +56,15 @@ Json read_note(const Container& container) {
   return note;
 }
 
+void check(const Gear& gear, const Model& model) {
+  if (gear.inputs.size() != model.inputs.size() || gear.outputs.size() != model.outputs.size())
+    refuse("a gear of it has another number of inputs and outputs");
+  const size_t numbers = gear.values.size();
+  if (numbers == 0 || (model.gear_kind == GearKind::kBatch && numbers != 1) ||
+      (model.gear_kind == GearKind::kImage && numbers != 2))
+    refuse(fmt::format("a gear of it has {} sizes", numbers));
+}
+
 /// Every argument is a port of the same type, and the same of the results.
 void check(const Model& model) {
   for (const Program* program : {&model.original, &model.compiled}) {
@@ -67,9 +76,7 @@ void check(const Model& model) {
       if (f.arguments[i].value.type != ValueType::tensor(model.inputs[i].dtype))
         refuse(fmt::format("its input {} has two types", model.inputs[i].name));
   }
-  for (const Gear& gear : model.gears)
-    if (gear.inputs.size() != model.inputs.size() || gear.outputs.size() != model.outputs.size())
-      refuse("a gear of it has another number of inputs and outputs");
+  for (const Gear& gear : model.gears) check(gear, model);
 }
 
 void add(FunctionWriter& writer, const Program& program) {
@@ -93,14 +100,19 @@ std::string to_bytes(const Model& model) {
   return to_container(sections, Apart::kData);
 }
 
-Model read_model(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper) {
+std::span<const std::byte> weights_of(std::span<const std::byte> bytes) {
+  return guarded(bytes, [&] { return Container(bytes).section(SectionKind::kData); });
+}
+
+Model read_model(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper,
+                 std::span<const std::byte> weights) {
   return guarded(bytes, [&] {
     const Container container(bytes);
     const Json note = read_note(container);
     Model model = from_note(note);
     const Dialect& dialect = dialect_named(note.at("words").get<std::string>());
     size_t originals = note.at("functions").get<size_t>();
-    for (auto& function : read_functions(container, dialect, {std::move(keeper), true})) {
+    for (auto& function : read_functions(container, dialect, {std::move(keeper), true, weights})) {
       (originals > 0 ? model.original : model.compiled).add(std::move(function));
       if (originals > 0) --originals;
     }

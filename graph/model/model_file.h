@@ -77,7 +77,12 @@ std::string to_bytes(const Model& model);
 
 /// The model in these bytes, which `keeper` keeps and which lie at a multiple of 64. Raises 100012 with what to do for
 /// a vendor's model, what is no model at all, what is damaged or of a later version; 145006 for no bytes.
-Model read_model(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper);
+/// `weights`: a copy of weights_of(bytes) that `keeper` keeps, too, to be used in their place.
+Model read_model(std::span<const std::byte> bytes, std::shared_ptr<const void> keeper,
+                 std::span<const std::byte> weights = {});
+
+/// The weights in the bytes of a model. Raises as read_model.
+std::span<const std::byte> weights_of(std::span<const std::byte> bytes);
 
 /// Raises 100012 when the weights are not those that were written: reading a model does not look at them.
 void check_weights(std::span<const std::byte> bytes);
