@@ -271,6 +271,8 @@ Request read_request(const Flags& flags) {
   out.out_nodes = read_names(value_of(flags, "out_nodes"));
   read_precision(flags, out);
   read_fusions(flags, out);
+  if (const std::string soc = value_of(flags, "soc_version"); !soc.empty()) out.facts["soc"] = soc;
+  if (const std::string line = value_of(flags, "command_line"); !line.empty()) out.facts["command"] = line;
   return out;
 }
 

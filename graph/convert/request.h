@@ -46,8 +46,8 @@ struct Request {
   std::vector<std::string> notices;  ///< what has no effect, a line each
 };
 
-/// Reads the flags that say how a model is converted, files that they name included; others are passed over. Raises
-/// 100000 with the vendor's code in front, see docs/models.md.
+/// Reads the flags that say how a model is converted, files that they name included; others are passed over. One called
+/// command_line tells how all of them were written. Raises 100000 with the vendor's code in front, see docs/models.md.
 Request read_request(const Flags& flags);
 
 /// "a:1,3,-1;b:2~4,8;c:" with ranges; an empty list is a scalar.
