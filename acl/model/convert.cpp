@@ -6,6 +6,7 @@
 #include "acl/call.h"
 #include "acl/include/anynpu/model.h"
 #include "acl/model/loaded.h"
+#include "graph/convert/check.h"
 #include "graph/convert/convert.h"
 #include "graph/convert/importer.h"
 #include "graph/dump/form.h"
@@ -62,6 +63,18 @@ aclError anynpu_model_convert(anynpu_framework framework, const void* model, siz
     graph::Imported imported =
         graph::convert::import_model(static_cast<int>(framework), bytes, request, folder == nullptr ? "" : folder);
     give(take_om, graph::model::to_bytes(graph::convert::convert(std::move(imported), request)), context);
+  });
+}
+
+aclError anynpu_model_check(anynpu_framework framework, const void* model, size_t size, const char* folder,
+                            const char* const* flags, size_t flag_count, anynpu_take take_text, void* context) {
+  return call("anynpu_model_check", [&] {
+    const std::string_view bytes(static_cast<const char*>(given(model, "model")), size);
+    given(take_text, "take_text");
+    const auto request = graph::convert::read_request(flags_of(flags, flag_count));
+    const std::string report = graph::convert::check(
+        static_cast<int>(framework), bytes, request, folder == nullptr ? "" : folder);
+    give(take_text, report, context);
   });
 }
 

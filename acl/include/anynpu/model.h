@@ -31,6 +31,12 @@ aclError anynpu_model_convert(anynpu_framework framework, const void* model, siz
                               const char* folder, const char* const* flags, size_t flag_count, anynpu_take take_line,
                               anynpu_take take_om, void* context);
 
+/** Whether a model can be converted, as JSON: {"result": "success" or "failed", "reason": …, "op": [{"op_name",
+ * "op_type", "result", "reason"}]}, an entry for each operator of the model as far as it could be read. What is wrong
+ * with the model is no error of the call; a flag is, as above. */
+aclError anynpu_model_check(anynpu_framework framework, const void* model, size_t size, const char* folder,
+                            const char* const* flags, size_t flag_count, anynpu_take take_text, void* context);
+
 /** A model file as the vendor's JSON of graphs: its functions before the passes, or after them. 100012 for no model. */
 aclError anynpu_model_json(const void* om, size_t size, int32_t after_passes, anynpu_take take_text, void* context);
 /** What a model file tells of itself, as JSON: inputs, outputs, gears, facts, sizes of its sections. Its weights are
