@@ -42,7 +42,7 @@ enum class Kind : uint8_t {
   kDepthwiseConvolutionFilterGrad,  ///< as kConvolutionFilterGrad
 
   // Shapes.
-  kReshape,                ///< x, shape -> x
+  kReshape,                ///< x, shape -> x; zero_copies: a size of 0 is that of x
   kExpandDims,             ///< x, axis -> x
   kSqueeze,                ///< x -> x; squeeze_dims
   kShape,                  ///< x -> its shape
