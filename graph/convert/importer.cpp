@@ -3,6 +3,7 @@
 
 #include "graph/convert/convert.h"
 #include "graph/convert/refusal.h"
+#include "graph/import/onnx/reader.h"
 
 namespace npu::graph::convert {
 namespace {
@@ -23,8 +24,10 @@ Imported import_model(int framework, std::string_view bytes, const Request& requ
   switch (framework) {
     case kCaffe: refuse_framework("Caffe", "export the network to ONNX");
     case kMindSpore: refuse_framework("MindSpore (.air)", "export the network to ONNX (mindspore.export, ONNX)");
+    case kOnnx: return onnx::read_model({bytes.data(), bytes.size()}, options);
     case kTensorFlow:
-    case kOnnx: fail(Code::kFeatureUnsupported, "models of this framework are not built");
+      fail(Code::kFeatureUnsupported,
+           "graphs of TensorFlow (.pb) are not read here yet; export the model to ONNX (tf2onnx), then atc --framework=5");
     default:
       refuse("E10001", "--framework={}: it is 3 (TensorFlow) or 5 (ONNX); 0 and 1 are Caffe and MindSpore", framework);
   }

@@ -45,8 +45,7 @@ constexpr Flag kFlags[] = {
     {"check_report", "with --mode=3: the file to write; check_result.json unless it is given"},
     {"display_model_info", "1: tells what is in the .om, as --mode=6", Value::kSwitch},
     {"log", "how much is told of the conversion", Value::kText, true, "debug info warning error null"},
-    {"singleop", "JSON of single operators: aclopCompileAndExecute compiles here at the first call; not needed", Value::kText,
-     true},
+    {"singleop", "refused: single operators need no file here, aclopCompileAndExecute takes them as they are"},
     // Accepted.
     {"weight", "Caffe's weights, and Caffe is not read here", Value::kText, false},
     {"op_name_map", "of Caffe's own layers, and Caffe is not read here", Value::kText, false},
