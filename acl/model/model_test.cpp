@@ -332,6 +332,60 @@ TEST_F(Models, TakeShapesFromTheCaller) {
   expect_refused(145011, "null", aclmdlExecuteAsync(id, inputs, outputs, nullptr));
 }
 
+TEST_F(Models, TakePicturesOfBytes) {
+  const ModelPath conf("aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 2 src_image_size_h: 2\n"
+                       "mean_chn_0: 1 mean_chn_1: 2 mean_chn_2: 3 }");
+  const uint32_t id = load(scaled_model({1, 2, 2, 3}, {{"input_format", "NHWC"}, {"insert_op_conf", conf.get()}}));
+  aclmdlDesc* desc = describe(id);
+  EXPECT_EQ(aclmdlGetInputDataType(desc, 0), ACL_UINT8);
+  EXPECT_EQ(aclmdlGetInputFormat(desc, 0), ACL_FORMAT_NHWC);
+  EXPECT_EQ(aclmdlGetInputSizeByIndex(desc, 0), 12u);
+  aclmdlInputAippType type;
+  size_t attached = 0;
+  EXPECT_OK(aclmdlGetAippType(id, 0, &type, &attached));
+  EXPECT_EQ(type, ACL_DATA_WITH_STATIC_AIPP);
+  EXPECT_EQ(attached, size_t{ACL_INVALID_NODE_INDEX});
+  const Memory in(12), out(48), sum(16);
+  EXPECT_OK(aclrtMemset(in.get(), 12, 5, 12));
+  Dataset inputs, outputs;
+  inputs.add(in);
+  outputs.add(out).add(sum);
+  EXPECT_OK(aclmdlExecute(id, inputs, outputs));
+  EXPECT_EQ(floats(out.get(), 3), (std::vector<float>{8, 9, 8})) << "(5 - mean) * {2, 3, 4}";
+  aclmdlAIPP* parameters = aclmdlCreateAIPP(1);
+  expect_refused(145015, "aclmdlGetAippType", aclmdlSetInputAIPP(id, inputs, 0, parameters));
+  EXPECT_OK(aclmdlDestroyAIPP(parameters));
+}
+
+TEST_F(Models, TakeThePicturesParametersWithTheRun) {
+  const ModelPath conf("aipp_op { aipp_mode: dynamic max_src_image_size: 48 }");
+  const uint32_t id = load(scaled_model({1, 2, 2, 3}, {{"input_format", "NHWC"}, {"insert_op_conf", conf.get()}}));
+  aclmdlDesc* desc = describe(id);
+  size_t index = 0;
+  EXPECT_OK(aclmdlGetInputIndexByName(desc, ACL_DYNAMIC_AIPP_NAME, &index));
+  EXPECT_EQ(index, 1u);
+  aclmdlInputAippType type;
+  size_t attached = 0;
+  EXPECT_OK(aclmdlGetAippType(id, 0, &type, &attached));
+  EXPECT_EQ(type, ACL_DATA_WITH_DYNAMIC_AIPP);
+  EXPECT_EQ(attached, 1u);
+  const Memory in(48), block(aclmdlGetInputSizeByIndex(desc, index)), out(48), sum(16);
+  EXPECT_OK(aclrtMemset(in.get(), 48, 5, 48));
+  Dataset inputs, outputs;
+  inputs.add(in).add(block);
+  outputs.add(out).add(sum);
+  aclmdlAIPP* parameters = aclmdlCreateAIPP(1);
+  EXPECT_OK(aclmdlSetAIPPInputFormat(parameters, ACL_RGB888_U8));
+  EXPECT_OK(aclmdlSetAIPPSrcImageSize(parameters, 2, 2));
+  EXPECT_OK(aclmdlSetAIPPDtcPixelMean(parameters, 1, 2, 3, 0, 0));
+  EXPECT_OK(aclmdlSetInputAIPP(id, inputs, index, parameters));
+  EXPECT_OK(aclmdlExecute(id, inputs, outputs));
+  EXPECT_EQ(floats(out.get(), 3), (std::vector<float>{8, 9, 8}));
+  EXPECT_OK(aclmdlSetAIPPByInputIndex(id, inputs, 0, parameters));
+  expect_refused(145015, "index is 0", aclmdlSetInputAIPP(id, inputs, 0, parameters));
+  EXPECT_OK(aclmdlDestroyAIPP(parameters));
+}
+
 TEST_F(Models, NamesThatAreTooLongAreTurnedBack) {
   const std::string name(200, 'n');
   graph::TestFunction f("main");

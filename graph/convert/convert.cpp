@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <nlohmann/json.hpp>
 
 #include "device/process/soc.h"
 #include "graph/cache/key.h"
@@ -25,7 +25,7 @@ using model::Model;
 using model::Port;
 
 constexpr int kDevice = 0;  // of whom nothing is asked but how it rounds
-constexpr int32_t kNd = 2;
+constexpr int32_t kNhwc = 1, kNd = 2;
 
 Port port_of(const std::string& name, const Output& value, int32_t format) {
   if (!value.type.is_tensor() || size_of(value.type.dtype) == 0)
@@ -66,6 +66,17 @@ std::vector<Port> inputs_of(const Function& f, const Request& request) {
     }
     if (port.shape.size() >= 4) port.format = request.input_format;
     out.push_back(std::move(port));
+  }
+  return out;
+}
+
+/// Inputs as they are after AIPP and changed types, with the ranges that were asked for.
+std::vector<Port> ports_of(const Function& f, const std::vector<Port>& asked, const Request& request) {
+  std::vector<Port> out;
+  for (size_t i = 0; i < f.arguments.size(); ++i) {
+    out.push_back(port_of(f.arguments[i].name, f.arguments[i].value, kNd));
+    if (out[i].shape.size() >= 4) out[i].format = request.input_format;
+    if (i < asked.size() && asked[i].shape == out[i].shape) out[i].range = asked[i].range;
   }
   return out;
 }
@@ -156,6 +167,37 @@ void plan(Model& model) {
   for (size_t i = 0; i < model.outputs.size(); ++i) model.outputs[i].shape = found.outputs[i];
 }
 
+/// The position of the input that a configuration is for.
+size_t input_of(const Function& f, const model::Aipp& aipp) {
+  if (aipp.related_input_name.empty()) return static_cast<size_t>(aipp.related_input_rank);
+  return static_cast<size_t>(std::ranges::find(f.arguments, aipp.related_input_name, &Argument::name) -
+                             f.arguments.begin());
+}
+
+/// Pictures of bytes in front of the model.
+std::vector<model::Aipp> insert_aipp(Function& f, const Request& request) {
+  if (request.aipp.empty()) return {};
+  std::vector<model::Aipp> done = model::insert_aipp(f, request.aipp, request.input_format == kNhwc);
+  for (const model::Aipp& aipp : done) {
+    const std::string& name = f.arguments[input_of(f, aipp)].name;
+    if (request.gear_kind == model::GearKind::kImage && aipp.input_format == "YUV420SP_U8")
+      refuse("E10052", "input {} comes as YUV420SP_U8, whose planes have no height of a gear; leave out "
+             "--dynamic_image_size, or choose another input_format", name);
+    if (std::ranges::find(request.half_inputs, name) != request.half_inputs.end())
+      refuse("E10034", "--input_fp16_nodes: input {} takes pictures of bytes (AIPP), not float16", name);
+  }
+  return done;
+}
+
+/// What AIPP made of inputs.
+void describe_aipp(std::vector<Port>& inputs, const Function& f, const std::vector<model::Aipp>& done) {
+  for (const model::Aipp& aipp : done) {
+    Port& port = inputs[input_of(f, aipp)];
+    port.aipp = to_json(aipp).dump();
+    port.format = port.shape.size() == 4 ? kNhwc : kNd;
+  }
+}
+
 void set_shapes(Function& f, const std::vector<Port>& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     Argument& argument = f.arguments[i];
@@ -178,11 +220,13 @@ Model convert(Imported imported, const Request& request) {
   check_names(f, request);
   const std::vector<Port> asked = inputs_of(f, request);
   set_shapes(f, asked);
+  const std::vector<model::Aipp> aipp = insert_aipp(f, request);
   retype(imported, request);
   Model out;
   out.name = request.name.empty() ? imported.function : request.name;
   out.function = imported.function;
-  out.inputs = inputs_of(f, request);
+  out.inputs = ports_of(f, asked, request);
+  describe_aipp(out.inputs, f, aipp);
   out.outputs = outputs_of(f);
   out.gear_kind = request.gear_kind;
   out.gears = make_gears(request, out.inputs);

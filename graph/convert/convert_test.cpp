@@ -164,6 +164,7 @@ TEST(Convert, WrongTypesAndFiles) {
   expect_refused("E10001", {2, 2}, {{"input_format", "HWNC"}}, "HWNC");
   expect_refused("E10001", {2, 2}, {{"precision_mode", "half"}}, "half");
   expect_refused("E10047", {2, 2}, {{"precision_mode", "force_fp16"}, {"precision_mode_v2", "fp16"}});
+  expect_refused("E10410", {2, 2}, {{"insert_op_conf", "/nowhere"}}, "/nowhere");
   expect_refused("E10410", {2, 2}, {{"fusion_switch_file", "/nowhere"}}, "/nowhere");
   expect_refused("E10410", {2, 2}, {{"modify_mixlist", "/nowhere"}}, "/nowhere");
 }

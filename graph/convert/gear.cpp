@@ -37,9 +37,10 @@ Dims with_batch(const Port& port, int64_t batch) {
   return out;
 }
 
-Dims with_image(const Port& port, const std::vector<int64_t>& size, int32_t format) {
+Dims with_image(const Port& port, const std::vector<int64_t>& size) {
   Dims out = port.shape;
   if (!dynamic(port)) return out;
+  const int32_t format = port.format;
   if (format != kNchw && format != kNhwc)
     refuse("E10001", "--dynamic_image_size needs --input_format=NCHW or NHWC, which tells where height and width are");
   const size_t height = format == kNchw ? 2 : 1;
@@ -76,7 +77,7 @@ std::vector<Dims> shapes_in(const Request& request, const std::vector<Port>& inp
   std::vector<Dims> out;
   for (const Port& port : inputs)
     out.push_back(request.gear_kind == GearKind::kBatch ? with_batch(port, gear[0])
-                                                        : with_image(port, gear, request.input_format));
+                                                        : with_image(port, gear));
   return out;
 }
 

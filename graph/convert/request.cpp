@@ -265,7 +265,7 @@ Request read_request(const Flags& flags) {
   out.input_format = read_format(value_of(flags, "input_format"));
   read_gear_flags(flags, out);
   if (const std::string file = value_of(flags, "insert_op_conf"); !file.empty())
-    fail(Code::kFeatureUnsupported, "--insert_op_conf={}: AIPP is not part of models yet; convert pictures before", file);
+    out.aipp = model::read_aipp(file_of("insert_op_conf", file), file);
   if (out.gear_kind == GearKind::kDims && !value_of(flags, "input_format").empty() && out.input_format != 2)
     refuse("E10001", "--input_format={}: with --dynamic_dims it is ND", value_of(flags, "input_format"));
   out.output_types = read_output_types(value_of(flags, "output_type"));

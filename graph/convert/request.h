@@ -11,6 +11,7 @@
 
 #include "base/dims.h"
 #include "base/dtype.h"
+#include "graph/model/aipp.h"
 #include "graph/model/model_file.h"
 
 namespace npu::graph::convert {
@@ -42,6 +43,7 @@ struct Request {
   std::vector<std::string> half_inputs, out_nodes;
   std::vector<std::pair<std::string, std::string>> precision;  ///< options of Precision::set
   std::vector<std::string> passes_off;
+  std::vector<model::Aipp> aipp;  ///< of --insert_op_conf
   std::map<std::string, std::string> facts;
   std::vector<std::string> notices;  ///< what has no effect, a line each
 };

@@ -16,6 +16,7 @@ inline constexpr Code kNoMemoryGiven{145007};    ///< memory that the client gav
 inline constexpr Code kWrongInputAddress{145011};  ///< an input or output has no device memory
 inline constexpr Code kWrongInputLength{145012};   ///< its buffer has another size than the model wants
 inline constexpr Code kWrongGear{145013};        ///< there is no gear of this size
+inline constexpr Code kNoAipp{145015};           ///< the input has no AIPP whose parameters come with the run
 inline constexpr Code kWrongShape{145021};       ///< the shape of an input does not fit the model
 
 }  // namespace npu::graph::model

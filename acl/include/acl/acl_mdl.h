@@ -4,6 +4,7 @@
 #define ANYNPU_ACL_ACL_MDL_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl_aipp.h"
 #include "acl/acl_mdl_execute.h"
 
 #pragma GCC visibility push(default)

@@ -11,6 +11,7 @@
 #define ANYNPU_ACL_ACL_MDL_EXECUTE_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl_aipp.h"
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -196,6 +197,24 @@ aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset* dataset, size_t
                                 uint64_t width);
 /** `dims` holds the sizes of all inputs one behind the other, as aclmdlGetInputDynamicDims tells them. */
 aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset* dataset, size_t index, const aclmdlIODims* dims);
+
+/** What stands in front of an input: nothing, AIPP of fixed parameters, or of parameters that come with each run through
+ * another input, whose index is told; ACL_DYNAMIC_AIPP_NODE is such an input. */
+typedef enum ANYNPU_ANY_INT {
+  ACL_DATA_WITHOUT_AIPP = 0,
+  ACL_DATA_WITH_STATIC_AIPP = 1,
+  ACL_DATA_WITH_DYNAMIC_AIPP = 2,
+  ACL_DYNAMIC_AIPP_NODE = 3
+} aclmdlInputAippType;
+/** `dynamicAttachedDataIndex` is ACL_INVALID_NODE_INDEX unless the type is 2 or 3 (then the input of the pictures). */
+aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType* type,
+                           size_t* dynamicAttachedDataIndex);
+/** Writes the parameters of the next runs into the buffer of the data set that brings them: `index` is that of the input
+ * of the parameters (ACL_DYNAMIC_AIPP_NAME), or, for the second form, of the pictures. 145015 for an input without
+ * dynamic AIPP, 145012 for a buffer too small. */
+aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset* dataset, size_t index, const aclmdlAIPP* aippParmsSet);
+aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset* dataset, size_t index,
+                                   const aclmdlAIPP* aippParmsSet);
 
 /** Runs the model in the calling thread. Buffers are device memory, at least as large as what they hold; outputs are
  * written where the buffers lie. An output buffer of null and 0 gets memory of the library, for the caller to aclrtFree.
