@@ -100,15 +100,20 @@ TEST_F(Models, RunWithALimit) {
 }
 
 TEST_F(Models, InputAndOutputMayBeOneBuffer) {
-  const uint32_t id = load(scaled_model({2, 3}));
-  const Memory both(24), sum(8);
+  // The second result reads the argument after the first is written.
+  graph::TestFunction f("main");
+  const graph::Edge x = f.argument("x"), negative = f.node("Neg", {x});
+  const graph::Edge sum = f.node("Sum", {x, f.constant<int32_t>({1}, {0})});
+  f.with<bool>(sum, "keep_dims", false);
+  const uint32_t id = load(model_of(f, {6}, {{"negative", negative}, {"sum", sum}}));
+  const Memory both(24), total(4);
   write(both, kIn);
   Dataset inputs, outputs;
   inputs.add(both);
-  outputs.add(both).add(sum);
+  outputs.add(both).add(total);
   EXPECT_OK(aclmdlExecute(id, inputs, outputs));
-  EXPECT_EQ(floats(both.get(), 6), kOut);
-  EXPECT_EQ(floats(sum.get(), 2), kSum);
+  EXPECT_EQ(floats(both.get(), 6), (std::vector<float>{-1, -2, -3, -4, -5, -6}));
+  EXPECT_EQ(floats(total.get(), 1), std::vector<float>{21});
 }
 
 TEST_F(Models, TellWhatTheyTakeAndGive) {
@@ -390,13 +395,7 @@ TEST_F(Models, NamesThatAreTooLongAreTurnedBack) {
   const std::string name(200, 'n');
   graph::TestFunction f("main");
   const graph::Edge x = f.argument(name);
-  graph::Function& made = *f.function();
-  made.arguments[0].value.shape = made.nodes[0].outputs[0].shape = {Dims{2}};
-  made.results = {{"out", f.node("Neg", {x})}};
-  graph::Imported imported;
-  imported.program.add(f.function());
-  imported.function = "main";
-  const uint32_t id = load(graph::model::to_bytes(graph::convert::convert(std::move(imported), {})));
+  const uint32_t id = load(model_of(f, {2}, {{"out", f.node("Neg", {x})}}));
   aclmdlIODims dims;
   EXPECT_OK(aclmdlGetInputDims(describe(id), 0, &dims));
   EXPECT_EQ(dims.name, "acl_modelId_" + std::to_string(id) + "_input_0");
