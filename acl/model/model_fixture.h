@@ -63,8 +63,7 @@ class Dataset {
  public:
   Dataset() : set_(aclmdlCreateDataset()) {}
   ~Dataset() {
-    for (size_t i = 0; i < aclmdlGetDatasetNumBuffers(set_); ++i)
-      aclDestroyDataBuffer(aclmdlGetDatasetBuffer(set_, i));
+    for (size_t i = 0; i < aclmdlGetDatasetNumBuffers(set_); ++i) aclDestroyDataBuffer(aclmdlGetDatasetBuffer(set_, i));
     aclmdlDestroyDataset(set_);
   }
   Dataset(const Dataset&) = delete;

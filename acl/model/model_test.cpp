@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of files: loading, what they tell of themselves, running, gears, and wrong uses.
-#include "acl/include/acl/acl_mdl.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <thread>
 
+#include "acl/include/acl/acl_mdl.h"
 #include "acl/model/model_fixture.h"
 
 namespace npu::acl {
@@ -93,8 +92,7 @@ TEST_F(Models, RunWithALimit) {
   expect_refused(100000, "-1", aclmdlSetExecConfigOpt(limits, ACL_MDL_EVENT_SYNC_TIMEOUT, &limit, sizeof limit));
   expect_refused(100000, "4 bytes", aclmdlSetExecConfigOpt(limits, ACL_MDL_EVENT_SYNC_TIMEOUT, &limit, 8));
   expect_refused(207000, "reserved", aclmdlSetExecConfigOpt(limits, ACL_MDL_WORK_SIZET, &limit, 4));
-  expect_refused(100000, "attr is 9",
-                 aclmdlSetExecConfigOpt(limits, static_cast<aclmdlExecConfigAttr>(9), &limit, 4));
+  expect_refused(100000, "attr is 9", aclmdlSetExecConfigOpt(limits, static_cast<aclmdlExecConfigAttr>(9), &limit, 4));
   EXPECT_OK(aclmdlDestroyExecConfigHandle(limits));
   expect_refused(100000, "not alive", aclmdlExecuteV2(id, inputs, outputs, nullptr, limits));
 }
@@ -274,7 +272,8 @@ TEST_F(Models, RunInTheGearThatIsChosen) {
 }
 
 TEST_F(Models, HaveGearsOfImagesAndOfSizes) {
-  const uint32_t image = load(scaled_model({1, -1, -1, 3}, {{"dynamic_image_size", "1,2;2,2"}, {"input_format", "NHWC"}}));
+  const uint32_t image =
+      load(scaled_model({1, -1, -1, 3}, {{"dynamic_image_size", "1,2;2,2"}, {"input_format", "NHWC"}}));
   aclmdlHW sizes;
   EXPECT_OK(aclmdlGetDynamicHW(describe(image), static_cast<size_t>(-1), &sizes));
   EXPECT_EQ(sizes.hwCount, 2u);
@@ -338,8 +337,9 @@ TEST_F(Models, TakeShapesFromTheCaller) {
 }
 
 TEST_F(Models, TakePicturesOfBytes) {
-  const ModelPath conf("aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 2 src_image_size_h: 2\n"
-                       "mean_chn_0: 1 mean_chn_1: 2 mean_chn_2: 3 }");
+  const ModelPath conf(
+      "aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 2 src_image_size_h: 2\n"
+      "mean_chn_0: 1 mean_chn_1: 2 mean_chn_2: 3 }");
   const uint32_t id = load(scaled_model({1, 2, 2, 3}, {{"input_format", "NHWC"}, {"insert_op_conf", conf.get()}}));
   aclmdlDesc* desc = describe(id);
   EXPECT_EQ(aclmdlGetInputDataType(desc, 0), ACL_UINT8);

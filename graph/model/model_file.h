@@ -34,8 +34,8 @@ inline constexpr int kModelVersion = 1;
 struct Port {
   std::string name;
   DType dtype = DType::kUndefined;
-  int32_t format = 2;  ///< aclFormat
-  Dims shape;          ///< kUnknownDim where gears, or the caller, decide
+  int32_t format = 2;                                   ///< aclFormat
+  Dims shape;                                           ///< kUnknownDim where gears, or the caller, decide
   std::vector<std::pair<int64_t, int64_t>> range = {};  ///< of each size, least and most (-1: any); empty: none given
   std::string aipp = {};  ///< JSON of the preprocessing that is part of the model; "" for none
 };
