@@ -4,6 +4,7 @@
 #include "graph/convert/convert.h"
 #include "graph/convert/refusal.h"
 #include "graph/import/onnx/reader.h"
+#include "graph/import/tensorflow/frozen.h"
 
 namespace npu::graph::convert {
 namespace {
@@ -47,9 +48,9 @@ Imported import_model(int framework, std::string_view bytes, const Request& requ
           [&](const ImportOptions& with) { return onnx::read_model({bytes.data(), bytes.size()}, with); }, options,
           request);
     case kTensorFlow:
-      fail(Code::kFeatureUnsupported,
-           "graphs of TensorFlow (.pb) are not read here yet; export the model to ONNX (tf2onnx), then atc "
-           "--framework=5");
+      return read_with_shapes(
+          [&](const ImportOptions& with) { return tensorflow::read_frozen({bytes.data(), bytes.size()}, with); },
+          options, request);
     default:
       refuse("E10001", "--framework={}: it is 3 (TensorFlow) or 5 (ONNX); 0 and 1 are Caffe and MindSpore", framework);
   }
