@@ -50,7 +50,7 @@ void LoadedModel::check_context() const {
   if (device::current_context().handle != context_)
     fail(graph::model::kOtherContext,
          "model {} was loaded in another context than the current one; make that one current (aclrtSetCurrentContext) "
-         "before the model is executed or unloaded",
+         "before the model is executed or unloaded, or load it again if that context is gone (aclrtResetDevice)",
          id_);
 }
 
@@ -137,8 +137,8 @@ ModelBytes copy_model(const void* model, size_t size) {
   given(model, "model");
   if (size == 0) fail(graph::model::kNoModelData, "modelSize is 0; pass the bytes of a model file");
   const auto free = [](std::byte* bytes) { ::operator delete[](bytes, std::align_val_t(kAlignment)); };
-  const std::shared_ptr<std::byte> bytes(
-      static_cast<std::byte*>(::operator new[](size, std::align_val_t(kAlignment))), free);
+  const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](size, std::align_val_t(kAlignment))),
+                                         free);
   std::memcpy(bytes.get(), model, size);
   return {{bytes.get(), size}, bytes};
 }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kNoTiling = "operators are not tiled for cores here; results and speed do not depend on it";
 constexpr std::string_view kNoCompress = "weights stay as the model has them; nothing is compressed";
-constexpr std::string_view kNoFiles = "no operator is compiled to a file of its own, so there is nothing to keep or write";
+constexpr std::string_view kNoFiles =
+    "no operator is compiled to a file of its own, so there is nothing to keep or write";
 constexpr std::string_view kNoTuning = "tuned choices come from the banks that the environment names (docs/tuning.md)";
 
 constexpr Flag kFlags[] = {
@@ -114,6 +115,7 @@ void check(const Flag& flag, const std::string& value) {
     if (!word.starts_with("--")) refuse("E10003", "{} is no flag; flags read --name=value", word);
     if (find(std::string_view(name).substr(2)) == nullptr)
       refuse("E10003", "there is no flag {}; atc --help tells all", name);
+    if (word.ends_with('=')) refuse("E10004", "{} has no value; write {}VALUE", name, word);
     if (word == name && &word == &arguments.back()) refuse("E10004", "{} has no value; write {}=VALUE", word, word);
   }
   refuse("E10003", "the flags cannot be read: {}; flags read --name=value", error.what());
