@@ -54,10 +54,10 @@ std::vector<WindowAxis> window_axes(const Lowering& l, std::span<const int64_t> 
   for (size_t d = 0; d < in.size(); ++d) {
     WindowAxis& axis = axes[d];
     require(stride[d] > 0, "a stride is {}; strides are at least 1", stride[d]);
-    if (padding == "SAME") {
+    if (padding == "SAME" || padding == "SAME_LOWER") {
       axis.out = (in[d] + stride[d] - 1) / stride[d];
       const int64_t beyond = std::max<int64_t>((axis.out - 1) * stride[d] + reach[d] - in[d], 0);
-      axis.before = beyond / 2, axis.after = beyond - axis.before;
+      axis.before = padding == "SAME" ? beyond / 2 : beyond - beyond / 2, axis.after = beyond - axis.before;
       continue;
     }
     if (padding == "EXPLICIT") {

@@ -25,7 +25,8 @@ struct WindowAxis {
   int64_t before = 0, after = 0;  ///< what it sees beyond the edges, counted as TensorFlow counts
 };
 
-/// Window positions for the node's attributes padding ("SAME", "VALID", "EXPLICIT") and explicit_paddings.
+/// Window positions for the node's attributes padding ("SAME", "SAME_LOWER": an odd one in front, "VALID",
+/// "EXPLICIT") and explicit_paddings.
 /// `reach` is the window's size with its dilation. Raises 161002 when a window does not fit.
 std::vector<WindowAxis> window_axes(const Lowering& l, std::span<const int64_t> in, std::span<const int64_t> reach,
                                     std::span<const int64_t> stride, bool last);

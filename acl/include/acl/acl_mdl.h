@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorded work of streams, which runs again with one call, and data dumps. Models of files are not built. */
+/* Models: those of files (acl_mdl_execute.h), recorded work of streams, which runs again with one call, and data dumps. */
 #ifndef ANYNPU_ACL_ACL_MDL_H_
 #define ANYNPU_ACL_ACL_MDL_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl_aipp.h"
+#include "acl/acl_mdl_execute.h"
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
