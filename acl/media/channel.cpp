@@ -20,7 +20,8 @@ namespace {
 void check_parameter(acldvppChannelDescParamType type, size_t length) {
   if (type != ACL_DVPP_CSC_MATRIX_UINT32)
     fail(Code::kInvalidParam, "paramType is {}; there is 0 (ACL_DVPP_CSC_MATRIX_UINT32)", static_cast<int>(type));
-  if (length != sizeof(uint32_t)) fail(Code::kInvalidParam, "length is {}; the matrix is a uint32_t of 4 bytes", length);
+  if (length != sizeof(uint32_t))
+    fail(Code::kInvalidParam, "length is {}; the matrix is a uint32_t of 4 bytes", length);
 }
 
 }  // namespace

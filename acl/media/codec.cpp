@@ -95,7 +95,8 @@ ops::PictureView target_of(acldvppPicDesc* output, const acldvppPicDesc& asked, 
   return view;
 }
 
-/// Queues `decode`, a call that raises where the file is damaged: told as the failure of a task, and in the description.
+/// Queues `decode`, a call that raises where the file is damaged: told as the failure of a task, and in the
+/// description.
 void queue_decoding(const char* name, acldvppPicDesc* output, uint32_t size, std::function<void()> decode,
                     aclrtStream handle) {
   device::Task task;
@@ -173,8 +174,7 @@ aclError acldvppJpegDecodeAsync(acldvppChannelDesc* channelDesc, const void* dat
     queue_decoding(
         "acldvppJpegDecodeAsync", outputDesc, size,
         [=] {
-          ops::decode_jpeg(
-              file, [&](const ops::JpegInfo& info) { return target_of(outputDesc, asked, info); }, rule);
+          ops::decode_jpeg(file, [&](const ops::JpegInfo& info) { return target_of(outputDesc, asked, info); }, rule);
         },
         stream);
   });
@@ -236,8 +236,10 @@ aclError acldvppJpegEncodeAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc*
     task.body = [=] {
       const std::vector<std::byte> file = ops::encode_jpeg(picture, quality, rule);
       if (file.size() > room)
-        fail(Code::kAicoreException, "acldvppJpegEncodeAsync: the file has {} bytes, its memory {}; ask "
-             "acldvppJpegPredictEncSize", file.size(), room);
+        fail(Code::kAicoreException,
+             "acldvppJpegEncodeAsync: the file has {} bytes, its memory {}; ask "
+             "acldvppJpegPredictEncSize",
+             file.size(), room);
       std::memcpy(to, file.data(), file.size());
       *size = static_cast<uint32_t>(file.size());
     };

@@ -26,19 +26,19 @@ aclError destroy(const char* function, const T* object, const char* argument) {
 
 /// For getters, which have no code: `nothing` for what is no object.
 template <class T, class V>
-V read(const T* object, V T::* member, V nothing) {
+V read(const T* object, V T::*member, V nothing) {
   return object != nullptr && DescriptionPool<T>::owns(object) ? object->*member : nothing;
 }
 
 template <class T, class V>
-aclError write(const char* function, T* object, const char* argument, V T::* member, V value) {
+aclError write(const char* function, T* object, const char* argument, V T::*member, V value) {
   return call(function, [&] { described(object, argument).*member = value; });
 }
 
 acldvppRoiConfig roi(uint32_t left, uint32_t right, uint32_t top, uint32_t bottom) {
   if (left > right || top > bottom)
-    fail(Code::kInvalidParam, "the part goes from {} to {} and from {} to {}; it must have a pixel at least", left, right,
-         top, bottom);
+    fail(Code::kInvalidParam, "the part goes from {} to {} and from {} to {}; it must have a pixel at least", left,
+         right, top, bottom);
   return {left, right, top, bottom};
 }
 
@@ -51,8 +51,10 @@ size_t channel_index(uint32_t index) {
 
 void check_sizes(ops::PixelFormat format, uint32_t width, uint32_t height, const char* argument) {
   if (!ops::is_built(format))
-    fail(Code::kInvalidParam, "{} has pixel format {}, which is not built; take YUV420SP (1, 2), RGB888 (12) or another "
-         "up to 17", argument, static_cast<int>(format));
+    fail(Code::kInvalidParam,
+         "{} has pixel format {}, which is not built; take YUV420SP (1, 2), RGB888 (12) or another "
+         "up to 17",
+         argument, static_cast<int>(format));
   if (width < kLeastWidth || height < kLeastHeight || width > kMostSize || height > kMostSize)
     fail(Code::kInvalidParam, "{} is {} x {}; pictures have {} x {} to {} x {} pixels", argument, width, height,
          kLeastWidth, kLeastHeight, kMostSize, kMostSize);
@@ -66,8 +68,9 @@ ops::Picture checked_picture(const acldvppPicDesc& desc, const char* argument) {
   check_sizes(format, desc.width, desc.height, argument);
   const int64_t least = desc.width * ops::pixel_bytes(format);
   if (desc.width_stride % kRowAlignment != 0 || desc.width_stride < least)
-    fail(Code::kInvalidParam, "the width stride of {} is {}; it is a multiple of {}, and at least the {} bytes of a row",
-         argument, desc.width_stride, kRowAlignment, least);
+    fail(Code::kInvalidParam,
+         "the width stride of {} is {}; it is a multiple of {}, and at least the {} bytes of a row", argument,
+         desc.width_stride, kRowAlignment, least);
   if (desc.height_stride % 2 != 0 || desc.height_stride < desc.height)
     fail(Code::kInvalidParam, "the height stride of {} is {}; it is even, and at least the height, {}", argument,
          desc.height_stride, desc.height);
@@ -77,7 +80,11 @@ ops::Picture checked_picture(const acldvppPicDesc& desc, const char* argument) {
          desc.width_stride, desc.height_stride, ops::to_string(format), bytes);
   const auto count = static_cast<size_t>(bytes);
   device::check_live(given(desc.data, argument), count, device::kAnyDevice, argument);
-  return {format, desc.width, desc.height, desc.width_stride, desc.height_stride,
+  return {format,
+          desc.width,
+          desc.height,
+          desc.width_stride,
+          desc.height_stride,
           static_cast<uint8_t*>(device::resolve(desc.data, count))};
 }
 
@@ -232,9 +239,8 @@ acldvppBorderType acldvppGetBorderConfigBorderType(const acldvppBorderConfig* bo
   return read(borderConfig, &acldvppBorderConfig::type, BORDER_CONSTANT);
 }
 double acldvppGetBorderConfigValue(const acldvppBorderConfig* borderConfig, uint32_t index) {
-  return call_or<double>("acldvppGetBorderConfigValue", 0, [&] {
-    return described(borderConfig, "borderConfig").values[channel_index(index)];
-  });
+  return call_or<double>("acldvppGetBorderConfigValue", 0,
+                         [&] { return described(borderConfig, "borderConfig").values[channel_index(index)]; });
 }
 uint32_t acldvppGetBorderConfigTop(const acldvppBorderConfig* borderConfig) {
   return read(borderConfig, &acldvppBorderConfig::top, 0u);

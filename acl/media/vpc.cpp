@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures resized, cut out, pasted, converted, bordered. Everything is checked at once; the stream keeps views of memory.
+// Pictures resized, cut out, pasted, converted, bordered. Everything is checked at once; the stream keeps views of
+// memory.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -23,12 +24,13 @@ struct Work {
 ops::PictureView part_of(const ops::Picture& picture, const acldvppRoiConfig* config, const char* argument) {
   const acldvppRoiConfig& r = described(config, argument);
   if (r.left > r.right || r.top > r.bottom || r.right >= picture.width || r.bottom >= picture.height)
-    fail(Code::kInvalidParam, "{} goes from ({}, {}) to ({}, {}); the picture has {} x {} pixels, counted from 0", argument,
-         r.left, r.top, r.right, r.bottom, picture.width, picture.height);
+    fail(Code::kInvalidParam, "{} goes from ({}, {}) to ({}, {}); the picture has {} x {} pixels, counted from 0",
+         argument, r.left, r.top, r.right, r.bottom, picture.width, picture.height);
   const bool across = ops::shares_across(picture.format), down = ops::shares_down(picture.format);
   if ((across && (r.left % 2 != 0 || r.right % 2 != 1)) || (down && (r.top % 2 != 0 || r.bottom % 2 != 1)))
     fail(Code::kInvalidParam,
-         "{} goes from ({}, {}) to ({}, {}); in {}, whose pixels share colours, it begins at even numbers and ends at odd "
+         "{} goes from ({}, {}) to ({}, {}); in {}, whose pixels share colours, it begins at even numbers and ends at "
+         "odd "
          "ones",
          argument, r.left, r.top, r.right, r.bottom, ops::to_string(picture.format));
   return ops::planes_of(picture).part(r.left, r.top, r.right - r.left + 1, r.bottom - r.top + 1);
@@ -47,7 +49,8 @@ struct Areas {
   bool crops = false, pastes = false;
 };
 
-Work plan(const acldvppPicDesc* input, const acldvppPicDesc* output, const Areas& areas, const ops::TransformRule& rule) {
+Work plan(const acldvppPicDesc* input, const acldvppPicDesc* output, const Areas& areas,
+          const ops::TransformRule& rule) {
   const ops::Picture from = checked_picture(described(input, "inputDesc"), "inputDesc");
   const ops::Picture to = checked_picture(described(output, "outputDesc"), "outputDesc");
   check_apart(from, to);
@@ -81,8 +84,7 @@ aclError run(const char* function, acldvppChannelDesc* channel, acldvppPicDesc* 
 // With a rule of its own for resizing.
 aclError run(const char* function, acldvppChannelDesc* channel, acldvppPicDesc* input, acldvppPicDesc* output,
              const Areas& areas, const acldvppResizeConfig* resize, aclrtStream stream) {
-  return call(function,
-              [&] { queue(function, {plan(input, output, areas, with(rule_of(channel), resize))}, stream); });
+  return call(function, [&] { queue(function, {plan(input, output, areas, with(rule_of(channel), resize))}, stream); });
 }
 
 struct Bordered {
@@ -104,9 +106,12 @@ void check_border(const ops::Picture& from, const ops::Picture& to, const acldvp
   if (to.width != width || to.height != height)
     fail(Code::kInvalidParam, "the output is {} x {}; the input and its border are {} x {}", to.width, to.height, width,
          height);
-  if ((ops::shares_across(from.format) && config.left % 2 != 0) || (ops::shares_down(from.format) && config.top % 2 != 0))
-    fail(Code::kInvalidParam, "the border has {} pixels on the left and {} above; in {}, whose pixels share colours, both "
-         "are even", config.left, config.top, ops::to_string(from.format));
+  if ((ops::shares_across(from.format) && config.left % 2 != 0) ||
+      (ops::shares_down(from.format) && config.top % 2 != 0))
+    fail(Code::kInvalidParam,
+         "the border has {} pixels on the left and {} above; in {}, whose pixels share colours, both "
+         "are even",
+         config.left, config.top, ops::to_string(from.format));
 }
 
 Bordered plan_border(const acldvppPicDesc* input, const acldvppPicDesc* output, const acldvppBorderConfig* border) {
@@ -144,8 +149,8 @@ BorderedPart plan_bordered(const acldvppPicDesc* input, const acldvppPicDesc* ou
     fail(Code::kInvalidParam, "the output is {} x {}; the border leaves nothing of it", to.width, to.height);
   ops::Picture inside{to.format, width, height, width * ops::pixel_bytes(to.format), height, nullptr};
   if ((ops::shares_across(to.format) && width % 2 != 0) || (ops::shares_down(to.format) && height % 2 != 0))
-    fail(Code::kInvalidParam, "the border leaves {} x {} pixels; in {}, whose pixels share colours, both are even", width,
-         height, ops::to_string(to.format));
+    fail(Code::kInvalidParam, "the border leaves {} x {} pixels; in {}, whose pixels share colours, both are even",
+         width, height, ops::to_string(to.format));
   check_border(inside, to, config);
   return {whole.from, whole.to, inside, rule, border_rule(config)};
 }
@@ -287,9 +292,10 @@ aclError acldvppVpcBatchCropResizeMakeBorderAsync(acldvppChannelDesc* channelDes
     given(borderCfgs, "borderCfgs");
     const ops::TransformRule rule = with(rule_of(channelDesc), resizeConfig);
     std::vector<BorderedPart> parts;
-    each_part(srcBatchPicDescs, roiNums, size, dstBatchPicDescs, [&](acldvppPicDesc* from, acldvppPicDesc* to, size_t i) {
-      parts.push_back(plan_bordered(from, to, cropAreas[i], borderCfgs[i], rule));
-    });
+    each_part(srcBatchPicDescs, roiNums, size, dstBatchPicDescs,
+              [&](acldvppPicDesc* from, acldvppPicDesc* to, size_t i) {
+                parts.push_back(plan_bordered(from, to, cropAreas[i], borderCfgs[i], rule));
+              });
     device::Task task;
     task.name = "acldvppVpcBatchCropResizeMakeBorderAsync";
     for (const BorderedPart& part : parts) task.cost_ns += 2 * cost_of({part.from, part.to, rule});

@@ -125,14 +125,12 @@ aclError aclmdlSetAIPPCscParams(aclmdlAIPP* aippParmsSet, int8_t cscSwitch, int1
   });
 }
 aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP* aippParmsSet, int8_t rbuvSwapSwitch) {
-  return call("aclmdlSetAIPPRbuvSwapSwitch", [&] {
-    described(aippParmsSet, "aippParmsSet").head.swaps = switched(rbuvSwapSwitch, "rbuvSwapSwitch");
-  });
+  return call("aclmdlSetAIPPRbuvSwapSwitch",
+              [&] { described(aippParmsSet, "aippParmsSet").head.swaps = switched(rbuvSwapSwitch, "rbuvSwapSwitch"); });
 }
 aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP* aippParmsSet, int8_t axSwapSwitch) {
-  return call("aclmdlSetAIPPAxSwapSwitch", [&] {
-    described(aippParmsSet, "aippParmsSet").head.rotates = switched(axSwapSwitch, "axSwapSwitch");
-  });
+  return call("aclmdlSetAIPPAxSwapSwitch",
+              [&] { described(aippParmsSet, "aippParmsSet").head.rotates = switched(axSwapSwitch, "axSwapSwitch"); });
 }
 aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP* aippParmsSet, int32_t srcImageSizeW, int32_t srcImageSizeH) {
   return call("aclmdlSetAIPPSrcImageSize", [&] {

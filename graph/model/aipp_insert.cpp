@@ -34,9 +34,10 @@ void complete(Aipp& aipp, const Dims& model, const Order& order) {
   const int64_t width = model[order.width], height = model[order.height], channels = model[order.channels];
   const bool known = width != kUnknownDim && height != kUnknownDim;
   const bool sized = aipp.src_image_size_w != 0 || aipp.src_image_size_h != 0;
-  require(known || (!aipp.crop && !aipp.padding && !sized),
-          "the model's pictures have sizes that are known later; crop and padding must be off, and src_image_size_w and "
-          "_h 0 or left out");
+  require(
+      known || (!aipp.crop && !aipp.padding && !sized),
+      "the model's pictures have sizes that are known later; crop and padding must be off, and src_image_size_w and "
+      "_h 0 or left out");
   require(channels != kUnknownDim, "the model's number of channels is unknown; give it with --input_shape");
   if (!known) return;
   const int64_t across = aipp.padding ? aipp.left_padding_size + aipp.right_padding_size : 0;
@@ -132,7 +133,8 @@ void insert_dynamic(Function& f, const Aipp& aipp, bool channels_last, const std
   require(picture.shape.known(), "input {} is {}; with dynamic AIPP all its sizes must be known: its bytes do not tell",
           f.arguments[input].name, to_string(picture.shape));
   const int64_t batch = (*picture.shape.dims)[0];
-  require(batch < 128, "input {} has {} pictures; with dynamic AIPP there are at most 127", f.arguments[input].name, batch);
+  require(batch < 128, "input {} has {} pictures; with dynamic AIPP there are at most 127", f.arguments[input].name,
+          batch);
   const int64_t block = int64_t{sizeof(ops::AippHead)} + batch * int64_t{sizeof(ops::AippPicture)};
   const NodeId parameters = f.add_argument(name, {ValueType::tensor(DType::kUInt8), {Dims{block}}});
   const Edge from{f.arguments[input].node, 0};

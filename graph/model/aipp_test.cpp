@@ -151,8 +151,8 @@ TEST(AippConfiguration, IsPutBetweenAnInputAndItsUses) {
 
 std::string insertion_refused(Model model, const std::string& fields) {
   try {
-    insert_aipp(model.function(), read_aipp("aipp_op { aipp_mode: static input_format: RGB888_U8 " + fields + " }", "a"),
-                false);
+    insert_aipp(model.function(),
+                read_aipp("aipp_op { aipp_mode: static input_format: RGB888_U8 " + fields + " }", "a"), false);
   } catch (const Error& e) {
     return e.message();
   }

@@ -40,14 +40,15 @@ void check_crop(const AippHead& head, const AippPicture& p) {
           "the crop {} x {} at ({}, {}) is not within the picture of {} x {}; give a part of it", p.width, p.height,
           p.left, p.top, head.width, head.height);
   require(head.format != PictureFormat::kYuv420 || (p.left % 2 == 0 && p.top % 2 == 0),
-          "the crop begins at ({}, {}); in YUV420SP_U8 both must be even, as U and V are shared by 2 x 2 pixels", p.left,
-          p.top);
+          "the crop begins at ({}, {}); in YUV420SP_U8 both must be even, as U and V are shared by 2 x 2 pixels",
+          p.left, p.top);
 }
 
 void check_head(const AippHead& head) {
   const auto format = static_cast<int>(head.format);
   require(format >= 1 && format <= 4,
-          "the input format is {}; built are 1 (YUV420SP_U8), 2 (XRGB8888_U8), 3 (RGB888_U8) and 4 (YUV400_U8)", format);
+          "the input format is {}; built are 1 (YUV420SP_U8), 2 (XRGB8888_U8), 3 (RGB888_U8) and 4 (YUV400_U8)",
+          format);
   require(head.width > 0 && head.height > 0 && head.width <= kMostPixels && head.height <= kMostPixels,
           "the source is {} x {}; both lie between 1 and {}", head.width, head.height, kMostPixels);
   require(head.format != PictureFormat::kYuv420 || (head.width % 2 == 0 && head.height % 2 == 0),

@@ -63,10 +63,12 @@ TEST(Jpeg, GoesThereAndBack) {
 // Colours that 2 x 2 pixels share need even sizes: of an odd file the last block gives the row and column more.
 TEST(Jpeg, AnOddFileFillsAnEvenPicture) {
   const Smooth from(PixelFormat::kRgb, 33, 17), to(PixelFormat::kYuv420sp, 34, 18), rgb(PixelFormat::kRgb, 34, 18);
-  decode_jpeg(encode_jpeg(from.view(), 100, {}), [&](const JpegInfo& info) {
-    EXPECT_EQ(info.width, 33);
-    return to.view();
-  }, {});
+  decode_jpeg(encode_jpeg(from.view(), 100, {}),
+              [&](const JpegInfo& info) {
+                EXPECT_EQ(info.width, 33);
+                return to.view();
+              },
+              {});
   transform(to.view(), rgb.view(), {});
   EXPECT_LE(distance(from.view(), rgb.view().part(0, 0, 33, 17)), 12);
 }
@@ -90,10 +92,12 @@ TEST(Jpeg, RefusesDamage) {
     if (round % 2 == 0) damaged.resize(engine() % file.size());
     for (int k = 0; k < 3 && !damaged.empty(); ++k) damaged[engine() % damaged.size()] = std::byte(engine());
     try {
-      decode_jpeg(damaged, [&](const JpegInfo& info) {
-        require(info.width == 64 && info.height == 48, "another size");
-        return to.view();
-      }, {});
+      decode_jpeg(damaged,
+                  [&](const JpegInfo& info) {
+                    require(info.width == 64 && info.height == 48, "another size");
+                    return to.view();
+                  },
+                  {});
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), Code::kNnInvalidParam);
       ++refused;
@@ -106,11 +110,11 @@ TEST(Jpeg, RefusesDamage) {
 
 /// 3 x 2 pixels of R, G, B; written by hand, its bytes stored as they are.
 std::vector<std::byte> small_png() {
-  static const unsigned char kFile[] = {
-      0x89, 'P',  'N',  'G',  0x0d, 0x0a, 0x1a, 0x0a, 0,    0,    0,    0x0d, 'I',  'H',  'D',  'R',  0,    0,    0,
-      3,    0,    0,    0,    2,    8,    2,    0,    0,    0,    0x12, 0x16, 0xf1, 0x4d, 0,    0,    0,    0x1f, 'I',
-      'D',  'A',  'T',  0x78, 0x01, 0x01, 0x14, 0,    0xeb, 0xff, 0,    1,    2,    3,    4,    5,    6,    7,    8,
-      9,    0,    10,   11,   12,   13,   14,   15,   250,  251,  252};
+  static const unsigned char kFile[] = {0x89, 'P',  'N',  'G',  0x0d, 0x0a, 0x1a, 0x0a, 0,    0,   0,   0x0d, 'I', 'H',
+                                        'D',  'R',  0,    0,    0,    3,    0,    0,    0,    2,   8,   2,    0,   0,
+                                        0,    0x12, 0x16, 0xf1, 0x4d, 0,    0,    0,    0x1f, 'I', 'D', 'A',  'T', 0x78,
+                                        0x01, 0x01, 0x14, 0,    0xeb, 0xff, 0,    1,    2,    3,   4,   5,    6,   7,
+                                        8,    9,    0,    10,   11,   12,   13,   14,   15,   250, 251, 252};
   std::vector<std::byte> out(sizeof(kFile));
   std::memcpy(out.data(), kFile, sizeof(kFile));
   return out;
@@ -133,7 +137,8 @@ void put(std::vector<std::byte>& file, uint32_t value) {
 std::vector<std::byte> png() {
   std::vector<std::byte> file = small_png();
   uint32_t a = 1, b = 0;
-  for (size_t i = file.size() - 20; i < file.size(); ++i) a = (a + static_cast<uint8_t>(file[i])) % 65521, b = (b + a) % 65521;
+  for (size_t i = file.size() - 20; i < file.size(); ++i)
+    a = (a + static_cast<uint8_t>(file[i])) % 65521, b = (b + a) % 65521;
   put(file, b << 16 | a);
   const uint32_t head = crc_of(file.data() + 12, 17);
   for (int i = 0; i < 4; ++i) file[29 + static_cast<size_t>(i)] = std::byte(head >> (24 - 8 * i));

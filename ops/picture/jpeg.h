@@ -25,8 +25,8 @@ struct JpegInfo {
 JpegInfo jpeg_info(std::span<const std::byte> file);
 
 /// Decodes a file of one or three channels. `target` is called once with what the head says, before any pixel is there,
-/// and gives the picture to fill; it may raise. Where the picture has the file's colours and sampling, its bytes are the
-/// decoder's. Raises 161002 for a file that is damaged, cut short, or has other channels.
+/// and gives the picture to fill; it may raise. Where the picture has the file's colours and sampling, its bytes are
+/// the decoder's. Raises 161002 for a file that is damaged, cut short, or has other channels.
 void decode_jpeg(std::span<const std::byte> file, const std::function<PictureView(const JpegInfo&)>& target,
                  const TransformRule& rule);
 

@@ -14,9 +14,9 @@ struct Row {
   PixelFormat format;
   const char* name;
   ColourModel model;
-  int pixel;         ///< bytes of a pixel in the first plane
-  int step;          ///< bytes from one element of the other channels to the next
-  bool second;       ///< U and V are in a second plane
+  int pixel;    ///< bytes of a pixel in the first plane
+  int step;     ///< bytes from one element of the other channels to the next
+  bool second;  ///< U and V are in a second plane
   int shift_x, shift_y;
   std::array<int, 4> offsets;
 };
@@ -46,7 +46,8 @@ constexpr Row kRows[] = {
 };
 
 const Row* find(PixelFormat format) {
-  const auto* found = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.format == format; });
+  const auto* found =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.format == format; });
   return found == std::end(kRows) ? nullptr : found;
 }
 
@@ -77,8 +78,14 @@ int64_t bytes_of(PixelFormat format, int64_t row, int64_t rows) {
 
 PictureView planes_of(const Picture& p) {
   const Row& r = row_of(p.format);
-  PictureView view{.model = r.model, .channels = r.model == ColourModel::kGray ? 1 : r.pixel == 4 ? 4 : 3,
-                 .alpha = r.pixel == 4, .shift_x = r.shift_x, .shift_y = r.shift_y, .planes = {}};
+  PictureView view{.model = r.model,
+                   .channels = r.model == ColourModel::kGray ? 1
+                               : r.pixel == 4                ? 4
+                                                             : 3,
+                   .alpha = r.pixel == 4,
+                   .shift_x = r.shift_x,
+                   .shift_y = r.shift_y,
+                   .planes = {}};
   for (int c = 0; c < view.channels; ++c) {
     const bool shared = c > 0 && r.model == ColourModel::kYuv;
     Plane& plane = view.planes[static_cast<size_t>(c)];

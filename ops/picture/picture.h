@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of bytes in memory: rows with strides, as decoders, cameras and files have them. A picture is seen as planes,
-// one for each channel, whatever order its bytes have.
+// Pictures of bytes in memory: rows with strides, as decoders, cameras and files have them. A picture is seen as
+// planes, one for each channel, whatever order its bytes have.
 #pragma once
 
 #include <array>
@@ -56,7 +56,7 @@ struct Picture {
 struct PictureView {
   ColourModel model = ColourModel::kGray;
   int channels = 1;
-  bool alpha = false;                  ///< the fourth is one
+  bool alpha = false;                ///< the fourth is one
   int64_t shift_x = 0, shift_y = 0;  ///< log2 of how many pixels share a U and a V
   std::array<Plane, 4> planes;
 

@@ -28,11 +28,11 @@ struct Own {
 };
 
 constexpr PixelFormat kAll[] = {
-    PixelFormat::kYuv400,  PixelFormat::kYuv420sp, PixelFormat::kYvu420sp, PixelFormat::kYuv422sp,
+    PixelFormat::kYuv400,   PixelFormat::kYuv420sp, PixelFormat::kYvu420sp, PixelFormat::kYuv422sp,
     PixelFormat::kYvu422sp, PixelFormat::kYuv444sp, PixelFormat::kYvu444sp, PixelFormat::kYuyv422,
-    PixelFormat::kUyvy422, PixelFormat::kYvyu422,  PixelFormat::kVyuy422,  PixelFormat::kYuv444,
-    PixelFormat::kRgb,     PixelFormat::kBgr,      PixelFormat::kArgb,     PixelFormat::kAbgr,
-    PixelFormat::kRgba,    PixelFormat::kBgra,     PixelFormat::kYuv440sp, PixelFormat::kYvu440sp};
+    PixelFormat::kUyvy422,  PixelFormat::kYvyu422,  PixelFormat::kVyuy422,  PixelFormat::kYuv444,
+    PixelFormat::kRgb,      PixelFormat::kBgr,      PixelFormat::kArgb,     PixelFormat::kAbgr,
+    PixelFormat::kRgba,     PixelFormat::kBgra,     PixelFormat::kYuv440sp, PixelFormat::kYvu440sp};
 
 /// The picture's pixels as planes of full size.
 std::vector<uint8_t> channel(const PictureView& view, size_t c) {
@@ -105,8 +105,7 @@ TEST(Picture, TakesTheNearestWhereAsked) {
   const Own from(PixelFormat::kYuv400, 4, 4, 1), to(PixelFormat::kYuv400, 8, 2, 2);
   transform(from.view(), to.view(), {.interpolation = Interpolation::kNearest});
   for (int64_t y = 0; y < 2; ++y)
-    for (int64_t x = 0; x < 8; ++x)
-      EXPECT_EQ(*to.view().planes[0].at(x, y), *from.view().planes[0].at(x / 2, y * 2));
+    for (int64_t x = 0; x < 8; ++x) EXPECT_EQ(*to.view().planes[0].at(x, y), *from.view().planes[0].at(x / 2, y * 2));
 }
 
 TEST(Picture, ConvertsColoursBothWays) {
@@ -123,15 +122,18 @@ TEST(Picture, ConvertsColoursBothWays) {
       const double r = channel(rgb.view(), 0)[i], g = channel(rgb.view(), 1)[i], b = channel(rgb.view(), 2)[i];
       const double luma = red * r + green * g + blue * b;
       EXPECT_NEAR(channel(yuv.view(), 0)[i], (wide ? 0 : 16) + luma * y_range / 255, 0.52);
-      EXPECT_NEAR(channel(yuv.view(), 1)[i], std::min(255.0, 128 + (b - luma) / (2 * (1 - blue)) * uv_range / 255), 0.52);
-      EXPECT_NEAR(channel(yuv.view(), 2)[i], std::min(255.0, 128 + (r - luma) / (2 * (1 - red)) * uv_range / 255), 0.52);
+      EXPECT_NEAR(channel(yuv.view(), 1)[i], std::min(255.0, 128 + (b - luma) / (2 * (1 - blue)) * uv_range / 255),
+                  0.52);
+      EXPECT_NEAR(channel(yuv.view(), 2)[i], std::min(255.0, 128 + (r - luma) / (2 * (1 - red)) * uv_range / 255),
+                  0.52);
       EXPECT_NEAR(channel(back.view(), 1)[i], g, 3);
     }
   }
 }
 
 TEST(Picture, SharedColoursAreMeans) {
-  const Own full(PixelFormat::kRgb, 4, 4, 1), yuv(PixelFormat::kYuv444sp, 4, 4, 2), small(PixelFormat::kYuv420sp, 4, 4, 3);
+  const Own full(PixelFormat::kRgb, 4, 4, 1), yuv(PixelFormat::kYuv444sp, 4, 4, 2),
+      small(PixelFormat::kYuv420sp, 4, 4, 3);
   transform(full.view(), yuv.view(), {});
   transform(full.view(), small.view(), {});
   EXPECT_EQ(channel(small.view(), 0), channel(yuv.view(), 0));

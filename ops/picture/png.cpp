@@ -101,8 +101,12 @@ void decode_png(std::span<const std::byte> file, const std::function<PictureView
   const PngInfo info = decoder.info();
   const PictureView to = target(info);
   const std::vector<uint8_t> bytes = decoder.read(to.alpha);
-  const Picture decoded{to.alpha ? PixelFormat::kRgba : PixelFormat::kRgb, info.width, info.height,
-                        info.width * (to.alpha ? 4 : 3), info.height, const_cast<uint8_t*>(bytes.data())};
+  const Picture decoded{to.alpha ? PixelFormat::kRgba : PixelFormat::kRgb,
+                        info.width,
+                        info.height,
+                        info.width * (to.alpha ? 4 : 3),
+                        info.height,
+                        const_cast<uint8_t*>(bytes.data())};
   transform(planes_of(decoded), to, {});
 }
 

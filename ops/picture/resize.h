@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One channel of a picture in another size. Positions are those of the pixels' centres; weights are of 11 bits, and sums
-// rounded once, so that results do not depend on the CPU.
+// One channel of a picture in another size. Positions are those of the pixels' centres; weights are of 11 bits, and
+// sums rounded once, so that results do not depend on the CPU.
 #pragma once
 
 #include "ops/picture/picture.h"

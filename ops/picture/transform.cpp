@@ -25,8 +25,7 @@ class FullSize {
 };
 
 void resize_all(const PictureView& from, const PictureView& to, int channels, Interpolation interpolation) {
-  for (size_t c = 0; c < static_cast<size_t>(channels); ++c)
-    resize_plane(from.planes[c], to.planes[c], interpolation);
+  for (size_t c = 0; c < static_cast<size_t>(channels); ++c) resize_plane(from.planes[c], to.planes[c], interpolation);
 }
 
 void set_alpha(const PictureView& from, const PictureView& to, Interpolation interpolation) {

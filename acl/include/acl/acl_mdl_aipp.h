@@ -41,8 +41,8 @@ aclError aclmdlDestroyAIPP(const aclmdlAIPP* aippParmsSet);
 
 /** 100000 for formats that are not built. */
 aclError aclmdlSetAIPPInputFormat(aclmdlAIPP* aippParmsSet, aclAippInputFormat inputFormat);
-/** Colours: each row of the matrix, in 256ths, times the three channels. Of YUV, the input biases are subtracted before;
- * of RGB, the output biases are added behind. Switch 0 (the default) leaves colours alone. */
+/** Colours: each row of the matrix, in 256ths, times the three channels. Of YUV, the input biases are subtracted
+ * before; of RGB, the output biases are added behind. Switch 0 (the default) leaves colours alone. */
 aclError aclmdlSetAIPPCscParams(aclmdlAIPP* aippParmsSet, int8_t cscSwitch, int16_t cscMatrixR0C0,
                                 int16_t cscMatrixR0C1, int16_t cscMatrixR0C2, int16_t cscMatrixR1C0,
                                 int16_t cscMatrixR1C1, int16_t cscMatrixR1C2, int16_t cscMatrixR2C0,

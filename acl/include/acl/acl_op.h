@@ -34,8 +34,9 @@ aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numVal
 aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues,
                                  const int64_t* const values[]);
 
-/** A call of an operator type (acl_op_compiler.h), prepared to be run many times: descriptions and attributes are copied
- * and may go. What is wrong with them is told when it runs. 100000 for null, 100024 for an operator that is not known. */
+/** A call of an operator type (acl_op_compiler.h), prepared to be run many times: descriptions and attributes are
+ * copied and may go. What is wrong with them is told when it runs. 100000 for null, 100024 for an operator that is not
+ * known. */
 aclError aclopCreateHandle(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], int numOutputs,
                            const aclTensorDesc* const outputDesc[], const aclopAttr* opAttr, aclopHandle** handle);
 /** The same for a conversion between two types. `truncate` has no effect: conversions to integers always cut off. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels of tensors: one side of a process sends data sets, another receives them, in order. On this device both sides
- * are in one process: channels of one device and name are one queue, for as long as one handle of it is open. What is
- * sent is copied; what is received belongs to the data set it came in.
+/* Channels of tensors: one side of a process sends data sets, another receives them, in order. On this device both
+ * sides are in one process: channels of one device and name are one queue, for as long as one handle of it is open.
+ * What is sent is copied; what is received belongs to the data set it came in.
  *
  * Functions that answer a value in place of a code answer the "nothing" value of their comment for a null or destroyed
  * object; aclGetRecentErrMsg says why. All others answer 100000 then. */
@@ -58,8 +58,8 @@ size_t acltdtGetDatasetSize(const acltdtDataset* dataset);
  * 2 to 8192. NULL for a device that does not exist, a null or empty name, a capacity out of range. */
 acltdtChannelHandle* acltdtCreateChannel(uint32_t deviceId, const char* name);
 acltdtChannelHandle* acltdtCreateChannelWithCapacity(uint32_t deviceId, const char* name, size_t capacity);
-/** Wakes whoever waits on the channel, for good: sending answers 500001 from now on, and so does receiving once what was
- * sent before is taken. */
+/** Wakes whoever waits on the channel, for good: sending answers 500001 from now on, and so does receiving once what
+ * was sent before is taken. */
 aclError acltdtStopChannel(acltdtChannelHandle* handle);
 /** Closes this end. With the last one the channel ends, with what is in it. */
 aclError acltdtDestroyChannel(acltdtChannelHandle* handle);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of matrices: C = alpha * A * B + beta * C, and y = alpha * A * x + beta * y. Matrices lie row by row in device
- * memory; a leading dimension is -1 for as many elements as a row has, or larger. alpha and beta have the type of the
- * result and may lie in device memory, where they are read when the work runs, or in host memory.
+/* Products of matrices: C = alpha * A * B + beta * C, and y = alpha * A * x + beta * y. Matrices lie row by row in
+ * device memory; a leading dimension is -1 for as many elements as a row has, or larger. alpha and beta have the type
+ * of the result and may lie in device memory, where they are read when the work runs, or in host memory.
  *
  *   types of A, B (or x)    type of C (or y)
  *   float16, float16        float16, float32    sums in float32, rounded once
  *   int8, int8              int32, float32      sums of integers
  *
- * Work is queued on `stream`. All functions answer 100000 for other types, sizes that are not positive, a matrix that is
- * in a blocked format (ACL_TRANS_NZ…), a transposed C, a null pointer; 107000 for memory that is too small. */
+ * Work is queued on `stream`. All functions answer 100000 for other types, sizes that are not positive, a matrix that
+ * is in a blocked format (ACL_TRANS_NZ…), a transposed C, a null pointer; 107000 for memory that is too small. */
 #ifndef ANYNPU_ACL_OPS_ACL_CBLAS_H_
 #define ANYNPU_ACL_OPS_ACL_CBLAS_H_
 
@@ -27,7 +27,10 @@ typedef enum aclTransType ANYNPU_ANY_INT {
   ACL_TRANS_NZ_T = 3
 } aclTransType;
 /** Both compute the same here. */
-typedef enum aclComputeType ANYNPU_ANY_INT { ACL_COMPUTE_HIGH_PRECISION = 0, ACL_COMPUTE_LOW_PRECISION = 1 } aclComputeType;
+typedef enum aclComputeType ANYNPU_ANY_INT {
+  ACL_COMPUTE_HIGH_PRECISION = 0,
+  ACL_COMPUTE_LOW_PRECISION = 1
+} aclComputeType;
 
 /** A is m x n, or stored n x m with ACL_TRANS_T; x and y are n and m elements, `incx` and `incy` apart (-1: side by
  * side), the other way round with ACL_TRANS_T. */
@@ -53,8 +56,8 @@ aclError aclblasS8gemm(aclTransType transA, aclTransType transB, aclTransType tr
                        const int32_t* alpha, const int8_t* matrixA, int lda, const int8_t* matrixB, int ldb,
                        const int32_t* beta, int32_t* matrixC, int ldc, aclComputeType type, aclrtStream stream);
 
-/** The same, checked once and run by aclopExecWithHandle, with five inputs and one output: A, B (or x), C (or y), alpha,
- * beta; C. Rows are side by side. */
+/** The same, checked once and run by aclopExecWithHandle, with five inputs and one output: A, B (or x), C (or y),
+ * alpha, beta; C. Rows are side by side. */
 aclError aclblasCreateHandleForGemvEx(aclTransType transA, int m, int n, aclDataType dataTypeA, aclDataType dataTypeX,
                                       aclDataType dataTypeY, aclComputeType type, aclopHandle** handle);
 aclError aclblasCreateHandleForHgemv(aclTransType transA, int m, int n, aclComputeType type, aclopHandle** handle);

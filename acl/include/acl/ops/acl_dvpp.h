@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures: resized, cut out, converted (VPC), and read from and written to files (JPEGD, JPEGE, PNGD).
  *
- * Pictures have 10 x 6 to 8192 x 8192 pixels; the width is even where pixels side by side share colours, the height where
- * those above each other do. The width stride is a multiple of 16 bytes and not less than a row has, the height stride is
- * even and not less than the height. Unless told otherwise, functions answer 100000 for a null or destroyed object, sizes
- * and strides against these rules, a format that is not built, memory that is too small by its description, input and
- * output that overlap; 107000 for memory that is not there. */
+ * Pictures have 10 x 6 to 8192 x 8192 pixels; the width is even where pixels side by side share colours, the height
+ * where those above each other do. The width stride is a multiple of 16 bytes and not less than a row has, the height
+ * stride is even and not less than the height. Unless told otherwise, functions answer 100000 for a null or destroyed
+ * object, sizes and strides against these rules, a format that is not built, memory that is too small by its
+ * description, input and output that overlap; 107000 for memory that is not there. */
 #ifndef ANYNPU_ACL_OPS_ACL_DVPP_H_
 #define ANYNPU_ACL_OPS_ACL_DVPP_H_
 
@@ -24,13 +24,13 @@ aclError acldvppFree(void* devPtr);
 
 /** A channel, which every function below asks for: described, then opened. `mode` is any of the bits of
  * acldvppChannelMode and changes nothing here. The matrix of colours (ACL_DVPP_CSC_MATRIX_UINT32, a uint32_t of
- * acldvppCscMatrix) is that of all conversions through the channel; the default is BT.601 wide. 100000 for a channel that
- * is open already, or is closed and not open; a parameter of another length. The number is 0 before it is open. */
+ * acldvppCscMatrix) is that of all conversions through the channel; the default is BT.601 wide. 100000 for a channel
+ * that is open already, or is closed and not open; a parameter of another length. The number is 0 before it is open. */
 acldvppChannelDesc* acldvppCreateChannelDesc(void);
 aclError acldvppDestroyChannelDesc(acldvppChannelDesc* channelDesc);
 aclError acldvppSetChannelDescMode(acldvppChannelDesc* channelDesc, uint32_t mode);
-aclError acldvppSetChannelDescParam(acldvppChannelDesc* channelDesc, acldvppChannelDescParamType paramType, size_t
-                                    length, const void* param);
+aclError acldvppSetChannelDescParam(acldvppChannelDesc* channelDesc, acldvppChannelDescParamType paramType,
+                                    size_t length, const void* param);
 aclError acldvppGetChannelDescParam(const acldvppChannelDesc* channelDesc, acldvppChannelDescParamType paramType,
                                     size_t length, size_t* paramRetSize, void* param);
 uint64_t acldvppGetChannelDescChannelId(const acldvppChannelDesc* channelDesc);
@@ -78,7 +78,8 @@ aclError acldvppDestroyResizeConfig(acldvppResizeConfig* resizeConfig);
 aclError acldvppSetResizeConfigInterpolation(acldvppResizeConfig* resizeConfig, uint32_t interpolation);
 uint32_t acldvppGetResizeConfigInterpolation(const acldvppResizeConfig* resizeConfig);
 
-/** What is added around a picture: pixels on each side, and their values by channel (index 0 to 3) for BORDER_CONSTANT. */
+/** What is added around a picture: pixels on each side, and their values by channel (index 0 to 3) for BORDER_CONSTANT.
+ */
 acldvppBorderConfig* acldvppCreateBorderConfig(void);
 aclError acldvppDestroyBorderConfig(acldvppBorderConfig* borderConfig);
 aclError acldvppSetBorderConfigBorderType(acldvppBorderConfig* borderConfig, acldvppBorderType borderType);
@@ -103,78 +104,79 @@ uint32_t acldvppGetJpegeConfigLevel(const acldvppJpegeConfig* jpegeConfig);
 /** Queue work on `stream`; descriptions are copied and may go, memory must live. Results fill the whole output, in its
  * format and size: all eight convert and resize as that asks for, `cropArea` says which part of the input is shown,
  * `pasteArea` which part of the output is filled (the rest stays). MakeBorder adds a border to a picture of the same
- * format; the output has the sizes of both together. The Batch functions do that for a list: roiNums[i] parts of picture
- * i, `size` pictures in all, make one output each, in order. */
+ * format; the output has the sizes of both together. The Batch functions do that for a list: roiNums[i] parts of
+ * picture i, `size` pictures in all, make one output each, in order. */
 aclError acldvppVpcResizeAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc* outputDesc,
                                acldvppResizeConfig* resizeConfig, aclrtStream stream);
 aclError acldvppVpcCropAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc* outputDesc,
                              acldvppRoiConfig* cropArea, aclrtStream stream);
-aclError acldvppVpcCropResizeAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc*
-                                   outputDesc, acldvppRoiConfig* cropArea, acldvppResizeConfig* resizeConfig,
-                                   aclrtStream stream);
-aclError acldvppVpcCropAndPasteAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc*
-                                     outputDesc, acldvppRoiConfig* cropArea, acldvppRoiConfig* pasteArea, aclrtStream
-                                     stream);
-aclError acldvppVpcCropResizePasteAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc*
-                                        outputDesc, acldvppRoiConfig* cropArea, acldvppRoiConfig* pasteArea,
-                                        acldvppResizeConfig* resizeConfig, aclrtStream stream);
-aclError acldvppVpcConvertColorAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc*
-                                     outputDesc, aclrtStream stream);
+aclError acldvppVpcCropResizeAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc,
+                                   acldvppPicDesc* outputDesc, acldvppRoiConfig* cropArea,
+                                   acldvppResizeConfig* resizeConfig, aclrtStream stream);
+aclError acldvppVpcCropAndPasteAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc,
+                                     acldvppPicDesc* outputDesc, acldvppRoiConfig* cropArea,
+                                     acldvppRoiConfig* pasteArea, aclrtStream stream);
+aclError acldvppVpcCropResizePasteAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc,
+                                        acldvppPicDesc* outputDesc, acldvppRoiConfig* cropArea,
+                                        acldvppRoiConfig* pasteArea, acldvppResizeConfig* resizeConfig,
+                                        aclrtStream stream);
+aclError acldvppVpcConvertColorAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc,
+                                     acldvppPicDesc* outputDesc, aclrtStream stream);
 aclError acldvppVpcMakeBorderAsync(const acldvppChannelDesc* channelDesc, const acldvppPicDesc* inputDesc,
-                                   acldvppPicDesc* outputDesc, const acldvppBorderConfig* borderConfig, aclrtStream
-                                   stream);
+                                   acldvppPicDesc* outputDesc, const acldvppBorderConfig* borderConfig,
+                                   aclrtStream stream);
 aclError acldvppVpcBatchCropAndPasteAsync(acldvppChannelDesc* channelDesc, acldvppBatchPicDesc* srcBatchPicDescs,
                                           uint32_t* roiNums, uint32_t size, acldvppBatchPicDesc* dstBatchPicDescs,
-                                          acldvppRoiConfig* cropAreas[], acldvppRoiConfig* pasteAreas[], aclrtStream
-                                          stream);
-aclError acldvppVpcBatchCropAsync(acldvppChannelDesc* channelDesc, acldvppBatchPicDesc* srcBatchPicDescs, uint32_t*
-                                  roiNums, uint32_t size, acldvppBatchPicDesc* dstBatchPicDescs, acldvppRoiConfig*
-                                  cropAreas[], aclrtStream stream);
+                                          acldvppRoiConfig* cropAreas[], acldvppRoiConfig* pasteAreas[],
+                                          aclrtStream stream);
+aclError acldvppVpcBatchCropAsync(acldvppChannelDesc* channelDesc, acldvppBatchPicDesc* srcBatchPicDescs,
+                                  uint32_t* roiNums, uint32_t size, acldvppBatchPicDesc* dstBatchPicDescs,
+                                  acldvppRoiConfig* cropAreas[], aclrtStream stream);
 aclError acldvppVpcBatchCropResizeAsync(acldvppChannelDesc* channelDesc, acldvppBatchPicDesc* srcBatchPicDescs,
                                         uint32_t* roiNums, uint32_t size, acldvppBatchPicDesc* dstBatchPicDescs,
-                                        acldvppRoiConfig* cropAreas[], acldvppResizeConfig* resizeConfig, aclrtStream
-                                        stream);
-aclError acldvppVpcBatchCropResizeMakeBorderAsync(acldvppChannelDesc* channelDesc, acldvppBatchPicDesc*
-                                                  srcBatchPicDescs, uint32_t* roiNums, uint32_t size,
-                                                  acldvppBatchPicDesc* dstBatchPicDescs, acldvppRoiConfig*
-                                                  cropAreas[], acldvppBorderConfig* borderCfgs[], acldvppResizeConfig*
-                                                  resizeConfig, aclrtStream stream);
+                                        acldvppRoiConfig* cropAreas[], acldvppResizeConfig* resizeConfig,
+                                        aclrtStream stream);
+aclError acldvppVpcBatchCropResizeMakeBorderAsync(acldvppChannelDesc* channelDesc,
+                                                  acldvppBatchPicDesc* srcBatchPicDescs, uint32_t* roiNums,
+                                                  uint32_t size, acldvppBatchPicDesc* dstBatchPicDescs,
+                                                  acldvppRoiConfig* cropAreas[], acldvppBorderConfig* borderCfgs[],
+                                                  acldvppResizeConfig* resizeConfig, aclrtStream stream);
 aclError acldvppVpcBatchCropResizePasteAsync(acldvppChannelDesc* channelDesc, acldvppBatchPicDesc* srcBatchPicDescs,
                                              uint32_t* roiNums, uint32_t size, acldvppBatchPicDesc* dstBatchPicDescs,
                                              acldvppRoiConfig* cropAreas[], acldvppRoiConfig* pasteAreas[],
                                              acldvppResizeConfig* resizeConfig, aclrtStream stream);
 
 /** What the head of a JPEG file says; `data` is host or device memory. `components` is 1 for gray, 3 for colours. */
-aclError acldvppJpegGetImageInfo(const void* data, uint32_t size, uint32_t* width, uint32_t* height, int32_t*
-                                 components);
-aclError acldvppJpegGetImageInfoV2(const void* data, uint32_t size, uint32_t* width, uint32_t* height, int32_t*
-                                   components, acldvppJpegFormat* format);
+aclError acldvppJpegGetImageInfo(const void* data, uint32_t size, uint32_t* width, uint32_t* height,
+                                 int32_t* components);
+aclError acldvppJpegGetImageInfoV2(const void* data, uint32_t size, uint32_t* width, uint32_t* height,
+                                   int32_t* components, acldvppJpegFormat* format);
 
 /** Bytes for the decoded picture, with the strides that decoding sets. */
 aclError acldvppJpegPredictDecSize(const void* data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat,
                                    uint32_t* decSize);
 
-/** Decodes a file in device memory. Of the output, memory and bytes are given, and the format, or PIXEL_FORMAT_UNKNOWN for
- * the file's own sampling with V before U; sizes and strides may be: without them the width stride is a multiple of 128
- * (of pixels), the height stride one of 16. When the stream is synchronised, the description says what they are. Files
- * may be progressive, as on no device. A file that is damaged, or does not fit, fails the task: 507015. */
-aclError acldvppJpegDecodeAsync(acldvppChannelDesc* channelDesc, const void* data, uint32_t size, acldvppPicDesc*
-                                outputDesc, aclrtStream stream);
+/** Decodes a file in device memory. Of the output, memory and bytes are given, and the format, or PIXEL_FORMAT_UNKNOWN
+ * for the file's own sampling with V before U; sizes and strides may be: without them the width stride is a multiple of
+ * 128 (of pixels), the height stride one of 16. When the stream is synchronised, the description says what they are.
+ * Files may be progressive, as on no device. A file that is damaged, or does not fit, fails the task: 507015. */
+aclError acldvppJpegDecodeAsync(acldvppChannelDesc* channelDesc, const void* data, uint32_t size,
+                                acldvppPicDesc* outputDesc, aclrtStream stream);
 
-/** Encodes a picture of any format as a baseline file, colours shared by 2 x 2 pixels, into device memory of *size bytes;
- * when the stream is synchronised, *size is that of the file. PredictEncSize gives a size that suffices. */
+/** Encodes a picture of any format as a baseline file, colours shared by 2 x 2 pixels, into device memory of *size
+ * bytes; when the stream is synchronised, *size is that of the file. PredictEncSize gives a size that suffices. */
 aclError acldvppJpegEncodeAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, const void* data,
                                 uint32_t* size, acldvppJpegeConfig* config, aclrtStream stream);
 aclError acldvppJpegPredictEncSize(const acldvppPicDesc* inputDesc, const acldvppJpegeConfig* config, uint32_t* size);
 
 /** The same for PNG files; the output is RGB888 or RGBA8888, or PIXEL_FORMAT_UNKNOWN: with alpha where the file has it.
  * `components` is 1 for gray, 2 with alpha, 3 for colours, 4 with alpha. */
-aclError acldvppPngGetImageInfo(const void* data, uint32_t dataSize, uint32_t* width, uint32_t* height, int32_t*
-                                components);
-aclError acldvppPngPredictDecSize(const void* data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat, uint32_t*
-                                  decSize);
-aclError acldvppPngDecodeAsync(acldvppChannelDesc* channelDesc, const void* data, uint32_t size, acldvppPicDesc*
-                               outputDesc, aclrtStream stream);
+aclError acldvppPngGetImageInfo(const void* data, uint32_t dataSize, uint32_t* width, uint32_t* height,
+                                int32_t* components);
+aclError acldvppPngPredictDecSize(const void* data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat,
+                                  uint32_t* decSize);
+aclError acldvppPngDecodeAsync(acldvppChannelDesc* channelDesc, const void* data, uint32_t size,
+                               acldvppPicDesc* outputDesc, aclrtStream stream);
 
 /** Not built: 207000, or NULL. Histograms, pictures by a table, pictures halved; and streams of video, for
  * acl/ops/acl_dvpp_video.h. */
@@ -202,12 +204,12 @@ aclError acldvppSetStreamDescFormat(acldvppStreamDesc* streamDesc, acldvppStream
 aclError acldvppSetStreamDescRetCode(acldvppStreamDesc* streamDesc, uint32_t retCode);
 aclError acldvppSetStreamDescSize(acldvppStreamDesc* streamDesc, uint32_t size);
 aclError acldvppSetStreamDescTimestamp(acldvppStreamDesc* streamDesc, uint64_t timestamp);
-aclError acldvppVpcCalcHistAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* srcPicDesc, acldvppHist* hist, void*
-                                 reserve, aclrtStream stream);
+aclError acldvppVpcCalcHistAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* srcPicDesc, acldvppHist* hist,
+                                 void* reserve, aclrtStream stream);
 aclError acldvppVpcEqualizeHistAsync(const acldvppChannelDesc* channelDesc, const acldvppPicDesc* inputDesc,
                                      acldvppPicDesc* outputDesc, const acldvppLutMap* lutMap, aclrtStream stream);
-aclError acldvppVpcPyrDownAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc*
-                                outputDesc, void* reserve, aclrtStream stream);
+aclError acldvppVpcPyrDownAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc* outputDesc,
+                                void* reserve, aclrtStream stream);
 
 #ifdef __cplusplus
 }

@@ -103,9 +103,7 @@ typedef enum acldvppBorderType ANYNPU_ANY_INT {
 } acldvppBorderType;
 
 /** Parameters of a channel. */
-typedef enum acldvppChannelDescParamType ANYNPU_ANY_INT {
-  ACL_DVPP_CSC_MATRIX_UINT32 = 0
-} acldvppChannelDescParamType;
+typedef enum acldvppChannelDescParamType ANYNPU_ANY_INT { ACL_DVPP_CSC_MATRIX_UINT32 = 0 } acldvppChannelDescParamType;
 
 /** How YUV is meant: the standard, and whether Y goes from 0 to 255 (WIDE) or from 16 to 235. */
 typedef enum acldvppCscMatrix ANYNPU_ANY_INT {

@@ -12,9 +12,7 @@ extern "C" {
 #endif
 
 /** Parameters of a decoder. */
-typedef enum aclvdecChannelDescParamType ANYNPU_ANY_INT {
-  ACL_VDEC_CSC_MATRIX_UINT32 = 0
-} aclvdecChannelDescParamType;
+typedef enum aclvdecChannelDescParamType ANYNPU_ANY_INT { ACL_VDEC_CSC_MATRIX_UINT32 = 0 } aclvdecChannelDescParamType;
 
 /** Parameters of an encoder. */
 typedef enum aclvencChannelDescParamType ANYNPU_ANY_INT {
@@ -62,8 +60,8 @@ uint32_t aclvdecGetChannelDescRefFrameNum(const aclvdecChannelDesc* channelDesc)
 uint64_t aclvdecGetChannelDescThreadId(const aclvdecChannelDesc* channelDesc);
 aclError aclvdecSendFrame(aclvdecChannelDesc* channelDesc, acldvppStreamDesc* input, acldvppPicDesc* output,
                           aclvdecFrameConfig* config, void* userData);
-aclError aclvdecSendSkippedFrame(aclvdecChannelDesc* channelDesc, acldvppStreamDesc* input, aclvdecFrameConfig*
-                                 config, void* userData);
+aclError aclvdecSendSkippedFrame(aclvdecChannelDesc* channelDesc, acldvppStreamDesc* input, aclvdecFrameConfig* config,
+                                 void* userData);
 aclError aclvdecSetChannelDescBitDepth(aclvdecChannelDesc* channelDesc, uint32_t bitDepth);
 aclError aclvdecSetChannelDescCallback(aclvdecChannelDesc* channelDesc, aclvdecCallback callback);
 aclError aclvdecSetChannelDescChannelId(aclvdecChannelDesc* channelDesc, uint32_t channelId);
@@ -72,8 +70,8 @@ aclError aclvdecSetChannelDescOutMode(aclvdecChannelDesc* channelDesc, uint32_t 
 aclError aclvdecSetChannelDescOutPicFormat(aclvdecChannelDesc* channelDesc, acldvppPixelFormat outPicFormat);
 aclError aclvdecSetChannelDescOutPicHeight(aclvdecChannelDesc* channelDesc, uint32_t outPicHeight);
 aclError aclvdecSetChannelDescOutPicWidth(aclvdecChannelDesc* channelDesc, uint32_t outPicWidth);
-aclError aclvdecSetChannelDescParam(aclvdecChannelDesc* channelDesc, aclvdecChannelDescParamType paramType, size_t
-                                    length, const void* param);
+aclError aclvdecSetChannelDescParam(aclvdecChannelDesc* channelDesc, aclvdecChannelDescParamType paramType,
+                                    size_t length, const void* param);
 aclError aclvdecSetChannelDescRefFrameNum(aclvdecChannelDesc* channelDesc, uint32_t refFrameNum);
 aclError aclvdecSetChannelDescThreadId(aclvdecChannelDesc* channelDesc, uint64_t threadId);
 
@@ -101,16 +99,16 @@ uint32_t aclvencGetChannelDescSrcRate(const aclvencChannelDesc* channelDesc);
 uint64_t aclvencGetChannelDescThreadId(const aclvencChannelDesc* channelDesc);
 uint8_t aclvencGetFrameConfigEos(const aclvencFrameConfig* config);
 uint8_t aclvencGetFrameConfigForceIFrame(const aclvencFrameConfig* config);
-aclError aclvencSendFrame(aclvencChannelDesc* channelDesc, acldvppPicDesc* input, void* reserve, aclvencFrameConfig*
-                          config, void* userdata);
+aclError aclvencSendFrame(aclvencChannelDesc* channelDesc, acldvppPicDesc* input, void* reserve,
+                          aclvencFrameConfig* config, void* userdata);
 aclError aclvencSetChannelDescBufAddr(aclvencChannelDesc* channelDesc, void* bufAddr);
 aclError aclvencSetChannelDescBufSize(aclvencChannelDesc* channelDesc, uint32_t bufSize);
 aclError aclvencSetChannelDescCallback(aclvencChannelDesc* channelDesc, aclvencCallback callback);
 aclError aclvencSetChannelDescEnType(aclvencChannelDesc* channelDesc, acldvppStreamFormat enType);
 aclError aclvencSetChannelDescKeyFrameInterval(aclvencChannelDesc* channelDesc, uint32_t keyFrameInterval);
 aclError aclvencSetChannelDescMaxBitRate(aclvencChannelDesc* channelDesc, uint32_t maxBitRate);
-aclError aclvencSetChannelDescParam(aclvencChannelDesc* channelDesc, aclvencChannelDescParamType paramType, size_t
-                                    length, const void* param);
+aclError aclvencSetChannelDescParam(aclvencChannelDesc* channelDesc, aclvencChannelDescParamType paramType,
+                                    size_t length, const void* param);
 aclError aclvencSetChannelDescPicFormat(aclvencChannelDesc* channelDesc, acldvppPixelFormat picFormat);
 aclError aclvencSetChannelDescPicHeight(aclvencChannelDesc* channelDesc, uint32_t picHeight);
 aclError aclvencSetChannelDescPicWidth(aclvencChannelDesc* channelDesc, uint32_t picWidth);

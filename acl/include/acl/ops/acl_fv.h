@@ -21,16 +21,15 @@ typedef struct aclfvSearchResult aclfvSearchResult;
 typedef enum aclfvSearchType ANYNPU_ANY_INT { SEARCH_1_N = 0, SEARCH_N_M = 1 } aclfvSearchType;
 
 /** All of them. */
-aclfvFeatureInfo* aclfvCreateFeatureInfo(uint32_t id0, uint32_t id1, uint32_t offset, uint32_t featureLen, uint32_t
-                                         featureCount, uint8_t* featureData, uint32_t featureDataLen);
+aclfvFeatureInfo* aclfvCreateFeatureInfo(uint32_t id0, uint32_t id1, uint32_t offset, uint32_t featureLen,
+                                         uint32_t featureCount, uint8_t* featureData, uint32_t featureDataLen);
 aclfvInitPara* aclfvCreateInitPara(uint64_t fsNum);
-aclfvQueryTable* aclfvCreateQueryTable(uint32_t queryCnt, uint32_t tableLen, uint8_t* tableData, uint32_t
-                                       tableDataLen);
+aclfvQueryTable* aclfvCreateQueryTable(uint32_t queryCnt, uint32_t tableLen, uint8_t* tableData, uint32_t tableDataLen);
 aclfvRepoRange* aclfvCreateRepoRange(uint32_t id0Min, uint32_t id0Max, uint32_t id1Min, uint32_t id1Max);
 aclfvSearchInput* aclfvCreateSearchInput(aclfvQueryTable* queryTable, aclfvRepoRange* repoRange, uint32_t topk);
 aclfvSearchResult* aclfvCreateSearchResult(uint32_t queryCnt, uint32_t* resultNum, uint32_t resultNumDataLen,
-                                           uint32_t* id0, uint32_t* id1, uint32_t* resultOffset, float*
-                                           resultDistance, uint32_t dataLen);
+                                           uint32_t* id0, uint32_t* id1, uint32_t* resultOffset, float* resultDistance,
+                                           uint32_t dataLen);
 aclError aclfvDel(aclfvFeatureInfo* featureInfo);
 aclError aclfvDestroyFeatureInfo(aclfvFeatureInfo* featureInfo);
 aclError aclfvDestroyInitPara(aclfvInitPara* initPara);
