@@ -153,6 +153,8 @@ nlohmann::json to_json(const Aipp& aipp) {
   auto out = nlohmann::json::object();
   for (const AippKey& key : kKeys)
     std::visit([&](const auto* value) { out[std::string(key.name)] = *value; }, key.field(const_cast<Aipp&>(aipp)));
+  out["model_format"] = aipp.model_format, out["model_dtype"] = aipp.model_dtype;
+  out["model_shape"] = aipp.model_shape;
   return out;
 }
 
@@ -161,6 +163,8 @@ Aipp aipp_from_json(const nlohmann::json& json) {
   try {
     for (const AippKey& key : kKeys)
       std::visit([&](auto* value) { json.at(std::string(key.name)).get_to(*value); }, key.field(aipp));
+    aipp.model_format = json.value("model_format", ""), aipp.model_dtype = json.value("model_dtype", "");
+    aipp.model_shape = json.value("model_shape", std::vector<int64_t>{});
   } catch (const nlohmann::json::exception& e) {
     fail(Code::kNnInvalidParam, "this is no AIPP configuration ({}); convert the model again", e.what());
   }

@@ -47,6 +47,11 @@ struct Aipp {
   int64_t left_padding_size = 0, right_padding_size = 0, top_padding_size = 0, bottom_padding_size = 0;
   double cpadding_value = 0;  ///< of the border
 
+  // What the model takes, told by insert_aipp.
+  std::string model_format;  ///< NCHW or NHWC
+  std::string model_dtype;   ///< float32 or float16
+  std::vector<int64_t> model_shape;
+
   /// Raises 161002 for what no model could take; sizes that the model tells are not needed.
   void check() const;
   bool dynamic() const { return aipp_mode == "dynamic"; }

@@ -50,6 +50,13 @@ void complete(Aipp& aipp, const Dims& model, const Order& order) {
   if (aipp.crop) fill(aipp.crop_size_w, width - across), fill(aipp.crop_size_h, height - down);
 }
 
+/// What clients ask of a model that takes bytes in the place of its pictures.
+void note_model(Aipp& aipp, const Output& picture, bool channels_last) {
+  aipp.model_format = channels_last ? "NHWC" : "NCHW";
+  aipp.model_dtype = name_of(picture.type.dtype);
+  aipp.model_shape.assign(picture.shape.dims->begin(), picture.shape.dims->end());
+}
+
 NodeId add_node(Function& f, const Aipp& aipp, std::vector<Edge> inputs, const Output& picture, bool channels_last) {
   Node node;
   node.name = f.arguments[input_of(f, aipp)].name + "_aipp", node.op = "Aipp";
@@ -112,6 +119,7 @@ void insert_static(Function& f, Aipp& aipp, bool channels_last) {
   const Order order = channels_last ? kChannelsLast : kChannelsFirst;
   const Output picture = picture_of(f.arguments[input]);
   const Dims& model = *picture.shape.dims;
+  note_model(aipp, picture, channels_last);
   complete(aipp, model, order);
   aipp.check();
   check_geometry(aipp, model, order);
@@ -127,11 +135,12 @@ void insert_static(Function& f, Aipp& aipp, bool channels_last) {
   replace_uses(f, from, {node, 0}, aipp.input_edge_idx);
 }
 
-void insert_dynamic(Function& f, const Aipp& aipp, bool channels_last, const std::string& name) {
+void insert_dynamic(Function& f, Aipp& aipp, bool channels_last, const std::string& name) {
   const size_t input = input_of(f, aipp);
   const Output picture = picture_of(f.arguments[input]);
   require(picture.shape.known(), "input {} is {}; with dynamic AIPP all its sizes must be known: its bytes do not tell",
           f.arguments[input].name, to_string(picture.shape));
+  note_model(aipp, picture, channels_last);
   const int64_t batch = (*picture.shape.dims)[0];
   require(batch < 128, "input {} has {} pictures; with dynamic AIPP there are at most 127", f.arguments[input].name,
           batch);

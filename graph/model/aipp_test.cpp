@@ -137,6 +137,8 @@ TEST(AippConfiguration, IsPutBetweenAnInputAndItsUses) {
   Model model;
   const std::vector<Aipp> done = insert_aipp(model.function(), read_aipp(kText, "a.cfg"), false);
   EXPECT_EQ(done[0].crop_size_h, 64);  // as the model takes it
+  EXPECT_EQ(done[1].model_shape, (std::vector<int64_t>{2, 3, 64, 224}));
+  EXPECT_EQ(aipp_from_json(to_json(done[0])).model_dtype, "float32");
   EXPECT_EQ(model.input(0).type, ValueType::tensor(DType::kUInt8));
   EXPECT_EQ(*model.input(0).shape.dims, (Dims{2, 192, 256, 1}));
   EXPECT_EQ(*model.input(1).shape.dims, (Dims{752640}));
