@@ -28,8 +28,7 @@ OperatorCache::Entry OperatorCache::make(std::string key, graph::Bytes node_def,
   }
 }
 
-std::shared_ptr<graph::Executable> OperatorCache::get(graph::Bytes node_def,
-                                                      const std::vector<graph::Value>& inputs) {
+std::shared_ptr<graph::Executable> OperatorCache::get(graph::Bytes node_def, const std::vector<graph::Value>& inputs) {
   std::vector<graph::ValueType> types;
   std::string key(node_def.data(), node_def.size());
   for (const graph::Value& value : inputs) {

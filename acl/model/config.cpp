@@ -58,9 +58,7 @@ void set(aclmdlConfigHandle& to, aclmdlConfigAttr attr, const void* value, size_
     case ACL_MDL_WORKSPACE_ADDR_PTR: to.memory.work = read<void*>(value, size, attr); return;
     case ACL_MDL_WORKSPACE_SIZET: to.memory.work_size = read<size_t>(value, size, attr); return;
     case ACL_MDL_INPUTQ_NUM_SIZET:
-    case ACL_MDL_OUTPUTQ_NUM_SIZET:
-      to.queues = read<size_t>(value, size, attr) > 0;
-      return;
+    case ACL_MDL_OUTPUTQ_NUM_SIZET: to.queues = read<size_t>(value, size, attr) > 0; return;
     case ACL_MDL_INPUTQ_ADDR_PTR:
     case ACL_MDL_OUTPUTQ_ADDR_PTR: to.queues = read<const void*>(value, size, attr) != nullptr; return;
     case ACL_MDL_WORKSPACE_MEM_OPTIMIZE: read<size_t>(value, size, attr); return;  // memory is shared in any case
@@ -100,8 +98,7 @@ class Bundles {
   uint32_t model(uint32_t bundle) const {
     const std::lock_guard lock(mutex_);
     const auto at = models_.find(bundle);
-    if (at == models_.end())
-      fail(kNoBundle, "there is no bundle {}: it was never loaded, or is unloaded", bundle);
+    if (at == models_.end()) fail(kNoBundle, "there is no bundle {}: it was never loaded, or is unloaded", bundle);
     return at->second;
   }
   void remove(uint32_t bundle) {

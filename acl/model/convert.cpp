@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion of models, and what model files tell.
+#include "graph/convert/convert.h"
+
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -7,7 +9,6 @@
 #include "acl/include/anynpu/model.h"
 #include "acl/model/loaded.h"
 #include "graph/convert/check.h"
-#include "graph/convert/convert.h"
 #include "graph/convert/importer.h"
 #include "graph/dump/form.h"
 #include "graph/dump/record/graph_text.h"
@@ -72,8 +73,8 @@ aclError anynpu_model_check(anynpu_framework framework, const void* model, size_
     const std::string_view bytes(static_cast<const char*>(given(model, "model")), size);
     given(take_text, "take_text");
     const auto request = graph::convert::read_request(flags_of(flags, flag_count));
-    const std::string report = graph::convert::check(
-        static_cast<int>(framework), bytes, request, folder == nullptr ? "" : folder);
+    const std::string report =
+        graph::convert::check(static_cast<int>(framework), bytes, request, folder == nullptr ? "" : folder);
     give(take_text, report, context);
   });
 }
@@ -84,8 +85,7 @@ aclError anynpu_model_json(const void* om, size_t size, int32_t after_passes, an
     const ModelBytes from = copy_model(om, size);
     const graph::model::Model model = graph::model::read_model(from.bytes, from.keeper);
     const graph::Program functions = functions_of(model, after_passes != 0);
-    const std::string text =
-        graph::to_ge_text(functions.get(model.function), functions, graph::Content::kNoWeights);
+    const std::string text = graph::to_ge_text(functions.get(model.function), functions, graph::Content::kNoWeights);
     const std::string json =
         graph::record::parse_graph_text(text).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     give(take_text, json, context);

@@ -53,8 +53,7 @@ aclError aclmdlAddDatasetBuffer(aclmdlDataset* dataset, aclDataBuffer* dataBuffe
 }
 
 size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset* dataset) {
-  return call_or<size_t>("aclmdlGetDatasetNumBuffers", 0,
-                         [&] { return described(dataset, "dataset").entries.size(); });
+  return call_or<size_t>("aclmdlGetDatasetNumBuffers", 0, [&] { return described(dataset, "dataset").entries.size(); });
 }
 
 aclDataBuffer* aclmdlGetDatasetBuffer(const aclmdlDataset* dataset, size_t index) {
@@ -69,6 +68,5 @@ aclError aclmdlSetDatasetTensorDesc(aclmdlDataset* dataset, aclTensorDesc* tenso
 }
 
 aclTensorDesc* aclmdlGetDatasetTensorDesc(const aclmdlDataset* dataset, size_t index) {
-  return call_or<aclTensorDesc*>("aclmdlGetDatasetTensorDesc", nullptr,
-                                 [&] { return entry_at(dataset, index).desc; });
+  return call_or<aclTensorDesc*>("aclmdlGetDatasetTensorDesc", nullptr, [&] { return entry_at(dataset, index).desc; });
 }

@@ -38,11 +38,11 @@ std::shared_ptr<ModelFacts> facts_of(const ModelBytes& from) {
 /// The name as aclmdlIODims has room for it; a longer one is told by a short one that no other tensor has.
 std::string short_name(aclmdlDesc& desc, Side side, size_t index, const std::string& name) {
   if (name.size() < ACL_MAX_TENSOR_NAME_LEN) return name;
-  std::string out =
-      fmt::format("acl_modelId_{}_{}_{}", desc.id, side == Side::kInput ? "input" : "output", index);
+  std::string out = fmt::format("acl_modelId_{}_{}_{}", desc.id, side == Side::kInput ? "input" : "output", index);
   const auto taken = [&] {
     const auto named = [&](const Port& port) { return port.name == out; };
-    return std::ranges::any_of(desc.facts->model.inputs, named) || std::ranges::any_of(desc.facts->model.outputs, named);
+    return std::ranges::any_of(desc.facts->model.inputs, named) ||
+           std::ranges::any_of(desc.facts->model.outputs, named);
   };
   for (int number = 1; taken(); ++number)
     out = fmt::format("acl_modelId_{}_{}_{}_{}", desc.id, side == Side::kInput ? "input" : "output", index, number);

@@ -38,8 +38,7 @@ void queue(uint32_t model, const aclmdlDataset* input, aclmdlDataset* output, de
 int32_t limit_of(const void* value, size_t size) {
   if (size != sizeof(int32_t)) fail(Code::kInvalidParam, "valueSize is {}; a limit is an int32 of 4 bytes", size);
   const int32_t limit = *static_cast<const int32_t*>(value);
-  if (limit == 0 || limit < -1)
-    fail(Code::kInvalidParam, "the limit is {}; give milliseconds, or -1 for none", limit);
+  if (limit == 0 || limit < -1) fail(Code::kInvalidParam, "the limit is {}; give milliseconds, or -1 for none", limit);
   return limit;
 }
 
@@ -50,15 +49,13 @@ using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
 
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output) {
-  return call("aclmdlExecute", [&] {
-    Job(modelId, described(input, "input"), described(output, "output"), NoMemory::kAllocate).run();
-  });
+  return call("aclmdlExecute",
+              [&] { Job(modelId, described(input, "input"), described(output, "output"), NoMemory::kAllocate).run(); });
 }
 
 aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output, aclrtStream stream) {
-  return call("aclmdlExecuteAsync", [&] {
-    queue(modelId, input, output, device::stream_from_handle(stream), NoMemory::kRefuse);
-  });
+  return call("aclmdlExecuteAsync",
+              [&] { queue(modelId, input, output, device::stream_from_handle(stream), NoMemory::kRefuse); });
 }
 
 aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output, aclrtStream stream,

@@ -57,7 +57,8 @@ std::string named(const std::vector<int64_t>& values) { return fmt::format("{}",
 void check_kind(const Model& model, GearKind kind) {
   if (model.gear_kind == kind) return;
   fail(graph::model::kNotDynamic, "the model was converted without {}{}", option_of(kind),
-       model.gear_kind == GearKind::kNone ? "; it has no gears" : fmt::format(" and has {}", option_of(model.gear_kind)));
+       model.gear_kind == GearKind::kNone ? "; it has no gears"
+                                          : fmt::format(" and has {}", option_of(model.gear_kind)));
 }
 
 /// `values_of` tells by what a client names a gear.
@@ -131,9 +132,8 @@ aclError aclmdlGetDynamicHW(const aclmdlDesc* modelDesc, size_t, aclmdlHW* hw) {
 }
 
 aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc* modelDesc, size_t, size_t* gearCount) {
-  return call("aclmdlGetInputDynamicGearCount", [&] {
-    result(gearCount, "gearCount") = gears_of(model_of(modelDesc), GearKind::kDims).size();
-  });
+  return call("aclmdlGetInputDynamicGearCount",
+              [&] { result(gearCount, "gearCount") = gears_of(model_of(modelDesc), GearKind::kDims).size(); });
 }
 
 aclError aclmdlGetInputDynamicDims(const aclmdlDesc* modelDesc, size_t, aclmdlIODims* dims, size_t gearCount) {

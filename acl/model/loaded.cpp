@@ -137,8 +137,8 @@ ModelBytes copy_model(const void* model, size_t size) {
   given(model, "model");
   if (size == 0) fail(graph::model::kNoModelData, "modelSize is 0; pass the bytes of a model file");
   const auto free = [](std::byte* bytes) { ::operator delete[](bytes, std::align_val_t(kAlignment)); };
-  const std::shared_ptr<std::byte> bytes(
-      static_cast<std::byte*>(::operator new[](size, std::align_val_t(kAlignment))), free);
+  const std::shared_ptr<std::byte> bytes(static_cast<std::byte*>(::operator new[](size, std::align_val_t(kAlignment))),
+                                         free);
   std::memcpy(bytes.get(), model, size);
   return {{bytes.get(), size}, bytes};
 }

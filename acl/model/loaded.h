@@ -18,7 +18,7 @@ namespace npu::acl {
 
 /// What a model is to its clients, and the gear that was chosen last.
 struct ModelFacts {
-  graph::model::Model model;        ///< without its functions
+  graph::model::Model model;       ///< without its functions
   std::atomic<int64_t> gear = -1;  ///< position in model.gears; -1: none yet
   bool has_gears() const { return model.gear_kind != graph::model::GearKind::kNone; }
   /// Of the client: one more than the model has where it has gears.

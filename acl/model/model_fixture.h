@@ -16,6 +16,20 @@
 
 namespace npu::acl {
 
+/// The bytes of the model that `f` is, whose argument has this shape, converted as these flags say.
+inline std::string model_of(const graph::TestFunction& f, const Dims& shape, std::vector<graph::Result> results,
+                            graph::convert::Flags flags = {}) {
+  graph::Function& made = *f.function();
+  made.arguments[0].value.shape = made.nodes[0].outputs[0].shape = {shape};
+  made.results = std::move(results);
+  graph::Imported imported;
+  imported.program.add(f.function());
+  imported.function = made.name;
+  imported.format = "test";
+  flags.emplace("precision_mode", "must_keep_origin_dtype");
+  return graph::model::to_bytes(graph::convert::convert(std::move(imported), graph::convert::read_request(flags)));
+}
+
 /// The bytes of a model: out = x * weight + x (float32) and the sum of out along the last axis.
 inline std::string scaled_model(const Dims& shape, const graph::convert::Flags& flags = {}) {
   graph::TestFunction f("main");
@@ -23,16 +37,7 @@ inline std::string scaled_model(const Dims& shape, const graph::convert::Flags& 
   const graph::Edge weight = f.constant<float>({3}, {1, 2, 3}), axis = f.constant<int32_t>({1}, {-1});
   const graph::Edge out = f.node("AddV2", {f.node("Mul", {x, weight}), x}), sum = f.node("Sum", {out, axis});
   f.with<bool>(sum, "keep_dims", false);
-  graph::Function& made = *f.function();
-  made.arguments[0].value.shape = made.nodes[0].outputs[0].shape = {shape};
-  made.results = {{"out", out}, {"sum", sum}};
-  graph::Imported imported;
-  imported.program.add(f.function());
-  imported.function = "main";
-  imported.format = "test";
-  graph::convert::Flags all = flags;
-  all.emplace("precision_mode", "must_keep_origin_dtype");
-  return graph::model::to_bytes(graph::convert::convert(std::move(imported), graph::convert::read_request(all)));
+  return model_of(f, shape, {{"out", out}, {"sum", sum}}, flags);
 }
 
 /// A file that ends with the object.
@@ -58,8 +63,7 @@ class Dataset {
  public:
   Dataset() : set_(aclmdlCreateDataset()) {}
   ~Dataset() {
-    for (size_t i = 0; i < aclmdlGetDatasetNumBuffers(set_); ++i)
-      aclDestroyDataBuffer(aclmdlGetDatasetBuffer(set_, i));
+    for (size_t i = 0; i < aclmdlGetDatasetNumBuffers(set_); ++i) aclDestroyDataBuffer(aclmdlGetDatasetBuffer(set_, i));
     aclmdlDestroyDataset(set_);
   }
   Dataset(const Dataset&) = delete;

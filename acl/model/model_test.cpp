@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of files: loading, what they tell of themselves, running, gears, and wrong uses.
-#include "acl/include/acl/acl_mdl.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <thread>
 
+#include "acl/include/acl/acl_mdl.h"
 #include "acl/model/model_fixture.h"
 
 namespace npu::acl {
@@ -93,22 +92,26 @@ TEST_F(Models, RunWithALimit) {
   expect_refused(100000, "-1", aclmdlSetExecConfigOpt(limits, ACL_MDL_EVENT_SYNC_TIMEOUT, &limit, sizeof limit));
   expect_refused(100000, "4 bytes", aclmdlSetExecConfigOpt(limits, ACL_MDL_EVENT_SYNC_TIMEOUT, &limit, 8));
   expect_refused(207000, "reserved", aclmdlSetExecConfigOpt(limits, ACL_MDL_WORK_SIZET, &limit, 4));
-  expect_refused(100000, "attr is 9",
-                 aclmdlSetExecConfigOpt(limits, static_cast<aclmdlExecConfigAttr>(9), &limit, 4));
+  expect_refused(100000, "attr is 9", aclmdlSetExecConfigOpt(limits, static_cast<aclmdlExecConfigAttr>(9), &limit, 4));
   EXPECT_OK(aclmdlDestroyExecConfigHandle(limits));
   expect_refused(100000, "not alive", aclmdlExecuteV2(id, inputs, outputs, nullptr, limits));
 }
 
 TEST_F(Models, InputAndOutputMayBeOneBuffer) {
-  const uint32_t id = load(scaled_model({2, 3}));
-  const Memory both(24), sum(8);
+  // The second result reads the argument after the first is written.
+  graph::TestFunction f("main");
+  const graph::Edge x = f.argument("x"), negative = f.node("Neg", {x});
+  const graph::Edge sum = f.node("Sum", {x, f.constant<int32_t>({1}, {0})});
+  f.with<bool>(sum, "keep_dims", false);
+  const uint32_t id = load(model_of(f, {6}, {{"negative", negative}, {"sum", sum}}));
+  const Memory both(24), total(4);
   write(both, kIn);
   Dataset inputs, outputs;
   inputs.add(both);
-  outputs.add(both).add(sum);
+  outputs.add(both).add(total);
   EXPECT_OK(aclmdlExecute(id, inputs, outputs));
-  EXPECT_EQ(floats(both.get(), 6), kOut);
-  EXPECT_EQ(floats(sum.get(), 2), kSum);
+  EXPECT_EQ(floats(both.get(), 6), (std::vector<float>{-1, -2, -3, -4, -5, -6}));
+  EXPECT_EQ(floats(total.get(), 1), std::vector<float>{21});
 }
 
 TEST_F(Models, TellWhatTheyTakeAndGive) {
@@ -269,7 +272,8 @@ TEST_F(Models, RunInTheGearThatIsChosen) {
 }
 
 TEST_F(Models, HaveGearsOfImagesAndOfSizes) {
-  const uint32_t image = load(scaled_model({1, -1, -1, 3}, {{"dynamic_image_size", "1,2;2,2"}, {"input_format", "NHWC"}}));
+  const uint32_t image =
+      load(scaled_model({1, -1, -1, 3}, {{"dynamic_image_size", "1,2;2,2"}, {"input_format", "NHWC"}}));
   aclmdlHW sizes;
   EXPECT_OK(aclmdlGetDynamicHW(describe(image), static_cast<size_t>(-1), &sizes));
   EXPECT_EQ(sizes.hwCount, 2u);
@@ -333,8 +337,9 @@ TEST_F(Models, TakeShapesFromTheCaller) {
 }
 
 TEST_F(Models, TakePicturesOfBytes) {
-  const ModelPath conf("aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 2 src_image_size_h: 2\n"
-                       "mean_chn_0: 1 mean_chn_1: 2 mean_chn_2: 3 }");
+  const ModelPath conf(
+      "aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 2 src_image_size_h: 2\n"
+      "mean_chn_0: 1 mean_chn_1: 2 mean_chn_2: 3 }");
   const uint32_t id = load(scaled_model({1, 2, 2, 3}, {{"input_format", "NHWC"}, {"insert_op_conf", conf.get()}}));
   aclmdlDesc* desc = describe(id);
   EXPECT_EQ(aclmdlGetInputDataType(desc, 0), ACL_UINT8);
@@ -390,13 +395,7 @@ TEST_F(Models, NamesThatAreTooLongAreTurnedBack) {
   const std::string name(200, 'n');
   graph::TestFunction f("main");
   const graph::Edge x = f.argument(name);
-  graph::Function& made = *f.function();
-  made.arguments[0].value.shape = made.nodes[0].outputs[0].shape = {Dims{2}};
-  made.results = {{"out", f.node("Neg", {x})}};
-  graph::Imported imported;
-  imported.program.add(f.function());
-  imported.function = "main";
-  const uint32_t id = load(graph::model::to_bytes(graph::convert::convert(std::move(imported), {})));
+  const uint32_t id = load(model_of(f, {2}, {{"out", f.node("Neg", {x})}}));
   aclmdlIODims dims;
   EXPECT_OK(aclmdlGetInputDims(describe(id), 0, &dims));
   EXPECT_EQ(dims.name, "acl_modelId_" + std::to_string(id) + "_input_0");

@@ -63,8 +63,7 @@ size_t largest_bytes(const ModelFacts& facts, Side side, size_t index) {
     return static_cast<size_t>(graph::model::bytes_of(port.dtype, port.shape));
   size_t most = static_cast<size_t>(graph::model::bytes_of(port.dtype, shape_in(facts, side, index, 0)));
   for (size_t gear = 1; gear < facts.model.gears.size(); ++gear)
-    most = std::max(most,
-                    static_cast<size_t>(graph::model::bytes_of(port.dtype, shape_in(facts, side, index, gear))));
+    most = std::max(most, static_cast<size_t>(graph::model::bytes_of(port.dtype, shape_in(facts, side, index, gear))));
   return most;
 }
 

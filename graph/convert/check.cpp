@@ -12,13 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string text_of(const Json& report) {
-  return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string text_of(const Json& report) { return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-Json failure(const std::string& reason) {
-  return {{"result", "failed"}, {"reason", reason}, {"op", Json::array()}};
-}
+Json failure(const std::string& reason) { return {{"result", "failed"}, {"reason", reason}, {"op", Json::array()}}; }
 
 /// What the client would call an operator of its own; what functions are made of is none.
 Json operators_of(const Program& program) {

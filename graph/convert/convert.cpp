@@ -131,8 +131,8 @@ Planning planned(Library& library, const Model& model, const std::vector<Dims>& 
   const Function& f = model.compiled.get(model.function);
   std::vector<ArgumentTraits> traits;
   for (size_t i = 0; i < shapes.size(); ++i)
-    traits.push_back({ValueType::tensor(model.inputs[i].dtype),
-                      make_tensor(nullptr, model.inputs[i].dtype, shapes[i]), nullptr, nullptr});
+    traits.push_back({ValueType::tensor(model.inputs[i].dtype), make_tensor(nullptr, model.inputs[i].dtype, shapes[i]),
+                      nullptr, nullptr});
   Planning out{declared(f)};
   try {
     const Plan plan = Planner(f, library, traits).make();
@@ -181,8 +181,10 @@ std::vector<model::Aipp> insert_aipp(Function& f, const Request& request) {
   for (const model::Aipp& aipp : done) {
     const std::string& name = f.arguments[input_of(f, aipp)].name;
     if (request.gear_kind == model::GearKind::kImage && aipp.input_format == "YUV420SP_U8")
-      refuse("E10052", "input {} comes as YUV420SP_U8, whose planes have no height of a gear; leave out "
-             "--dynamic_image_size, or choose another input_format", name);
+      refuse("E10052",
+             "input {} comes as YUV420SP_U8, whose planes have no height of a gear; leave out "
+             "--dynamic_image_size, or choose another input_format",
+             name);
     if (std::ranges::find(request.half_inputs, name) != request.half_inputs.end())
       refuse("E10034", "--input_fp16_nodes: input {} takes pictures of bytes (AIPP), not float16", name);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what an importer read to a model file: shapes and gears checked, types of inputs and outputs changed, passes run,
-// the sizes of every gear planned.
+// From what an importer read to a model file: shapes and gears checked, types of inputs and outputs changed, passes
+// run, the sizes of every gear planned.
 #pragma once
 
 #include "graph/convert/request.h"

@@ -90,8 +90,8 @@ TEST(Convert, GearsHaveShapesOfTheirOwn) {
   EXPECT_EQ(model.inputs[0].shape, (Dims{-1, 3}));
   const Model dims = convert(doubled({-1, -1}), read_request(with({{"dynamic_dims", "1,2;3,4"}})));
   EXPECT_EQ(dims.gears[1].outputs[0], (Dims{3, 4}));
-  const Model image = convert(doubled({1, 3, -1, -1}), read_request(with({{"input_format", "NCHW"},
-                                                                           {"dynamic_image_size", "4,5;6,7"}})));
+  const Model image = convert(doubled({1, 3, -1, -1}),
+                              read_request(with({{"input_format", "NCHW"}, {"dynamic_image_size", "4,5;6,7"}})));
   EXPECT_EQ(image.gears[1].inputs[0], (Dims{1, 3, 6, 7}));
 }
 
@@ -104,8 +104,8 @@ TEST(Convert, RangesAreKept) {
 }
 
 TEST(Convert, TypesOfInputsAndOutputs) {
-  const Model half = convert(
-      doubled({2, 2}), read_request(with({{"input_fp16_nodes", "x"}, {"output_type", "mul:0:FP16"}})));
+  const Model half =
+      convert(doubled({2, 2}), read_request(with({{"input_fp16_nodes", "x"}, {"output_type", "mul:0:FP16"}})));
   EXPECT_EQ(half.inputs[0].dtype, DType::kHalf);
   EXPECT_EQ(half.outputs[0].dtype, DType::kHalf);
   EXPECT_EQ(half.outputs[1].dtype, DType::kFloat);

@@ -45,8 +45,7 @@ Dims with_image(const Port& port, const std::vector<int64_t>& size) {
     refuse("E10001", "--dynamic_image_size needs --input_format=NCHW or NHWC, which tells where height and width are");
   const size_t height = format == kNchw ? 2 : 1;
   bool fits = out.size() == 4;
-  for (size_t i = 0; fits && i < out.size(); ++i)
-    fits = (out[i] == kUnknownDim) == (i == height || i == height + 1);
+  for (size_t i = 0; fits && i < out.size(); ++i) fits = (out[i] == kUnknownDim) == (i == height || i == height + 1);
   if (!fits)
     refuse("E10019", "input {} has the shape {}; with --dynamic_image_size height and width are -1, and no other size",
            port.name, port.shape);
@@ -67,8 +66,8 @@ std::vector<Dims> with_dims(const std::vector<Port>& inputs, const std::vector<i
     }
   }
   if (next != sizes.size())
-    refuse("E10045", "--dynamic_dims: the gear {} has {} sizes, and --input_shape has {} of -1",
-           fmt::join(sizes, ","), sizes.size(), next);
+    refuse("E10045", "--dynamic_dims: the gear {} has {} sizes, and --input_shape has {} of -1", fmt::join(sizes, ","),
+           sizes.size(), next);
   return out;
 }
 
@@ -76,8 +75,7 @@ std::vector<Dims> shapes_in(const Request& request, const std::vector<Port>& inp
   if (request.gear_kind == GearKind::kDims) return with_dims(inputs, gear);
   std::vector<Dims> out;
   for (const Port& port : inputs)
-    out.push_back(request.gear_kind == GearKind::kBatch ? with_batch(port, gear[0])
-                                                        : with_image(port, gear));
+    out.push_back(request.gear_kind == GearKind::kBatch ? with_batch(port, gear[0]) : with_image(port, gear));
   return out;
 }
 

@@ -27,7 +27,8 @@ Imported import_model(int framework, std::string_view bytes, const Request& requ
     case kOnnx: return onnx::read_model({bytes.data(), bytes.size()}, options);
     case kTensorFlow:
       fail(Code::kFeatureUnsupported,
-           "graphs of TensorFlow (.pb) are not read here yet; export the model to ONNX (tf2onnx), then atc --framework=5");
+           "graphs of TensorFlow (.pb) are not read here yet; export the model to ONNX (tf2onnx), then atc "
+           "--framework=5");
     default:
       refuse("E10001", "--framework={}: it is 3 (TensorFlow) or 5 (ONNX); 0 and 1 are Caffe and MindSpore", framework);
   }

@@ -115,10 +115,10 @@ int32_t read_format(const std::string& text) {
 
 DType read_type(const std::string& text, std::string_view flag) {
   constexpr std::array<std::pair<std::string_view, DType>, 5> kTypes = {{{"FP32", DType::kFloat},
-                                                                        {"FP16", DType::kHalf},
-                                                                        {"UINT8", DType::kUInt8},
-                                                                        {"INT8", DType::kInt8},
-                                                                        {"BF16", DType::kBFloat16}}};
+                                                                         {"FP16", DType::kHalf},
+                                                                         {"UINT8", DType::kUInt8},
+                                                                         {"INT8", DType::kInt8},
+                                                                         {"BF16", DType::kBFloat16}}};
   for (const auto& [name, dtype] : kTypes)
     if (name == text) return dtype;
   refuse("E10001", "--{}: {} is no type; it is FP32, FP16, UINT8, INT8 or BF16", flag, text);
@@ -145,8 +145,7 @@ void check_gears(const std::string& flag, const std::vector<std::vector<int64_t>
   if (gears.size() < kFewestGears)
     refuse("E10035", "--{} has {} gears; give {} at least, or convert for that one size with --input_shape", flag,
            gears.size(), kFewestGears);
-  if (gears.size() > kMostGears)
-    refuse("E10036", "--{} has {} gears; there may be {}", flag, gears.size(), kMostGears);
+  if (gears.size() > kMostGears) refuse("E10036", "--{} has {} gears; there may be {}", flag, gears.size(), kMostGears);
   std::set<std::vector<int64_t>> met;
   for (const auto& gear : gears) {
     const std::string text = fmt::format("{}", fmt::join(gear, ","));
@@ -160,8 +159,8 @@ void check_gears(const std::string& flag, const std::vector<std::vector<int64_t>
 
 void read_gear_flags(const Flags& flags, Request& to) {
   constexpr std::array<std::pair<const char*, GearKind>, 3> kKinds = {{{"dynamic_batch_size", GearKind::kBatch},
-                                                                      {"dynamic_image_size", GearKind::kImage},
-                                                                      {"dynamic_dims", GearKind::kDims}}};
+                                                                       {"dynamic_image_size", GearKind::kImage},
+                                                                       {"dynamic_dims", GearKind::kDims}}};
   std::string chosen;
   for (const auto& [flag, kind] : kKinds) {
     const std::string text = value_of(flags, flag);

@@ -22,7 +22,7 @@ using Flags = std::map<std::string, std::string>;
 /// --input_shape and --input_shape_range of one input.
 struct InputShape {
   std::string name;
-  Dims dims;                                      ///< kUnknownDim for -1 and ranges
+  Dims dims;                                            ///< kUnknownDim for -1 and ranges
   std::vector<std::pair<int64_t, int64_t>> range = {};  ///< of each size, where one of them has a range
 };
 

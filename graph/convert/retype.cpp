@@ -34,7 +34,8 @@ void take_half(Function& f, const std::string& name) {
   const auto at = std::ranges::find(f.arguments, name, &Argument::name);
   if (at == f.arguments.end()) {
     if (f.find(name) >= 0)
-      refuse("E10017", "--input_fp16_nodes: {} is no input of the model; its inputs are {}", name, names_of(f.arguments));
+      refuse("E10017", "--input_fp16_nodes: {} is no input of the model; its inputs are {}", name,
+             names_of(f.arguments));
     refuse("E10016", "--input_fp16_nodes: the model has no node {}; its inputs are {}", name, names_of(f.arguments));
   }
   if (at->value.type.dtype == DType::kHalf) return;

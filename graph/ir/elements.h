@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a constant tensor: shared and never written, in memory of their own or where somebody else keeps them.
+// The elements of a constant tensor: shared and never written, in memory of their own or where somebody else keeps
+// them.
 #pragma once
 
 #include <algorithm>

@@ -47,7 +47,7 @@ class FunctionWriter {
   const Dialect* dialect_ = nullptr;
   ByteWriter out_, texts_;
   std::string data_;
-  std::map<std::string, uint64_t, std::less<>> numbers_;      ///< of texts
+  std::map<std::string, uint64_t, std::less<>> numbers_;            ///< of texts
   std::map<std::pair<const std::byte*, size_t>, uint64_t> places_;  ///< of elements in data_
 };
 

@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kVendorMagic = "IMOD";
-constexpr int64_t kMostBytes = int64_t{1} << 62;
 
 [[noreturn]] void refuse(std::string_view how) {
   fail(kDamagedModel, "the model file cannot be used: {}; convert the model again with atc", how);
@@ -141,16 +140,6 @@ std::vector<std::pair<std::string, size_t>> section_sizes(std::span<const std::b
         {"weights", container.section(SectionKind::kData).size()},
     };
   });
-}
-
-int64_t bytes_of(DType dtype, const Dims& shape) {
-  auto bytes = static_cast<int64_t>(size_of(dtype));
-  for (const int64_t size : shape)
-    if (size < 0) return 0;
-  for (const int64_t size : shape)
-    if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > kMostBytes)
-      fail(kDamagedModel, "a tensor of {} elements along its axes is larger than any memory", shape);
-  return bytes;
 }
 
 }  // namespace npu::graph::model

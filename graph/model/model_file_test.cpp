@@ -136,7 +136,8 @@ TEST(ModelFile, SaysWhatIsWrong) {
 
 TEST(ModelFile, IsRefusedWhereverItIsCut) {
   const std::string file = to_bytes(small());
-  for (size_t length = 1; length < file.size(); length += 7) EXPECT_NE(refusal_of(file.substr(0, length)), "") << length;
+  for (size_t length = 1; length < file.size(); length += 7)
+    EXPECT_NE(refusal_of(file.substr(0, length)), "") << length;
 }
 
 /// Files with bytes changed and the checksum made right again, so that what lies behind it is met.
@@ -148,7 +149,8 @@ TEST(ModelFile, AnythingIsReadOrRefused) {
   const Container container({place.get(), whole.size()});
   using Kept = std::pair<SectionKind, std::string>;
   std::vector<Kept> sections;
-  for (const SectionKind kind : {SectionKind::kNote, SectionKind::kTexts, SectionKind::kFunctions, SectionKind::kData}) {
+  for (const SectionKind kind :
+       {SectionKind::kNote, SectionKind::kTexts, SectionKind::kFunctions, SectionKind::kData}) {
     const auto part = container.section(kind);
     sections.emplace_back(kind, std::string(reinterpret_cast<const char*>(part.data()), part.size()));
   }

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "graph/model/model_file.h"
+#include "graph/model/model.h"
 
 namespace npu::graph::model {
 

@@ -29,7 +29,8 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   /// to by the last node that reads it. Raises 161002 when they do not fit the function, else what its nodes raise, as
   /// a NodeError that names this function among those around the node.
   /// `places`: where the client wants the results, one each; null where it does not matter. A result that could be
-  /// written there lies there; others, of other sizes, or whose memory something else shares, are for the client to copy.
+  /// written there lies there; others, of other sizes, or whose memory something else shares, are for the client to
+  /// copy.
   std::vector<Value> run(std::vector<Value> arguments, std::span<const Tensor> places = {});
 
   /// Makes the plan for these arguments and runs nothing; raises what stands in the way.

@@ -69,7 +69,7 @@ class Library : public Environment {
   mutable std::mutex mutex_;
   Program program_;
   std::set<std::string, std::less<>> rewritten_;  ///< functions that passes leave alone
-  std::vector<std::string> off_;  ///< fusion passes that do not run
+  std::vector<std::string> off_;                  ///< fusion passes that do not run
   Precision precision_;
   Predecessors predecessors_;
   std::shared_ptr<cache::Cache> cache_;

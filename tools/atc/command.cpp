@@ -62,7 +62,8 @@ std::string converted(const Source& source, const Flags& flags) {
 
 void make_om(const Flags& flags) {
   if (flags.contains("singleop"))
-    refuse("E10001", "--singleop: models of single operators are not built; call aclopCompileAndExecute, which compiles "
+    refuse("E10001",
+           "--singleop: models of single operators are not built; call aclopCompileAndExecute, which compiles "
            "at the first call");
   const std::string output = needed(flags, "output", "where the .om goes");
   const Source source = source_of(flags);

@@ -55,10 +55,10 @@ std::string value_info(const std::string& name, const std::vector<int64_t>& dims
 
 /// y = op(x), an ONNX model of opset 13.
 std::string onnx_model(const std::string& op, const std::vector<int64_t>& dims) {
-  const std::string node = field(1, std::string("x")) + field(2, std::string("y")) + field(3, std::string("node_0")) +
-                           field(4, op);
-  const std::string graph = field(1, node) + field(2, std::string("g")) + field(11, value_info("x", dims)) +
-                            field(12, value_info("y", dims));
+  const std::string node =
+      field(1, std::string("x")) + field(2, std::string("y")) + field(3, std::string("node_0")) + field(4, op);
+  const std::string graph =
+      field(1, node) + field(2, std::string("g")) + field(11, value_info("x", dims)) + field(12, value_info("y", dims));
   return field(1, 7) + field(2, std::string("test")) + field(7, graph) + field(8, field(2, 13));
 }
 
@@ -206,17 +206,64 @@ TEST_F(Atc, TellsWhatFlagsDoThatDoNotAct) {
 
 TEST(AtcFlags, AreAllThatTheVendorHas) {
   // Of public pages and scripts; h stands for help.
-  const std::vector<std::string> known = {
-      "model", "weight", "framework", "output", "soc_version", "input_shape", "input_format", "insert_op_conf",
-      "output_type", "singleop", "out_nodes", "precision_mode", "input_fp16_nodes", "save_original_model", "log",
-      "dynamic_batch_size", "dynamic_image_size", "op_select_implmode", "om", "mode", "json", "check_report",
-      "dynamic_dims", "fusion_switch_file", "modify_mixlist", "target", "cal_conf", "op_name_map", "input_shape_range",
-      "op_precision_mode", "keep_dtype", "is_input_adjust_hw_layout", "is_output_adjust_hw_layout",
-      "optypelist_for_implmode", "disable_reuse_memory", "auto_tune_mode", "core_type", "aicore_num", "buffer_optimize",
-      "enable_small_channel", "enable_compress_weight", "compress_weight_conf", "enable_single_stream", "dump_mode",
-      "op_debug_level", "enable_scope_fusion_passes", "debug_dir", "op_compiler_cache_mode", "op_compiler_cache_dir",
-      "mdl_bank_path", "op_bank_path", "display_model_info", "device_id", "precision_mode_v2", "customize_dtypes",
-      "external_weight", "jit_compile", "deterministic"};
+  const std::vector<std::string> known = {"model",
+                                          "weight",
+                                          "framework",
+                                          "output",
+                                          "soc_version",
+                                          "input_shape",
+                                          "input_format",
+                                          "insert_op_conf",
+                                          "output_type",
+                                          "singleop",
+                                          "out_nodes",
+                                          "precision_mode",
+                                          "input_fp16_nodes",
+                                          "save_original_model",
+                                          "log",
+                                          "dynamic_batch_size",
+                                          "dynamic_image_size",
+                                          "op_select_implmode",
+                                          "om",
+                                          "mode",
+                                          "json",
+                                          "check_report",
+                                          "dynamic_dims",
+                                          "fusion_switch_file",
+                                          "modify_mixlist",
+                                          "target",
+                                          "cal_conf",
+                                          "op_name_map",
+                                          "input_shape_range",
+                                          "op_precision_mode",
+                                          "keep_dtype",
+                                          "is_input_adjust_hw_layout",
+                                          "is_output_adjust_hw_layout",
+                                          "optypelist_for_implmode",
+                                          "disable_reuse_memory",
+                                          "auto_tune_mode",
+                                          "core_type",
+                                          "aicore_num",
+                                          "buffer_optimize",
+                                          "enable_small_channel",
+                                          "enable_compress_weight",
+                                          "compress_weight_conf",
+                                          "enable_single_stream",
+                                          "dump_mode",
+                                          "op_debug_level",
+                                          "enable_scope_fusion_passes",
+                                          "debug_dir",
+                                          "op_compiler_cache_mode",
+                                          "op_compiler_cache_dir",
+                                          "mdl_bank_path",
+                                          "op_bank_path",
+                                          "display_model_info",
+                                          "device_id",
+                                          "precision_mode_v2",
+                                          "customize_dtypes",
+                                          "external_weight",
+                                          "jit_compile",
+                                          "deterministic"};
   const std::string text = help();
   for (const std::string& name : known) EXPECT_NE(text.find("--" + name + " "), std::string::npos) << name;
   EXPECT_EQ(all_flags().size(), known.size());

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kNoTiling = "operators are not tiled for cores here; results and speed do not depend on it";
 constexpr std::string_view kNoCompress = "weights stay as the model has them; nothing is compressed";
-constexpr std::string_view kNoFiles = "no operator is compiled to a file of its own, so there is nothing to keep or write";
+constexpr std::string_view kNoFiles =
+    "no operator is compiled to a file of its own, so there is nothing to keep or write";
 constexpr std::string_view kNoTuning = "tuned choices come from the banks that the environment names (docs/tuning.md)";
 
 constexpr Flag kFlags[] = {

@@ -13,8 +13,8 @@ namespace npu::atc {
 
 template <class... Args>
 [[noreturn]] void refuse(std::string_view code, Format<std::type_identity_t<Args>...> format, Args&&... args) {
-  throw Error(Code::kInvalidParam,
-              fmt::format("{}: {}", code, fmt::format(format.text, std::forward<Args>(args)...)), format.place);
+  throw Error(Code::kInvalidParam, fmt::format("{}: {}", code, fmt::format(format.text, std::forward<Args>(args)...)),
+              format.place);
 }
 
 /// What a code means, "" for one that is not known.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models: those of files (acl_mdl_execute.h), recorded work of streams, which runs again with one call, and data dumps. */
+/* Models: those of files (acl_mdl_execute.h), recorded work of streams, which runs again with one call, and data dumps.
+ */
 #ifndef ANYNPU_ACL_ACL_MDL_H_
 #define ANYNPU_ACL_ACL_MDL_H_
 

@@ -184,22 +184,22 @@ aclError aclmdlAddDatasetBuffer(aclmdlDataset* dataset, aclDataBuffer* dataBuffe
 size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset* dataset);
 /** NULL for an index that there is not. */
 aclDataBuffer* aclmdlGetDatasetBuffer(const aclmdlDataset* dataset, size_t index);
-/** The shape of an input whose sizes the caller decides; it is copied. After a run the data set of the outputs tells the
- * shape of each: NULL before, and for an index that there is not. */
+/** The shape of an input whose sizes the caller decides; it is copied. After a run the data set of the outputs tells
+ * the shape of each: NULL before, and for an index that there is not. */
 aclError aclmdlSetDatasetTensorDesc(aclmdlDataset* dataset, aclTensorDesc* tensorDesc, size_t index);
 aclTensorDesc* aclmdlGetDatasetTensorDesc(const aclmdlDataset* dataset, size_t index);
 
 /** Chooses the gear of the next runs with this data set, whose entry `index` is the input ACL_DYNAMIC_TENSOR_NAME: the
- * sizes are written there, too. 145013 for a size that is no gear (the text tells them), 100019 for a model without such
- * gears, 145012 for a buffer too small for the sizes. */
+ * sizes are written there, too. 145013 for a size that is no gear (the text tells them), 100019 for a model without
+ * such gears, 145012 for a buffer too small for the sizes. */
 aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset* dataset, size_t index, uint64_t batchSize);
 aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset* dataset, size_t index, uint64_t height,
                                 uint64_t width);
 /** `dims` holds the sizes of all inputs one behind the other, as aclmdlGetInputDynamicDims tells them. */
 aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset* dataset, size_t index, const aclmdlIODims* dims);
 
-/** What stands in front of an input: nothing, AIPP of fixed parameters, or of parameters that come with each run through
- * another input, whose index is told; ACL_DYNAMIC_AIPP_NODE is such an input. */
+/** What stands in front of an input: nothing, AIPP of fixed parameters, or of parameters that come with each run
+ * through another input, whose index is told; ACL_DYNAMIC_AIPP_NODE is such an input. */
 typedef enum ANYNPU_ANY_INT {
   ACL_DATA_WITHOUT_AIPP = 0,
   ACL_DATA_WITH_STATIC_AIPP = 1,
@@ -207,22 +207,22 @@ typedef enum ANYNPU_ANY_INT {
   ACL_DYNAMIC_AIPP_NODE = 3
 } aclmdlInputAippType;
 /** `dynamicAttachedDataIndex` is ACL_INVALID_NODE_INDEX unless the type is 2 or 3 (then the input of the pictures). */
-aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType* type,
-                           size_t* dynamicAttachedDataIndex);
-/** Writes the parameters of the next runs into the buffer of the data set that brings them: `index` is that of the input
- * of the parameters (ACL_DYNAMIC_AIPP_NAME), or, for the second form, of the pictures. 145015 for an input without
- * dynamic AIPP, 145012 for a buffer too small. */
+aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType* type, size_t* dynamicAttachedDataIndex);
+/** Writes the parameters of the next runs into the buffer of the data set that brings them: `index` is that of the
+ * input of the parameters (ACL_DYNAMIC_AIPP_NAME), or, for the second form, of the pictures. 145015 for an input
+ * without dynamic AIPP, 145012 for a buffer too small. */
 aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset* dataset, size_t index, const aclmdlAIPP* aippParmsSet);
 aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset* dataset, size_t index,
                                    const aclmdlAIPP* aippParmsSet);
 
 /** Runs the model in the calling thread. Buffers are device memory, at least as large as what they hold; outputs are
- * written where the buffers lie. An output buffer of null and 0 gets memory of the library, for the caller to aclrtFree.
- * 145003: no such model; 107004: another context; 100017, 100018: another number of buffers than of inputs, outputs;
- * 145011, 145012: a buffer without memory, or too small; 145013: no gear was chosen; 145021: an input's shape. */
+ * written where the buffers lie. An output buffer of null and 0 gets memory of the library, for the caller to
+ * aclrtFree. 145003: no such model; 107004: another context; 100017, 100018: another number of buffers than of inputs,
+ * outputs; 145011, 145012: a buffer without memory, or too small; 145013: no gear was chosen; 145021: an input's shape.
+ */
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output);
-/** Queues a run. Addresses and sizes are read now: the data sets may be destroyed, the memory must live. Buffers of null
- * are refused (145011). What fails later is told where the stream is synchronised. */
+/** Queues a run. Addresses and sizes are read now: the data sets may be destroyed, the memory must live. Buffers of
+ * null are refused (145011). What fails later is told where the stream is synchronised. */
 aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output, aclrtStream stream);
 /** The same with limits: aclmdlExecuteV2 queues the run on `stream` and waits for it, as long as the configuration says
  * (507046 after it). */
