@@ -88,6 +88,13 @@ ops::Picture checked_picture(const acldvppPicDesc& desc, const char* argument) {
           static_cast<uint8_t*>(device::resolve(desc.data, count))};
 }
 
+void check_apart(const ops::Picture& input, const ops::Picture& output) {
+  const uint8_t* input_end = input.data + ops::bytes_of(input.format, input.row, input.rows);
+  const uint8_t* output_end = output.data + ops::bytes_of(output.format, output.row, output.rows);
+  if (input.data < output_end && output.data < input_end)
+    fail(Code::kInvalidParam, "the memory of input and output overlaps; give the output memory of its own");
+}
+
 }  // namespace npu::acl
 
 using namespace npu;       // NOLINT: the C functions below are the door itself

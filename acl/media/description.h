@@ -58,6 +58,8 @@ ops::TransformRule rule_of(const acldvppChannelDesc* channel);
 
 /// A picture whose sizes, strides and memory are checked; addresses are those that kernels use. Raises 100000, 107000.
 ops::Picture checked_picture(const acldvppPicDesc& desc, const char* argument);
+/// Raises 100000 where memory of both is the same.
+void check_apart(const ops::Picture& input, const ops::Picture& output);
 /// Sizes and format alone.
 void check_sizes(ops::PixelFormat format, uint32_t width, uint32_t height, const char* argument);
 

@@ -232,6 +232,42 @@ TEST_F(Media, ABatchIsAListOfParts) {
   EXPECT_OK(acldvppDestroyBatchPicDesc(out));
 }
 
+TEST_F(Media, CountsAndLooksUp) {
+  const Picture from(PIXEL_FORMAT_YUV_SEMIPLANAR_420, 32, 16), to(PIXEL_FORMAT_YUV_SEMIPLANAR_420, 32, 16),
+      half(PIXEL_FORMAT_YUV_SEMIPLANAR_420, 16, 8);
+  from.write(1);
+  acldvppHist* hist = acldvppCreateHist();
+  EXPECT_OK(acldvppVpcCalcHistAsync(channel, from.desc, hist, nullptr, nullptr));
+  finish();
+  const std::vector<uint8_t> in = from.read();
+  uint32_t* counts = nullptr;
+  uint16_t length = 0;
+  EXPECT_EQ(acldvppGetHistDims(hist), 3U);
+  EXPECT_EQ(acldvppGetHistRetCode(hist), 0U);
+  for (const uint32_t dim : {0U, 2U}) {
+    std::vector<uint32_t> want(256);
+    for (uint32_t i = dim == 0 ? 0 : 512 + 1; i < (dim == 0 ? 512U : 768U); i += dim == 0 ? 1 : 2) ++want[in[i]];
+    EXPECT_OK(acldvppGetHistData(hist, dim, &counts, &length));
+    EXPECT_EQ(std::vector<uint32_t>(counts, counts + length), want);
+  }
+  EXPECT_EQ(acldvppGetHistData(hist, 3, &counts, &length), 100000);
+  acldvppLutMap* map = acldvppCreateLutMap();
+  uint8_t* table = nullptr;
+  uint32_t size = 0;
+  EXPECT_OK(acldvppGetLutMapData(map, 0, &table, &size));
+  for (uint32_t v = 0; v < size; ++v) table[v] = static_cast<uint8_t>(255 - v);
+  EXPECT_OK(acldvppVpcEqualizeHistAsync(channel, from.desc, to.desc, map, nullptr));
+  EXPECT_OK(acldvppVpcPyrDownAsync(channel, from.desc, half.desc, nullptr, nullptr));
+  EXPECT_EQ(acldvppVpcPyrDownAsync(channel, from.desc, to.desc, nullptr, nullptr), 100000);
+  finish();
+  EXPECT_EQ(to.read()[40], 255 - in[40]);
+  EXPECT_EQ(to.read()[600], in[600]);
+  EXPECT_OK(acldvppClearHist(hist));
+  EXPECT_OK(acldvppDestroyHist(hist));
+  EXPECT_OK(acldvppDestroyLutMap(map));
+  EXPECT_EQ(acldvppDestroyLutMap(map), 100000);
+}
+
 TEST_F(Media, RefusesWrongPictures) {
   struct Wrong {
     const char* word;

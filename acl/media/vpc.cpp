@@ -36,13 +36,6 @@ ops::PictureView part_of(const ops::Picture& picture, const acldvppRoiConfig* co
   return ops::planes_of(picture).part(r.left, r.top, r.right - r.left + 1, r.bottom - r.top + 1);
 }
 
-void check_apart(const ops::Picture& input, const ops::Picture& output) {
-  const uint8_t* input_end = input.data + ops::bytes_of(input.format, input.row, input.rows);
-  const uint8_t* output_end = output.data + ops::bytes_of(output.format, output.row, output.rows);
-  if (input.data < output_end && output.data < input_end)
-    fail(Code::kInvalidParam, "the memory of input and output overlaps; give the output memory of its own");
-}
-
 struct Areas {
   const acldvppRoiConfig* crop = nullptr;
   const acldvppRoiConfig* paste = nullptr;

@@ -100,7 +100,8 @@ aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo* aip
     const ModelFacts& facts = *model->facts();
     const graph::model::Port port = port_at(facts, Side::kInput, index);
     if (chooses_gear(facts, index) || port.aipp.empty())
-      fail(graph::model::kNoAipp, "input {} ({}) has no AIPP; convert the model with --insert_op_conf", index, port.name);
+      fail(graph::model::kNoAipp, "input {} ({}) has no AIPP; convert the model with --insert_op_conf", index,
+           port.name);
     const Aipp aipp = graph::model::aipp_from_json(nlohmann::json::parse(port.aipp));
     out = {};
     if (!aipp.dynamic()) set_static(out, aipp);

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "ops/picture/histogram.h"
 #include "ops/picture/transform.h"
 
 namespace npu::ops {
@@ -172,6 +173,22 @@ TEST(Picture, BordersMirrorAndRepeat) {
   EXPECT_EQ(bordered(Border::kReplicate), (std::vector<uint8_t>{a, a, a, a, a, b, c, d, d, d, d, d}));
   EXPECT_EQ(bordered(Border::kReflect), (std::vector<uint8_t>{d, c, b, a, a, b, c, d, d, c, b, a}));
   EXPECT_EQ(bordered(Border::kReflect101), (std::vector<uint8_t>{c, d, c, b, a, b, c, d, c, b, a, b}));
+}
+
+TEST(Picture, HalvesWithSmoothing) {
+  const Own from(PixelFormat::kYuv400, 12, 8, 1), to(PixelFormat::kYuv400, 6, 4, 2);
+  halve(from.view(), to.view());
+  const int weights[5] = {1, 4, 6, 4, 1};
+  const auto at = [](int64_t i, int64_t size) { return i < 0 ? -i : i >= size ? 2 * size - 2 - i : i; };
+  const Plane in = from.view().planes[0], out = to.view().planes[0];
+  for (int64_t y = 0; y < 4; ++y)
+    for (int64_t x = 0; x < 6; ++x) {
+      double sum = 0;
+      for (int j = 0; j < 5; ++j)
+        for (int i = 0; i < 5; ++i)
+          sum += weights[i] * weights[j] * *in.at(at(2 * x + i - 2, 12), at(2 * y + j - 2, 8)) / 256.0;
+      EXPECT_NEAR(*out.at(x, y), sum, 0.51);
+    }
 }
 
 }  // namespace

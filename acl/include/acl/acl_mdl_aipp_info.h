@@ -70,16 +70,16 @@ typedef struct aclAippInfo {
   float varReciChn1;
   float varReciChn2;
   float varReciChn3;
-  aclFormat srcFormat;     /**< of what the model takes, as the following */
+  aclFormat srcFormat; /**< of what the model takes, as the following */
   aclDataType srcDatatype;
   size_t srcDimNum;
-  size_t shapeCount;       /**< of outDims: one, or one for each gear */
+  size_t shapeCount; /**< of outDims: one, or one for each gear */
   aclAippDims outDims[ACL_MAX_SHAPE_COUNT];
   aclAippExtendInfo* aippExtend; /**< NULL */
 } aclAippInfo;
 
-/** The configuration in front of input `index`; of dynamic AIPP, srcFormat and what follows it, all else is 0. 145003 for
- * no model of this number, 145015 for an input without AIPP. */
+/** The configuration in front of input `index`; of dynamic AIPP, srcFormat and what follows it, all else is 0. 145003
+ * for no model of this number, 145015 for an input without AIPP. */
 aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo* aippinfo);
 
 #ifdef __cplusplus

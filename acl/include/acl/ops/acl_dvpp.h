@@ -178,20 +178,33 @@ aclError acldvppPngPredictDecSize(const void* data, uint32_t dataSize, acldvppPi
 aclError acldvppPngDecodeAsync(acldvppChannelDesc* channelDesc, const void* data, uint32_t size,
                                acldvppPicDesc* outputDesc, aclrtStream stream);
 
-/** Not built: 207000, or NULL. Histograms, pictures by a table, pictures halved; and streams of video, for
- * acl/ops/acl_dvpp_video.h. */
+/** How often each value stands in each channel (Y, U, V or R, G, B; 1 of gray). GetHistData gives the 256 counts, which
+ * end with the object; `reserve` is NULL. */
 aclError acldvppClearHist(acldvppHist* hist);
 acldvppHist* acldvppCreateHist(void);
-acldvppLutMap* acldvppCreateLutMap(void);
-acldvppStreamDesc* acldvppCreateStreamDesc(void);
 aclError acldvppDestroyHist(acldvppHist* hist);
-aclError acldvppDestroyLutMap(acldvppLutMap* lutMap);
-aclError acldvppDestroyStreamDesc(acldvppStreamDesc* streamDesc);
 aclError acldvppGetHistData(acldvppHist* hist, uint32_t dim, uint32_t** data, uint16_t* len);
 uint32_t acldvppGetHistDims(acldvppHist* hist);
 uint32_t acldvppGetHistRetCode(acldvppHist* hist);
+aclError acldvppVpcCalcHistAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* srcPicDesc, acldvppHist* hist,
+                                 void* reserve, aclrtStream stream);
+
+/** What becomes of each value of each of 3 channels: GetLutMapData gives 256 bytes, which are the values themselves at
+ * first, to be written. EqualizeHist looks up a picture; input and output have one format and size. */
+acldvppLutMap* acldvppCreateLutMap(void);
+aclError acldvppDestroyLutMap(acldvppLutMap* lutMap);
 aclError acldvppGetLutMapData(const acldvppLutMap* lutMap, uint32_t dim, uint8_t** data, uint32_t* len);
 uint32_t acldvppGetLutMapDims(const acldvppLutMap* lutMap);
+aclError acldvppVpcEqualizeHistAsync(const acldvppChannelDesc* channelDesc, const acldvppPicDesc* inputDesc,
+                                     acldvppPicDesc* outputDesc, const acldvppLutMap* lutMap, aclrtStream stream);
+
+/** A picture of half the width and height, smoothed by 1 4 6 4 1 both ways, mirrored at its edges. */
+aclError acldvppVpcPyrDownAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc* outputDesc,
+                                void* reserve, aclrtStream stream);
+
+/** Streams of video, for acl/ops/acl_dvpp_video.h: not built, 207000 or NULL. */
+acldvppStreamDesc* acldvppCreateStreamDesc(void);
+aclError acldvppDestroyStreamDesc(acldvppStreamDesc* streamDesc);
 void* acldvppGetStreamDescData(const acldvppStreamDesc* streamDesc);
 uint8_t acldvppGetStreamDescEos(const acldvppStreamDesc* streamDesc);
 acldvppStreamFormat acldvppGetStreamDescFormat(const acldvppStreamDesc* streamDesc);
@@ -204,12 +217,6 @@ aclError acldvppSetStreamDescFormat(acldvppStreamDesc* streamDesc, acldvppStream
 aclError acldvppSetStreamDescRetCode(acldvppStreamDesc* streamDesc, uint32_t retCode);
 aclError acldvppSetStreamDescSize(acldvppStreamDesc* streamDesc, uint32_t size);
 aclError acldvppSetStreamDescTimestamp(acldvppStreamDesc* streamDesc, uint64_t timestamp);
-aclError acldvppVpcCalcHistAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* srcPicDesc, acldvppHist* hist,
-                                 void* reserve, aclrtStream stream);
-aclError acldvppVpcEqualizeHistAsync(const acldvppChannelDesc* channelDesc, const acldvppPicDesc* inputDesc,
-                                     acldvppPicDesc* outputDesc, const acldvppLutMap* lutMap, aclrtStream stream);
-aclError acldvppVpcPyrDownAsync(acldvppChannelDesc* channelDesc, acldvppPicDesc* inputDesc, acldvppPicDesc* outputDesc,
-                                void* reserve, aclrtStream stream);
 
 #ifdef __cplusplus
 }
