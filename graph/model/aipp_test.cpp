@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -93,9 +95,12 @@ TEST(AippConfiguration, TellsWhereAndWhy) {
             std::string::npos);
 }
 
-TEST(AippConfiguration, SurvivesDamage) {
-  std::mt19937 engine(1);
-  for (int round = 0; round < 3000; ++round) {
+// ANYNPU_FUZZ_SECONDS makes more rounds of it.
+TEST(FuzzAipp, DamagedConfigurationsAreRefusedOrRead) {
+  const char* seconds = std::getenv("ANYNPU_FUZZ_SECONDS");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
+  for (unsigned round = 0; round < 3000 || std::chrono::steady_clock::now() < end; ++round) {
+    std::mt19937 engine(round);
     std::string text(kText);
     for (int k = 0; k < 3; ++k) text[engine() % text.size()] = "{}:#\"'0a\n\0-"[engine() % 11];
     text.resize(engine() % 4 == 0 ? engine() % text.size() : text.size());
