@@ -12,8 +12,7 @@ namespace {
 
 struct Channel {
   acltdtChannelHandle* get;
-  explicit Channel(const char* name, size_t capacity = 128)
-      : get(acltdtCreateChannelWithCapacity(0, name, capacity)) {
+  explicit Channel(const char* name, size_t capacity = 128) : get(acltdtCreateChannelWithCapacity(0, name, capacity)) {
     EXPECT_NE(get, nullptr) << aclGetRecentErrMsg();
   }
   Channel(const Channel&) = delete;

@@ -24,8 +24,8 @@ void TensorQueue::refuse_stopped(const char* action) const {
 void TensorQueue::push(Content content, int64_t timeout) {
   std::unique_lock lock(mutex_);
   if (!wait(lock, timeout, [this] { return stopped_ || content_.size() < capacity_; }))
-    fail(Code::kQueueFull, "channel {} is full: {} data sets wait in it; receive some, or wait longer than {} ms", name_,
-         capacity_, timeout);
+    fail(Code::kQueueFull, "channel {} is full: {} data sets wait in it; receive some, or wait longer than {} ms",
+         name_, capacity_, timeout);
   if (stopped_) refuse_stopped("sent");
   content_.push_back(std::move(content));
   changed_.notify_all();

@@ -173,8 +173,17 @@ Gemm gemm(const Shape& s, DType a, DType b, DType c, aclComputeType type, const 
   const int64_t m = positive(s.m, "m"), n = positive(s.n, "n"), k = positive(s.k, "k");
   const bool turned_a = turned(s.a, "transA"), turned_b = turned(s.b, "transB");
   if (turned(s.c, "transC")) fail(Code::kInvalidParam, "transC is 1 (T); C is always stored by rows: pass ACL_TRANS_N");
-  return {m, n, k, turned_a, turned_b, a, b, c, leading(steps.a, turned_a ? m : k, "lda"),
-          leading(steps.b, turned_b ? k : n, "ldb"), leading(steps.c, n, "ldc")};
+  return {m,
+          n,
+          k,
+          turned_a,
+          turned_b,
+          a,
+          b,
+          c,
+          leading(steps.a, turned_a ? m : k, "lda"),
+          leading(steps.b, turned_b ? k : n, "ldb"),
+          leading(steps.c, n, "ldc")};
 }
 
 /// A product with one column: x and y lie along a matrix of one column, whose rows are inc apart.
@@ -185,7 +194,16 @@ Gemm gemv(aclTransType trans, int m, int n, DType a, DType x, DType y, aclComput
   const bool turned_a = turned(trans, "transA");
   // As BLAS has it, m and n are those of A as it is stored.
   const int64_t out = turned_a ? columns : rows, in = turned_a ? rows : columns;
-  return {out, 1, in, turned_a, false, a, x, y, leading(steps.a, columns, "lda"), leading(steps.b, 1, "incx"),
+  return {out,
+          1,
+          in,
+          turned_a,
+          false,
+          a,
+          x,
+          y,
+          leading(steps.a, columns, "lda"),
+          leading(steps.b, 1, "incx"),
           leading(steps.c, 1, "incy")};
 }
 
@@ -296,12 +314,10 @@ aclError aclblasCreateHandleForGemvEx(aclTransType transA, int m, int n, aclData
   });
 }
 aclError aclblasCreateHandleForHgemv(aclTransType transA, int m, int n, aclComputeType type, aclopHandle** handle) {
-  return call("aclblasCreateHandleForHgemv", [&] {
-    create("Hgemv", gemv(transA, m, n, DType::kHalf, DType::kHalf, DType::kHalf, type), handle);
-  });
+  return call("aclblasCreateHandleForHgemv",
+              [&] { create("Hgemv", gemv(transA, m, n, DType::kHalf, DType::kHalf, DType::kHalf, type), handle); });
 }
 aclError aclblasCreateHandleForS8gemv(aclTransType transA, int m, int n, aclComputeType type, aclopHandle** handle) {
-  return call("aclblasCreateHandleForS8gemv", [&] {
-    create("S8gemv", gemv(transA, m, n, DType::kInt8, DType::kInt8, DType::kInt32, type), handle);
-  });
+  return call("aclblasCreateHandleForS8gemv",
+              [&] { create("S8gemv", gemv(transA, m, n, DType::kInt8, DType::kInt8, DType::kInt32, type), handle); });
 }

@@ -162,7 +162,8 @@ TEST_F(Blas, AHandleRunsManyTimes) {
   ASSERT_OK(aclblasCreateHandleForHgemm(ACL_TRANS_N, ACL_TRANS_N, ACL_TRANS_N, kM, kN, kK, ACL_COMPUTE_HIGH_PRECISION,
                                         &handle));
   for (unsigned round = 0; round < 3; ++round) {
-    const Numbers a(ACL_FLOAT16, kM * kK, round), b(ACL_FLOAT16, kK * kN, round + 9), c(ACL_FLOAT16, kM * kN, round + 5);
+    const Numbers a(ACL_FLOAT16, kM * kK, round), b(ACL_FLOAT16, kK * kN, round + 9),
+        c(ACL_FLOAT16, kM * kN, round + 5);
     const Numbers alpha(ACL_FLOAT16, {1}), beta(ACL_FLOAT16, {1});
     const Buffers in({&a, &b, &c, &alpha, &beta}), out({&c});
     EXPECT_OK(aclopExecWithHandle(handle, 5, in.all.data(), 1, const_cast<aclDataBuffer**>(out.all.data()), nullptr));

@@ -46,17 +46,18 @@ aclError run(const Described& op, aclopHandle::Inputs inputs, aclopHandle::Outpu
     fail(Code::kInvalidParam, "the handle of {} was made for {} inputs and {} outputs, {} and {} are given", op.type,
          op.inputs.size(), op.outputs.size(), inputs.size(), outputs.size());
   return aclopCompileAndExecute(op.type.c_str(), static_cast<int>(inputs.size()), Described::pointers(op.inputs).data(),
-                                inputs.data(), static_cast<int>(outputs.size()),
-                                Described::pointers(op.outputs).data(), outputs.data(), op.attributes.get(),
-                                ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, stream);
+                                inputs.data(), static_cast<int>(outputs.size()), Described::pointers(op.outputs).data(),
+                                outputs.data(), op.attributes.get(), ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, stream);
 }
 
 aclopHandle* create(Described op) {
   if (find_operator_type(op.type).empty())
     fail(Code::kOpNotFound, "opType {} is not known as a single operator; {}", op.type, types_like(op.type));
   auto shared = std::make_shared<const Described>(std::move(op));
-  return HandlePool::create(aclopHandle{[shared](aclopHandle::Inputs inputs, aclopHandle::Outputs outputs,
-                                                 aclrtStream stream) { return run(*shared, inputs, outputs, stream); }});
+  return HandlePool::create(
+      aclopHandle{[shared](aclopHandle::Inputs inputs, aclopHandle::Outputs outputs, aclrtStream stream) {
+        return run(*shared, inputs, outputs, stream);
+      }});
 }
 
 template <class T>

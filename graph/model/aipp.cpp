@@ -95,7 +95,8 @@ AippHead head_of(const Aipp& aipp) {
   head.format = format_of(aipp);
   head.converts = aipp.csc_switch, head.swaps = aipp.rbuv_swap_switch, head.rotates = aipp.ax_swap_switch;
   head.width = static_cast<int32_t>(aipp.src_image_size_w), head.height = static_cast<int32_t>(aipp.src_image_size_h);
-  std::transform(aipp.matrix.begin(), aipp.matrix.end(), head.matrix, [](int64_t v) { return static_cast<int16_t>(v); });
+  std::transform(aipp.matrix.begin(), aipp.matrix.end(), head.matrix,
+                 [](int64_t v) { return static_cast<int16_t>(v); });
   for (size_t i = 0; i < 3; ++i) {
     head.input_bias[i] = static_cast<uint8_t>(aipp.input_bias[i]);
     head.output_bias[i] = static_cast<uint8_t>(aipp.output_bias[i]);
@@ -129,15 +130,18 @@ void Aipp::check() const {
   require(!resize, "resize is not built, nor is it on the device; resize pictures before, or crop them");
   require(!support_rotation, "support_rotation is not built, nor is it on the device; take it out");
   if (dynamic())
-    return require(max_src_image_size > 0, "max_src_image_size is missing; a dynamic aipp_op needs the bytes of all "
-                                           "pictures at their largest");
+    return require(max_src_image_size > 0,
+                   "max_src_image_size is missing; a dynamic aipp_op needs the bytes of all "
+                   "pictures at their largest");
   const PictureFormat format = format_of(*this);
   require(!csc_switch || format != PictureFormat::kGray,
           "csc_switch is true, but YUV400_U8 has no colours; set it to false");
-  require(!ax_swap_switch || format == PictureFormat::kXrgb, "ax_swap_switch is true, but input_format is {}; only "
-                                                             "XRGB8888_U8 has a fourth channel", input_format);
-  const bool even = src_image_size_w % 2 == 0 && src_image_size_h % 2 == 0 && load_start_pos_w % 2 == 0 &&
-                    load_start_pos_h % 2 == 0;
+  require(!ax_swap_switch || format == PictureFormat::kXrgb,
+          "ax_swap_switch is true, but input_format is {}; only "
+          "XRGB8888_U8 has a fourth channel",
+          input_format);
+  const bool even =
+      src_image_size_w % 2 == 0 && src_image_size_h % 2 == 0 && load_start_pos_w % 2 == 0 && load_start_pos_h % 2 == 0;
   require(format != PictureFormat::kYuv420 || even,
           "src_image_size_w and _h are {} and {}, load_start_pos_w and _h {} and {}; of YUV420SP_U8 all must be even, "
           "as U and V are shared by 2 x 2 pixels",
@@ -149,6 +153,8 @@ nlohmann::json to_json(const Aipp& aipp) {
   auto out = nlohmann::json::object();
   for (const AippKey& key : kKeys)
     std::visit([&](const auto* value) { out[std::string(key.name)] = *value; }, key.field(const_cast<Aipp&>(aipp)));
+  out["model_format"] = aipp.model_format, out["model_dtype"] = aipp.model_dtype;
+  out["model_shape"] = aipp.model_shape;
   return out;
 }
 
@@ -157,6 +163,8 @@ Aipp aipp_from_json(const nlohmann::json& json) {
   try {
     for (const AippKey& key : kKeys)
       std::visit([&](auto* value) { json.at(std::string(key.name)).get_to(*value); }, key.field(aipp));
+    aipp.model_format = json.value("model_format", ""), aipp.model_dtype = json.value("model_dtype", "");
+    aipp.model_shape = json.value("model_shape", std::vector<int64_t>{});
   } catch (const nlohmann::json::exception& e) {
     fail(Code::kNnInvalidParam, "this is no AIPP configuration ({}); convert the model again", e.what());
   }

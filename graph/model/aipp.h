@@ -21,15 +21,15 @@ namespace npu::graph::model {
 
 struct Aipp {
   // Which input, and how.
-  std::string aipp_mode;                   ///< static, or dynamic: the rest comes from run to run
-  int64_t related_input_rank = 0;          ///< the model's input, counted from 0
-  std::string related_input_name;          ///< instead
-  std::vector<int64_t> input_edge_idx;     ///< of the input's uses; none: all
-  int64_t max_src_image_size = 0;          ///< bytes of all pictures, for dynamic
-  bool support_rotation = false;           ///< refused when true
+  std::string aipp_mode;                ///< static, or dynamic: the rest comes from run to run
+  int64_t related_input_rank = 0;       ///< the model's input, counted from 0
+  std::string related_input_name;       ///< instead
+  std::vector<int64_t> input_edge_idx;  ///< of the input's uses; none: all
+  int64_t max_src_image_size = 0;       ///< bytes of all pictures, for dynamic
+  bool support_rotation = false;        ///< refused when true
   // How pictures come.
-  std::string input_format;                ///< YUV420SP_U8, XRGB8888_U8, RGB888_U8 or YUV400_U8
-  int64_t src_image_size_w = 0;            ///< 0: what the model takes
+  std::string input_format;      ///< YUV420SP_U8, XRGB8888_U8, RGB888_U8 or YUV400_U8
+  int64_t src_image_size_w = 0;  ///< 0: what the model takes
   int64_t src_image_size_h = 0;
   // What is done with them, in this order.
   bool rbuv_swap_switch = false, ax_swap_switch = false, single_line_mode = false;
@@ -46,6 +46,11 @@ struct Aipp {
   bool padding = false;
   int64_t left_padding_size = 0, right_padding_size = 0, top_padding_size = 0, bottom_padding_size = 0;
   double cpadding_value = 0;  ///< of the border
+
+  // What the model takes, told by insert_aipp.
+  std::string model_format;  ///< NCHW or NHWC
+  std::string model_dtype;   ///< float32 or float16
+  std::vector<int64_t> model_shape;
 
   /// Raises 161002 for what no model could take; sizes that the model tells are not needed.
   void check() const;
@@ -80,8 +85,8 @@ std::string aipp_block(const Aipp& aipp);
 /// The name of the input that brings the parameters of dynamic pictures.
 inline constexpr std::string_view kAippInput = "ascend_dynamic_aipp_data";
 
-/// The bytes that an input is in front of a model, once `aipp` is complete: [N, H, W, C] of uint8; of YUV420SP_U8, whose
-/// planes lie one behind the other, [N, H * 3 / 2, W, 1]. `batch` may be kUnknownDim.
+/// The bytes that an input is in front of a model, once `aipp` is complete: [N, H, W, C] of uint8; of YUV420SP_U8,
+/// whose planes lie one behind the other, [N, H * 3 / 2, W, 1]. `batch` may be kUnknownDim.
 PartialShape aipp_input_shape(const Aipp& aipp, int64_t batch);
 
 /// Puts the configurations between the inputs of `function` and their uses. An input then is uint8, of the shape above;

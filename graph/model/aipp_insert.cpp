@@ -34,9 +34,10 @@ void complete(Aipp& aipp, const Dims& model, const Order& order) {
   const int64_t width = model[order.width], height = model[order.height], channels = model[order.channels];
   const bool known = width != kUnknownDim && height != kUnknownDim;
   const bool sized = aipp.src_image_size_w != 0 || aipp.src_image_size_h != 0;
-  require(known || (!aipp.crop && !aipp.padding && !sized),
-          "the model's pictures have sizes that are known later; crop and padding must be off, and src_image_size_w and "
-          "_h 0 or left out");
+  require(
+      known || (!aipp.crop && !aipp.padding && !sized),
+      "the model's pictures have sizes that are known later; crop and padding must be off, and src_image_size_w and "
+      "_h 0 or left out");
   require(channels != kUnknownDim, "the model's number of channels is unknown; give it with --input_shape");
   if (!known) return;
   const int64_t across = aipp.padding ? aipp.left_padding_size + aipp.right_padding_size : 0;
@@ -47,6 +48,13 @@ void complete(Aipp& aipp, const Dims& model, const Order& order) {
   fill(aipp.src_image_size_w, width - across);
   fill(aipp.src_image_size_h, height - down);
   if (aipp.crop) fill(aipp.crop_size_w, width - across), fill(aipp.crop_size_h, height - down);
+}
+
+/// What clients ask of a model that takes bytes in the place of its pictures.
+void note_model(Aipp& aipp, const Output& picture, bool channels_last) {
+  aipp.model_format = channels_last ? "NHWC" : "NCHW";
+  aipp.model_dtype = name_of(picture.type.dtype);
+  aipp.model_shape.assign(picture.shape.dims->begin(), picture.shape.dims->end());
 }
 
 NodeId add_node(Function& f, const Aipp& aipp, std::vector<Edge> inputs, const Output& picture, bool channels_last) {
@@ -111,6 +119,7 @@ void insert_static(Function& f, Aipp& aipp, bool channels_last) {
   const Order order = channels_last ? kChannelsLast : kChannelsFirst;
   const Output picture = picture_of(f.arguments[input]);
   const Dims& model = *picture.shape.dims;
+  note_model(aipp, picture, channels_last);
   complete(aipp, model, order);
   aipp.check();
   check_geometry(aipp, model, order);
@@ -126,13 +135,15 @@ void insert_static(Function& f, Aipp& aipp, bool channels_last) {
   replace_uses(f, from, {node, 0}, aipp.input_edge_idx);
 }
 
-void insert_dynamic(Function& f, const Aipp& aipp, bool channels_last, const std::string& name) {
+void insert_dynamic(Function& f, Aipp& aipp, bool channels_last, const std::string& name) {
   const size_t input = input_of(f, aipp);
   const Output picture = picture_of(f.arguments[input]);
   require(picture.shape.known(), "input {} is {}; with dynamic AIPP all its sizes must be known: its bytes do not tell",
           f.arguments[input].name, to_string(picture.shape));
+  note_model(aipp, picture, channels_last);
   const int64_t batch = (*picture.shape.dims)[0];
-  require(batch < 128, "input {} has {} pictures; with dynamic AIPP there are at most 127", f.arguments[input].name, batch);
+  require(batch < 128, "input {} has {} pictures; with dynamic AIPP there are at most 127", f.arguments[input].name,
+          batch);
   const int64_t block = int64_t{sizeof(ops::AippHead)} + batch * int64_t{sizeof(ops::AippPicture)};
   const NodeId parameters = f.add_argument(name, {ValueType::tensor(DType::kUInt8), {Dims{block}}});
   const Edge from{f.arguments[input].node, 0};

@@ -12,7 +12,9 @@
 namespace npu::graph::model {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '+' || c == '-'; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '+' || c == '-';
+}
 
 class Reader {
  public:
@@ -35,8 +37,10 @@ class Reader {
   bool skip() {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
-      else if (!std::isspace(static_cast<unsigned char>(c)) && c != ',' && c != ';') return true;
+      if (c == '#')
+        at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+      else if (!std::isspace(static_cast<unsigned char>(c)) && c != ',' && c != ';')
+        return true;
     }
     return false;
   }
@@ -94,9 +98,10 @@ class Reader {
     const std::string_view text = word();
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
-      refuse(key, begin, text, key.name.starts_with("mean")
-                                   ? "it takes an integer; a fraction goes into min_chn, which is subtracted as well"
-                                   : "it takes an integer");
+      refuse(key, begin, text,
+             key.name.starts_with("mean")
+                 ? "it takes an integer; a fraction goes into min_chn, which is subtracted as well"
+                 : "it takes an integer");
     check_range(key, begin, text, static_cast<double>(value));
   }
   void read_value(const AippKey& key, double& value) {
@@ -126,7 +131,8 @@ class Reader {
       return;
     }
     const size_t end = text_.find(quote, at_ + 1), line = text_.find('\n', at_);
-    if (end > line || end == std::string_view::npos) malformed(text_, at_, fmt::format("{}: the text has no end", key.name));
+    if (end > line || end == std::string_view::npos)
+      malformed(text_, at_, fmt::format("{}: the text has no end", key.name));
     value = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
   }

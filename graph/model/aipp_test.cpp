@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -93,9 +95,12 @@ TEST(AippConfiguration, TellsWhereAndWhy) {
             std::string::npos);
 }
 
-TEST(AippConfiguration, SurvivesDamage) {
-  std::mt19937 engine(1);
-  for (int round = 0; round < 3000; ++round) {
+// ANYNPU_FUZZ_SECONDS makes more rounds of it.
+TEST(FuzzAipp, DamagedConfigurationsAreRefusedOrRead) {
+  const char* seconds = std::getenv("ANYNPU_FUZZ_SECONDS");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds == nullptr ? 0 : std::atoi(seconds));
+  for (unsigned round = 0; round < 3000 || std::chrono::steady_clock::now() < end; ++round) {
+    std::mt19937 engine(round);
     std::string text(kText);
     for (int k = 0; k < 3; ++k) text[engine() % text.size()] = "{}:#\"'0a\n\0-"[engine() % 11];
     text.resize(engine() % 4 == 0 ? engine() % text.size() : text.size());
@@ -137,6 +142,8 @@ TEST(AippConfiguration, IsPutBetweenAnInputAndItsUses) {
   Model model;
   const std::vector<Aipp> done = insert_aipp(model.function(), read_aipp(kText, "a.cfg"), false);
   EXPECT_EQ(done[0].crop_size_h, 64);  // as the model takes it
+  EXPECT_EQ(done[1].model_shape, (std::vector<int64_t>{2, 3, 64, 224}));
+  EXPECT_EQ(aipp_from_json(to_json(done[0])).model_dtype, "float32");
   EXPECT_EQ(model.input(0).type, ValueType::tensor(DType::kUInt8));
   EXPECT_EQ(*model.input(0).shape.dims, (Dims{2, 192, 256, 1}));
   EXPECT_EQ(*model.input(1).shape.dims, (Dims{752640}));
@@ -151,8 +158,8 @@ TEST(AippConfiguration, IsPutBetweenAnInputAndItsUses) {
 
 std::string insertion_refused(Model model, const std::string& fields) {
   try {
-    insert_aipp(model.function(), read_aipp("aipp_op { aipp_mode: static input_format: RGB888_U8 " + fields + " }", "a"),
-                false);
+    insert_aipp(model.function(),
+                read_aipp("aipp_op { aipp_mode: static input_format: RGB888_U8 " + fields + " }", "a"), false);
   } catch (const Error& e) {
     return e.message();
   }

@@ -21,14 +21,16 @@ constexpr int32_t kMostPixels = 1 << 16;  ///< along an edge: products of sizes 
 
 /// What every byte of one picture's channels becomes.
 struct Numbers {
-  Half of[kChannels][kBytes];
+  Half halves[kChannels][kBytes];
+  float floats[kChannels][kBytes];  ///< the same
   explicit Numbers(const AippPicture& picture) {
     for (int64_t c = 0; c < kChannels; ++c) {
       const float mean = picture.mean[c], min = Half::to_float(picture.min[c]);
       const float scale = Half::to_float(picture.scale[c]);
       for (int64_t x = 0; x < kBytes; ++x) {
         const float centred = Half(static_cast<float>(x) - mean);  // exact: both are small integers
-        of[c][x] = Half(static_cast<float>(Half(centred - min)) * scale);
+        halves[c][x] = Half(static_cast<float>(Half(centred - min)) * scale);
+        floats[c][x] = halves[c][x];
       }
     }
   }
@@ -40,14 +42,15 @@ void check_crop(const AippHead& head, const AippPicture& p) {
           "the crop {} x {} at ({}, {}) is not within the picture of {} x {}; give a part of it", p.width, p.height,
           p.left, p.top, head.width, head.height);
   require(head.format != PictureFormat::kYuv420 || (p.left % 2 == 0 && p.top % 2 == 0),
-          "the crop begins at ({}, {}); in YUV420SP_U8 both must be even, as U and V are shared by 2 x 2 pixels", p.left,
-          p.top);
+          "the crop begins at ({}, {}); in YUV420SP_U8 both must be even, as U and V are shared by 2 x 2 pixels",
+          p.left, p.top);
 }
 
 void check_head(const AippHead& head) {
   const auto format = static_cast<int>(head.format);
   require(format >= 1 && format <= 4,
-          "the input format is {}; built are 1 (YUV420SP_U8), 2 (XRGB8888_U8), 3 (RGB888_U8) and 4 (YUV400_U8)", format);
+          "the input format is {}; built are 1 (YUV420SP_U8), 2 (XRGB8888_U8), 3 (RGB888_U8) and 4 (YUV400_U8)",
+          format);
   require(head.width > 0 && head.height > 0 && head.width <= kMostPixels && head.height <= kMostPixels,
           "the source is {} x {}; both lie between 1 and {}", head.width, head.height, kMostPixels);
   require(head.format != PictureFormat::kYuv420 || (head.width % 2 == 0 && head.height % 2 == 0),
@@ -110,8 +113,16 @@ struct Rule {
 };
 
 template <class T>
-void write_row(const Half* numbers, const uint8_t* bytes, int64_t count, T* to, int64_t stride) {
-  for (int64_t x = 0; x < count; ++x) to[x * stride] = static_cast<T>(numbers[bytes[x]]);
+const T* numbers_of(const Numbers& numbers, int64_t channel) {
+  if constexpr (std::is_same_v<T, Half>)
+    return numbers.halves[channel];
+  else
+    return numbers.floats[channel];
+}
+
+template <class T>
+void write_row(const T* numbers, const uint8_t* bytes, int64_t count, T* to, int64_t stride) {
+  for (int64_t x = 0; x < count; ++x) to[x * stride] = numbers[bytes[x]];
 }
 
 template <class T>
@@ -163,7 +174,7 @@ struct Aipp final : Operator {
       T* to = out.as<T>() + image * out.strides[0] + c * out.strides[1] + y * out.strides[2];
       fill_row(to, step, 0, first, border);
       if (!inside) continue;
-      write_row(numbers.of[c], planes + c * rule_.head.width, p.width, to + first * step, step);
+      write_row(numbers_of<T>(numbers, c), planes + c * rule_.head.width, p.width, to + first * step, step);
       fill_row(to, step, first + p.width, width, border);
     }
   }

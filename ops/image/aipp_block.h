@@ -44,7 +44,7 @@ struct AippPicture {
   int32_t resize[4] = {};
   int32_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
   int16_t mean[4] = {};
-  uint16_t min[4] = {};                                     ///< halves
+  uint16_t min[4] = {};                                  ///< halves
   uint16_t scale[4] = {0x3c00, 0x3c00, 0x3c00, 0x3c00};  ///< halves
   int8_t reserved2[16] = {};
 };

@@ -51,8 +51,7 @@ int colour(const AippHead& h, const uint8_t* picture, int64_t x, int64_t y, int 
   if (!h.converts || c > 2) return channel(h, picture, x, y, c);
   const bool yuv = h.format == PictureFormat::kYuv420;
   int sum = 0;
-  for (int k = 0; k < 3; ++k)
-    sum += h.matrix[c * 3 + k] * (channel(h, picture, x, y, k) - (yuv ? h.input_bias[k] : 0));
+  for (int k = 0; k < 3; ++k) sum += h.matrix[c * 3 + k] * (channel(h, picture, x, y, k) - (yuv ? h.input_bias[k] : 0));
   return std::clamp(static_cast<int>(std::floor(sum / 256.0)) + (yuv ? 0 : h.output_bias[c]), 0, 255);
 }
 
@@ -149,9 +148,12 @@ TEST(Aipp, TakesEveryOrderOfChannels) {
   for (const PictureFormat format : {PictureFormat::kRgb, PictureFormat::kXrgb}) {
     for (int bits = 0; bits < 8; ++bits) {
       Config config;
-      config.head = {.format = format, .converts = static_cast<int8_t>(bits & 1),
-                     .swaps = static_cast<int8_t>(bits >> 1 & 1), .rotates = static_cast<int8_t>(bits >> 2),
-                     .width = 19, .height = 5};
+      config.head = {.format = format,
+                     .converts = static_cast<int8_t>(bits & 1),
+                     .swaps = static_cast<int8_t>(bits >> 1 & 1),
+                     .rotates = static_cast<int8_t>(bits >> 2),
+                     .width = 19,
+                     .height = 5};
       const int16_t to_yuv[9] = {66, 129, 25, -38, -74, 112, 112, -94, -18};
       const uint8_t bias[3] = {16, 128, 128};
       std::copy_n(to_yuv, 9, config.head.matrix);

@@ -6,6 +6,7 @@
 
 #include "acl/acl_base.h"
 #include "acl/acl_mdl_aipp.h"
+#include "acl/acl_mdl_aipp_info.h"
 #include "acl/acl_mdl_execute.h"
 
 #pragma GCC visibility push(default)

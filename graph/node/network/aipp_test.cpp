@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models with AIPP in front of them, run. What the operator computes is told bit by bit in ops/image/aipp_test.cpp.
+#include "graph/model/aipp.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "graph/graph_fixture.h"
-#include "graph/model/aipp.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"
 #include "ops/image/aipp_block.h"
@@ -68,7 +69,8 @@ TEST(AippNode, TakesTheSizesOfTheCall) {
 }
 
 TEST(AippNode, TakesParametersThatAnInputBrings) {
-  const TestFunction f = doubled("aipp_op { aipp_mode: dynamic max_src_image_size: 96 }", {1, 1, kHeight, kWidth}, false);
+  const TestFunction f =
+      doubled("aipp_op { aipp_mode: dynamic max_src_image_size: 96 }", {1, 1, kHeight, kWidth}, false);
   ops::AippHead head{.format = ops::PictureFormat::kGray, .width = 6, .height = 3};
   ops::AippPicture picture{.crops = 1, .left = 1, .top = 1, .width = kWidth, .height = kHeight};
   std::vector<uint8_t> block(sizeof(head) + sizeof(picture));
@@ -77,10 +79,11 @@ TEST(AippNode, TakesParametersThatAnInputBrings) {
     picture.mean[0] = mean;
     std::memcpy(block.data(), &head, sizeof(head));
     std::memcpy(block.data() + sizeof(head), &picture, sizeof(picture));
-    const std::vector<float> got = run(f, {value_of<uint8_t>({96}, bytes),
-                                           value_of<uint8_t>({static_cast<int64_t>(block.size())}, block)});
+    const std::vector<float> got =
+        run(f, {value_of<uint8_t>({96}, bytes), value_of<uint8_t>({static_cast<int64_t>(block.size())}, block)});
     ASSERT_EQ(got.size(), 8U);
-    for (size_t i = 0; i < 8; ++i) EXPECT_EQ(got[i], 2.0f * static_cast<float>(bytes[(1 + i / 4) * 6 + 1 + i % 4] - mean));
+    for (size_t i = 0; i < 8; ++i)
+      EXPECT_EQ(got[i], 2.0f * static_cast<float>(bytes[(1 + i / 4) * 6 + 1 + i % 4] - mean));
   }
   block[0] = 9;
   EXPECT_THROW(run(f, {value_of<uint8_t>({96}, bytes), value_of<uint8_t>({static_cast<int64_t>(block.size())}, block)}),
