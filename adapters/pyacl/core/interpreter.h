@@ -20,7 +20,7 @@ class WithoutInterpreter {
   PyThreadState* state_;
 };
 
-/// Runs `work` with the interpreter, in any thread; not at all once the interpreter is ending.
+/// Holds the interpreter for a call from the runtime, in any thread; holds nothing once the interpreter is ending.
 class WithInterpreter {
  public:
   WithInterpreter();

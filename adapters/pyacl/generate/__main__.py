@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build-time generator: python adapters/pyacl/generate --table adapters/pyacl/functions.tsv --out build/generated/pyacl.
+"""Build-time generator: python adapters/pyacl/generate --table adapters/pyacl/functions.tsv --out FOLDER.
 
 Writes part_<module>.cpp, the functions of one module, and parts.cpp, which lists them. A file whose content stays the
 same is left alone, so nothing is compiled again.

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""later"""
+
+
+def run(call, folder):
+    pass
