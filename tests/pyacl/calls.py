@@ -8,9 +8,10 @@ import json
 import pathlib
 import sys
 
-import acl
 import lookup
 import numpy as np
+
+import acl
 
 HUGE_FIRST, TO_DEVICE, TO_HOST, WITHIN = 0, 1, 2, 3
 FLOAT, FLOAT16, INT8, INT32, INT64, ND = 0, 1, 2, 3, 9, 2

@@ -3,8 +3,9 @@
 
 from pathlib import Path
 
-import acl
 import table
+
+import acl
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = {row.name: row for row in table.read(ROOT / "adapters/pyacl/functions.tsv")}

@@ -7,10 +7,11 @@ import re
 import subprocess
 import types
 
-import acl
 import lookup
 import pytest
 import table
+
+import acl
 
 KINDS = {
     "int": "i32",

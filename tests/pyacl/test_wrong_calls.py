@@ -3,10 +3,11 @@
 
 import json
 
-import acl
 import lookup
 import numpy as np
 import pytest
+
+import acl
 
 
 def test_no_function_takes_what_makes_no_sense(script):

@@ -7,8 +7,9 @@ The name of the function under way stands in the last line of stderr, for one th
 import json
 import sys
 
-import acl
 import lookup
+
+import acl
 
 # Functions that would end what the others need, or wait for ever when only one argument is wrong.
 PLAIN = {"i": 0, "u": 0, "s": 0, "f": 0.0, "p": 0}
