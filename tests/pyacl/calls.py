@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls every function once, as a script would. `python calls.py FOLDER [MODEL]` prints the names of those that worked.
+"""Calls every function once, as a script would. `python calls.py FOLDER` prints the names of those that worked.
 
 Code 207000 is right for a feature that is refused by name (acl/unsupported.tsv).
 """
