@@ -24,8 +24,8 @@ PyObject* missing(PyObject* self, PyObject* name) {
   const std::string module = std::string("acl") + (*part->module == '\0' ? "" : ".") + part->module;
   for (const Function& function : part->functions) {
     if (std::strcmp(function.base(), asked) != 0) continue;
-    return PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%s': %s is not built in this AnyNPU",
-                        module.c_str(), asked, function.c_name);
+    return PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%s': %s", module.c_str(), asked,
+                        why_not(function.c_name).c_str());
   }
   return PyErr_Format(PyExc_AttributeError, "module '%s' has no attribute '%s'", module.c_str(), asked);
 }

@@ -25,8 +25,20 @@ def run(call, folder):
     call("tdt.receive_tensor", channel, received, 1000)
     got = call("tdt.get_data_item", received, 0)
     assert acl.util.ptr_to_bytes(acl.tdt.get_data_addr_from_item(got), 24) == array.tobytes()
+    bounded(call, sent)
     call("tdt.stop_channel", channel)
     call("tdt.destroy_channel", channel)
     call("tdt.destroy_dataset", sent)
     call("tdt.destroy_dataset", received)
     call("tdt.destroy_data_item", item)
+
+
+def bounded(call, sent):
+    if not call.has("tdt.create_channel_with_capacity"):
+        return
+    channel = call("tdt.create_channel_with_capacity", 0, "of two places", 2)
+    call("tdt.send_tensor", channel, sent, 1000)
+    assert call("tdt.query_channel_size", channel) == 1
+    call("tdt.clean_channel", channel)
+    assert call("tdt.query_channel_size", channel) == 0
+    call("tdt.destroy_channel", channel)

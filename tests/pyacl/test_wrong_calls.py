@@ -125,3 +125,10 @@ def test_a_callback_without_a_thread_is_dropped():
     stream, _ = acl.rt.create_stream()
     assert acl.rt.launch_callback(print, [], 1, stream) == 100034
     assert acl.rt.destroy_stream(stream) == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_order_of_calls_ends_the_process(script, seed):
+    done = script(lookup.ROOT / "tests/pyacl/random_calls.py", str(seed), "3000", ANYNPU_MEMORY="256M")
+    assert done.returncode == 0, f"exit status {done.returncode} in {done.stderr.splitlines()[-1]}"
+    assert int(done.stdout.splitlines()[-1]) > 500
