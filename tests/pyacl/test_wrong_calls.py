@@ -108,6 +108,13 @@ def test_memory_that_is_none_is_no_array():
     assert acl.util.ptr_to_bytes(0, 0) == b""
 
 
+def test_device_memory_is_no_array_of_the_host(pointer):
+    with pytest.raises(ValueError, match="ptr is in device memory, which the host does not read"):
+        acl.util.ptr_to_numpy(pointer, (4,), 11)
+    assert acl.rt.memset(pointer, 64, 7, 64) == 0
+    assert acl.util.ptr_to_bytes(pointer, 64) == b"\7" * 64
+
+
 def test_rows_that_do_not_follow_each_other_are_told():
     with pytest.warns(UserWarning, match="numpy_contiguous_to_ptr"):
         acl.util.numpy_to_ptr(np.zeros((4, 4)).T[1:3])

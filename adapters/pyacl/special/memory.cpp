@@ -126,6 +126,10 @@ PyObject* util_ptr_to_numpy(const Function& function, Arguments arguments, Py_ss
     nothing_there(call, 0, bytes);
     return nullptr;
   }
+  if (is_device_memory(address)) {
+    call.wrong_at(0, PyExc_ValueError, "is in device memory, which the host does not read; copy it with acl.rt.memcpy");
+    return nullptr;
+  }
   const Owned sizes(PySequence_Tuple(shape));
   const Owned types(PyImport_ImportModule("types"));
   const Owned numpy(PyImport_ImportModule("numpy"));
