@@ -307,22 +307,6 @@ def handles(call, x):
     free(call, descs, pointers, buffers)
 
 
-def products(call, folder):
-    """blas: row-major products with alpha and beta on the host side of the vendor's samples, in device memory here."""
-    if not call.has("blas.gemm_ex"):
-        return
-    a, b = np.arange(6, dtype=np.float16).reshape(2, 3), np.ones((3, 2), dtype=np.float16)
-    expected = (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
-    for name in ("gemm_ex", "hgemm"):
-        one, nothing = to_device(call, np.array([1], np.float16)), to_device(call, np.array([0], np.float16))
-        pa, pb, pc = to_device(call, a), to_device(call, b), to_device(call, np.zeros((2, 2), np.float16))
-        kinds = [FLOAT16] * 3 if name == "gemm_ex" else []
-        sizes = [[pa, -1, *kinds[:1]], [pb, -1, *kinds[:1]], [pc, -1, *kinds[:1]]]
-        call(f"blas.{name}", 0, 0, 0, 2, 2, 3, one, *sizes[0], *sizes[1], nothing, *sizes[2], 0, 0)
-        call("rt.synchronize_stream", 0)
-        assert np.array_equal(to_host(call, pc, expected), expected)
-
-
 def finished(call, context):
     call("rt.destroy_context", context)
     call("rt.reset_device", 0)
@@ -340,8 +324,7 @@ def main(folder):
     callbacks(call, context)
     arrays(call)
     operators(call)
-    products(call, folder)
-    for module in ("profile_calls", "model_calls", "media_calls", "channel_calls"):
+    for module in ("product_calls", "profile_calls", "model_calls", "media_calls", "channel_calls"):
         __import__(module).run(call, folder)
     finished(call, context)
     print(json.dumps(sorted(call.done)))

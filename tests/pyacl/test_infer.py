@@ -66,7 +66,7 @@ def test_gears_of_batches(made):
 
 
 def test_gears_of_pictures(made):
-    path = made([1, 3, "h", "w"], input_shape="x:1,3,-1,-1", dynamic_image_size="4,6;8,8")
+    path = made([1, 3, "h", "w"], input_shape="x:1,3,-1,-1", input_format="NCHW", dynamic_image_size="4,6;8,8")
     with session(path) as gears:
         for height, width in ((8, 8), (4, 6)):
             x = numbers(1, 3, height, width)

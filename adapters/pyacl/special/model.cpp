@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of models whose arguments or results are of several kinds.
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,12 @@ namespace {
 enum class ConfigAttr : int { kPriority = 0, kPath = 2, kModelAddress = 3 };
 
 using SetConfig = int (*)(void*, int, const void*, size_t);
+
+/// A text that lives as long as the process: a configuration may keep its address, and be used at any time.
+const char* lasting(const char* text) {
+  static auto& texts = *new std::set<std::string>;  // guarded by the interpreter
+  return text == nullptr ? nullptr : texts.emplace(text).first->c_str();
+}
 
 template <class T>
 PyObject* set_config(const Function& function, void* handle, int attr, const T& value) {
@@ -120,8 +127,8 @@ PyObject* mdl_set_config_opt(const Function& function, Arguments arguments, Py_s
     return read(call, call.take(), &priority) ? set_config(function, handle, attr, priority) : nullptr;
   }
   if (attr == static_cast<int>(ConfigAttr::kPath)) {
-    Text path;  // the library keeps a copy
-    return path.take(call) ? set_config(function, handle, attr, path.value) : nullptr;
+    Text path;
+    return path.take(call) ? set_config(function, handle, attr, lasting(path.value)) : nullptr;
   }
   void* value = nullptr;  // an address, or a number of bytes: both lie in memory alike
   return read(call, call.take(), &value) ? set_config(function, handle, attr, value) : nullptr;
