@@ -106,6 +106,7 @@ def executed(call, model, desc):
     stream = call("rt.create_stream")
     call("mdl.execute_async", model, given, got, stream)
     call("rt.synchronize_stream", stream)
+    with_limits(call, model, given, got, stream)
     told = call("mdl.get_dataset_tensor_desc", got, 0)
     assert told == 0 or acl.get_tensor_desc_size(told) == 24
     shape = call("create_tensor_desc", FLOAT, [2, 3], ND)
@@ -114,6 +115,17 @@ def executed(call, model, desc):
     call("rt.destroy_stream", stream)
     release(call, given)
     release(call, got)
+
+
+def with_limits(call, model, given, got, stream):
+    if not call.has("mdl.execute_v2"):
+        return
+    config = call("mdl.create_exec_config_handle")
+    call("mdl.set_exec_config_opt", config, 0, 10000)
+    call("mdl.execute_v2", model, given, got, stream, config)
+    call("mdl.execute_async_v2", model, given, got, stream, config)
+    call("rt.synchronize_stream", stream)
+    call("mdl.destroy_exec_config_handle", config)
 
 
 def loaded(call, folder, name, sizes, **flags):

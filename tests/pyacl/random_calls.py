@@ -39,7 +39,7 @@ def values(draw, argument, pool):
         return [[draw.choice(pool) for _ in range(count)] for _ in range(2)]
     if word.startswith("listed/"):
         return [1, [draw.choice(pool)]]
-    if word in ("to",) or word.startswith(("from/", "cell/")):
+    if word in ("to",) or word.startswith(("from/", "read/", "cell/")):
         return [draw.choice(pool), draw.choice(PLAIN)][: len(argument.names)]
     if word.startswith("cut/"):
         return ["text", draw.choice(PLAIN)]
@@ -60,7 +60,7 @@ def main(seed, count):
         print(name, given, file=sys.stderr)
         try:
             result = lookup.function(name)(*given)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, MemoryError):
             continue
         result = result if isinstance(result, tuple) else (result,)
         worked += 1

@@ -31,7 +31,7 @@ def plain(word):
         return [0, []]
     if word.startswith("cut/"):
         return ["", 0]
-    if word == "to" or word.startswith("from/"):
+    if word == "to" or word.startswith(("from/", "read/")):
         return [0, 0]
     if word == "dims":
         return [{"dims": []}]

@@ -58,7 +58,7 @@ struct Measured : Text {
   }
 };
 
-/// cut:u32: a str and how much of it counts.
+/// cut/u32: a str and how much of it counts.
 template <class Count>
 struct Cut : Text {
   Count count = 0;
@@ -115,19 +115,19 @@ struct Values {
   }
 };
 
-/// list:i64: (int, const T*).
+/// list/i64: (int, const T*).
 template <class T>
 struct List : Values<T> {
   std::tuple<int, const T*> given() { return {static_cast<int>(this->values.size()), this->values.data()}; }
 };
 
-/// array:u32:size: (const T*, count).
+/// array/u32:size: (const T*, count).
 template <class T, class Count>
 struct Array : Values<T> {
   std::tuple<const T*, Count> given() { return {this->values.data(), static_cast<Count>(this->values.size())}; }
 };
 
-/// listed:ptr: (int, T*) of two Python arguments, how many and which; they must agree.
+/// listed/ptr: (int, T*) of two Python arguments, how many and which; they must agree.
 template <class T>
 struct Listed : Values<T> {
   bool take(Call& call) {
@@ -140,7 +140,7 @@ struct Listed : Values<T> {
   std::tuple<int, const T*> given() { return {static_cast<int>(this->values.size()), this->values.data()}; }
 };
 
-/// pairs:ptr:ptr: descriptions and buffers, two lists of one length: (int, T*, T*) of Python arguments that follow each
+/// pairs/ptr:ptr: descriptions and buffers, two lists of one length: (int, T*, T*) of Python arguments that follow each
 /// other.
 struct Pairs {
   Values<void*> first, second;
@@ -170,7 +170,7 @@ struct To {
   std::tuple<void*, size_t> given() { return {address, room}; }
 };
 
-/// from: (const void*, count), memory that is read. Null and nothing are the library's to refuse.
+/// from/ (const void*, count), memory that is read. Null and nothing are the library's to refuse.
 template <class Count>
 struct From {
   void* address = nullptr;
@@ -192,7 +192,18 @@ struct From {
   std::tuple<const void*, Count> given() { return {address, count}; }
 };
 
-/// cell:u32: the address of one number, which the C function reads and writes.
+/// read/size: (const void*, count), host memory that is read.
+template <class Count>
+struct Read : From<Count> {
+  bool take(Call& call) {
+    const int at = call.taken() + 1;
+    if (!From<Count>::take(call)) return false;
+    return this->address == nullptr || readable(this->address, this->count) ||
+           From<Count>::nothing_there(call, at, this->count);
+  }
+};
+
+/// cell/u32: the address of one number, which the C function reads and writes.
 template <class T>
 struct Cell : In<void*> {
   bool take(Call& call) {
@@ -202,7 +213,7 @@ struct Cell : In<void*> {
   std::tuple<T*> given() { return {static_cast<T*>(value)}; }
 };
 
-/// filled:i64, filling:i64: as many numbers as the Python argument says, written by the C function. The first is
+/// filled/i64, filling:i64: as many numbers as the Python argument says, written by the C function. The first is
 /// (T*, size_t), the second (size_t, T*).
 template <class T, bool kCountFirst>
 struct Filled {

@@ -44,6 +44,8 @@ def parametric(word, parameters):
         return f"Cut<{types[0]}>", ["ptr", parameters[0]]
     if word == "from" and len(types) == 1:
         return f"From<{types[0]}>", ["ptr", parameters[0]]
+    if word == "read" and len(types) == 1:
+        return f"Read<{types[0]}>", ["ptr", parameters[0]]
     if word == "cell" and len(types) == 1:
         return f"Cell<{types[0]}>", ["ptr"]
     if word == "filled" and len(types) == 1:

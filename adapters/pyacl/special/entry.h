@@ -27,6 +27,7 @@ PyObject* util_bytes_to_ptr(const Function& function, Arguments arguments, Py_ss
 PyObject* util_ptr_to_bytes(const Function& function, Arguments arguments, Py_ssize_t given);
 // model.cpp
 PyObject* mdl_set_config_opt(const Function& function, Arguments arguments, Py_ssize_t given);
+PyObject* mdl_set_exec_config_opt(const Function& function, Arguments arguments, Py_ssize_t given);
 PyObject* mdl_get_first_aipp_info(const Function& function, Arguments arguments, Py_ssize_t given);
 PyObject* mdl_create_and_get_op_desc(const Function& function, Arguments arguments, Py_ssize_t given);
 // operator.cpp

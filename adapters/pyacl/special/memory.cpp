@@ -63,6 +63,19 @@ bool read_shape(const Call& call, PyObject* argument, uint64_t* elements) {
   return true;
 }
 
+/// An array of memory that somebody else owns, by numpy's own protocol.
+PyObject* array_over(void* address, PyObject* shape, const std::string& type) {
+  const Owned sizes(PySequence_Tuple(shape));
+  const Owned types(PyImport_ImportModule("types"));
+  const Owned numpy(PyImport_ImportModule("numpy"));
+  if (!sizes || !types || !numpy) return nullptr;
+  const Owned interface(Py_BuildValue("{s:O,s:s,s:(Ki),s:i}", "shape", sizes.get(), "typestr", type.c_str(), "data",
+                                      reinterpret_cast<uintptr_t>(address), 0, "version", 3));
+  const Owned holder(interface ? PyObject_CallMethod(types.get(), "SimpleNamespace", nullptr) : nullptr);
+  if (!holder || PyObject_SetAttrString(holder.get(), "__array_interface__", interface.get()) != 0) return nullptr;
+  return PyObject_CallMethod(numpy.get(), "asarray", "O", holder.get());
+}
+
 bool nothing_there(const Call& call, int at, uint64_t bytes) {
   return call.wrong_at(at, PyExc_ValueError,
                        "is an address where this process has no memory of " + std::to_string(bytes) +
@@ -122,7 +135,7 @@ PyObject* util_ptr_to_numpy(const Function& function, Arguments arguments, Py_ss
     return nullptr;
   }
   const uint64_t bytes = elements * std::stoul(name.substr(2));
-  if (address == nullptr || !mapped(address, bytes)) {
+  if (address == nullptr || (!is_device_memory(address) && !readable(address, bytes))) {
     nothing_there(call, 0, bytes);
     return nullptr;
   }
@@ -130,15 +143,7 @@ PyObject* util_ptr_to_numpy(const Function& function, Arguments arguments, Py_ss
     call.wrong_at(0, PyExc_ValueError, "is in device memory, which the host does not read; copy it with acl.rt.memcpy");
     return nullptr;
   }
-  const Owned sizes(PySequence_Tuple(shape));
-  const Owned types(PyImport_ImportModule("types"));
-  const Owned numpy(PyImport_ImportModule("numpy"));
-  if (!sizes || !types || !numpy) return nullptr;
-  const Owned interface(Py_BuildValue("{s:O,s:s,s:(Ki),s:i}", "shape", sizes.get(), "typestr", name.c_str(), "data",
-                                      reinterpret_cast<uintptr_t>(address), 0, "version", 3));
-  const Owned holder(interface ? PyObject_CallMethod(types.get(), "SimpleNamespace", nullptr) : nullptr);
-  if (!holder || PyObject_SetAttrString(holder.get(), "__array_interface__", interface.get()) != 0) return nullptr;
-  return PyObject_CallMethod(numpy.get(), "asarray", "O", holder.get());
+  return array_over(address, shape, name);
 }
 
 PyObject* util_bytes_to_ptr(const Function& function, Arguments arguments, Py_ssize_t given) {
@@ -158,19 +163,23 @@ PyObject* util_ptr_to_bytes(const Function& function, Arguments arguments, Py_ss
   uint64_t bytes = 0;
   if (!call.right_number() || !read(call, call.take(), &address)) return nullptr;
   if (!call.number(call.take(), PY_SSIZE_T_MAX, &bytes)) return nullptr;
-  if (bytes > 0 && (address == nullptr || !mapped(address, bytes))) {
+  const bool of_device = is_device_memory(address);
+  if (bytes > 0 && !of_device && !readable(address, bytes)) {
     nothing_there(call, 0, bytes);
     return nullptr;
   }
   Owned copy(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
   if (!copy || bytes == 0) return copy.release();
   char* into = PyBytes_AsString(copy.get());
-  const WithoutInterpreter released;
-  // Memory of a device may not be readable at its address.
-  if (!is_device_memory(address) || aclrtMemcpy(into, bytes, address, bytes, ACL_MEMCPY_DEVICE_TO_HOST) != 0) {
+  const int code = [&] {
+    const WithoutInterpreter released;
+    if (of_device) return aclrtMemcpy(into, bytes, address, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
     std::copy_n(static_cast<const char*>(address), bytes, into);
-  }
-  return copy.release();
+    return 0;
+  }();
+  if (code == 0) return copy.release();
+  nothing_there(call, 0, bytes);
+  return nullptr;
 }
 
 }  // namespace npu::pyacl::special

@@ -16,6 +16,8 @@ namespace {
 /// aclmdlConfigAttr, as far as the kind of a value goes.
 enum class ConfigAttr : int { kPriority = 0, kPath = 2, kModelAddress = 3 };
 
+constexpr int kLastTimeLimit = 1;  // of aclmdlExecConfigAttr; the values after it are as wide as an address
+
 using SetConfig = int (*)(void*, int, const void*, size_t);
 
 /// A text that lives as long as the process: a configuration may keep its address, and be used at any time.
@@ -131,6 +133,19 @@ PyObject* mdl_set_config_opt(const Function& function, Arguments arguments, Py_s
     return path.take(call) ? set_config(function, handle, attr, lasting(path.value)) : nullptr;
   }
   void* value = nullptr;  // an address, or a number of bytes: both lie in memory alike
+  return read(call, call.take(), &value) ? set_config(function, handle, attr, value) : nullptr;
+}
+
+PyObject* mdl_set_exec_config_opt(const Function& function, Arguments arguments, Py_ssize_t given) {
+  Call call(function, arguments, given);
+  void* handle = nullptr;
+  int32_t attr = 0;
+  if (!call.right_number() || !read(call, call.take(), &handle) || !read(call, call.take(), &attr)) return nullptr;
+  if (attr <= kLastTimeLimit) {
+    int32_t milliseconds = 0;
+    return read(call, call.take(), &milliseconds) ? set_config(function, handle, attr, milliseconds) : nullptr;
+  }
+  void* value = nullptr;
   return read(call, call.take(), &value) ? set_config(function, handle, attr, value) : nullptr;
 }
 
