@@ -74,6 +74,22 @@ TEST_F(Models, RunOnStreamsAfterTheirDataSetsAreGone) {
   EXPECT_EQ(floats(out.get(), 6), kOut);
 }
 
+TEST_F(Models, AreNotRecorded) {
+  const uint32_t id = load(scaled_model({2, 3}));
+  const Memory in(24), out(24), sum(8);
+  Dataset inputs, outputs;
+  inputs.add(in);
+  outputs.add(out).add(sum);
+  const OwnStream stream;
+  EXPECT_OK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+  expect_refused(107000, "run a model on", aclmdlExecuteAsync(id, inputs, outputs, stream));
+  aclmdlRI recording = nullptr;
+  aclmdlRICaptureEnd(stream, &recording);
+  if (recording != nullptr) aclmdlRIDestroy(recording);
+  EXPECT_OK(aclmdlExecuteAsync(id, inputs, outputs, stream));
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+}
+
 TEST_F(Models, RunWithALimit) {
   const uint32_t id = load(scaled_model({2, 3}));
   const Memory in(24), out(24), sum(8);
