@@ -50,7 +50,7 @@ void LoadedModel::check_context() const {
   if (device::current_context().handle != context_)
     fail(graph::model::kOtherContext,
          "model {} was loaded in another context than the current one; make that one current (aclrtSetCurrentContext) "
-         "before the model is executed or unloaded",
+         "before the model is executed or unloaded, or load it again if that context is gone (aclrtResetDevice)",
          id_);
 }
 

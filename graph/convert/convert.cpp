@@ -40,23 +40,14 @@ const InputShape* shape_of(const Request& request, const std::string& name) {
   return at == request.shapes.end() ? nullptr : &*at;
 }
 
-void check_names(const Function& f, const Request& request) {
-  for (const InputShape& shape : request.shapes) {
-    if (std::ranges::find(f.arguments, shape.name, &Argument::name) != f.arguments.end()) continue;
-    std::vector<std::string> names;
-    for (const Argument& argument : f.arguments) names.push_back(argument.name);
-    refuse("E10016", "--input_shape: the model has no input {}; its inputs are {}", shape.name, fmt::join(names, ", "));
-  }
-}
-
 std::vector<Port> inputs_of(const Function& f, const Request& request) {
   std::vector<Port> out;
   for (const Argument& argument : f.arguments) {
     const InputShape* asked = shape_of(request, argument.name);
-    if (asked == nullptr && !argument.value.shape.rank_known())
-      refuse("E10001", "the model does not tell the shape of input {}; write it in --input_shape", argument.name);
     // Formats say what the axes of images are; other inputs are ND.
     Port port = port_of(argument.name, argument.value, kNd);
+    if (asked == nullptr && !argument.value.shape.rank_known())
+      refuse("E10001", "the model does not tell the shape of input {}; write it in --input_shape", argument.name);
     if (asked != nullptr) {
       if (argument.value.shape.rank_known() && port.shape.size() != asked->dims.size())
         refuse("E10049", "--input_shape: input {} has {} sizes in the model, {}, and {} here", argument.name,
@@ -210,6 +201,16 @@ void set_shapes(Function& f, const std::vector<Port>& inputs) {
 
 }  // namespace
 
+void check_inputs(const Imported& imported, const Request& request) {
+  const Function& f = imported.program.get(imported.function);
+  for (const InputShape& shape : request.shapes) {
+    if (std::ranges::find(f.arguments, shape.name, &Argument::name) != f.arguments.end()) continue;
+    std::vector<std::string> names;
+    for (const Argument& argument : f.arguments) names.push_back(argument.name);
+    refuse("E10016", "--input_shape: the model has no input {}; its inputs are {}", shape.name, fmt::join(names, ", "));
+  }
+}
+
 ImportOptions import_options(const Request& request) {
   ImportOptions out;
   for (const InputShape& shape : request.shapes) out.input_shapes.emplace(shape.name, shape.dims);
@@ -218,8 +219,8 @@ ImportOptions import_options(const Request& request) {
 }
 
 Model convert(Imported imported, const Request& request) {
+  check_inputs(imported, request);
   Function& f = imported.program.get(imported.function);
-  check_names(f, request);
   const std::vector<Port> asked = inputs_of(f, request);
   set_shapes(f, asked);
   const std::vector<model::Aipp> aipp = insert_aipp(f, request);

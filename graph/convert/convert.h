@@ -12,6 +12,9 @@ namespace npu::graph::convert {
 /// What the importer is to know of a request.
 ImportOptions import_options(const Request& request);
 
+/// Raises E10016 where --input_shape names an input that the model does not have.
+void check_inputs(const Imported& imported, const Request& request);
+
 /// The model. Raises E10016 and the like (refusal.h) for a request that does not fit it, else what the passes and the
 /// planner raise of its nodes.
 model::Model convert(Imported imported, const Request& request);

@@ -84,8 +84,8 @@ class Atc : public testing::Test {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     const int code = run(arguments);
-    const std::string told = testing::internal::GetCapturedStdout();
-    EXPECT_EQ(code, 0) << testing::internal::GetCapturedStderr();
+    const std::string told = testing::internal::GetCapturedStdout(), why = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(code, 0) << why;
     EXPECT_NE(told.find("ATC run success\n"), std::string::npos);
     return told;
   }

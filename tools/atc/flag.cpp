@@ -115,6 +115,7 @@ void check(const Flag& flag, const std::string& value) {
     if (!word.starts_with("--")) refuse("E10003", "{} is no flag; flags read --name=value", word);
     if (find(std::string_view(name).substr(2)) == nullptr)
       refuse("E10003", "there is no flag {}; atc --help tells all", name);
+    if (word.ends_with('=')) refuse("E10004", "{} has no value; write {}VALUE", name, word);
     if (word == name && &word == &arguments.back()) refuse("E10004", "{} has no value; write {}=VALUE", word, word);
   }
   refuse("E10003", "the flags cannot be read: {}; flags read --name=value", error.what());

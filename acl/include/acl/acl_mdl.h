@@ -61,6 +61,9 @@ aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 aclError aclmdlRIDestroy(aclmdlRI modelRI);
 /** A number of the recording, unique in the process. */
 aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId);
+/** Writes the recorded tasks to the file `path` as JSON: {"modelRI": number, "tasks": [{"id", "name"}]}. `flags` is 0,
+ * or 1 (verbose), which tells no more here. 107000 for other flags and a path that cannot be written. */
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags);
 /** Prints the recorded tasks to standard output. */
 aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 
