@@ -54,7 +54,9 @@ bool fill(PyObject* module, const Part& part) {
   const Owned name(PyModule_GetNameObject(module));
   if (!name || !add(module, "__getattr__", &missing_method, &part, name.get())) return false;
   for (Function& function : part.functions) {
-    if (*function.c_name != '\0' && (function.symbol = c_function(function.c_name)) == nullptr) continue;
+    const bool of_library = *function.c_name != '\0';
+    if (of_library) function.symbol = c_function(function.c_name);
+    if (of_library && function.symbol == nullptr) continue;
     if (!add_function(module, function, name.get())) return false;
   }
   return true;

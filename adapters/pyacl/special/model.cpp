@@ -28,7 +28,8 @@ const char* lasting(const char* text) {
 
 template <class T>
 PyObject* set_config(const Function& function, void* handle, int attr, const T& value) {
-  return shown(reinterpret_cast<SetConfig>(function.symbol)(handle, attr, &value, sizeof value));
+  return shown(
+      reinterpret_cast<SetConfig>(function.symbol)(handle, attr, static_cast<const void*>(&value), sizeof value));
 }
 
 /// As aclAippInfo lies in memory.
