@@ -158,6 +158,7 @@ print("equal")
 """
 
 
+@pytest.mark.promise("scripts against pyACL run as they are written: `import acl`")
 @pytest.mark.parametrize(
     "code, said",
     [
