@@ -10,10 +10,11 @@
 #   anynpu/tools/precision_tool    the folder that users copy beside their script
 #   anynpu/tools/adump/lib64       the library through which the published msaccucmp reads dump files
 #   tfdbg_ascend    the library of the Python package beside it, which needs none of the others
+#   acl.abi3.so     the module acl (pyACL), beside the packages
 #   torch_npu.libs                 the vendor-named libraries once more, where torch-npu's RPATH looks first
 # The copies are a few kilobytes each; all of them lead to the one libanynpu.so.
 list(TRANSFORM filters PREPEND filter_ OUTPUT_VARIABLE filter_targets)
-add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch
+add_custom_target(anynpu_wheel DEPENDS anynpu anynpu_tensorflow tfdbg_ascend anynpu_torch pyacl
                                        anynpu-migrate anynpu-compare anynpu-atc anynpu-profile msprof
                                        ascend_dump_parser ${filter_targets})
 
@@ -43,6 +44,7 @@ install(FILES ${tree_sitter}/LICENSE DESTINATION anynpu/licenses/tree-sitter COM
 install(FILES ${tree_sitter_python}/LICENSE DESTINATION anynpu/licenses/tree-sitter-python COMPONENT wheel)
 install(TARGETS anynpu-migrate anynpu-compare anynpu-atc anynpu-profile RUNTIME DESTINATION anynpu/bin COMPONENT wheel)
 install(TARGETS tfdbg_ascend LIBRARY DESTINATION tfdbg_ascend COMPONENT wheel)
+install(TARGETS pyacl LIBRARY DESTINATION . COMPONENT wheel)
 install(TARGETS ascend_dump_parser LIBRARY DESTINATION anynpu/tools/adump/lib64 COMPONENT wheel)
 install(DIRECTORY tools/precision_tool DESTINATION anynpu/tools COMPONENT wheel PATTERN "*_test.py" EXCLUDE
         PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's callback for failed tasks.
 #include <atomic>
+#include <mutex>
+#include <set>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_rt.h"
@@ -15,13 +17,33 @@ namespace {
 
 std::atomic<aclrtExceptionInfoCallback> client_callback{nullptr};
 
-void tell_client(const device::TaskFailure& failure) {
-  aclrtExceptionInfo info{failure};
-  if (const aclrtExceptionInfoCallback callback = client_callback.load()) callback(&info);
+/// The infos whose callback is running: a client may keep the address of one for longer.
+struct Told {
+  std::mutex mutex;
+  std::set<const aclrtExceptionInfo*> now;
+};
+Told& told() {
+  static Told& instance = *new Told;
+  return instance;
 }
 
-uint32_t field(const aclrtExceptionInfo* info, uint32_t device::TaskFailure::*member) {
-  return info == nullptr ? UINT32_MAX : info->failure.*member;
+void tell_client(const device::TaskFailure& failure) {
+  const aclrtExceptionInfoCallback callback = client_callback.load();
+  if (callback == nullptr) return;
+  aclrtExceptionInfo info{failure};
+  {
+    const std::lock_guard lock(told().mutex);
+    told().now.insert(&info);
+  }
+  callback(&info);
+  const std::lock_guard lock(told().mutex);
+  told().now.erase(&info);
+}
+
+template <class Member>
+uint32_t field(const aclrtExceptionInfo* info, Member device::TaskFailure::*member) {
+  const std::lock_guard lock(told().mutex);
+  return told().now.contains(info) ? static_cast<uint32_t>(info->failure.*member) : UINT32_MAX;
 }
 
 }  // namespace
@@ -50,5 +72,5 @@ uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info) {
   return field(info, &device::TaskFailure::device_id);
 }
 uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return info == nullptr ? UINT32_MAX : static_cast<uint32_t>(info->failure.code);
+  return field(info, &device::TaskFailure::code);
 }

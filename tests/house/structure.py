@@ -9,6 +9,7 @@ from pathlib import Path
 import source
 
 PLACES = ("base", "device", "ops", "comm", "graph", "acl", "adapters/hccl", "adapters/tensorflow", "adapters/apex/apex")
+PLACES += ("adapters/pyacl",)
 PLACES += ("tools/anynpu", "tools/compare", "tools/migrate", "tools/profile", "docs")
 
 

@@ -26,7 +26,7 @@ def test_every_file_is_in_pips_list():
         if path.is_file()
     }
     assert {path for path in found - known if "__pycache__" not in path.parts} == set()
-    assert SITE / "torch_npu.libs/libascendcl.so" in known
+    assert SITE / "torch_npu.libs/libascendcl.so" in known and SITE / "acl.abi3.so" in known
 
 
 def test_the_bare_package_pulls_nothing():

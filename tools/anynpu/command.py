@@ -19,6 +19,7 @@ COMMANDS = {
     "logs": "show what processes logged, or export the log files (also as msnpureport)",
     "compare": "name the first operator of a run that computes something else than a golden one's",
     "profile": "run a script and say what makes it slow, what that costs and what helps",
+    "infer": "run a model file (.om) and tell how long it takes",
     "tune": "run a script and keep which of the ways to compute it are the fastest (as AOE)",
     "cache": "show, check or remove compiled functions that are kept on disk",
     "settings": "list every environment variable with its default and the value in force",

@@ -460,7 +460,7 @@ aclError aclrtGetLastError(aclrtLastErrLevel flag);
 aclError aclrtPeekAtLastError(aclrtLastErrLevel flag);
 /** Called in the thread that ran a failing task; NULL for nobody. The info is valid during the call. */
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
-/** 0xFFFFFFFF for NULL. */
+/** 0xFFFFFFFF for NULL, and for an info whose callback has returned. */
 uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
 uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info);
 uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
