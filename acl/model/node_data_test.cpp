@@ -164,7 +164,7 @@ TEST(ModelNodeData, GivesWhatNumPyGave) {
   }
   std::cout << "opsets 9 to 13: " << passed << " of " << asked << "\n";
   if (only == nullptr && asked == 638) {
-    EXPECT_GE(passed, 573) << "of Debian's data; what is left is named above";
+    EXPECT_GE(passed, 625) << "of Debian's data; what is left is named above";
   }
 }
 
