@@ -222,7 +222,8 @@ aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset* dataset, siz
  */
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output);
 /** Queues a run. Addresses and sizes are read now: the data sets may be destroyed, the memory must live. Buffers of
- * null are refused (145011), and so is a stream that is captured (107000). What fails later is told where the stream is synchronised. */
+ * null are refused (145011), and so is a stream that is captured (107000). What fails later is told where the stream is
+ * synchronised. */
 aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output, aclrtStream stream);
 /** The same with limits: aclmdlExecuteV2 queues the run on `stream` and waits for it, as long as the configuration says
  * (507046 after it). */
