@@ -110,6 +110,7 @@ SUBJECTS = {
     "Precision": ["tests/planted"],
     "Migration": ["tests/migrate"],
     "The C interface": ["tests/conformance", "tests/door", "tools/anynpu"],
+    "AscendCL in Python": ["tests/pyacl"],
     "Installation": ["tests/symbols", "tests/install"],
 }
 

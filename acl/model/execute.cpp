@@ -7,6 +7,7 @@
 #include "acl/include/acl/acl_mdl.h"
 #include "acl/model/job.h"
 #include "device/context/context.h"
+#include "device/queue/capture.h"
 #include "device/queue/stream.h"
 #include "device/queue/wait_limit.h"
 
@@ -23,6 +24,8 @@ constexpr int64_t kLong = std::numeric_limits<int64_t>::max();
 
 void queue(uint32_t model, const aclmdlDataset* input, aclmdlDataset* output, device::Stream& stream,
            NoMemory no_memory) {
+  // A recording would keep the model for as long as it lives, and aclmdlUnload would wait for that.
+  device::check_not_captured(stream, "run a model on");
   const auto job =
       std::make_shared<const Job>(model, described(input, "input"), described(output, "output"), no_memory);
   if (stream.device() != job->device())

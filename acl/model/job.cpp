@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "acl/model/failed_task.h"
 #include "acl/model/port.h"
 #include "base/error.h"
 #include "device/memory/memory.h"
@@ -169,8 +170,14 @@ void Job::give(const graph::Value& result, size_t index) const {
 }
 
 void Job::run() const {
-  const std::vector<graph::Value> results = use_->model().executable().run(arguments_, places_);
-  for (size_t i = 0; i < results.size(); ++i) give(results[i], i);
+  graph::Executable& model = use_->model().executable();
+  try {
+    const std::vector<graph::Value> results = model.run(arguments_, places_);
+    for (size_t i = 0; i < results.size(); ++i) give(results[i], i);
+  } catch (const graph::NodeError& error) {
+    note_failure(model.function(), error);
+    throw;
+  }
 }
 
 }  // namespace npu::acl

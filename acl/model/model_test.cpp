@@ -74,6 +74,22 @@ TEST_F(Models, RunOnStreamsAfterTheirDataSetsAreGone) {
   EXPECT_EQ(floats(out.get(), 6), kOut);
 }
 
+TEST_F(Models, AreNotRecorded) {
+  const uint32_t id = load(scaled_model({2, 3}));
+  const Memory in(24), out(24), sum(8);
+  Dataset inputs, outputs;
+  inputs.add(in);
+  outputs.add(out).add(sum);
+  const OwnStream stream;
+  EXPECT_OK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+  expect_refused(107000, "run a model on", aclmdlExecuteAsync(id, inputs, outputs, stream));
+  aclmdlRI recording = nullptr;
+  aclmdlRICaptureEnd(stream, &recording);
+  if (recording != nullptr) aclmdlRIDestroy(recording);
+  EXPECT_OK(aclmdlExecuteAsync(id, inputs, outputs, stream));
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+}
+
 TEST_F(Models, RunWithALimit) {
   const uint32_t id = load(scaled_model({2, 3}));
   const Memory in(24), out(24), sum(8);
@@ -389,6 +405,53 @@ TEST_F(Models, TakeThePicturesParametersWithTheRun) {
   EXPECT_OK(aclmdlSetAIPPByInputIndex(id, inputs, 0, parameters));
   expect_refused(145015, "index is 0", aclmdlSetInputAIPP(id, inputs, 0, parameters));
   EXPECT_OK(aclmdlDestroyAIPP(parameters));
+}
+
+struct Told {
+  uint32_t device = 0, stream = 0, task = 0;
+};
+Told told_failure;
+
+TEST_F(Models, TellWhichOperatorFailed) {
+  // An index that is out of range is found when the model runs.
+  graph::TestFunction f("main");
+  const graph::Edge x = f.argument("x", graph::ValueType::tensor(DType::kInt32));
+  const graph::Edge table = f.constant<float>({3}, {1, 2, 3}), axis = f.constant<int32_t>({}, {0});
+  const graph::Edge out = f.node("GatherV2", {table, x, axis});
+  const uint32_t id = load(model_of(f, {2}, {{"out", out}}));
+  const Memory in(8), result(8);
+  const int32_t wrong[] = {1, 99};
+  EXPECT_OK(aclrtMemcpy(in.get(), 8, wrong, 8, ACL_MEMCPY_HOST_TO_DEVICE));
+  Dataset inputs, outputs;
+  inputs.add(in);
+  outputs.add(result);
+  EXPECT_OK(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo* info) {
+    told_failure = {aclrtGetDeviceIdFromExceptionInfo(info), aclrtGetStreamIdFromExceptionInfo(info),
+                    aclrtGetTaskIdFromExceptionInfo(info)};
+  }));
+  const OwnStream stream;
+  EXPECT_OK(aclmdlExecuteAsync(id, inputs, outputs, stream));
+  EXPECT_NE(aclrtSynchronizeStream(stream), 0);
+  EXPECT_OK(aclrtSetExceptionInfoCallback(nullptr));
+  char name[64] = {}, small[2] = {};
+  aclTensorDesc *takes = nullptr, *gives = nullptr;
+  size_t input_count = 0, output_count = 0;
+  const auto [device, stream_id, task] = told_failure;
+  EXPECT_OK(aclmdlCreateAndGetOpDesc(device, stream_id, task, name, sizeof name, &takes, &input_count, &gives,
+                                     &output_count));
+  EXPECT_STREQ(name, "n_GatherV2");
+  ASSERT_EQ(input_count, 3u);
+  EXPECT_EQ(output_count, 1u);
+  EXPECT_EQ(aclGetTensorDescType(aclGetTensorDescByIndex(takes, 1)), ACL_INT32);
+  EXPECT_EQ(aclGetTensorDescByIndex(takes, 3), nullptr);
+  aclDestroyTensorDesc(takes);
+  aclDestroyTensorDesc(gives);
+  expect_refused(100000, "no model whose operator failed",
+                 aclmdlCreateAndGetOpDesc(device, stream_id, task + 7, name, sizeof name, &takes, &input_count, &gives,
+                                          &output_count));
+  expect_refused(
+      100000, "opNameLen is 2",
+      aclmdlCreateAndGetOpDesc(device, stream_id, task, small, 2, &takes, &input_count, &gives, &output_count));
 }
 
 TEST_F(Models, NamesThatAreTooLongAreTurnedBack) {

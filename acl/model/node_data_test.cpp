@@ -163,6 +163,9 @@ TEST(ModelNodeData, GivesWhatNumPyGave) {
     if (opset >= 9 && opset <= 13) passed += counts.first, asked += counts.second;
   }
   std::cout << "opsets 9 to 13: " << passed << " of " << asked << "\n";
+  if (only == nullptr && asked == 638) {
+    EXPECT_GE(passed, 573) << "of Debian's data; what is left is named above";
+  }
 }
 
 }  // namespace

@@ -40,13 +40,14 @@ bool add(PyObject* module, const char* name, PyMethodDef* method, const void* se
 }
 
 bool add_function(PyObject* module, Function& function, PyObject* module_name) {
-  const std::string results = function.results;
-  function.help = std::string(function.base()) + "(" + function.arguments + ") -> " +
-                  (results.empty() ? "None" : results) + (*function.c_name == '\0' ? "" : "\n\n") + function.c_name;
+  const std::string results = *function.results == '\0' ? "None" : function.results;
+  // Threads may call it when the process ends, so nobody destroys it.
+  const auto& help = *new std::string(std::string(function.base()) + "(" + function.arguments + ") -> " + results +
+                                      (*function.c_name == '\0' ? "" : "\n\n") + function.c_name);
   function.method.ml_name = function.base();
   function.method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(dispatch));
   function.method.ml_flags = METH_FASTCALL;
-  function.method.ml_doc = function.help.c_str();
+  function.method.ml_doc = help.c_str();
   return add(module, function.base(), &function.method, &function, module_name);
 }
 
@@ -54,7 +55,9 @@ bool fill(PyObject* module, const Part& part) {
   const Owned name(PyModule_GetNameObject(module));
   if (!name || !add(module, "__getattr__", &missing_method, &part, name.get())) return false;
   for (Function& function : part.functions) {
-    if (*function.c_name != '\0' && (function.symbol = c_function(function.c_name)) == nullptr) continue;
+    const bool of_library = *function.c_name != '\0';
+    if (of_library) function.symbol = c_function(function.c_name);
+    if (of_library && function.symbol == nullptr) continue;
     if (!add_function(module, function, name.get())) return false;
   }
   return true;

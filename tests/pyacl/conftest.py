@@ -11,7 +11,12 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILT = ROOT / "build/pyacl"
-PATHS = [str(HERE), str(ROOT / "adapters/pyacl/generate"), *([str(BUILT)] if BUILT.is_dir() else [])]
+PATHS = [
+    str(HERE),
+    str(ROOT / "tools"),
+    str(ROOT / "adapters/pyacl/generate"),
+    *([str(BUILT)] if BUILT.is_dir() else []),
+]
 sys.path[:0] = PATHS
 
 

@@ -3,14 +3,11 @@
 
 import json
 import re
-import sys
 
 import lookup
 import model_file
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(lookup.ROOT / "tools"))
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +100,14 @@ def test_what_does_not_fit_is_told(made, feeds, mode, text):
         one.infer(feeds, mode=mode)
 
 
+def test_the_example_of_a_model(made, script, tmp_path):
+    np.save(tmp_path / "x.npy", np.array([[1, 2, 3], [4, 5, 6]], np.float32))
+    done = script(lookup.ROOT / "examples/acl/model.py", str(made([2, 3])), str(tmp_path / "x.npy"))
+    assert done.returncode == 0 and re.search(r"out\S*: \[2, 3\], largest 24 at 5$", done.stdout, re.M), done.stderr
+
+
 def command(script, *arguments):
-    tools = "import sys; sys.path.insert(0, sys.argv.pop(1)); from anynpu.command import main; sys.exit(main())"
-    return script(tools, str(lookup.ROOT / "tools"), "infer", *map(str, arguments))
+    return script("import sys; from anynpu.command import main; sys.exit(main())", "infer", *map(str, arguments))
 
 
 def test_the_command(made, script, tmp_path):

@@ -158,6 +158,7 @@ print("equal")
 """
 
 
+@pytest.mark.promise("scripts against pyACL run as they are written: `import acl`")
 @pytest.mark.parametrize(
     "code, said",
     [
@@ -277,3 +278,8 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     content = path.read_bytes()
     assert acl.mdl.load_from_mem(acl.util.bytes_to_ptr(content), len(content))[1] != 0
     assert acl.mdl.unload(4711) != 0
+
+
+def test_the_example_of_one_operator(script):
+    done = script(lookup.ROOT / "examples/acl/hello.py")
+    assert done.returncode == 0 and done.stdout.endswith(": 11 22 33 44\n"), done.stderr

@@ -35,7 +35,7 @@ std::string lines_of_facts(const std::string& json) {
   const Json facts = Json::parse(json);
   std::string out = fmt::format("model {}\n", facts.at("name").get<std::string>());
   for (const auto& [name, value] : facts.at("facts").items())
-    out += fmt::format("  {:<9}{}\n", name, value.get<std::string>());
+    out += fmt::format("  {:<10}{}\n", name, value.get<std::string>());
   for (const Json& port : facts.at("inputs")) out += port_line("input", port);
   for (const Json& port : facts.at("outputs")) out += port_line("output", port);
   out += gear_lines(facts);

@@ -222,7 +222,7 @@ aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset* dataset, siz
  */
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output);
 /** Queues a run. Addresses and sizes are read now: the data sets may be destroyed, the memory must live. Buffers of
- * null are refused (145011). What fails later is told where the stream is synchronised. */
+ * null are refused (145011), and so is a stream that is captured (107000). What fails later is told where the stream is synchronised. */
 aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output, aclrtStream stream);
 /** The same with limits: aclmdlExecuteV2 queues the run on `stream` and waits for it, as long as the configuration says
  * (507046 after it). */
@@ -230,6 +230,16 @@ aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset* input, aclmdlDat
                          const aclmdlExecConfigHandle* handle);
 aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output, aclrtStream stream,
                               const aclmdlExecConfigHandle* handle);
+/** Which operator failed in a queued run of a model: its name in the model, and what it takes and gives (sizes as far
+ * as the model tells them). The numbers are those of aclrtGet…FromExceptionInfo. `opName` has room for `opNameLen`
+ * characters. Each list is one object for aclDestroyTensorDesc; aclGetTensorDescByIndex tells its members. 100000 for a
+ * task that was no failed run, or is one of long ago. */
+aclError aclmdlCreateAndGetOpDesc(uint32_t deviceId, uint32_t streamId, uint32_t taskId, char* opName, size_t opNameLen,
+                                  aclTensorDesc** inputDesc, size_t* numInputs, aclTensorDesc** outputDesc,
+                                  size_t* numOutputs);
+/** NULL for an index that there is not. */
+aclTensorDesc* aclGetTensorDescByIndex(aclTensorDesc* desc, size_t index);
+
 aclmdlExecConfigHandle* aclmdlCreateExecConfigHandle(void);
 aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle* handle);
 /** 100000 for a value of another size than its name says, 207000 for names that are reserved. */

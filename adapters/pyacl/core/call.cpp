@@ -88,7 +88,7 @@ bool Call::address(PyObject* argument, void** value) const {
     PyErr_Clear();
     return wrong(PyExc_ValueError, "is " + repr(index.get()) + ", which is no address");
   }
-  *value = reinterpret_cast<void*>(static_cast<uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+  *value = reinterpret_cast<void*>(static_cast<uintptr_t>(address));
   return true;
 }
 

@@ -22,8 +22,7 @@ struct Function {
   int most;               ///< … and may be
   Entry entry;
   void* symbol = nullptr;   ///< the C function, once it was found
-  std::string help = {};    ///< "memcpy(dst, …) -> ret", and the C function
-  PyMethodDef method = {};  ///< what Python keeps a pointer to
+  PyMethodDef method = {};  ///< what Python keeps a pointer to; its text is never freed
 
   const char* base() const;                    ///< "memcpy"
   std::string argument_name(int index) const;  ///< "dest_max"

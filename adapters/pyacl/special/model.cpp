@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of models whose arguments or results are of several kinds.
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -27,8 +30,9 @@ const char* lasting(const char* text) {
 }
 
 template <class T>
-PyObject* set_config(const Function& function, void* handle, int attr, const T& value) {
-  return shown(reinterpret_cast<SetConfig>(function.symbol)(handle, attr, &value, sizeof value));
+PyObject* set_config(const Function& function, void* handle, int attr, T value) {
+  const auto bytes = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+  return shown(reinterpret_cast<SetConfig>(function.symbol)(handle, attr, bytes.data(), bytes.size()));
 }
 
 /// As aclAippInfo lies in memory.

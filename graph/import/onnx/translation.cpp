@@ -40,6 +40,14 @@ DType result_type(const Translation& t, std::string_view word) {
 }
 
 constexpr std::string_view kPoint = "point";
+/// At the end of a line: the outputs have the shape of input 0, or its rank.
+constexpr std::string_view kLike = "like", kRanked = "ranked";
+
+PartialShape shape_like(const Translation& t, std::string_view word) {
+  const PartialShape& shape = t.value(t.in(0)).shape;
+  if (word == kLike || !shape.rank_known()) return shape;
+  return {Dims(std::vector<int64_t>(shape.dims->size(), kUnknownDim))};
+}
 
 /// What the operator's line of the table says.
 void by_row(Translation& t) {
@@ -54,11 +62,17 @@ void by_row(Translation& t) {
     const DType type = words.size() > 1 ? result_type(t, words[1]) : t.dtype(t.in(0));
     return t.give(0, t.point(row.node, t.ins(), type));
   }
+  const std::string_view last = words.back();
+  const bool shaped = last == kLike || last == kRanked;
+  if (shaped) words.pop_back();
   std::vector<ValueType> types;
   for (size_t i = 0; i < std::max<size_t>(t.node().outputs.size(), 1); ++i)
     types.push_back(ValueType::tensor(result_type(t, words[std::min(i, words.size() - 1)])));
-  const Made made = t.itself(types, row.node);
-  for (size_t i = 0; i < t.node().outputs.size(); ++i) t.give(i, made.output(static_cast<int32_t>(i)));
+  Made made = t.itself(types, row.node);
+  for (size_t i = 0; i < t.node().outputs.size(); ++i) {
+    if (shaped) made.shaped(shape_like(t, last), static_cast<int32_t>(i));
+    t.give(i, made.output(static_cast<int32_t>(i)));
+  }
 }
 
 std::string name_of_node(const Scope& scope, const NodeView& node) {
@@ -214,22 +228,21 @@ Edge Translation::cast(Edge edge, DType to) {
       .shaped(value(edge).shape);
 }
 
-Edge Translation::constant(Literal literal) { return {function().add_constant(name_ + "/Const", std::move(literal)), 0}; }
+Edge Translation::constant(Literal literal) {
+  return {function().add_constant(name_ + "/Const", std::move(literal)), 0};
+}
 
 Edge Translation::ints(const std::vector<int64_t>& values) {
   const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return constant({ValueType::tensor(DType::kInt64),
-                   Dims{static_cast<int64_t>(values.size())},
+  return constant({ValueType::tensor(DType::kInt64), Dims{static_cast<int64_t>(values.size())},
                    std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(int64_t)),
                    nullptr});
 }
 
 Edge Translation::integer(int64_t value) {
   const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-  return constant({ValueType::tensor(DType::kInt64),
-                   Dims{},
-                   std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof(value)),
-                   nullptr});
+  return constant({ValueType::tensor(DType::kInt64), Dims{},
+                   std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof(value)), nullptr});
 }
 
 Edge Translation::number(DType dtype, double value) {
@@ -241,7 +254,8 @@ Edge Translation::number(DType dtype, double value) {
       std::memcpy(bytes.data(), &one, sizeof(one));
     }
   });
-  return constant({ValueType::tensor(dtype), Dims{}, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), nullptr});
+  return constant(
+      {ValueType::tensor(dtype), Dims{}, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), nullptr});
 }
 
 void Translation::give(size_t i, Edge edge) {

@@ -28,14 +28,16 @@ const Row kRows[] = {
     {"softplus", Curve::kSoftplus, {}, {}},
 };
 
-const Row& row_of(std::string name) {
+const Row& row_of(const std::string& given) {
+  std::string name = given;
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const Row& row : kRows)
     if (name == row.name) return row;
-  fail(Code::kNnInvalidParam,
-       "activation '{}' is not known; Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, "
-       "Elu, Softsign and Softplus are",
-       name);
+  fail(
+      Code::kNnInvalidParam,
+      "activation '{}' is not known; Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, "
+      "Elu, Softsign and Softplus are",
+      given);
 }
 
 /// The next number of a list that goes to those functions that have one.

@@ -42,7 +42,8 @@ void softmax_cross_entropy(Lowering& l) {
   require_floats(l, 0);
   const Planned scores = l.input(at(l, 0));
   require(scores.shape().size() >= 2, "the scores are {}; they need batch and classes", scores.shape());
-  const Planned logs = wants(l, 1) ? l.make(1, scores.dtype(), scores.shape()) : l.scratch(scores.dtype(), scores.shape());
+  const Planned logs =
+      wants(l, 1) ? l.make(1, scores.dtype(), scores.shape()) : l.scratch(scores.dtype(), scores.shape());
   if (logs.view.count() > 0) l.call("log_softmax").set("self", scores).set("dim", int64_t{1}).set("out", logs);
   pick(l, logs);
 }

@@ -36,8 +36,24 @@ void blend(Lowering& l, const Planned& old, const Planned& now, double momentum,
   l.call("add").set("self", out).set("other", part).set("out", out);
 }
 
-/// y = (x - mean) / sqrt(variance + epsilon) · scale + B. In training mean and variance are those of x; the outputs
-/// are then the running ones (momentum) and, in opsets before 14, those of x as well.
+struct Statistics {
+  Planned mean, variance;
+};
+
+/// Those of x; the outputs are the running ones (momentum) and, in opsets before 14, those of x as well.
+Statistics trained(Lowering& l, const Planned& x, const Statistics& old) {
+  const double momentum = float_attribute(l, "momentum", 0.9);
+  const DType type = old.mean.dtype();
+  const Dims& channels = old.mean.shape();
+  const auto room = [&](size_t i) { return wants(l, i) ? l.make(i, type, channels) : l.scratch(type, channels); };
+  const Statistics now{room(3), room(4)};
+  moments(l, x, all_but_channels(x.shape().size()), false, now.mean, now.variance);
+  if (wants(l, 1)) blend(l, old.mean, now.mean, momentum, l.make(1, type, channels));
+  if (wants(l, 2)) blend(l, old.variance, now.variance, momentum, l.make(2, type, channels));
+  return now;
+}
+
+/// y = (x - mean) / sqrt(variance + epsilon) · scale + B.
 void batch_norm(Lowering& l) {
   require_floats(l, 0);
   const Planned x = l.input(at(l, 0));
@@ -48,28 +64,18 @@ void batch_norm(Lowering& l) {
     require(l.shape(at(l, i)) == channels, "input {} is {}; it needs one number for each of {} channels", i,
             l.shape(at(l, i)), channels[0]);
   const bool training = opset(l) >= 14 ? int_attribute(l, "training_mode", 0) != 0 : wants(l, 1);
-  Planned mean = l.input(at(l, 3)), variance = l.input(at(l, 4));
+  require(training || !wants(l, 1), "it has {} outputs without training_mode; they are given in training only",
+          l.node().outputs.size());
+  const Statistics given{l.input(at(l, 3)), l.input(at(l, 4))};
   const Planned y = l.make(0, x.dtype(), x.shape());
-  if (training) {
-    const double momentum = float_attribute(l, "momentum", 0.9);
-    const DType type = mean.dtype();
-    const Planned now = wants(l, 3) ? l.make(3, type, channels) : l.scratch(type, channels);
-    const Planned spread = wants(l, 4) ? l.make(4, type, channels) : l.scratch(type, channels);
-    moments(l, x, all_but_channels(x.shape().size()), false, now, spread);
-    if (wants(l, 1)) blend(l, mean, now, momentum, l.make(1, type, channels));
-    if (wants(l, 2)) blend(l, variance, spread, momentum, l.make(2, type, channels));
-    mean = now, variance = spread;
-  } else {
-    require(!wants(l, 1), "it has {} outputs without training_mode; they are given in training only",
-            l.node().outputs.size());
-  }
+  const Statistics used = training ? trained(l, x, given) : given;
   if (y.view.count() == 0) return;
   l.call("batch_norm")
       .set("self", x)
       .set("weight", l.input(at(l, 1)))
       .set("bias", l.input(at(l, 2)))
-      .set("running_mean", mean)
-      .set("running_var", variance)
+      .set("running_mean", used.mean)
+      .set("running_var", used.variance)
       .set("training", false)
       .set("eps", float_attribute(l, "epsilon", 1e-5))
       .set("out", y);
@@ -80,8 +86,8 @@ void group_norm(Lowering& l, int64_t groups, const Planned& weight, const Planne
   require_floats(l, 0);
   const Planned x = l.input(0);
   const Dims& shape = x.shape();
-  require(shape.size() >= 2 && groups > 0 && shape[1] % groups == 0, "the input is {}; its channels do not make {} groups",
-          shape, groups);
+  require(shape.size() >= 2 && groups > 0 && shape[1] % groups == 0,
+          "the input is {}; its channels do not make {} groups", shape, groups);
   const Planned out = l.make(0, x.dtype(), shape);
   if (out.view.count() == 0) return;
   require(x.dtype() != DType::kDouble, "the input is double; normalisation of groups takes float and half: cast it");
@@ -103,8 +109,9 @@ void instance_norm(Lowering& l) {
 /// One number for each group, laid along its channels.
 Planned along_group(Lowering& l, const Planned& numbers, int64_t groups, int64_t channels) {
   if (numbers.shape() == Dims{channels}) return numbers;
-  require(numbers.shape() == Dims{groups}, "scale or bias is {}; it needs one number for each of {} groups or {} channels",
-          numbers.shape(), groups, channels);
+  require(numbers.shape() == Dims{groups},
+          "scale or bias is {}; it needs one number for each of {} groups or {} channels", numbers.shape(), groups,
+          channels);
   const Planned out = l.scratch(numbers.dtype(), {groups, channels / groups});
   copy(l, expanded(restrided(numbers, {groups, 1}, {numbers.view.strides[0], 1}), out.shape()), out);
   return reshaped(out, {channels});
@@ -255,10 +262,7 @@ void softmax(Lowering& l) {
   Dims matrix{1, 1};
   for (int64_t i = 0; i < rank; ++i) matrix[i < axis ? 0 : 1] *= shape[static_cast<size_t>(i)];
   const Planned rows = in_rows(l, l.input(0));
-  l.call(l.target())
-      .set("self", reshaped(rows, matrix))
-      .set("dim", int64_t{1})
-      .set("out", reshaped(out, matrix));
+  l.call(l.target()).set("self", reshaped(rows, matrix)).set("dim", int64_t{1}).set("out", reshaped(out, matrix));
 }
 
 NPU_NODE("ai.onnx::BatchNormalization", batch_norm);

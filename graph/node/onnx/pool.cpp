@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/thread_pool.h"
+#include "graph/node/layout.h"
 #include "graph/node/onnx/floats.h"
 #include "graph/node/onnx/window.h"
 
@@ -40,15 +41,9 @@ void each_inside(const Pool& pool, const std::vector<int64_t>& at, F&& body) {
   });
 }
 
-/// Elements of the window with pads, without what ceil_mode lets it see behind them.
-int64_t covered(const Pool& pool, const std::vector<int64_t>& at) {
-  int64_t count = 1;
-  for (size_t d = 0; d < at.size(); ++d) {
-    const int64_t start = at[d] * pool.windows.stride[d] - pool.windows.before[d];
-    const int64_t end = pool.in[d] + pool.windows.after[d], step = pool.windows.dilation[d];
-    count *= std::min(pool.windows.kernel[d], (end - start + step - 1) / step);
-  }
-  return count;
+/// Elements of a window, inside of the image or not: what a mean divides by when pads count.
+int64_t window_size(const Windows& w) {
+  return std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t{1}, std::multiplies<>());
 }
 
 template <class T>
@@ -65,7 +60,7 @@ void pool_plane(const Pool& pool, const T* from, T* to, int64_t* places, int64_t
       ++count;
     });
     if (pool.mode == Mode::kMean)
-      best = static_cast<T>(sum / static_cast<double>(pool.counts_pads ? covered(pool, at) : count));
+      best = static_cast<T>(sum / static_cast<double>(pool.counts_pads ? window_size(pool.windows) : count));
     if (pool.mode == Mode::kNorm) best = static_cast<T>(std::pow(sum, 1 / pool.p));
     *to++ = best;
     if (places != nullptr) *places++ = first + best_at;
@@ -118,7 +113,9 @@ std::vector<int64_t> taken_padding(const Pool& pool) {
   return out;
 }
 
-bool is_dilated(const Windows& w) { return std::ranges::any_of(w.dilation, [](int64_t d) { return d != 1; }); }
+bool is_dilated(const Windows& w) {
+  return std::ranges::any_of(w.dilation, [](int64_t d) { return d != 1; });
+}
 
 /// Lines as images of height 1: the operators go over 2 and 3 axes.
 Dims as_image(const Dims& shape) { return shape.size() == 3 ? Dims{shape[0], shape[1], 1, shape[2]} : shape; }
@@ -135,14 +132,15 @@ bool call_pool(Lowering& l, const Pool& pool) {
   if (!taken) return false;
   const Dims shape = pooled_shape(l.shape(0), w);
   const Planned in = w.axes() == 1 ? in_rows(l, l.input(0)) : l.input(0);
-  const Planned out = l.make(0, in.dtype(), shape);
+  const Planned out = lies_channels_last(in) ? make_images(l, 0, in.dtype(), shape) : l.make(0, in.dtype(), shape);
   if (out.view.count() == 0) return true;
   const bool maximum = pool.mode == Mode::kMax;
   OperatorCall call = l.call(maximum ? "max_pool" : "avg_pool");
   call.set("self", w.axes() == 1 ? reshaped(in, as_image(in.shape())) : in);
   call.set("out", w.axes() == 1 ? reshaped(out, as_image(shape)) : out);
   call.set("kernel_size", with_height(w.kernel, w.axes(), 1)).set("stride", with_height(w.stride, w.axes(), 1));
-  call.set("padding", with_height(padding, w.axes(), 0)).set("spatial", std::max<int64_t>(2, static_cast<int64_t>(w.axes())));
+  call.set("padding", with_height(padding, w.axes(), 0))
+      .set("spatial", std::max<int64_t>(2, static_cast<int64_t>(w.axes())));
   if (maximum)
     call.set("dilation", with_height(w.dilation, w.axes(), 1));
   else
@@ -213,10 +211,10 @@ Dims unpooled_shape(const Lowering& l) {
   require(in.size() >= 3 && in == l.shape(1), "the input is {}, the positions are {}; they need one shape", in,
           l.shape(1));
   const size_t axes = in.size() - 2;
-  const auto kernel = kernel_of(l, axes), stride = per_axis(l, "strides", axes, 1), pads = per_axis(l, "pads", 2 * axes, 0);
+  const auto kernel = kernel_of(l, axes), stride = per_axis(l, "strides", axes, 1),
+             pads = per_axis(l, "pads", 2 * axes, 0);
   Dims out{in[0], in[1]};
-  for (size_t d = 0; d < axes; ++d)
-    out.push_back((in[d + 2] - 1) * stride[d] - pads[d] - pads[axes + d] + kernel[d]);
+  for (size_t d = 0; d < axes; ++d) out.push_back((in[d + 2] - 1) * stride[d] - pads[d] - pads[axes + d] + kernel[d]);
   return out;
 }
 

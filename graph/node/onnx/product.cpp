@@ -68,8 +68,7 @@ void det(Lowering& l) {
     const Tensor from = frame.tensor(in), to = frame.tensor(out);
     in_slot(slot, [&](auto zero) {
       using T = decltype(zero);
-      for (int64_t i = 0; i < to.count(); ++i)
-        to.as<T>()[i] = static_cast<T>(determinant(from.as<T>() + i * n * n, n));
+      for (int64_t i = 0; i < to.count(); ++i) to.as<T>()[i] = static_cast<T>(determinant(from.as<T>() + i * n * n, n));
     });
   });
   r.store(l);
@@ -161,42 +160,52 @@ std::vector<int64_t> sizes_of_labels(const Sum& s, const Labels& labels) {
   return out;
 }
 
-/// Any number of operands and any labels, one result after the other: equations that are no product of matrices.
+/// Where an operand goes with each axis of the result and each that is summed over.
+struct Steps {
+  std::vector<int64_t> out, summed;
+};
+
+int64_t place(const std::vector<int64_t>& at, const std::vector<int64_t>& strides) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < at.size(); ++i) offset += at[i] * strides[i];
+  return offset;
+}
+
+/// One result after the other.
+template <class T>
+void sum_products(const std::vector<const T*>& from, const std::vector<Steps>& steps, const std::vector<int64_t>& out,
+                  const std::vector<int64_t>& summed, T* to) {
+  each_position(out, [&](const std::vector<int64_t>& at) {
+    double sum = 0;
+    each_position(summed, [&](const std::vector<int64_t>& inner) {
+      double product = 1;
+      for (size_t i = 0; i < from.size(); ++i)
+        product *= static_cast<double>(from[i][place(at, steps[i].out) + place(inner, steps[i].summed)]);
+      sum += product;
+    });
+    *to++ = static_cast<T>(sum);
+  });
+}
+
+/// Any number of operands and any labels: equations that are no product of matrices.
 void einsum(Lowering& l) {
   const Sum s = sum_of(l);
   const DType dtype = l.dtype(0), slot = slot_of(dtype);
-  std::vector<Planned> used;
-  std::vector<std::vector<int64_t>> out_strides, sum_strides;
+  std::vector<Planned> operands;
+  std::vector<Steps> steps(l.input_count());
   for (size_t i = 0; i < l.input_count(); ++i) {
-    used.push_back(rows_of(l, l.input(i), slot));
-    out_strides.emplace_back(), sum_strides.emplace_back();
-    for (const int label : s.out) out_strides[i].push_back(stride_of(s.terms[i], l.shape(i), label));
-    for (const int label : s.summed) sum_strides[i].push_back(stride_of(s.terms[i], l.shape(i), label));
+    operands.push_back(rows_of(l, l.input(i), slot));
+    for (const int label : s.out) steps[i].out.push_back(stride_of(s.terms[i], l.shape(i), label));
+    for (const int label : s.summed) steps[i].summed.push_back(stride_of(s.terms[i], l.shape(i), label));
   }
   const auto out_sizes = sizes_of_labels(s, s.out), sum_sizes = sizes_of_labels(s, s.summed);
   const Result r = result(l, 0, dtype, Dims(out_sizes), slot);
-  const std::vector<Planned> operands = used;
-  l.run(used, {r.rows}, [=, out = r.rows](Frame& frame) {
+  l.run(operands, {r.rows}, [=, out = r.rows](Frame& frame) {
     in_slot(slot, [&](auto zero) {
       using T = decltype(zero);
-      T* to = frame.tensor(out).as<T>();
       std::vector<const T*> from;
       for (const Planned& operand : operands) from.push_back(frame.tensor(operand).as<T>());
-      const auto place = [](const std::vector<int64_t>& at, const std::vector<int64_t>& strides) {
-        int64_t offset = 0;
-        for (size_t i = 0; i < at.size(); ++i) offset += at[i] * strides[i];
-        return offset;
-      };
-      each_position(out_sizes, [&](const std::vector<int64_t>& at) {
-        double sum = 0;
-        each_position(sum_sizes, [&](const std::vector<int64_t>& inner) {
-          double product = 1;
-          for (size_t i = 0; i < from.size(); ++i)
-            product *= static_cast<double>(from[i][place(at, out_strides[i]) + place(inner, sum_strides[i])]);
-          sum += product;
-        });
-        *to++ = static_cast<T>(sum);
-      });
+      sum_products(from, steps, out_sizes, sum_sizes, frame.tensor(out).as<T>());
     });
   });
   r.store(l);

@@ -16,8 +16,10 @@ namespace {
 Planned along(const Planned& numbers, size_t axis, size_t rank) {
   if (numbers.view.count() == 1) return restrided(numbers, {}, {});
   if (numbers.shape().size() != 1) {
-    require(numbers.shape().size() == rank, "a scale or zero point is {}; it needs one number, one for each element of an axis, "
-            "or as many axes as the tensor", numbers.shape());
+    require(numbers.shape().size() == rank,
+            "a scale or zero point is {}; it needs one number, one for each element of an axis, "
+            "or as many axes as the tensor",
+            numbers.shape());
     return numbers;
   }
   Dims shape(rank, 1), strides(rank, 0);
@@ -31,12 +33,13 @@ Planned parameter(Lowering& l, const Planned& numbers, const Dims& shape, size_t
   const int64_t block = int_attribute(l, "block_size", 0);
   if (block == 0 || numbers.shape().size() != shape.size()) {
     const Planned laid = along(numbers, axis, shape.size());
-    require(broadcast(laid.shape(), shape) == shape, "a scale or zero point is {}, the tensor is {}: it does not fit axis {}",
-            numbers.shape(), shape, axis);
+    require(broadcast(laid.shape(), shape) == shape,
+            "a scale or zero point is {}, the tensor is {}: it does not fit axis {}", numbers.shape(), shape, axis);
     return laid;
   }
   require(numbers.shape()[axis] == (shape[axis] + block - 1) / block && shape[axis] % block == 0,
-          "a scale is {}, the tensor is {}: blocks of {} along axis {} do not fit", numbers.shape(), shape, block, axis);
+          "a scale is {}, the tensor is {}: blocks of {} along axis {} do not fit", numbers.shape(), shape, block,
+          axis);
   Dims split = numbers.shape(), whole = numbers.shape();
   split.insert(axis + 1, 1), whole.insert(axis + 1, block);
   const Planned rows = in_rows(l, numbers), out = l.scratch(numbers.dtype(), shape);
@@ -71,7 +74,8 @@ Scalar least(DType dtype) {
   Scalar out;
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) out = Scalar(static_cast<int64_t>(std::numeric_limits<T>::min()));
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 2)
+      out = Scalar(static_cast<int64_t>(std::numeric_limits<T>::min()));
   });
   return out;
 }
@@ -79,15 +83,16 @@ Scalar largest(DType dtype) {
   Scalar out;
   visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) out = Scalar(static_cast<int64_t>(std::numeric_limits<T>::max()));
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 2)
+      out = Scalar(static_cast<int64_t>(std::numeric_limits<T>::max()));
   });
   return out;
 }
 
 /// `numbers`, which are written over, rounded half to even, moved by the zero point and held in the type's range.
 void store_rounded(Lowering& l, const Planned& numbers, const std::optional<Planned>& zero, const Planned& out) {
-  require(is_integer(out.dtype()) && size_of(out.dtype()) <= 2, "it quantises to {}; int8, uint8, int16 and uint16 are built",
-          out.dtype());
+  require(is_integer(out.dtype()) && size_of(out.dtype()) <= 2,
+          "it quantises to {}; int8, uint8, int16 and uint16 are built", out.dtype());
   l.call("round").set("self", numbers).set("out", numbers);
   if (zero) apply(l, "add", numbers, *zero);
   l.call("clamp")
@@ -185,7 +190,8 @@ Planned product(Lowering& l, const Planned& a, const Planned& b) {
   const Dims &left = a.shape(), &right = b.shape();
   require(left.size() >= 2 && right.size() >= 2 && left.back() == right[right.size() - 2],
           "the operands are {} and {}: their inner sizes do not agree", left, right);
-  Dims shape = broadcast(Dims(std::span(left.data(), left.size() - 2)), Dims(std::span(right.data(), right.size() - 2)));
+  Dims shape =
+      broadcast(Dims(std::span(left.data(), left.size() - 2)), Dims(std::span(right.data(), right.size() - 2)));
   shape.push_back(left[left.size() - 2]), shape.push_back(right.back());
   const Planned out = l.scratch(DType::kDouble, shape);
   l.call("matmul").set("self", a).set("mat2", b).set("out", out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers of ONNX's operators: those that NumPy's RandomState(seed) draws (Mersenne Twister, doubles of 53 bits,
-// the polar method), which ONNX's own definitions use. A node goes on where its last run ended; without a seed it begins
-// anywhere.
+// the polar method), which ONNX's own definitions use. A node goes on where its last run ended; without a seed it
+// begins anywhere.
 #include <cmath>
 #include <mutex>
 #include <random>
@@ -60,7 +60,8 @@ std::shared_ptr<Twister> twister(Lowering& l) {
   if (l.attributes().has("seed")) {
     const Attribute& given = l.attributes().entries().find("seed")->second.value;
     const bool whole = std::holds_alternative<int64_t>(given);
-    seed = static_cast<uint32_t>(whole ? std::get<int64_t>(given) : static_cast<int64_t>(l.attributes().get<double>("seed")));
+    seed = static_cast<uint32_t>(whole ? std::get<int64_t>(given)
+                                       : static_cast<int64_t>(l.attributes().get<double>("seed")));
   }
   return l.state<Twister>([&] { return std::make_shared<Twister>(seed); });
 }
@@ -108,10 +109,11 @@ void bernoulli(Lowering& l) {
   l.run({p}, {numbers}, [=](Frame& frame) {
     const Tensor from = frame.tensor(p), to = frame.tensor(numbers);
     for (int64_t i = 0; i < from.count(); ++i)
-      require(from.as<double>()[i] >= 0 && from.as<double>()[i] <= 1, "element {} is {}; probabilities lie in [0, 1]", i,
-              from.as<double>()[i]);
+      require(from.as<double>()[i] >= 0 && from.as<double>()[i] <= 1, "element {} is {}; probabilities lie in [0, 1]",
+              i, from.as<double>()[i]);
     generator->draw([&] {
-      for (int64_t i = 0; i < from.count(); ++i) to.as<double>()[i] = bernoulli_of(from.as<double>()[i], generator->uniform());
+      for (int64_t i = 0; i < from.count(); ++i)
+        to.as<double>()[i] = bernoulli_of(from.as<double>()[i], generator->uniform());
     });
   });
   copy(l, numbers, out);
@@ -134,8 +136,8 @@ void multinomial(Lowering& l) {
   require_floats(l, 0);
   const Dims shape = l.shape(0);
   const int64_t samples = int_attribute(l, "sample_size", 1);
-  require(shape.size() == 2 && shape[1] > 0 && samples >= 0, "the input is {}, sample_size {}; it must be [batch, classes]",
-          shape, samples);
+  require(shape.size() == 2 && shape[1] > 0 && samples >= 0,
+          "the input is {}, sample_size {}; it must be [batch, classes]", shape, samples);
   const Planned logs = rows_of(l, l.input(0), DType::kDouble), numbers = l.scratch(DType::kInt64, {shape[0], samples});
   const Planned out = l.make(0, out_type(l), {shape[0], samples});
   const auto generator = twister(l);

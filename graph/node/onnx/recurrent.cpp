@@ -37,8 +37,7 @@ std::vector<std::string> usual(const Recurrent& r) {
 }
 
 void check(const Lowering& l, size_t i, const char* name, const Dims& wanted) {
-  if (has(l, i))
-    require(l.shape(at(l, i)) == wanted, "{} is {}; it must be {}", name, l.shape(at(l, i)), wanted);
+  if (has(l, i)) require(l.shape(at(l, i)) == wanted, "{} is {}; it must be {}", name, l.shape(at(l, i)), wanted);
 }
 
 Dims state_shape(const Recurrent& r) {
@@ -93,8 +92,13 @@ template <class T>
 class Walk {
  public:
   Walk(const Recurrent& r, const Given<T>& given, std::span<const Activation> functions)
-      : r_(r), given_(given), f_(functions), gates_(static_cast<size_t>(r.width())), h_(static_cast<size_t>(r.hidden)),
-        c_(h_.size()), held_(h_.size()) {}
+      : r_(r),
+        given_(given),
+        f_(functions),
+        gates_(static_cast<size_t>(r.width())),
+        h_(static_cast<size_t>(r.hidden)),
+        c_(h_.size()),
+        held_(h_.size()) {}
 
   /// Goes over `length` steps of row `b`; to(step) is where the state of a step goes.
   template <class To>
@@ -123,9 +127,7 @@ class Walk {
     const T end = static_cast<T>(r_.clip);
     return end > 0 ? std::clamp(x, -end, end) : x;
   }
-  T added(int64_t i) const {
-    return given_.bias == nullptr ? T{0} : given_.bias[i] + given_.bias[r_.width() + i];
-  }
+  T added(int64_t i) const { return given_.bias == nullptr ? T{0} : given_.bias[i] + given_.bias[r_.width() + i]; }
   T peephole(int64_t which, int64_t i, T c) const {
     return given_.peepholes == nullptr ? T{0} : given_.peepholes[which * r_.hidden + i] * c;
   }
@@ -196,7 +198,8 @@ Planned state_of(Lowering& l, const Recurrent& r, size_t i, DType slot) {
 
 Inputs inputs_of(Lowering& l, const Recurrent& r, DType slot) {
   const Planned in = l.input(at(l, 0));
-  const Planned x = reshaped(rows_of(l, r.batch_first ? permuted(in, {1, 0, 2}) : in, slot), {r.steps * r.batch, r.input});
+  const Planned x =
+      reshaped(rows_of(l, r.batch_first ? permuted(in, {1, 0, 2}) : in, slot), {r.steps * r.batch, r.input});
   const Planned w = rows_of(l, l.input(at(l, 1)), slot);
   Inputs out;
   out.hidden = rows_of(l, permuted(l.input(at(l, 2)), {0, 2, 1}), slot);

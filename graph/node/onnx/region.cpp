@@ -24,8 +24,8 @@ void grid_sample(Lowering& l) {
   const Dims &image = l.shape(0), &grid = l.shape(1);
   require((image.size() == 4 || image.size() == 5) && grid.size() == image.size(),
           "the image is {}, the grid is {}; both need 4 or 5 axes", image, grid);
-  const int64_t mode = one_of(l, "mode", "linear",
-                              {{"bilinear", 0}, {"linear", 0}, {"nearest", 1}, {"bicubic", 2}, {"cubic", 2}});
+  const int64_t mode =
+      one_of(l, "mode", "linear", {{"bilinear", 0}, {"linear", 0}, {"nearest", 1}, {"bicubic", 2}, {"cubic", 2}});
   Dims shape{image[0], image[1]};
   for (size_t i = 1; i + 1 < grid.size(); ++i) shape.push_back(grid[i]);
   const Planned out = l.make(0, l.dtype(0), shape);
@@ -88,7 +88,8 @@ struct Box {
 };
 template <class T>
 Box box_of(const T* roi, const Bins& b) {
-  const double x = static_cast<double>(roi[0]) * b.scale - b.offset, y = static_cast<double>(roi[1]) * b.scale - b.offset;
+  const double x = static_cast<double>(roi[0]) * b.scale - b.offset,
+               y = static_cast<double>(roi[1]) * b.scale - b.offset;
   double width = static_cast<double>(roi[2]) * b.scale - b.offset - x;
   double height = static_cast<double>(roi[3]) * b.scale - b.offset - y;
   // Without the offset of half an element boxes have at least one.
@@ -111,15 +112,18 @@ double pooled(const T* image, const Bins& b, const std::vector<Corner>& corners)
   return b.maximum ? best : corners.empty() ? 0 : sum / static_cast<double>(corners.size());
 }
 
-std::vector<Corner> corners_of(const Box& box, const Bins& b, int64_t row, int64_t column, int64_t height, int64_t width) {
+std::vector<Corner> corners_of(const Box& box, const Bins& b, int64_t row, int64_t column, int64_t height,
+                               int64_t width) {
   const double tall = box.height / static_cast<double>(b.height), wide = box.width / static_cast<double>(b.width);
   const auto rows = b.samples > 0 ? b.samples : static_cast<int64_t>(std::ceil(tall));
   const auto columns = b.samples > 0 ? b.samples : static_cast<int64_t>(std::ceil(wide));
   std::vector<Corner> out;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) {
-      const double y = box.y + tall * (static_cast<double>(row) + (static_cast<double>(i) + 0.5) / static_cast<double>(rows));
-      const double x = box.x + wide * (static_cast<double>(column) + (static_cast<double>(j) + 0.5) / static_cast<double>(columns));
+      const double y =
+          box.y + tall * (static_cast<double>(row) + (static_cast<double>(i) + 0.5) / static_cast<double>(rows));
+      const double x =
+          box.x + wide * (static_cast<double>(column) + (static_cast<double>(j) + 0.5) / static_cast<double>(columns));
       out.push_back(corner_of(y, x, height, width));
     }
   return out;
@@ -144,13 +148,18 @@ void roi_align(Lowering& l) {
   require_floats(l, 0);
   const Dims image = l.shape(0), &boxes = l.shape(1);
   require(image.size() == 4 && boxes.size() == 2 && boxes[1] == 4 && l.shape(2) == Dims{boxes[0]},
-          "the image is {}, the boxes are {}, their images {}; they must be [N, C, H, W], [boxes, 4] and [boxes]", image,
-          boxes, l.shape(2));
-  const bool half = text_attribute(l, "coordinate_transformation_mode", opset(l) < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
-  const Bins b{int_attribute(l, "output_height", 1), int_attribute(l, "output_width", 1), int_attribute(l, "sampling_ratio", 0),
-               float_attribute(l, "spatial_scale", 1), half ? 0.5 : 0, one_of(l, "mode", "avg", {{"avg", 0}, {"max", 1}}) == 1};
-  require(b.height > 0 && b.width > 0 && b.samples >= 0, "output_height is {}, output_width {}, sampling_ratio {}", b.height,
-          b.width, b.samples);
+          "the image is {}, the boxes are {}, their images {}; they must be [N, C, H, W], [boxes, 4] and [boxes]",
+          image, boxes, l.shape(2));
+  const bool half = text_attribute(l, "coordinate_transformation_mode",
+                                   opset(l) < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
+  const Bins b{int_attribute(l, "output_height", 1),
+               int_attribute(l, "output_width", 1),
+               int_attribute(l, "sampling_ratio", 0),
+               float_attribute(l, "spatial_scale", 1),
+               half ? 0.5 : 0,
+               one_of(l, "mode", "avg", {{"avg", 0}, {"max", 1}}) == 1};
+  require(b.height > 0 && b.width > 0 && b.samples >= 0, "output_height is {}, output_width {}, sampling_ratio {}",
+          b.height, b.width, b.samples);
   const DType slot = slot_of(l.dtype(0));
   const Planned x = rows_of(l, l.input(0), slot), rois = rows_of(l, l.input(1), slot);
   const Planned batch = rows_of(l, l.input(2), DType::kInt64);
@@ -158,8 +167,8 @@ void roi_align(Lowering& l) {
   l.run({x, rois, batch}, {r.rows}, [=, out = r.rows](Frame& frame) {
     const Tensor which = frame.tensor(batch);
     for (int64_t i = 0; i < which.count(); ++i)
-      require(which.as<int64_t>()[i] >= 0 && which.as<int64_t>()[i] < image[0], "box {} is in image {}; there are {}", i,
-              which.as<int64_t>()[i], image[0]);
+      require(which.as<int64_t>()[i] >= 0 && which.as<int64_t>()[i] < image[0], "box {} is in image {}; there are {}",
+              i, which.as<int64_t>()[i], image[0]);
     in_slot(slot, [&](auto zero) {
       align<decltype(zero)>(frame.tensor(x), frame.tensor(rois), which, frame.tensor(out), b);
     });
@@ -215,7 +224,8 @@ T only(const Frame& frame, const Planned& planned) {
 void non_max_suppression(Lowering& l) {
   const Dims &boxes = l.shape(0), &scores = l.shape(1);
   require(boxes.size() == 3 && boxes[2] == 4 && scores.size() == 3 && scores[0] == boxes[0] && scores[2] == boxes[1],
-          "the boxes are {}, the scores {}; they must be [images, boxes, 4] and [images, classes, boxes]", boxes, scores);
+          "the boxes are {}, the scores {}; they must be [images, boxes, 4] and [images, classes, boxes]", boxes,
+          scores);
   const Planned from = rows_of(l, l.input(0), DType::kFloat), values = rows_of(l, l.input(1), DType::kFloat);
   const auto more = [&](size_t i, DType type) { return has(l, i) ? rows_of(l, l.input(at(l, i)), type) : from; };
   const Planned most = more(2, DType::kInt64), limit = more(3, DType::kFloat), least = more(4, DType::kFloat);
@@ -241,6 +251,26 @@ void non_max_suppression(Lowering& l) {
   });
 }
 
+int64_t product_of(const std::vector<int64_t>& sizes) { return count_of(Dims(sizes)); }
+
+/// One plane from its columns, [elements of the block, positions].
+template <class T>
+void add_columns(const Windows& w, const std::vector<int64_t>& image, const T* column, T* to) {
+  each_position(w.kernel, [&](const std::vector<int64_t>& k) {
+    each_position(w.out, [&](const std::vector<int64_t>& at) {
+      int64_t place = 0;
+      bool outside = false;
+      for (size_t d = 0; d < at.size(); ++d) {
+        const int64_t i = at[d] * w.stride[d] - w.before[d] + k[d] * w.dilation[d];
+        outside = outside || i < 0 || i >= image[d];
+        place = place * image[d] + i;
+      }
+      if (!outside) to[place] += *column;
+      ++column;
+    });
+  });
+}
+
 /// Blocks that lie over each other are added up: the turned im2col, over any number of axes.
 void columns_to_image(Lowering& l) {
   const Dims& in = l.shape(0);
@@ -248,12 +278,12 @@ void columns_to_image(Lowering& l) {
   require(in.size() == 3 && image.size() == block.size() && !image.empty(),
           "the input is {}, image_shape has {} numbers, block_shape {}; it must be [N, C · block, L]", in, image.size(),
           block.size());
+  for (const int64_t size : image) require(size > 0, "image_shape holds {}; sizes are above 0", size);
   const Windows w = windows_of(l, image, block);
-  const int64_t blocks = std::accumulate(w.out.begin(), w.out.end(), int64_t{1}, std::multiplies<>());
-  const int64_t inside = std::accumulate(block.begin(), block.end(), int64_t{1}, std::multiplies<>());
-  const int64_t plane = std::accumulate(image.begin(), image.end(), int64_t{1}, std::multiplies<>());
-  require(in[1] % inside == 0 && in[2] == blocks, "the input is {}; image {} and block {} make blocks of {} elements, {} of them",
-          in, Dims(image), Dims(block), inside, blocks);
+  const int64_t blocks = product_of(w.out), inside = product_of(block), plane = product_of(image);
+  require(in[1] % inside == 0 && in[2] == blocks,
+          "the input is {}; image {} and block {} make blocks of {} elements, {} of them", in, Dims(image), Dims(block),
+          inside, blocks);
   Dims shape{in[0], in[1] / inside};
   for (const int64_t one : image) shape.push_back(one);
   const DType slot = slot_of(l.dtype(0));
@@ -265,23 +295,8 @@ void columns_to_image(Lowering& l) {
     const Tensor x = frame.tensor(from), y = frame.tensor(out);
     in_slot(slot, [&](auto zero) {
       using T = decltype(zero);
-      parallel_parts(planes, [&](int64_t p) {
-        const T* column = x.as<T>() + p * inside * blocks;
-        T* to = y.as<T>() + p * plane;
-        each_position(block, [&](const std::vector<int64_t>& k) {
-          each_position(w.out, [&](const std::vector<int64_t>& at) {
-            int64_t place = 0;
-            bool outside = false;
-            for (size_t d = 0; d < at.size(); ++d) {
-              const int64_t i = at[d] * w.stride[d] - w.before[d] + k[d] * w.dilation[d];
-              outside = outside || i < 0 || i >= image[d];
-              place = place * image[d] + i;
-            }
-            if (!outside) to[place] += *column;
-            ++column;
-          });
-        });
-      });
+      parallel_parts(planes,
+                     [&](int64_t p) { add_columns(w, image, x.as<T>() + p * inside * blocks, y.as<T>() + p * plane); });
     });
   });
   r.store(l);

@@ -95,7 +95,8 @@ Taps taps_of(const Axis& a, const Rules& r) {
   for (int64_t x = 0; x < a.out; ++x) {
     const double place = place_of(a, r.coordinates, x);
     add_position(taps, a, r, place);
-    taps.outside.push_back(r.coordinates == "tf_crop_and_resize" && (place < 0 || place > static_cast<double>(a.in - 1)));
+    taps.outside.push_back(r.coordinates == "tf_crop_and_resize" &&
+                           (place < 0 || place > static_cast<double>(a.in - 1)));
   }
   if (a.out > 0) taps.count = static_cast<int64_t>(taps.index.size()) / a.out;
   return taps;
@@ -188,7 +189,8 @@ void set_scales(std::vector<Axis>& all, const std::vector<size_t>& axes, const s
     a.scale = scales[i];
     const double part = cuts ? a.end - a.begin : 1;
     // In float, as the numbers are given: 3 times a third is 1.
-    a.out = static_cast<int64_t>(std::floor(static_cast<float>(static_cast<double>(a.in) * part) * static_cast<float>(a.scale)));
+    a.out = static_cast<int64_t>(
+        std::floor(static_cast<float>(static_cast<double>(a.in) * part) * static_cast<float>(a.scale)));
   }
 }
 
@@ -231,8 +233,8 @@ bool stays(const Axis& a, const Rules& r) {
 }
 
 void resize_axes(Lowering& l, const std::vector<Axis>& axes, const Rules& r) {
-  require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic", "mode is '{}'; nearest, linear and cubic are known",
-          r.mode);
+  require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic",
+          "mode is '{}'; nearest, linear and cubic are known", r.mode);
   const Planned in = l.input(0);
   const DType slot = slot_of(in.dtype());
   Planned now = rows_of(l, in, slot);

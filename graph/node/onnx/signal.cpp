@@ -24,10 +24,13 @@ void give_numbers(Lowering& l, const Dims& shape, const std::vector<double>& val
   if (out.view.count() > 0) copy(l, l.given(doubles(shape, values)), out);
 }
 
+/// What numbers are put down for when the plan is made.
+constexpr int64_t kMostNumbers = int64_t{1} << 27;
+
 /// Sums of cosines: one of its three numbers for each multiple of the angle.
 void window(Lowering& l, double constant, double first, double second) {
   const int64_t size = integer(l, at(l, 0));
-  require(size >= 0, "size is {}; it must not be negative", size);
+  require(size >= 0 && size <= kMostNumbers, "size is {}; it must lie between 0 and 2^27", size);
   const int64_t turn = int_attribute(l, "periodic", 1) != 0 ? size : size - 1;
   std::vector<double> values;
   for (int64_t i = 0; i < size; ++i) {
@@ -71,6 +74,16 @@ void transform(const Lines& s, const T* from, T* to) {
   }
 }
 
+void run_transform(Lowering& l, const Lines& s, const Planned& from, const Result& r) {
+  l.run({from}, {r.rows}, [=, out = r.rows](Frame& frame) {
+    in_slot(from.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      transform<T>(s, frame.tensor(from).as<T>(), frame.tensor(out).as<T>());
+    });
+  });
+  r.store(l);
+}
+
 int64_t fourier_axis(const Lowering& l) {
   if (opset(l) < 20) return int_attribute(l, "axis", 1);
   return has(l, 2) ? integer(l, at(l, 2)) : -2;
@@ -96,13 +109,7 @@ void dft(Lowering& l) {
   const Planned from = rows_of(l, l.input(0), slot);
   const Result r = result(l, 0, l.dtype(0), shape, slot);
   if (r.out.view.count() == 0) return;
-  l.run({from}, {r.rows}, [=, out = r.rows](Frame& frame) {
-    in_slot(slot, [&](auto zero) {
-      using T = decltype(zero);
-      transform<T>(s, frame.tensor(from).as<T>(), frame.tensor(out).as<T>());
-    });
-  });
-  r.store(l);
+  run_transform(l, s, from, r);
 }
 
 /// Frames of a signal as a view, [batch, frames, length, parts].
@@ -111,45 +118,48 @@ Planned framed(const Planned& signal, int64_t frames, int64_t length, int64_t st
   return restrided(signal, {signal.shape()[0], frames, length, signal.shape()[2]}, {s[0], s[1] * step, s[1], s[2]});
 }
 
+/// What is transformed: frames of the signal, with their weights where there is a window.
+Planned pieces_of(Lowering& l, int64_t frames, int64_t length, int64_t step, DType slot) {
+  const Planned view = framed(rows_of(l, l.input(0), slot), frames, length, step);
+  const Planned pieces = l.scratch(slot, view.shape());
+  if (!has(l, 2)) {
+    copy(l, view, pieces);
+    return pieces;
+  }
+  const Planned weights = rows_of(l, l.input(at(l, 2)), slot);
+  require(weights.shape() == Dims{length}, "the window is {}, frame_length is {}", weights.shape(), length);
+  l.call("mul").set("self", view).set("other", reshaped(weights, {length, 1})).set("out", pieces);
+  return pieces;
+}
+
 void stft(Lowering& l) {
   require_floats(l, 0);
   const Dims shape = l.shape(0);
-  require(shape.size() == 3 && (shape[2] == 1 || shape[2] == 2), "the signal is {}; it must be [batch, length, 1 or 2]", shape);
+  require(shape.size() == 3 && (shape[2] == 1 || shape[2] == 2), "the signal is {}; it must be [batch, length, 1 or 2]",
+          shape);
   const int64_t step = integer(l, at(l, 1));
   require(has(l, 2) || has(l, 3), "neither window nor frame_length is given");
-  const int64_t length = has(l, 3) ? integer(l, at(l, 3)) : l.shape(at(l, 2))[0];
-  require(step > 0 && length > 0 && length <= shape[1], "frame_step is {}, frame_length {}; the signal has {} elements", step,
-          length, shape[1]);
-  if (has(l, 2)) require(l.shape(at(l, 2)) == Dims{length}, "the window is {}, frame_length is {}", l.shape(at(l, 2)), length);
+  const int64_t length = has(l, 3) ? integer(l, at(l, 3)) : count_of(l.shape(at(l, 2)));
+  require(step > 0 && length > 0 && length <= shape[1], "frame_step is {}, frame_length {}; the signal has {} elements",
+          step, length, shape[1]);
   Lines s;
   s.length = s.size = length, s.parts = shape[2];
   s.kept = int_attribute(l, "onesided", 1) != 0 ? length / 2 + 1 : length;
   const int64_t frames = (shape[1] - length) / step + 1;
   s.outer = shape[0] * frames;
   const DType slot = slot_of(l.dtype(0));
-  const Planned view = framed(rows_of(l, l.input(0), slot), frames, length, step), pieces = l.scratch(slot, view.shape());
-  if (has(l, 2)) {
-    const Planned weights = rows_of(l, l.input(at(l, 2)), slot);
-    l.call("mul").set("self", view).set("other", reshaped(weights, {length, 1})).set("out", pieces);
-  } else {
-    copy(l, view, pieces);
-  }
+  const Planned pieces = pieces_of(l, frames, length, step, slot);
   const Result r = result(l, 0, l.dtype(0), {shape[0], frames, s.kept, 2}, slot);
   if (r.out.view.count() == 0) return;
-  l.run({pieces}, {r.rows}, [=, out = r.rows](Frame& frame) {
-    in_slot(slot, [&](auto zero) {
-      using T = decltype(zero);
-      transform<T>(s, frame.tensor(pieces).as<T>(), frame.tensor(out).as<T>());
-    });
-  });
-  r.store(l);
+  run_transform(l, s, pieces, r);
 }
 
 /// Triangles between neighbouring bins, which lie side by side on the mel scale.
 void mel_weights(Lowering& l) {
   const int64_t count = integer(l, at(l, 0)), length = integer(l, at(l, 1)), rate = integer(l, at(l, 2));
   const double low = number(l, at(l, 3)).to_double(), high = number(l, at(l, 4)).to_double();
-  require(count > 0 && length > 0 && rate > 0 && low >= 0 && high >= low,
+  require(count > 0 && length > 0 && count <= kMostNumbers && length <= kMostNumbers / count && rate > 0 && low >= 0 &&
+              high >= low,
           "num_mel_bins is {}, dft_length {}, sample_rate {}, edges {} and {}", count, length, rate, low, high);
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const int64_t rows = length / 2 + 1;
@@ -157,7 +167,8 @@ void mel_weights(Lowering& l) {
   for (int64_t i = 0; i < count + 2; ++i) {
     const double at = mel(low) + static_cast<double>(i) * (mel(high) - mel(low)) / static_cast<double>(count + 2);
     const double hertz = 700 * (std::pow(10, at / 2595) - 1);
-    bins.push_back(static_cast<int64_t>(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
+    bins.push_back(
+        static_cast<int64_t>(std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate))));
   }
   std::vector<double> values(static_cast<size_t>(rows * count));
   const auto set = [&](int64_t row, int64_t column, double value) {
@@ -186,7 +197,8 @@ struct Grams {
 Grams grams_of(const Lowering& l) {
   require(!l.attributes().has("pool_strings"), "its n-grams are texts; give numbers, with pool_int64s");
   Grams g;
-  g.shortest = l.attributes().get<int64_t>("min_gram_length"), g.longest = l.attributes().get<int64_t>("max_gram_length");
+  g.shortest = l.attributes().get<int64_t>("min_gram_length"),
+  g.longest = l.attributes().get<int64_t>("max_gram_length");
   g.skips = l.attributes().get<int64_t>("max_skip_count"), g.mode = l.attributes().get<std::string>("mode");
   g.place = list_attribute(l, "ngram_indexes");
   g.weight = l.attributes().get_or<std::vector<double>>("weights", {});
@@ -198,12 +210,14 @@ Grams grams_of(const Lowering& l) {
     require(starts[n - 1] >= 0 && end <= static_cast<int64_t>(pool.size()) && (end - starts[n - 1]) % length == 0,
             "ngram_counts does not cut the pool of {} elements into n-grams", pool.size());
     for (int64_t i = starts[n - 1]; i < end; i += length)
-      g.known.emplace(std::vector<int64_t>(pool.begin() + i, pool.begin() + i + length), static_cast<int64_t>(g.known.size()));
+      g.known.emplace(std::vector<int64_t>(pool.begin() + i, pool.begin() + i + length),
+                      static_cast<int64_t>(g.known.size()));
   }
   require(g.place.size() == g.known.size() && (g.weight.empty() || g.weight.size() == g.place.size()),
-          "the pool holds {} n-grams, ngram_indexes names {}, weights {}", g.known.size(), g.place.size(), g.weight.size());
+          "the pool holds {} n-grams, ngram_indexes names {}, weights {}", g.known.size(), g.place.size(),
+          g.weight.size());
   for (const int64_t place : g.place) {
-    require(place >= 0, "ngram_indexes holds {}", place);
+    require(place >= 0 && place < kMostNumbers, "ngram_indexes holds {}; it must lie between 0 and 2^27", place);
     g.width = std::max(g.width, place + 1);
   }
   return g;

@@ -19,8 +19,8 @@ void pad_same(Windows& w, size_t d, int64_t in, bool upper) {
 
 void pad_given(Windows& w, size_t d, int64_t in, int64_t before, int64_t after, bool up) {
   const int64_t room = in + before + after - w.reach(d), stride = w.stride[d];
-  require(room >= 0, "a window of {} does not fit axis {} of the image, which has {} elements with its pads", w.reach(d),
-          d, in + before + after);
+  require(room >= 0, "a window of {} does not fit axis {} of the image, which has {} elements with its pads",
+          w.reach(d), d, in + before + after);
   int64_t out = (room + (up ? stride - 1 : 0)) / stride + 1;
   // The last window begins inside of the image or its pads in front.
   if (up && (out - 1) * stride >= in + before) --out;

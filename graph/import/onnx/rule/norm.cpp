@@ -30,7 +30,8 @@ bool wants_more(const Translation& t) {
 void batch_norm(Translation& t) {
   const Edge x = t.in(0);
   const auto rank = t.rank(x);
-  const bool plain = rank && (*rank == 4 || *rank == 5) && !wants_more(t) && t.attribute<int64_t>("training_mode", 0) == 0;
+  const bool plain =
+      rank && (*rank == 4 || *rank == 5) && !wants_more(t) && t.attribute<int64_t>("training_mode", 0) == 0;
   if (!plain || t.attribute<int64_t>("spatial", 1) == 0) return opaque(t, x, t.dtype(t.in(3)));
   std::vector<ValueType> types(6, ValueType::tensor(t.dtype(t.in(1))));
   types[0] = ValueType::tensor(t.dtype(x));
@@ -41,7 +42,9 @@ void batch_norm(Translation& t) {
 }
 
 /// mean and 1 / deviation come in the type that the sums are taken in.
-void layer_norm(Translation& t) { opaque(t, t.in(0), t.dtype(t.in(0)) == DType::kDouble ? DType::kDouble : DType::kFloat); }
+void layer_norm(Translation& t) {
+  opaque(t, t.in(0), t.dtype(t.in(0)) == DType::kDouble ? DType::kDouble : DType::kFloat);
+}
 
 /// Along the last axis, before opset 13 along all from `axis` on.
 void softmax(Translation& t, std::string_view op) {

@@ -11,7 +11,8 @@ void quantize(Translation& t) {
   DType type = t.has(2) ? t.dtype(t.in(2)) : DType::kUInt8;
   const auto named = t.attribute<int64_t>("output_dtype", 0);
   if (!t.has(2) && named != 0) type = element_type(named);
-  if (type == DType::kUndefined) t.refuse(fmt::format("it quantises to {}, which the NPU does not compute", element_name(named)));
+  if (type == DType::kUndefined)
+    t.refuse(fmt::format("it quantises to {}, which the NPU does not compute", element_name(named)));
   t.give(0, t.itself({ValueType::tensor(type)}).shaped(t.value(t.in(0)).shape));
 }
 

@@ -14,7 +14,8 @@ void give_typed(Translation& t, const char* attribute, DType otherwise) {
   if (t.has_attribute(attribute)) {
     const auto number = t.required<int64_t>(attribute);
     type = element_type(number);
-    if (type == DType::kUndefined) t.refuse(fmt::format("{} is a type that the NPU does not compute", element_name(number)));
+    if (type == DType::kUndefined)
+      t.refuse(fmt::format("{} is a type that the NPU does not compute", element_name(number)));
   }
   t.give(0, t.itself({ValueType::tensor(type)}));
 }
