@@ -50,11 +50,17 @@ void complete(Aipp& aipp, const Dims& model, const Order& order) {
   if (aipp.crop) fill(aipp.crop_size_w, width - across), fill(aipp.crop_size_h, height - down);
 }
 
+/// A picture as the model takes it.
+struct Taken {
+  Output value;
+  Dims sizes;
+};
+
 /// What clients ask of a model that takes bytes in the place of its pictures.
-void note_model(Aipp& aipp, const Output& picture, bool channels_last) {
+void note_model(Aipp& aipp, const Taken& picture, bool channels_last) {
   aipp.model_format = channels_last ? "NHWC" : "NCHW";
-  aipp.model_dtype = name_of(picture.type.dtype);
-  aipp.model_shape.assign(picture.shape.dims->begin(), picture.shape.dims->end());
+  aipp.model_dtype = name_of(picture.value.type.dtype);
+  aipp.model_shape.assign(picture.sizes.begin(), picture.sizes.end());
 }
 
 NodeId add_node(Function& f, const Aipp& aipp, std::vector<Edge> inputs, const Output& picture, bool channels_last) {
@@ -83,14 +89,15 @@ void replace_uses(Function& f, Edge from, Edge to, const std::vector<int64_t>& w
     require(asked < use, "input_edge_idx is {}, the input is used {} times, counted from 0", asked, use);
 }
 
-/// The picture as the model takes it. Raises 161002 where it is none.
-Output picture_of(const Argument& argument) {
+/// Raises 161002 where the argument is no picture.
+Taken picture_of(const Argument& argument) {
   const Output& value = argument.value;
   const bool floats = value.type == ValueType::tensor(DType::kFloat) || value.type == ValueType::tensor(DType::kHalf);
-  require(floats && value.shape.rank_known() && value.shape.dims->size() == 4,
+  const Dims sizes = value.shape.dims.value_or(Dims{});
+  require(floats && sizes.size() == 4,
           "input {} is {} {}; AIPP makes pictures of four dimensions of float32 or float16", argument.name,
           to_string(value.type), to_string(value.shape));
-  return value;
+  return {value, sizes};
 }
 
 void become_bytes(Function& f, size_t input, PartialShape shape) {
@@ -117,8 +124,8 @@ void check_geometry(const Aipp& aipp, const Dims& model, const Order& order) {
 void insert_static(Function& f, Aipp& aipp, bool channels_last) {
   const size_t input = input_of(f, aipp);
   const Order order = channels_last ? kChannelsLast : kChannelsFirst;
-  const Output picture = picture_of(f.arguments[input]);
-  const Dims& model = *picture.shape.dims;
+  const Taken picture = picture_of(f.arguments[input]);
+  const Dims& model = picture.sizes;
   note_model(aipp, picture, channels_last);
   complete(aipp, model, order);
   aipp.check();
@@ -130,24 +137,25 @@ void insert_static(Function& f, Aipp& aipp, bool channels_last) {
   require(model[order.channels] <= most, "the model takes {} channels, {} has {}; choose another input_format",
           model[order.channels], aipp.input_format, most);
   const Edge from{f.arguments[input].node, 0};
-  const NodeId node = add_node(f, aipp, {from}, picture, channels_last);
+  const NodeId node = add_node(f, aipp, {from}, picture.value, channels_last);
   become_bytes(f, input, bytes);
   replace_uses(f, from, {node, 0}, aipp.input_edge_idx);
 }
 
 void insert_dynamic(Function& f, Aipp& aipp, bool channels_last, const std::string& name) {
   const size_t input = input_of(f, aipp);
-  const Output picture = picture_of(f.arguments[input]);
-  require(picture.shape.known(), "input {} is {}; with dynamic AIPP all its sizes must be known: its bytes do not tell",
-          f.arguments[input].name, to_string(picture.shape));
+  const Taken picture = picture_of(f.arguments[input]);
+  require(picture.value.shape.known(),
+          "input {} is {}; with dynamic AIPP all its sizes must be known: its bytes do not tell",
+          f.arguments[input].name, to_string(picture.value.shape));
   note_model(aipp, picture, channels_last);
-  const int64_t batch = (*picture.shape.dims)[0];
+  const int64_t batch = picture.sizes[0];
   require(batch < 128, "input {} has {} pictures; with dynamic AIPP there are at most 127", f.arguments[input].name,
           batch);
   const int64_t block = int64_t{sizeof(ops::AippHead)} + batch * int64_t{sizeof(ops::AippPicture)};
   const NodeId parameters = f.add_argument(name, {ValueType::tensor(DType::kUInt8), {Dims{block}}});
   const Edge from{f.arguments[input].node, 0};
-  const NodeId node = add_node(f, aipp, {from, {parameters, 0}}, picture, channels_last);
+  const NodeId node = add_node(f, aipp, {from, {parameters, 0}}, picture.value, channels_last);
   become_bytes(f, input, {Dims{aipp.max_src_image_size}});
   replace_uses(f, from, {node, 0}, aipp.input_edge_idx);
 }

@@ -61,20 +61,43 @@ uint8_t rounded(int32_t sum, int32_t after) {
   return static_cast<uint8_t>(std::clamp(((sum + (1 << (kBits - 1))) >> kBits) + after, 0, 255));
 }
 
+/// One row of three channels, whose elements lie `step` bytes apart.
+struct Row {
+  std::array<const uint8_t*, 3> from;
+  std::array<uint8_t*, 3> to;
+  std::array<int64_t, 3> from_step, to_step;
+};
+
+// Channels may be changed in place: an element is read before it is written.
+template <bool kDense>
+void apply_row(const Row& row, int64_t width, const Matrix& matrix) {
+  const auto [m0, m1, m2, m3, m4, m5, m6, m7, m8] = matrix.m;
+  const auto [before0, before1, before2] = matrix.before;
+  const auto [after0, after1, after2] = matrix.after;
+#pragma GCC ivdep
+  for (int64_t x = 0; x < width; ++x) {
+    const auto in = [&](size_t c) { return row.from[c][kDense ? x : x * row.from_step[c]]; };
+    const auto out = [&](size_t c) -> uint8_t& { return row.to[c][kDense ? x : x * row.to_step[c]]; };
+    const int32_t a = in(0) - before0, b = in(1) - before1, c = in(2) - before2;
+    out(0) = rounded(m0 * a + m1 * b + m2 * c, after0);
+    out(1) = rounded(m3 * a + m4 * b + m5 * c, after1);
+    out(2) = rounded(m6 * a + m7 * b + m8 * c, after2);
+  }
+}
+
 void apply(const PictureView& from, const PictureView& to, const Matrix& matrix) {
-  const auto& m = matrix.m;
-  const auto& before = matrix.before;
   const int64_t width = to.planes[0].width;
+  bool dense = true;
+  for (size_t c = 0; c < 3; ++c) dense &= from.planes[c].step == 1 && to.planes[c].step == 1;
   parallel_for(to.planes[0].height, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, width)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t y = begin; y < end; ++y) {
-                   for (int64_t x = 0; x < width; ++x) {
-                     const int32_t a = *from.planes[0].at(x, y) - before[0], b = *from.planes[1].at(x, y) - before[1],
-                                   c = *from.planes[2].at(x, y) - before[2];
-                     *to.planes[0].at(x, y) = rounded(m[0] * a + m[1] * b + m[2] * c, matrix.after[0]);
-                     *to.planes[1].at(x, y) = rounded(m[3] * a + m[4] * b + m[5] * c, matrix.after[1]);
-                     *to.planes[2].at(x, y) = rounded(m[6] * a + m[7] * b + m[8] * c, matrix.after[2]);
+                   Row row{};
+                   for (size_t c = 0; c < 3; ++c) {
+                     row.from[c] = from.planes[c].at(0, y), row.to[c] = to.planes[c].at(0, y);
+                     row.from_step[c] = from.planes[c].step, row.to_step[c] = to.planes[c].step;
                    }
+                   dense ? apply_row<true>(row, width, matrix) : apply_row<false>(row, width, matrix);
                  }
                });
 }

@@ -19,7 +19,8 @@
 namespace npu::ops {
 namespace {
 
-constexpr size_t kMostRows = MAX_SAMP_FACTOR * DCTSIZE;  // of one channel that are decoded at a time
+constexpr int64_t kBlock = DCTSIZE;
+constexpr size_t kMostRows = MAX_SAMP_FACTOR * kBlock;  // of one channel that are decoded at a time
 
 struct Failure {
   jpeg_error_mgr manager;
@@ -118,7 +119,7 @@ void Decoder::read_rows(std::array<std::array<JSAMPROW, kMostRows>, 3>& rows, co
       const int factor = codec_.comp_info[c].v_samp_factor;
       const int64_t first = int64_t{codec_.output_scanline} * factor / codec_.max_v_samp_factor;
       const Plane& plane = padded.planes[static_cast<size_t>(c)];
-      for (int64_t i = 0; i < factor * DCTSIZE; ++i)
+      for (int64_t i = 0; i < factor * kBlock; ++i)
         rows[static_cast<size_t>(c)][static_cast<size_t>(i)] = plane.at(0, first + i);
     }
     jpeg_read_raw_data(&codec_, channels, static_cast<JDIMENSION>(codec_.max_v_samp_factor * DCTSIZE));
@@ -130,13 +131,13 @@ void Decoder::read(std::array<std::vector<uint8_t>, 3>& memory, PictureView& vie
   codec_.out_color_space = codec_.num_components == 1 ? JCS_GRAYSCALE : JCS_YCbCr;
   run([&] { jpeg_start_decompress(&codec_); });
   PictureView padded;
-  const int64_t mcu_rows = codec_.max_v_samp_factor * DCTSIZE;
+  const int64_t mcu_rows = codec_.max_v_samp_factor * kBlock;
   view.channels = codec_.num_components, view.model = view.channels == 1 ? ColourModel::kGray : ColourModel::kYuv;
   for (int c = 0; c < codec_.num_components; ++c) {
     const auto i = static_cast<size_t>(c);
     const jpeg_component_info& info = codec_.comp_info[c];
     const int64_t block_rows = (codec_.output_height + mcu_rows - 1) / mcu_rows;
-    const int64_t row = int64_t{info.width_in_blocks} * DCTSIZE, rows = block_rows * info.v_samp_factor * DCTSIZE;
+    const int64_t row = int64_t{info.width_in_blocks} * kBlock, rows = block_rows * info.v_samp_factor * kBlock;
     memory[i].resize(static_cast<size_t>(row * rows));
     padded.planes[i] = {memory[i].data(), row, rows, row, 1};
     view.planes[i] = padded.planes[i];
@@ -224,7 +225,7 @@ void write_file(jpeg_compress_struct& codec, const Blocks& blocks, int quality) 
     for (int c = 0; c < blocks.view.channels; ++c) {
       const int factor = codec.comp_info[c].v_samp_factor;
       const int64_t first = int64_t{codec.next_scanline} * factor / codec.max_v_samp_factor;
-      for (int64_t i = 0; i < factor * DCTSIZE; ++i)
+      for (int64_t i = 0; i < factor * kBlock; ++i)
         rows[c][i] = blocks.view.planes[static_cast<size_t>(c)].at(0, first + i);
     }
     jpeg_write_raw_data(&codec, channels, static_cast<JDIMENSION>(height));

@@ -11,38 +11,38 @@ namespace {
 
 /// Where channels are: `offsets` in bytes of a pixel (of two, for packed 4:2:2), or of the second plane where `planar`.
 struct Row {
-  PixelFormat format;
   const char* name;
-  ColourModel model;
-  int pixel;    ///< bytes of a pixel in the first plane
-  int step;     ///< bytes from one element of the other channels to the next
-  bool second;  ///< U and V are in a second plane
+  PixelFormat format;
+  int pixel;  ///< bytes of a pixel in the first plane
+  int step;   ///< bytes from one element of the other channels to the next
   int shift_x, shift_y;
   std::array<int, 4> offsets;
+  ColourModel model;
+  bool second;  ///< U and V are in a second plane
 };
 
 using enum PixelFormat;
 constexpr Row kRows[] = {
-    {kYuv400, "YUV400", ColourModel::kGray, 1, 1, false, 0, 0, {0}},
-    {kYuv420sp, "YUV420SP", ColourModel::kYuv, 1, 2, true, 1, 1, {0, 0, 1}},
-    {kYvu420sp, "YVU420SP", ColourModel::kYuv, 1, 2, true, 1, 1, {0, 1, 0}},
-    {kYuv422sp, "YUV422SP", ColourModel::kYuv, 1, 2, true, 1, 0, {0, 0, 1}},
-    {kYvu422sp, "YVU422SP", ColourModel::kYuv, 1, 2, true, 1, 0, {0, 1, 0}},
-    {kYuv444sp, "YUV444SP", ColourModel::kYuv, 1, 2, true, 0, 0, {0, 0, 1}},
-    {kYvu444sp, "YVU444SP", ColourModel::kYuv, 1, 2, true, 0, 0, {0, 1, 0}},
-    {kYuyv422, "YUYV422", ColourModel::kYuv, 2, 4, false, 1, 0, {0, 1, 3}},
-    {kUyvy422, "UYVY422", ColourModel::kYuv, 2, 4, false, 1, 0, {1, 0, 2}},
-    {kYvyu422, "YVYU422", ColourModel::kYuv, 2, 4, false, 1, 0, {0, 3, 1}},
-    {kVyuy422, "VYUY422", ColourModel::kYuv, 2, 4, false, 1, 0, {1, 2, 0}},
-    {kYuv444, "YUV444", ColourModel::kYuv, 3, 3, false, 0, 0, {0, 1, 2}},
-    {kRgb, "RGB888", ColourModel::kRgb, 3, 3, false, 0, 0, {0, 1, 2}},
-    {kBgr, "BGR888", ColourModel::kRgb, 3, 3, false, 0, 0, {2, 1, 0}},
-    {kArgb, "ARGB8888", ColourModel::kRgb, 4, 4, false, 0, 0, {1, 2, 3, 0}},
-    {kAbgr, "ABGR8888", ColourModel::kRgb, 4, 4, false, 0, 0, {3, 2, 1, 0}},
-    {kRgba, "RGBA8888", ColourModel::kRgb, 4, 4, false, 0, 0, {0, 1, 2, 3}},
-    {kBgra, "BGRA8888", ColourModel::kRgb, 4, 4, false, 0, 0, {2, 1, 0, 3}},
-    {kYuv440sp, "YUV440SP", ColourModel::kYuv, 1, 2, true, 0, 1, {0, 0, 1}},
-    {kYvu440sp, "YVU440SP", ColourModel::kYuv, 1, 2, true, 0, 1, {0, 1, 0}},
+    {"YUV400", kYuv400, 1, 1, 0, 0, {0}, ColourModel::kGray, false},
+    {"YUV420SP", kYuv420sp, 1, 2, 1, 1, {0, 0, 1}, ColourModel::kYuv, true},
+    {"YVU420SP", kYvu420sp, 1, 2, 1, 1, {0, 1, 0}, ColourModel::kYuv, true},
+    {"YUV422SP", kYuv422sp, 1, 2, 1, 0, {0, 0, 1}, ColourModel::kYuv, true},
+    {"YVU422SP", kYvu422sp, 1, 2, 1, 0, {0, 1, 0}, ColourModel::kYuv, true},
+    {"YUV444SP", kYuv444sp, 1, 2, 0, 0, {0, 0, 1}, ColourModel::kYuv, true},
+    {"YVU444SP", kYvu444sp, 1, 2, 0, 0, {0, 1, 0}, ColourModel::kYuv, true},
+    {"YUYV422", kYuyv422, 2, 4, 1, 0, {0, 1, 3}, ColourModel::kYuv, false},
+    {"UYVY422", kUyvy422, 2, 4, 1, 0, {1, 0, 2}, ColourModel::kYuv, false},
+    {"YVYU422", kYvyu422, 2, 4, 1, 0, {0, 3, 1}, ColourModel::kYuv, false},
+    {"VYUY422", kVyuy422, 2, 4, 1, 0, {1, 2, 0}, ColourModel::kYuv, false},
+    {"YUV444", kYuv444, 3, 3, 0, 0, {0, 1, 2}, ColourModel::kYuv, false},
+    {"RGB888", kRgb, 3, 3, 0, 0, {0, 1, 2}, ColourModel::kRgb, false},
+    {"BGR888", kBgr, 3, 3, 0, 0, {2, 1, 0}, ColourModel::kRgb, false},
+    {"ARGB8888", kArgb, 4, 4, 0, 0, {1, 2, 3, 0}, ColourModel::kRgb, false},
+    {"ABGR8888", kAbgr, 4, 4, 0, 0, {3, 2, 1, 0}, ColourModel::kRgb, false},
+    {"RGBA8888", kRgba, 4, 4, 0, 0, {0, 1, 2, 3}, ColourModel::kRgb, false},
+    {"BGRA8888", kBgra, 4, 4, 0, 0, {2, 1, 0, 3}, ColourModel::kRgb, false},
+    {"YUV440SP", kYuv440sp, 1, 2, 0, 1, {0, 0, 1}, ColourModel::kYuv, true},
+    {"YVU440SP", kYvu440sp, 1, 2, 0, 1, {0, 1, 0}, ColourModel::kYuv, true},
 };
 
 const Row* find(PixelFormat format) {

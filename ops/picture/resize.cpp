@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -57,26 +58,42 @@ void copy_plane(const Plane& from, const Plane& to) {
   });
 }
 
+// The row of `from` at full precision, resized along its width: 8 + 11 bits.
+void resize_row(const Plane& from, int64_t y, const std::vector<Tap>& across, std::vector<int32_t>& to) {
+  const uint8_t* row = from.at(0, y);
+  for (size_t x = 0; x < across.size(); ++x) {
+    const Tap& h = across[x];
+    to[x] = row[h.first * from.step] * (kOne - h.weight) + row[h.second * from.step] * h.weight;
+  }
+}
+
+// Neighbouring rows of the result often come from the same two rows: each is resized once.
+void resize_rows(const Plane& from, const Plane& to, const std::vector<Tap>& across, const std::vector<Tap>& down,
+                 int64_t begin, int64_t end) {
+  std::vector<int32_t> upper(across.size()), lower(across.size());
+  int64_t has_upper = -1, has_lower = -1;
+  for (int64_t y = begin; y < end; ++y) {
+    const Tap& v = down[static_cast<size_t>(y)];
+    if (has_lower == v.first && has_upper != v.first) std::swap(upper, lower), std::swap(has_upper, has_lower);
+    if (has_upper != v.first) resize_row(from, has_upper = v.first, across, upper);
+    if (has_lower != v.second) resize_row(from, has_lower = v.second, across, lower);
+    uint8_t* out = to.at(0, y);
+    for (size_t x = 0; x < across.size(); ++x, out += to.step) {
+      // 8 + 11 + 11 bits: the sum fits 32 of them.
+      const int32_t sum = upper[x] * (kOne - v.weight) + lower[x] * v.weight;
+      *out = static_cast<uint8_t>((sum + kOne * kOne / 2) >> 22);
+    }
+  }
+}
+
 }  // namespace
 
 void resize_plane(const Plane& from, const Plane& to, Interpolation interpolation) {
   if (from.width == to.width && from.height == to.height) return copy_plane(from, to);
   const std::vector<Tap> across = taps_of(from.width, to.width, interpolation);
   const std::vector<Tap> down = taps_of(from.height, to.height, interpolation);
-  each_row(to, [&](int64_t y) {
-    const Tap& v = down[static_cast<size_t>(y)];
-    const uint8_t *upper = from.at(0, v.first), *lower = from.at(0, v.second);
-    uint8_t* out = to.at(0, y);
-    for (const Tap& h : across) {
-      const int64_t a = h.first * from.step, b = h.second * from.step;
-      const int32_t top = upper[a] * (kOne - h.weight) + upper[b] * h.weight;
-      const int32_t bottom = lower[a] * (kOne - h.weight) + lower[b] * h.weight;
-      // 8 + 11 + 11 bits: the sum fits 32 of them.
-      const int32_t sum = top * (kOne - v.weight) + bottom * v.weight;
-      *out = static_cast<uint8_t>((sum + kOne * kOne / 2) >> 22);
-      out += to.step;
-    }
-  });
+  const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, to.width));
+  parallel_for(to.height, grain, [&](int64_t begin, int64_t end) { resize_rows(from, to, across, down, begin, end); });
 }
 
 void shrink_plane(const Plane& from, const Plane& to) {
