@@ -48,8 +48,11 @@ enum class Code : int32_t {
   kFeatureUnsupported = 207000,        ///< not built, or not offered by the SoC
   kMemoryAllocation = 207001,          ///< the device's memory is used up
   kOverLimit = 207012,                 ///< too many live handles of one kind
+  kQueueEmpty = 207013,                ///< nothing came through a channel in time
+  kQueueFull = 207014,                 ///< a channel had no room in time
   kNnRuntime = 361001,                 ///< the client failed in what it was asked to run
   kInternal = 500000,                  ///< a fault of ours: a promise between two rooms is broken
+  kFailure = 500001,                   ///< what was waited for was stopped
   kRtInternal = 507000,                ///< the system refused a resource, or a collective failed
   kReportTimeout = 507012,             ///< no callback came in time
   kAicoreException = 507015,           ///< a task failed; told where its stream is synchronised

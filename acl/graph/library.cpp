@@ -25,7 +25,7 @@ namespace {
 
 thread_local std::optional<graph::NodeError> last_failure;
 
-graph::tensorflow::Bytes bytes_of(const void* data, size_t size, const char* argument) {
+graph::Bytes bytes_of(const void* data, size_t size, const char* argument) {
   return {static_cast<const char*>(given(const_cast<void*>(data), argument)), size};
 }
 

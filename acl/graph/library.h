@@ -9,7 +9,7 @@
 #include "graph/import/tensorflow/reader.h"
 
 struct anynpu_library {
-  anynpu_library(int device, npu::graph::tensorflow::Bytes op_list, npu::graph::HostNode host)
+  anynpu_library(int device, npu::graph::Bytes op_list, npu::graph::HostNode host)
       : catalogue(op_list), library(device, std::move(host)) {}
   npu::graph::tensorflow::Catalogue catalogue;
   npu::graph::WatchedLibrary library;

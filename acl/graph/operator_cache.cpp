@@ -9,7 +9,7 @@
 
 namespace npu::acl {
 
-OperatorCache::Entry OperatorCache::make(std::string key, graph::tensorflow::Bytes node_def,
+OperatorCache::Entry OperatorCache::make(std::string key, graph::Bytes node_def,
                                          const std::vector<graph::ValueType>& types) {
   std::string name = fmt::format("operator {}", made_++);
   graph::Program program;
@@ -28,8 +28,7 @@ OperatorCache::Entry OperatorCache::make(std::string key, graph::tensorflow::Byt
   }
 }
 
-std::shared_ptr<graph::Executable> OperatorCache::get(graph::tensorflow::Bytes node_def,
-                                                      const std::vector<graph::Value>& inputs) {
+std::shared_ptr<graph::Executable> OperatorCache::get(graph::Bytes node_def, const std::vector<graph::Value>& inputs) {
   std::vector<graph::ValueType> types;
   std::string key(node_def.data(), node_def.size());
   for (const graph::Value& value : inputs) {

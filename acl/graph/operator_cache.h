@@ -23,14 +23,14 @@ class OperatorCache {
       : library_(library), catalogue_(catalogue) {}
 
   /// The operator of these NodeDef bytes on inputs of these types. Raises what reading it raises.
-  std::shared_ptr<graph::Executable> get(graph::tensorflow::Bytes node_def, const std::vector<graph::Value>& inputs);
+  std::shared_ptr<graph::Executable> get(graph::Bytes node_def, const std::vector<graph::Value>& inputs);
 
  private:
   struct Entry {
     std::string key, name;
     std::shared_ptr<graph::Executable> executable;
   };
-  Entry make(std::string key, graph::tensorflow::Bytes node_def, const std::vector<graph::ValueType>& types);
+  Entry make(std::string key, graph::Bytes node_def, const std::vector<graph::ValueType>& types);
 
   graph::WatchedLibrary& library_;
   const graph::tensorflow::Catalogue& catalogue_;

@@ -2,7 +2,12 @@
 // Recording streams and running what was recorded.
 #include "device/queue/capture.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_mdl.h"
@@ -17,6 +22,16 @@ device::CaptureMode capture_mode(aclmdlRICaptureMode mode) {
   if (value < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || value > ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
     fail(Code::kRtParamInvalid, "mode is {}; it is 0 (global), 1 (thread local) or 2 (relaxed)", value);
   return static_cast<device::CaptureMode>(value);
+}
+
+void write_json(aclmdlRI recording, const char* path) {
+  nlohmann::json tasks = nlohmann::json::array();
+  for (const std::string& name : device::task_names(recording)) tasks.push_back({{"id", tasks.size()}, {"name", name}});
+  const nlohmann::json all = {{"modelRI", device::graph_id(recording)}, {"tasks", tasks}};
+  std::ofstream out(path, std::ios::trunc);
+  out << all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  out.close();
+  if (!out) fail(Code::kRtParamInvalid, "path is {}: {}; name a file that can be written", path, std::strerror(errno));
 }
 
 }  // namespace
@@ -65,6 +80,13 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
 
 aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId) {
   return call("aclmdlRIGetId", [&] { result(modelRIId, "modelRIId") = device::graph_id(modelRI); });
+}
+
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags) {
+  return call("aclmdlRIDebugJsonPrint", [&] {
+    if (flags > 1) fail(Code::kRtParamInvalid, "flags is {}; it is 0, or 1 for all that is known", flags);
+    write_json(modelRI, given(path, "path"));
+  });
 }
 
 aclError aclmdlRIDebugPrint(aclmdlRI modelRI) {

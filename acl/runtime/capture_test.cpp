@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recorded streams through the C interface: kernels, copies and fills run again on the memory they were recorded with.
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -87,6 +89,13 @@ TEST_F(Capture, KernelsCopiesAndFillsRunAgainOnNewValues) {
   EXPECT_EQ(host[0], 20);
   EXPECT_EQ(host[kCount - 1], 30);
   EXPECT_OK(aclmdlRIDebugPrint(graph));
+  const std::string path = testing::TempDir() + "recording.json";
+  EXPECT_OK(aclmdlRIDebugJsonPrint(graph, path.c_str(), 0));
+  std::ifstream written(path);
+  EXPECT_NE(std::string(std::istreambuf_iterator<char>(written), {}).find("\"tasks\""), std::string::npos);
+  EXPECT_EQ(aclmdlRIDebugJsonPrint(graph, path.c_str(), 2), 107000);
+  EXPECT_EQ(aclmdlRIDebugJsonPrint(graph, "/nowhere/a.json", 1), 107000);
+  EXPECT_EQ(aclmdlRIDebugJsonPrint(graph, nullptr, 1), 100000);
   uint32_t id = 0;
   EXPECT_OK(aclmdlRIGetId(graph, &id));
   EXPECT_GT(id, 0u);

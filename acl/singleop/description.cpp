@@ -106,7 +106,11 @@ aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int6
   });
 }
 void aclDestroyTensorDesc(const aclTensorDesc* desc) {
-  if (desc != nullptr) destroy("aclDestroyTensorDesc", desc, "desc");
+  if (desc == nullptr) return;
+  std::vector<aclTensorDesc*> others;
+  if (const aclTensorDesc* first = find(desc)) others = first->others;
+  destroy("aclDestroyTensorDesc", desc, "desc");
+  for (const aclTensorDesc* other : others) DescriptionPool<aclTensorDesc>::destroy(other);
 }
 
 aclDataType aclGetTensorDescType(const aclTensorDesc* desc) {

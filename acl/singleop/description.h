@@ -21,7 +21,8 @@ struct aclTensorDesc {
   int32_t storage_format = ACL_FORMAT_UNDEFINED;
   aclMemType placement = ACL_MEMTYPE_DEVICE;
   std::string name;
-  std::vector<std::byte> constant;  ///< the values, for tensors known before the call
+  std::vector<std::byte> constant;          ///< the values, for tensors known before the call
+  std::vector<aclTensorDesc*> others = {};  ///< of a list (aclmdlCreateAndGetOpDesc), in its first; they end with it
 
   /// Elements; -1 while a size is unknown.
   int64_t count() const;

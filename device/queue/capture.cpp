@@ -226,10 +226,24 @@ void destroy_graph(void* graph) {
 
 uint32_t graph_id(void* graph) { return table().get(graph).recording->id; }
 
-std::string describe_graph(void* graph) {
+namespace {
+
+const Recording& finished_recording(void* graph) {
   const Graph& found = table().get(graph);
   if (!found.finished) fail(Code::kRtParamInvalid, "the graph is still recorded; end the capture first");
-  const Recording& recording = *found.recording;
+  return *found.recording;
+}
+
+}  // namespace
+
+std::vector<std::string> task_names(void* graph) {
+  std::vector<std::string> out;
+  for (const auto& task : finished_recording(graph).tasks) out.emplace_back(task.name);
+  return out;
+}
+
+std::string describe_graph(void* graph) {
+  const Recording& recording = finished_recording(graph);
   std::string text =
       fmt::format("graph {} of device {}: {} tasks\n", recording.id, recording.device, recording.tasks.size());
   for (size_t i = 0; i < recording.tasks.size(); ++i) text += fmt::format("{:>6} {}\n", i + 1, recording.tasks[i].name);

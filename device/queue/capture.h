@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "device/queue/stream.h"
 
@@ -42,6 +43,8 @@ void destroy_graph(void* graph);
 uint32_t graph_id(void* graph);
 /// The tasks of the graph, one a line.
 std::string describe_graph(void* graph);
+/// The names of its recorded tasks, in order. Raises 107017, 107000 as describe_graph.
+std::vector<std::string> task_names(void* graph);
 
 namespace detail {
 bool capture_record(Stream& stream, void* event);

@@ -89,8 +89,8 @@ struct Show {
 }  // namespace
 
 bool Literal::operator==(const Literal& other) const {
-  const auto same = [](const auto& a, const auto& b) { return a == b || (a && b && *a == *b); };
-  return type == other.type && shape == other.shape && same(bytes, other.bytes) && same(strings, other.strings);
+  const bool same_strings = strings == other.strings || (strings && other.strings && *strings == *other.strings);
+  return type == other.type && shape == other.shape && bytes == other.bytes && same_strings;
 }
 
 std::string_view kind_name(const Attribute& attribute) { return kKindNames[attribute.index()]; }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/ir/elements.h"
 #include "graph/ir/value_type.h"
 
 namespace npu::graph {
@@ -19,7 +20,7 @@ namespace npu::graph {
 struct Literal {
   ValueType type;
   Dims shape;
-  std::shared_ptr<const std::vector<std::byte>> bytes;      ///< numbers; null for strings
+  Elements bytes;                                           ///< numbers; null for strings
   std::shared_ptr<const std::vector<std::string>> strings;  ///< elements of a string tensor
   int64_t count() const { return count_of(shape); }
   template <class T>

@@ -10,13 +10,24 @@ namespace npu::graph {
 
 NodeId Function::add(Node node) {
   const auto id = static_cast<NodeId>(nodes.size());
-  const std::string wanted = node.name;
   if (node.client_name.empty()) node.client_name = node.name;
   if (node.op.empty()) node.op = dialect->spelling(node.kind);
-  for (int suffix = 1; !names_.emplace(node.name, id).second; ++suffix)
-    node.name = fmt::format("{}_{}", wanted, suffix);
+  node.name = free_name(node.name, id);
   nodes.push_back(std::move(node));
   return id;
+}
+
+void Function::rename(NodeId id, std::string node_name) {
+  if ((*this)[id].name == node_name) return;
+  names_.erase((*this)[id].name);
+  (*this)[id].name = free_name(std::move(node_name), id);
+}
+
+/// `wanted`, or the first form of it with a suffix that is not taken; it is then.
+std::string Function::free_name(std::string wanted, NodeId id) {
+  std::string name = wanted;
+  for (int suffix = 1; !names_.emplace(name, id).second; ++suffix) name = fmt::format("{}_{}", wanted, suffix);
+  return name;
 }
 
 NodeId Function::add_argument(std::string argument_name, Output value) {

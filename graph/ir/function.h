@@ -81,6 +81,8 @@ class Function {
   NodeId add_constant(std::string constant_name, Literal value);
   /// The node of this name, or -1.
   NodeId find(std::string_view node_name) const;
+  /// Another name for a node; it gets a suffix when it is taken.
+  void rename(NodeId id, std::string node_name);
 
   Node& operator[](NodeId id) { return nodes[static_cast<size_t>(id)]; }
   const Node& operator[](NodeId id) const { return nodes[static_cast<size_t>(id)]; }
@@ -106,6 +108,7 @@ class Function {
   std::vector<Node> nodes;
 
  private:
+  std::string free_name(std::string wanted, NodeId id);
   std::map<std::string, NodeId, std::less<>> names_;
 };
 

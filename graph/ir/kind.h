@@ -34,7 +34,7 @@ enum class Kind : uint8_t {
   kWideBatchProduct,  ///< the same, where types may differ: Ta, Tb, Tout
   kEinsum,            ///< one or two -> their sum of products; equation
   // Convolutions over 2 or 3 axes; strides, dilations, padding, explicit_paddings, data_format.
-  kConvolution,                     ///< images, filter -> images
+  kConvolution,                     ///< images, filter, maybe bias -> images; filter_format "OIHW": [out, in, kernel…]
   kConvolutionInputGrad,            ///< sizes, filter, dy -> dx
   kConvolutionFilterGrad,           ///< x, sizes, dy -> dfilter
   kDepthwiseConvolution,            ///< as kConvolution, each channel for itself
@@ -42,7 +42,7 @@ enum class Kind : uint8_t {
   kDepthwiseConvolutionFilterGrad,  ///< as kConvolutionFilterGrad
 
   // Shapes.
-  kReshape,                ///< x, shape -> x
+  kReshape,                ///< x, shape -> x; zero_copies: a size of 0 is that of x
   kExpandDims,             ///< x, axis -> x
   kSqueeze,                ///< x -> x; squeeze_dims
   kShape,                  ///< x -> its shape

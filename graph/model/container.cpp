@@ -28,24 +28,39 @@ uint64_t number(std::span<const std::byte> bytes, size_t at, size_t count) {
 
 size_t aligned(size_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Of all but the place where it stands itself.
-Digest checksum(std::span<const std::byte> bytes) {
-  const Digest head = digest_of(bytes.first(kChecksumAt));
-  const Digest rest = digest_of(bytes.subspan(kChecksumAt + kChecksumBytes));
-  return {head.first ^ rest.first, head.second + rest.second};
+using Range = std::pair<size_t, size_t>;  // where it begins and ends
+
+/// Of all but the place where it stands itself, and these ranges, which are in order.
+Digest checksum(std::span<const std::byte> bytes, std::span<const Range> left_out) {
+  Digest sum = digest_of(bytes.first(kChecksumAt));
+  const auto add = [&](size_t from, size_t to) {
+    const Digest part = digest_of(bytes.subspan(from, to - from));
+    sum = {sum.first * 3 ^ part.first, sum.second * 3 + part.second};
+  };
+  size_t at = kChecksumAt + kChecksumBytes;
+  for (const auto& [begin, end] : left_out) {
+    add(at, begin);
+    at = end;
+  }
+  add(at, bytes.size());
+  return sum;
 }
 
 [[noreturn]] void damaged(std::string_view how) { fail(Code::kParseFile, "the container is damaged: {}", how); }
 
 }  // namespace
 
-std::string to_container(std::span<const std::pair<SectionKind, std::string>> sections) {
+std::string to_container(std::span<const std::pair<SectionKind, std::string>> sections, Apart apart) {
+  std::vector<Range> left_out;
   std::string out(kHead + sections.size() * kRow, '\0');
   for (size_t i = 0; i < sections.size(); ++i) {
     const auto& [kind, bytes] = sections[i];
     out.resize(aligned(out.size()));
     const size_t row = kHead + i * kRow;
+    const bool stands_apart = apart == Apart::kData && kind == SectionKind::kData;
+    if (stands_apart) left_out.emplace_back(out.size(), out.size() + bytes.size());
     put(out, row, static_cast<uint32_t>(kind), 4);
+    put(out, row + 4, stands_apart ? 1 : 0, 4);
     put(out, row + 8, out.size(), 8);
     put(out, row + 16, bytes.size(), 8);
     out += bytes;
@@ -54,7 +69,7 @@ std::string to_container(std::span<const std::pair<SectionKind, std::string>> se
   put(out, kVersionAt, kContainerVersion, 4);
   put(out, kCountAt, sections.size(), 4);
   put(out, kBytesAt, out.size(), 8);
-  const Digest sum = checksum(std::as_bytes(std::span(out)));
+  const Digest sum = checksum(std::as_bytes(std::span(out)), left_out);
   put(out, kChecksumAt, sum.first, 8);
   put(out, kChecksumAt + 8, sum.second, 8);
   return out;
@@ -68,14 +83,19 @@ Container::Container(std::span<const std::byte> bytes) {
     fail(Code::kParseFile, "it is a container of version {}; this is made for version {}", version, kContainerVersion);
   const uint64_t count = number(bytes, kCountAt, 4), whole = number(bytes, kBytesAt, 8);
   if (whole != bytes.size()) damaged(fmt::format("it has {} bytes of {}", bytes.size(), whole));
-  if (Digest{number(bytes, kChecksumAt, 8), number(bytes, kChecksumAt + 8, 8)} != checksum(bytes))
-    damaged("its checksum is another");
   if (count > kMostSections || kHead + count * kRow > whole) damaged(fmt::format("{} sections have no room", count));
+  std::vector<Range> left_out;
+  uint64_t end = kHead + count * kRow;
   for (size_t row = kHead; row < kHead + count * kRow; row += kRow) {
     const uint64_t begin = number(bytes, row + 8, 8), size = number(bytes, row + 16, 8);
     if (begin > whole || size > whole - begin) damaged("a section lies beyond its end");
+    if (begin < end) damaged("sections overlap");
+    end = begin + size;
+    if (number(bytes, row + 4, 4) != 0) left_out.emplace_back(begin, end);
     sections_.emplace_back(static_cast<SectionKind>(number(bytes, row, 4)), bytes.subspan(begin, size));
   }
+  if (Digest{number(bytes, kChecksumAt, 8), number(bytes, kChecksumAt + 8, 8)} != checksum(bytes, left_out))
+    damaged("its checksum is another");
 }
 
 std::span<const std::byte> Container::section(SectionKind kind) const {

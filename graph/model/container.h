@@ -6,7 +6,10 @@
 //   0  8 bytes  89 'N' 'P' 'U' 'G' 0d 0a 1a
 //   8  u32 version of the container   12  u32 count of sections   16  u64 bytes of the file
 //  24  u64 u64 checksum of all other bytes                        40  24 bytes of zeros
-//  64  for each section: u32 kind, u32 zero, u64 where it begins, u64 its bytes
+//  64  for each section: u32 kind, u32 whether it stands apart, u64 where it begins, u64 its bytes
+//
+// A section that stands apart is left out of the checksum: gigabytes of weights are then read when they are used, not
+// when the file is opened; their writer keeps a digest of them elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +22,7 @@
 
 namespace npu::graph::model {
 
-inline constexpr uint32_t kContainerVersion = 1;
+inline constexpr uint32_t kContainerVersion = 2;
 inline constexpr size_t kAlignment = 64;
 
 /// What a section holds. Numbers stay; a reader passes over those that it does not know.
@@ -30,8 +33,10 @@ enum class SectionKind : uint32_t {
   kNote = 4,       ///< what a writer adds for its own readers
 };
 
-/// The bytes of a file with these sections, in this order.
-std::string to_container(std::span<const std::pair<SectionKind, std::string>> sections);
+enum class Apart : bool { kNone, kData };
+
+/// The bytes of a file with these sections, in this order; with Apart::kData, sections of that kind stand apart.
+std::string to_container(std::span<const std::pair<SectionKind, std::string>> sections, Apart apart = Apart::kNone);
 
 /// The sections of bytes that outlive it.
 class Container {

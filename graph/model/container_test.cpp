@@ -73,11 +73,24 @@ TEST(Container, SaysWhatIsWrong) {
   std::string file = small();
   EXPECT_EQ(refusal_of("ELF and so on"), "it is no container of compiled functions");
   EXPECT_NE(refusal_of(file.substr(0, 200)).find("has 200 bytes of"), std::string::npos);
-  file[100] ^= 1;
+  file[file.find("a note")] ^= 1;
   EXPECT_NE(refusal_of(file).find("checksum"), std::string::npos);
   file = small();
-  file[8] = 2;
-  EXPECT_EQ(refusal_of(file), "it is a container of version 2; this is made for version 1");
+  file[8] = 3;
+  EXPECT_EQ(refusal_of(file), "it is a container of version 3; this is made for version 2");
+}
+
+TEST(Container, WhatStandsApartIsNotInTheChecksum) {
+  const std::pair<SectionKind, std::string> sections[] = {
+      {SectionKind::kData, std::string(100, 'x')}, {SectionKind::kNote, "a note"}, {SectionKind::kTexts, "text"}};
+  const std::string file = to_container(sections, Apart::kData);
+  const size_t data = file.find("xxx");
+  for (size_t at = 0; at < file.size(); ++at) {
+    std::string damaged = file;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    const bool apart = at >= data && at < data + 100;
+    EXPECT_EQ(refusal_of(damaged).empty(), apart) << at;
+  }
 }
 
 TEST(Digest, IsOfContentAndLength) {

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,18 +42,28 @@ class FunctionWriter {
   void dims(const Dims& value);
   void edge(const Edge& value, const std::vector<NodeId>& ids);
   void literal(const Literal& value);
-  void elements(const std::shared_ptr<const std::vector<std::byte>>& bytes);
+  void elements(const Elements& bytes);
 
   const Dialect* dialect_ = nullptr;
   ByteWriter out_, texts_;
   std::string data_;
-  std::map<std::string, uint64_t, std::less<>> numbers_;      ///< of texts
-  std::map<const std::vector<std::byte>*, uint64_t> places_;  ///< of elements in data_
+  std::map<std::string, uint64_t, std::less<>> numbers_;            ///< of texts
+  std::map<std::pair<const std::byte*, size_t>, uint64_t> places_;  ///< of elements in data_
+};
+
+struct Reading {
+  /// Keeps the container's bytes, which lie at a multiple of 64: elements stay where they are. Null: they are copied.
+  std::shared_ptr<const void> keeper = {};
+  /// Takes what another edition of the library wrote: nodes that it knew by name alone get the kind they have now.
+  bool other_words = false;
+  /// A copy of the section of elements, to be used instead of it; empty: there is none.
+  std::span<const std::byte> elements = {};
 };
 
 /// The functions of a container. Raises 100006 when they do not hold together, or are in the words of another client
 /// than `dialect`.
-std::vector<std::shared_ptr<Function>> read_functions(const Container& container, const Dialect& dialect);
+std::vector<std::shared_ptr<Function>> read_functions(const Container& container, const Dialect& dialect,
+                                                      Reading reading = {});
 
 /// Of all that is written of a function: equal functions of any two processes have equal ones.
 Digest digest_of(const Function& function);

@@ -12,17 +12,22 @@ constexpr int kDeepest = 16;  // parts of parts
 
 class FunctionReader {
  public:
-  FunctionReader(const Container& container, const Dialect& dialect)
+  FunctionReader(const Container& container, const Dialect& dialect, Reading reading)
       : dialect_(dialect),
+        reading_(std::move(reading)),
         in_(container.section(SectionKind::kFunctions)),
         data_(container.section(SectionKind::kData)) {
+    if (!reading_.elements.empty()) data_ = reading_.elements;
     ByteReader texts(container.section(SectionKind::kTexts));
     texts_.resize(texts.size());
     for (Text& one : texts_) one.text = texts.text();
   }
 
   std::vector<std::shared_ptr<Function>> read() {
-    if (in_.text() != fingerprint(dialect_)) fail(Code::kParseFile, "its functions are in the words of another client");
+    const bool same_words = in_.text() == fingerprint(dialect_);
+    if (!same_words && !reading_.other_words)
+      fail(Code::kParseFile, "its functions are in the words of another client");
+    translates_ = !same_words;
     std::vector<std::shared_ptr<Function>> out;
     while (in_.below(2) == 1) out.push_back(read_function(0));
     if (!in_.at_end()) ByteReader::damaged();
@@ -44,6 +49,11 @@ class FunctionReader {
     if (*name.kind == Kind::kOpaque && name.text != name_of(Kind::kOpaque))
       fail(Code::kParseFile, "there is no kind of node called {}", name.text);
     return *name.kind;
+  }
+
+  /// What was opaque when it was written may have become a kind since.
+  Kind translated(Kind kind, std::string_view op) const {
+    return translates_ && kind == Kind::kOpaque ? dialect_.kind_of(op) : kind;
   }
 
   ValueType type() {
@@ -68,13 +78,15 @@ class FunctionReader {
   }
 
   /// Elements at one place are one object again.
-  std::shared_ptr<const std::vector<std::byte>> elements() {
+  Elements elements() {
     const size_t at = in_.below(data_.size() + 1), count = in_.below(data_.size() - at + 1);
-    auto& found = shared_[{at, count}];
-    if (!found) {
-      const auto bytes = data_.subspan(at, count);
-      found = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+    const auto bytes = data_.subspan(at, count);
+    if (reading_.keeper) {
+      if (at % kAlignment != 0) ByteReader::damaged();
+      return {bytes, reading_.keeper};
     }
+    Elements& found = shared_[{at, count}];
+    if (!found) found = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
     return found;
   }
 
@@ -163,6 +175,7 @@ class FunctionReader {
     out.name = text();
     out.kind = kind();
     out.op = text();
+    out.kind = translated(out.kind, out.op);
     for (size_t left = in_.size(); left > 0; --left) out.inputs.push_back(edge(end));
     for (size_t left = in_.size(); left > 0; --left) out.after.push_back(id(end));
     for (size_t left = in_.size(); left > 0; --left) out.outputs.push_back(output());
@@ -207,16 +220,19 @@ class FunctionReader {
   }
 
   const Dialect& dialect_;
+  const Reading reading_;
+  bool translates_ = false;
   ByteReader in_;
   std::span<const std::byte> data_;
   std::vector<Text> texts_;
-  std::map<std::pair<size_t, size_t>, std::shared_ptr<const std::vector<std::byte>>> shared_;
+  std::map<std::pair<size_t, size_t>, Elements> shared_;
 };
 
 }  // namespace
 
-std::vector<std::shared_ptr<Function>> read_functions(const Container& container, const Dialect& dialect) {
-  return FunctionReader(container, dialect).read();
+std::vector<std::shared_ptr<Function>> read_functions(const Container& container, const Dialect& dialect,
+                                                      Reading reading) {
+  return FunctionReader(container, dialect, std::move(reading)).read();
 }
 
 }  // namespace npu::graph::model

@@ -84,8 +84,8 @@ void FunctionWriter::edge(const Edge& value, const std::vector<NodeId>& ids) {
   out_.count(static_cast<uint64_t>(value.output));
 }
 
-void FunctionWriter::elements(const std::shared_ptr<const std::vector<std::byte>>& bytes) {
-  const auto [at, added] = places_.emplace(bytes.get(), 0);
+void FunctionWriter::elements(const Elements& bytes) {
+  const auto [at, added] = places_.emplace(std::pair(bytes.get(), bytes->size()), 0);
   if (added) {
     data_.resize((data_.size() + kAlignment - 1) / kAlignment * kAlignment);
     at->second = data_.size();

@@ -196,6 +196,8 @@ Planned Lowering::bring(DType dtype, const Dims& shape) { return builder_.memory
 
 Planned Lowering::scratch(DType dtype, const Dims& shape) { return builder_.memory(dtype, shape, SlotKind::kArena); }
 
+Planned Lowering::given(Literal literal) { return builder_.constant(std::move(literal)); }
+
 void Lowering::keep(const Planned& planned) { builder_.keep(planned); }
 
 OperatorCall Lowering::call(std::string_view op) {

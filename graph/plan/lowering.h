@@ -103,6 +103,8 @@ class Lowering {
   Planned bring(DType dtype, const Dims& shape);
   /// Memory for the duration of the node.
   Planned scratch(DType dtype, const Dims& shape);
+  /// Elements that the steps of the node read.
+  Planned given(Literal literal);
 
   OperatorCall call(std::string_view op);
   /// The steps that the parts of a fused node become one by one, at the end of `steps()`; tells how many there were

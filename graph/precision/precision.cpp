@@ -118,10 +118,13 @@ std::vector<std::string> Precision::set(std::string_view option, std::string_vie
       notices.push_back(fmt::format("the mode {} keeps every dtype, so no rule acts", mode_.name));
   } else if (option == "op_precision_mode") {
     notices = read_implementations(value);
+  } else if (option == "keep_dtype") {
+    keep(value);
+    return notices;
   } else {
     fail(Code::kNnInvalidParam,
          "there is no option {}; there are precision_mode, precision_mode_v2, modify_mixlist, customize_dtypes, "
-         "op_precision_mode",
+         "op_precision_mode, keep_dtype",
          option);
   }
   note(option, value);

@@ -51,8 +51,9 @@ struct ImplementationRule {
 class Precision {
  public:
   /// Takes the value of an option: precision_mode, precision_mode_v2 (one of their words; precision_mode "" is the
-  /// default of the SoC in force), modify_mixlist, customize_dtypes, op_precision_mode (the text of such a file). Gives
-  /// sentences about what in it has no effect. Raises 161002, for files with line and column, and changes nothing then.
+  /// default of the SoC in force), modify_mixlist, customize_dtypes, op_precision_mode, keep_dtype (the text of such a
+  /// file; the last is as keep). Gives sentences about what in it has no effect. Raises 161002, for files with line and
+  /// column, and changes nothing then.
   std::vector<std::string> set(std::string_view option, std::string_view value);
 
   /// The nodes that the lines of `names` name compute in the dtype that the graph says, whatever was set.

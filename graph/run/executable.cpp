@@ -187,20 +187,20 @@ void Executable::compile(std::span<const Value> arguments) {
   }
 }
 
-std::vector<Value> Executable::run(std::vector<Value> arguments) {
+std::vector<Value> Executable::run(std::vector<Value> arguments, std::span<const Tensor> places) {
   check_count(arguments.size());
   std::optional<RunScope> scope;
   if (ops::observed() && role_ != Role::kOperator) [[unlikely]]
     scope.emplace(function_.name, next_step_);
   try {
-    return run_frame(std::move(arguments));
+    return run_frame(std::move(arguments), places);
   } catch (NodeError& e) {
     if (!continues_) e.put_around({client_name(function_.name)});
     throw;
   }
 }
 
-std::vector<Value> Executable::run_frame(std::vector<Value> arguments) {
+std::vector<Value> Executable::run_frame(std::vector<Value> arguments, std::span<const Tensor> places) {
   const std::shared_ptr<Entry> entry = find_entry(arguments);
   std::unique_ptr<Frame> frame = take(*entry);
   if (!frame) {
@@ -209,9 +209,9 @@ std::vector<Value> Executable::run_frame(std::vector<Value> arguments) {
   }
   const Deadline deadline(function_.name);
   const Busy busy(environment_.device());
-  std::vector<Value> results = frame->run(std::move(arguments));
+  std::vector<Value> results = frame->run(std::move(arguments), places);
   give_back(*entry, std::move(frame));
-  return entry->rest ? entry->rest->run(std::move(results)) : results;
+  return entry->rest ? entry->rest->run(std::move(results), places) : results;
 }
 
 std::unique_ptr<Frame> Executable::take(Entry& entry) {

@@ -28,7 +28,10 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   /// Runs with these arguments; safe from several threads and from within itself. An argument moved in may be written
   /// to by the last node that reads it. Raises 161002 when they do not fit the function, else what its nodes raise, as
   /// a NodeError that names this function among those around the node.
-  std::vector<Value> run(std::vector<Value> arguments);
+  /// `places`: where the client wants the results, one each; null where it does not matter. A result that could be
+  /// written there lies there; others, of other sizes, or whose memory something else shares, are for the client to
+  /// copy.
+  std::vector<Value> run(std::vector<Value> arguments, std::span<const Tensor> places = {});
 
   /// Makes the plan for these arguments and runs nothing; raises what stands in the way.
   void compile(std::span<const Value> arguments);
@@ -53,7 +56,7 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   void forget(Entry& entry);
 
   void check_count(size_t count) const;
-  std::vector<Value> run_frame(std::vector<Value> arguments);
+  std::vector<Value> run_frame(std::vector<Value> arguments, std::span<const Tensor> places);
 
   const Function function_;
   const Role role_;

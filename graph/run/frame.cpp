@@ -92,12 +92,40 @@ void Frame::bind(size_t i) {
   state_[i] = Bound::kNow;
 }
 
-void Frame::start(std::vector<Value> arguments) {
+namespace {
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  return a.bytes() < b.bytes() + bytes_of(b) && b.bytes() < a.bytes() + bytes_of(a);
+}
+
+}  // namespace
+
+/// Results that are brought late and fill their slot are written where the client wants them, unless an argument lies
+/// there, which may be read after the result is written.
+void Frame::put_results(std::span<const Tensor> places) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Planned& result = plan_->results[i];
+    if (places[i].data == nullptr || result.slot < 0 || result.dynamic || is_object(result.type)) continue;
+    const Slot& slot = plan_->slots[static_cast<size_t>(result.slot)];
+    if (!slot.result || slot.bytes != bytes_of(places[i]) || late_[static_cast<size_t>(result.slot)].owner) continue;
+    const bool taken = std::any_of(plan_->arguments.begin(), plan_->arguments.end(), [&](const Planned& argument) {
+      return argument.slot >= 0 && !argument.literal && !is_object(argument.type) &&
+             overlap(late_[static_cast<size_t>(argument.slot)].tensor, places[i]);
+    });
+    Planned whole;
+    whole.slot = result.slot;
+    // Nobody owns it here, and it must not look like memory without an owner, which results are copied from.
+    if (!taken) set(whole, {places[i], std::shared_ptr<const void>(std::shared_ptr<void>(), places[i].data), nullptr});
+  }
+}
+
+void Frame::start(std::vector<Value> arguments, std::span<const Tensor> places) {
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!plan_->arguments[i].literal) set(plan_->arguments[i], std::move(arguments[i]));
+  if (!places.empty() && !plan_->rest) put_results(places);
   for (size_t i = 0; i < plan_->slots.size(); ++i) {
     const Slot& slot = plan_->slots[i];
-    if (slot.result) allocate(static_cast<SlotId>(i));
+    if (slot.result && !late_[i].owner) allocate(static_cast<SlotId>(i));
   }
 }
 
@@ -154,8 +182,8 @@ std::vector<Value> Frame::finish() {
   return values;
 }
 
-std::vector<Value> Frame::run(std::vector<Value> arguments) {
-  start(std::move(arguments));
+std::vector<Value> Frame::run(std::vector<Value> arguments, std::span<const Tensor> places) {
+  start(std::move(arguments), places);
   run_steps();
   return finish();
 }

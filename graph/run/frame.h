@@ -21,7 +21,8 @@ class Frame {
 
   /// Runs the plan; gives its results or, where it ends early, the arguments of its rest. Raises what a step raises,
   /// with the node's name in front.
-  std::vector<Value> run(std::vector<Value> arguments);
+  /// Results are brought to `places`, as Executable::run says.
+  std::vector<Value> run(std::vector<Value> arguments, std::span<const Tensor> places = {});
 
   // For the bodies of steps.
   /// The tensor now; its memory is the frame's and is reused once nobody of the plan needs it.
@@ -38,7 +39,8 @@ class Frame {
   int device() const { return device_; }
 
  private:
-  void start(std::vector<Value> arguments);
+  void start(std::vector<Value> arguments, std::span<const Tensor> places);
+  void put_results(std::span<const Tensor> places);
   std::vector<Value> finish();
   void run_steps();
   void run_alone(size_t step);

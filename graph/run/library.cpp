@@ -20,9 +20,16 @@ void Library::add(const Program& program) {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, function] : program.functions) {
     program_.add(function);
+    rewritten_.erase(name);
     compiled_.erase(name);
     states_.erase(name);
   }
+}
+
+void Library::add_rewritten(const Program& program) {
+  add(program);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, function] : program.functions) rewritten_.insert(name);
 }
 
 void Library::remove(std::string_view name) {
@@ -31,6 +38,7 @@ void Library::remove(std::string_view name) {
     if (const auto at = map.find(name); at != map.end()) map.erase(at);
   };
   erase(program_.functions);
+  rewritten_.erase(std::string(name));
   erase(compiled_);
   erase(states_);
   // And what passes made of it.
@@ -79,6 +87,7 @@ void Library::keep_in(std::shared_ptr<cache::Cache> cache) {
 
 /// Passes over `function`, or what they once gave.
 void Library::rewrite(Function& function, const PassOptions& options, Role role) {
+  if (rewritten_.contains(function.name)) return listeners_.rewritten(function.name, {});
   if (!cache_ || role == Role::kOperator)
     return listeners_.rewritten(function.name, run_passes(function, program_, options));
   cache::Lookup lookup;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class Library : public Environment {
 
   /// Adds functions; one of a name that is there replaces it for calls yet to be compiled.
   void add(const Program& program);
+  /// The same for functions that went through the passes before, as a model file keeps them.
+  void add_rewritten(const Program& program);
   /// Forgets a function that nobody will ask for again; runs of it go on.
   void remove(std::string_view name);
   std::shared_ptr<Executable> get(std::string_view name, Role role = Role::kBody) override;
@@ -65,7 +68,8 @@ class Library : public Environment {
   Listeners listeners_;
   mutable std::mutex mutex_;
   Program program_;
-  std::vector<std::string> off_;  ///< fusion passes that do not run
+  std::set<std::string, std::less<>> rewritten_;  ///< functions that passes leave alone
+  std::vector<std::string> off_;                  ///< fusion passes that do not run
   Precision precision_;
   Predecessors predecessors_;
   std::shared_ptr<cache::Cache> cache_;

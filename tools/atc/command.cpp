@@ -3,131 +3,159 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "graph/dump/record/graph_text.h"
-#include "graph/dump/record/mapped_file.h"
+#include "tools/atc/engine.h"
+#include "tools/atc/facts.h"
+#include "tools/atc/file.h"
+#include "tools/atc/flag.h"
+#include "tools/atc/refusal.h"
 
 namespace npu::atc {
 namespace {
 
 namespace fs = std::filesystem;
-using Options = std::map<std::string, std::string>;
 
 constexpr int kFailed = 255;
-constexpr std::string_view kGraphMode = "5";
-/// What the modes that are not built would do, and what does it here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOtherModes = {{
-    {"0",
-     "makes an offline model (.om) of a model file, which is not built; run the model in its framework on the NPU"},
-    {"1",
-     "turns an offline model (.om) into JSON, and models of that form are not built; for the text of a dumped graph "
-     "use --mode=5"},
-    {"3",
-     "checks a model file before it is converted, which is not built; run the model in its framework on the NPU: "
-     "anynpu run --report tells which of its operators the NPU runs"},
-    {"6",
-     "shows what is in an offline model (.om), and models of that form are not built; DUMP_GE_GRAPH=2 writes what a "
-     "graph of TensorFlow became"},
-    {"30", "makes an offline model for small devices, which is not built; run the model in its framework on the NPU"},
-}};
+constexpr std::string_view kOwnMagic = "\x89NPUG";
 
-constexpr const char* kHelp =
-    "usage: atc --mode=5 --om=ge_proto_NNNNN_Build.txt --json=OUT.json\n\n"
-    "  --mode  5: the text of a dumped graph becomes the JSON that msaccucmp takes with -f; no other mode is built\n"
-    "  --om    the text: DUMP_GE_GRAPH, and any dump of tensors, writes it\n"
-    "  --json  the file that is written\n";
-
-[[noreturn]] void refuse(const std::string& text) { throw Error(Code::kInvalidParam, text); }
-
-/// "--name=value" and "--name value".
-Options read(const std::vector<std::string>& arguments) {
-  Options found;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (!word.starts_with("--"))
-      refuse(fmt::format("{} is no option; options read --name=value, as in --mode=5", word));
-    const size_t sign = word.find('=');
-    if (sign == word.npos && i + 1 == arguments.size())
-      refuse(fmt::format("{} has no value; write {}=VALUE", word, word));
-    const std::string name = word.substr(2, sign == word.npos ? sign : sign - 2);
-    found[name] = sign == word.npos ? arguments[++i] : word.substr(sign + 1);
-  }
-  return found;
+std::string value_of(const Flags& flags, const std::string& name, const std::string& otherwise = "") {
+  const auto at = flags.find(name);
+  return at == flags.end() ? otherwise : at->second;
 }
 
-void check_mode(const Options& options) {
-  const auto at = options.find("mode");
-  const std::string_view mode = at == options.end() ? "0" : std::string_view(at->second);
-  if (mode == kGraphMode) return;
-  const auto* known = std::ranges::find(kOtherModes, mode, &std::pair<std::string_view, std::string_view>::first);
-  if (known == kOtherModes.end()) refuse(fmt::format("--mode={} is no mode; 5 is built: --om=TEXT --json=OUT", mode));
-  throw Error(Code::kFeatureUnsupported,
-              fmt::format("--mode={}{} {}", mode, at == options.end() ? " (the default)" : "", known->second));
-}
-
-const std::string& needed(const Options& options, const std::string& name, const char* what) {
-  const auto at = options.find(name);
-  if (at == options.end() || at->second.empty()) refuse(fmt::format("--{} is missing: {}", name, what));
+const std::string& needed(const Flags& flags, const std::string& name, const char* what) {
+  const auto at = flags.find(name);
+  if (at == flags.end()) refuse("E10007", "--{} is missing: {}", name, what);
   return at->second;
 }
 
-std::string json_of(const std::string& path) {
-  const graph::record::MappedFile file(path);
+bool quiet(const Flags& flags) { return value_of(flags, "log") == "null" || value_of(flags, "log") == "error"; }
+
+/// The flags as they were written, for the facts of the file.
+std::string command_line(const std::vector<std::string>& arguments) {
+  std::string out = "atc";
+  for (const std::string& word : arguments) out += " " + word;
+  return out;
+}
+
+Source source_of(const Flags& flags) {
+  Source out;
+  out.framework = std::stoi(needed(flags, "framework", "who wrote the model: 5 for ONNX, 3 for TensorFlow"));
+  out.path = needed(flags, "model", "the model to convert");
+  out.bytes = read_file("model", out.path);
+  out.name = fs::path(value_of(flags, "output", out.path)).filename().stem();
+  return out;
+}
+
+std::string converted(const Source& source, const Flags& flags) {
+  return convert(source, flags, [&](const std::string& line) {
+    if (!quiet(flags)) fmt::print("{}\n", line);
+  });
+}
+
+void make_om(const Flags& flags) {
+  if (flags.contains("singleop"))
+    refuse("E10001",
+           "--singleop: models of single operators are not built; call aclopCompileAndExecute, which compiles "
+           "at the first call");
+  const std::string output = needed(flags, "output", "where the .om goes");
+  const Source source = source_of(flags);
+  if (!quiet(flags))
+    for (const std::string& line : lines_of_idle(flags)) fmt::print("{}\n", line);
+  const std::string om = converted(source, flags);
+  write_file("output", output + ".om", om);
+  if (value_of(flags, "display_model_info") == "1") fmt::print("{}", lines_of_facts(facts_of_om(om)));
+}
+
+/// Of an .om, or of a model that can become one.
+void make_json(const Flags& flags) {
+  const std::string json = needed(flags, "json", "the file to write");
+  const bool after_passes = value_of(flags, "dump_mode", "1") == "1";
+  if (flags.contains("model") && !flags.contains("om"))
+    return write_file("json", json, json_of_om(converted(source_of(flags), flags), after_passes));
+  const std::string path = needed(flags, "om", "the .om to read");
+  const std::string bytes = read_file("om", path);
+  if (bytes.starts_with(kOwnMagic) || !flags.contains("framework"))
+    return write_file("json", json, json_of_om(bytes, after_passes));
+  Flags model = flags;
+  model["model"] = path;
+  write_file("json", json, json_of_om(converted(source_of(model), model), after_passes));
+}
+
+/// Gives whether all can be converted.
+bool check_model(const Flags& flags) {
+  const std::string report = check(source_of(flags), flags);
+  const std::string path = value_of(flags, "check_report", "check_result.json");
+  write_file("check_report", path, report);
+  const nlohmann::json read = nlohmann::json::parse(report);
+  fmt::print("{}: {} operators, {}\n", path, read.at("op").size(), read.at("result").get<std::string>());
+  return read.at("result") == "success";
+}
+
+std::string json_of_text(const std::string& path) {
+  const std::string text = read_file("om", path);
   try {
-    nlohmann::json graph = graph::record::parse_graph_text(file.text());
+    nlohmann::json graph = graph::record::parse_graph_text(text);
     if (!graph.contains("graph")) fail(Code::kParseFile, "it holds no graph");
     return graph.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } catch (const Error& reason) {
-    fail(Code::kParseFile, "{}: {}; give --om the text of a dumped graph, ge_proto_*_Build.txt", path,
-         reason.message());
+    refuse("E10041", "{}: {}; give --om the text of a dumped graph, ge_proto_*_Build.txt", path, reason.message());
   }
 }
 
-void write(const std::string& path, const std::string& text) {
-  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) fail(Code::kInvalidFile, "{}: {}; choose another --json", folder.string(), error.message());
+bool convert_in_mode(const Flags& flags) {
+  const std::string mode = value_of(flags, "mode", "0");
+  if (mode == "3") return check_model(flags);
+  if (mode == "30") refuse("E10001", "--mode=30 makes models for small devices, which are not built; use --mode=0");
+  if (mode == "0") {
+    make_om(flags);
+  } else if (mode == "1") {
+    make_json(flags);
+  } else if (mode == "5") {
+    const std::string text = needed(flags, "om", "the text of a dumped graph, ge_proto_*_Build.txt");
+    const std::string json = needed(flags, "json", "the file to write");
+    write_file("json", json, json_of_text(text));
+  } else {
+    fmt::print("{}", lines_of_facts(facts_of_om(read_file("om", needed(flags, "om", "the .om to read")))));
   }
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) fail(Code::kInvalidFile, "{}: {}; choose another --json", path, std::strerror(errno));
+  return true;
 }
 
-void convert(const std::vector<std::string>& arguments) {
-  const Options options = read(arguments);
-  check_mode(options);
-  for (const auto& [name, value] : options)
-    if (name != "mode" && name != "om" && name != "json")
-      refuse(fmt::format("--{} has no meaning with --mode=5, which takes --om and --json", name));
-  const std::string& from = needed(options, "om", "the text of a dumped graph, ge_proto_*_Build.txt");
-  write(needed(options, "json", "the file to write"), json_of(from));
+int failed() {
+  fmt::print("ATC run failed; atc --help tells the flags\n");
+  return kFailed;
+}
+
+void tell(const Error& error) {
+  const std::string_view code = code_of(error);
+  fmt::print(stderr, "{}: {}\n", code, text_of(error));
+  if (const std::string_view meaning = meaning_of(code); !meaning.empty())
+    fmt::print(stderr, "        what the code means: {}; docs/models.md tells all codes\n", meaning);
 }
 
 }  // namespace
 
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") return fmt::print("{}", kHelp), 0;
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "--h")
+    return fmt::print("{}", help()), 0;
   fmt::print("ATC start working now\n");
   try {
-    convert(arguments);
+    Flags flags = read_flags(arguments);
+    flags["command_line"] = command_line(arguments);
+    if (!convert_in_mode(flags)) return failed();
+  } catch (const Error& reason) {
+    tell(reason);
+    return failed();
   } catch (const std::exception& reason) {
-    fmt::print(stderr, "atc: {}\n", reason.what());
-    fmt::print("ATC run failed; atc --help tells the options\n");
-    return kFailed;
+    tell(Error(Code::kInternal, reason.what()));
+    return failed();
   }
   fmt::print("ATC run success\n");
   return 0;

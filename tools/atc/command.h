@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command atc: a dumped graph as JSON (--mode=5).
+// The command atc: models become .om files (--mode=0), .om files and dumped graphs become JSON (1, 5), models are
+// checked (3), .om files are told of (6).
 #pragma once
 
 #include <string>

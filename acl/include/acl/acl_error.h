@@ -21,6 +21,7 @@
  *   200000, 207001  host memory, or memory of the device, is used up
  *   207000          the feature is not built, or not offered by the SoC; `anynpu doctor` lists what is not built
  *   207012          too many live handles of one kind
+ *   207013, 207014  a channel of tensors is empty, or full; 500001: it was stopped
  *   500000, 507000  a fault inside the library, or the system refused it a resource
  *   507012          no callback came in time
  *   507015          a task failed; told where its stream is synchronised, or by its launch (TASK_QUEUE_ENABLE=0)
@@ -62,6 +63,8 @@ static const int ACL_ERROR_RT_NO_STREAM_RESOURCE = 207008;
 static const int ACL_ERROR_RT_NO_NOTIFY_RESOURCE = 207009;
 static const int ACL_ERROR_RT_NO_MODEL_RESOURCE = 207010;
 static const int ACL_ERROR_RT_NO_CDQ_RESOURCE = 207011;
+static const int ACL_ERROR_RT_QUEUE_EMPTY = 207013;
+static const int ACL_ERROR_RT_QUEUE_FULL = 207014;
 static const int ACL_ERROR_RT_INTERNAL_ERROR = 507000;
 static const int ACL_ERROR_RT_TS_ERROR = 507001;
 static const int ACL_ERROR_RT_STREAM_TASK_FULL = 507002;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorded work of streams, which runs again with one call, and data dumps. Models of files are not built. */
+/* Models: those of files (acl_mdl_execute.h), recorded work of streams, which runs again with one call, and data dumps.
+ */
 #ifndef ANYNPU_ACL_ACL_MDL_H_
 #define ANYNPU_ACL_ACL_MDL_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl_aipp.h"
+#include "acl/acl_mdl_aipp_info.h"
+#include "acl/acl_mdl_execute.h"
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -57,6 +61,9 @@ aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 aclError aclmdlRIDestroy(aclmdlRI modelRI);
 /** A number of the recording, unique in the process. */
 aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId);
+/** Writes the recorded tasks to the file `path` as JSON: {"modelRI": number, "tasks": [{"id", "name"}]}. `flags` is 0,
+ * or 1 (verbose), which tells no more here. 107000 for other flags and a path that cannot be written. */
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags);
 /** Prints the recorded tasks to standard output. */
 aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 

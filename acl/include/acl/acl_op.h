@@ -11,6 +11,7 @@ extern "C" {
 #endif
 
 typedef struct aclopAttr aclopAttr;
+typedef struct aclopHandle aclopHandle;
 /** Which core runs the operator; the software device ignores it. */
 typedef enum ANYNPU_ANY_INT { ACL_ENGINE_SYS = 0, ACL_ENGINE_AICORE = 1, ACL_ENGINE_VECTOR = 2 } aclopEngineType;
 
@@ -32,6 +33,20 @@ aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValue
 aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numValues, const float* values);
 aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues,
                                  const int64_t* const values[]);
+
+/** A call of an operator type (acl_op_compiler.h), prepared to be run many times: descriptions and attributes are
+ * copied and may go. What is wrong with them is told when it runs. 100000 for null, 100024 for an operator that is not
+ * known. */
+aclError aclopCreateHandle(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], int numOutputs,
+                           const aclTensorDesc* const outputDesc[], const aclopAttr* opAttr, aclopHandle** handle);
+/** The same for a conversion between two types. `truncate` has no effect: conversions to integers always cut off. */
+aclError aclopCreateHandleForCast(aclTensorDesc* srcDesc, aclTensorDesc* dstDesc, uint8_t truncate,
+                                  aclopHandle** handle);
+/** Queues one run, as aclopCompileAndExecute does, with the memory given. */
+aclError aclopExecWithHandle(aclopHandle* handle, int numInputs, const aclDataBuffer* const inputs[], int numOutputs,
+                             aclDataBuffer* const outputs[], aclrtStream stream);
+/** Ends the handle; queued runs go on. NULL does nothing. */
+void aclopDestroyHandle(aclopHandle* handle);
 
 #ifdef __cplusplus
 }

@@ -138,6 +138,13 @@ Catalogue::Catalogue(Bytes op_list) {
   });
 }
 
+Catalogue::Catalogue(std::vector<Signature> signatures) {
+  for (Signature& s : signatures) {
+    const std::string name = s.name;
+    signatures_.insert_or_assign(name, std::move(s));
+  }
+}
+
 const Signature* Catalogue::find(std::string_view op) const {
   const auto at = signatures_.find(op);
   return at == signatures_.end() ? nullptr : &at->second;

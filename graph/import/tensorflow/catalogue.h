@@ -51,6 +51,7 @@ class Catalogue {
  public:
   /// Raises 100006 on damaged bytes.
   explicit Catalogue(Bytes op_list);
+  explicit Catalogue(std::vector<Signature> signatures);
   const Signature* find(std::string_view op) const;
   size_t size() const { return signatures_.size(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and their gradients over 2 and 3 spatial axes. Images in either data format and filters [kernel…, in,
-// out] are views of what the operators of `ops` call [n, c, spatial…] and [out, in, kernel…].
+// out] are views of what the operators of `ops` call [n, c, spatial…] and [out, in, kernel…], which filters are already
+// where filter_format is "OIHW".
 #include "graph/node/layout.h"
 
 namespace npu::graph {
@@ -16,8 +17,11 @@ struct Convolution {
 
 bool is_depthwise(const Lowering& l) { return l.target() == "depthwise"; }
 
+bool is_weight_already(const Lowering& l) { return l.attributes().get_or<std::string>("filter_format", "") == "OIHW"; }
+
 /// [kernel…, in, out] as [out, in, kernel…]; a depthwise filter [kernel…, in, times] as [in · times, 1, kernel…].
 Planned weight_view(Lowering& l, Planned filter) {
+  if (is_weight_already(l)) return filter;
   const auto rank = static_cast<int64_t>(filter.shape().size());
   if (is_depthwise(l)) {
     Dims shape = filter.shape();
@@ -34,6 +38,7 @@ Planned weight_view(Lowering& l, Planned filter) {
 
 /// The weight's shape for a filter's.
 Dims weight_shape(const Lowering& l, const Dims& filter) {
+  if (is_weight_already(l)) return filter;
   const size_t rank = filter.size();
   Dims shape{filter[rank - 1], filter[rank - 2]};
   if (is_depthwise(l)) shape = {filter[rank - 1] * filter[rank - 2], 1};
@@ -65,9 +70,12 @@ Convolution describe(const Lowering& l, const Dims& src, const Dims& filter) {
   c.dilation = dilations.empty() ? std::vector<int64_t>(src.size() - 2, 1) : spatial(l, "dilations", dilations, last);
   // TensorFlow's CPU kernels of these two leave dilations out.
   for (const int64_t d : c.dilation)
-    if (d != 1 && (c.depthwise || src.size() == 5)) l.decline("it has dilations");
+    if (d != 1 && !is_weight_already(l) && (c.depthwise || src.size() == 5)) l.decline("it has dilations");
   c.groups = c.weight[1] > 0 ? src[1] / c.weight[1] : 1;
   check_channels(c);
+  const int64_t named = l.attributes().get_or<int64_t>("group", c.groups);
+  require(named == c.groups, "group is {}; {} channels and a filter of {} make {} groups", named, src[1], filter,
+          c.groups);
   require(!c.depthwise || filter[filter.size() - 2] == src[1], "input has {} channels, the filter {}", src[1],
           filter[filter.size() - 2]);
   std::vector<int64_t> reach;
@@ -92,11 +100,13 @@ void forward(Lowering& l) {
   const bool last = channels_last(l);
   const Planned src = channels_first(l.input(0), last);
   const Convolution c = describe(l, src.shape(), l.shape(1));
-  const Planned out = l.make(0, l.dtype(0), in_format(c.dst, last));
+  const Planned out =
+      last ? l.make(0, l.dtype(0), in_format(c.dst, true)) : make_images(l, 0, l.dtype(0), c.dst);
   if (count_of(c.dst) == 0) return;
   const Planned weight = weight_view(l, l.input(1));
   OperatorCall call = l.call("convolution");
-  call.set("input", src).set("weight", weight).set("out", channels_first(out, last));
+  call.set("input", src).set("weight", weight).set("out", channels_first(out, last)).set("kept_weight", l.known(1));
+  if (l.input_count() > 2) call.set("bias", l.input(2));
   set_options(call, c);
 }
 

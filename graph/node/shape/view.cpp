@@ -26,10 +26,16 @@ void reshape_to(Lowering& l, const Dims& shape) {
 
 void reshape(Lowering& l) {
   const int64_t count = count_of(l.shape(0));
+  const bool zero_copies = l.attributes().get_or<bool>("zero_copies", false);
   Dims shape;
   int64_t open = -1, known = 1;
-  for (const int64_t size : l.integers(1)) {
+  for (int64_t size : l.integers(1)) {
     require(size >= -1, "a size of {} is asked for", size);
+    if (size == 0 && zero_copies) {
+      require(shape.size() < l.shape(0).size(), "size {} is to be that of {}, which has none there", shape.size(),
+              l.shape(0));
+      size = l.shape(0)[shape.size()];
+    }
     if (size == -1) {
       require(open < 0, "two sizes are -1; only one can follow from the others");
       open = static_cast<int64_t>(shape.size());

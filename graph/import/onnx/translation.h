@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node of an ONNX graph on its way into a function of ours. What an operator becomes is a line of operators.tsv,
+// or a rule:
+//
+//   void softsign_of(Translation& t) { t.give(0, t.point("Softsign", {t.in(0)})); }
+//   NPU_ONNX("Softsign", softsign_of);
+//
+// Nodes that need shapes to be told apart have a meaning of their own, "ai.onnx::…" (graph/node/onnx): it sees the
+// attributes as the file has them, and the shapes of the run.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/import/onnx/model.h"
+#include "graph/ir/function.h"
+
+namespace npu::graph::onnx {
+
+class Importer;
+
+/// Who is called what in one graph of the file; a graph inside of a node sees what is around it through `captured`.
+struct Scope {
+  Function* function = nullptr;
+  std::map<std::string, Edge> values = {};
+  std::map<std::string, ValueView> declared = {};  ///< what the file tells of the types of values
+  const Scope* outer = nullptr;                    ///< of a graph inside of a node
+  const Opsets* opsets = nullptr;
+  std::string prefix = {};  ///< of the names of nodes: the calls of local functions around them
+};
+
+/// A node that was just made.
+class Made {
+ public:
+  Made(Function& function, NodeId id) : function_(&function), id_(id) {}
+  Made& with(std::string name, Attribute value) {
+    (*function_)[id_].attributes.set(std::move(name), std::move(value));
+    return *this;
+  }
+  /// What is known of the shape of its outputs.
+  Made& shaped(const PartialShape& shape, int32_t output = 0) {
+    (*function_)[id_].outputs[static_cast<size_t>(output)].shape = shape;
+    return *this;
+  }
+  Edge output(int32_t i) const { return {id_, i}; }
+  operator Edge() const { return output(0); }  // NOLINT: the first output stands for the node
+
+ private:
+  Function* function_;
+  NodeId id_;
+};
+
+class Translation {
+ public:
+  Translation(Importer& importer, Scope& scope, const NodeView& node);
+
+  const NodeView& node() const { return node_; }
+  int64_t opset() const { return opset_; }
+  Function& function() { return *scope_.function; }
+  Importer& importer() { return importer_; }
+  Scope& scope() { return scope_; }
+
+  size_t input_count() const { return node_.inputs.size(); }
+  bool has(size_t i) const { return i < node_.inputs.size() && !node_.inputs[i].empty(); }
+  bool wants(size_t output) const { return output < node_.outputs.size() && !node_.outputs[output].empty(); }
+  /// Raises 161002 when input `i` is left out.
+  Edge in(size_t i) const;
+  std::vector<Edge> ins() const;  ///< all that are given
+
+  const Output& value(Edge edge) const { return scope_.function->output(edge); }
+  DType dtype(Edge edge) const { return value(edge).type.dtype; }
+  std::optional<size_t> rank(Edge edge) const;
+  /// The elements of a constant; null where only the run knows them.
+  const Literal* literal(Edge edge) const;
+  std::optional<std::vector<int64_t>> integers(Edge edge) const;
+
+  bool has_attribute(std::string_view name) const { return node_.attributes.has(name); }
+  template <class T>
+  T attribute(std::string_view name, T otherwise) const {
+    return node_.attributes.get_or<T>(name, std::move(otherwise));
+  }
+  /// Raises 161002 when the attribute is not there.
+  template <class T>
+  T required(std::string_view name) const {
+    if (!node_.attributes.has(name)) missing_attribute(name);
+    return node_.attributes.get<T>(name);
+  }
+  /// A list that was an attribute in older opsets and is input `i` in newer ones; none where neither is there. The
+  /// elements of an input must be known.
+  std::optional<std::vector<int64_t>> list(std::string_view name, size_t i) const;
+
+  /// A node of the engine, with outputs of these types.
+  Made make(std::string_view op, std::vector<Edge> inputs, std::vector<ValueType> types);
+  Made make(std::string_view op, std::vector<Edge> inputs, DType dtype);
+  /// One that goes element by element; its shape is the broadcast one, its type that of the first input.
+  Made point(std::string_view op, std::vector<Edge> inputs);
+  Made point(std::string_view op, std::vector<Edge> inputs, DType dtype);
+  /// This node as it is, for a meaning "ai.onnx::…".
+  Made itself(std::vector<ValueType> types, std::string_view meaning = {});
+  Edge cast(Edge edge, DType dtype);
+  Edge constant(Literal literal);
+  Edge ints(const std::vector<int64_t>& values);
+  Edge integer(int64_t value);
+  /// One number of this type, 0-dim.
+  Edge number(DType dtype, double value);
+
+  /// Output `i` of the node is `edge`.
+  void give(size_t i, Edge edge);
+
+  [[noreturn]] void refuse(const std::string& reason) const;
+
+ private:
+  [[noreturn]] void missing_attribute(std::string_view name) const;
+
+  Importer& importer_;
+  Scope& scope_;
+  const NodeView& node_;
+  const int64_t opset_;
+  const std::string name_;
+  const size_t first_;  ///< nodes of the function before this one
+};
+
+using Rule = void (*)(Translation&);
+/// The rule of an operator of ONNX's own domain, or null.
+Rule find_rule(std::string_view op);
+/// All operators that are imported, by name.
+std::vector<std::string_view> imported_operators();
+
+struct RuleRegistration {
+  RuleRegistration(std::string_view op, Rule rule);
+};
+
+/// The dimensions that tensors of these shapes broadcast to, as far as they are known.
+PartialShape broadcast_known(const std::vector<PartialShape>& shapes);
+
+}  // namespace npu::graph::onnx
+
+#define NPU_ONNX_NAME2(line) register_rule_##line
+#define NPU_ONNX_NAME(line) NPU_ONNX_NAME2(line)
+#define NPU_ONNX(...) const ::npu::graph::onnx::RuleRegistration NPU_ONNX_NAME(__LINE__)(__VA_ARGS__)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/import/tensorflow/frozen.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/import/tensorflow/dialect.h"
+#include "graph/import/tensorflow/reader.h"
+
+namespace npu::graph::tensorflow {
+namespace {
+
+constexpr const char* kName = "model";
+
+/// Operators of the graph and of its functions that are neither known nor functions, each with the first node of it.
+class Unknown {
+ public:
+  explicit Unknown(Bytes graph_def) {
+    each_field(graph_def, [&](Field f) {
+      if (f.number() == field::kLibrary) read_library(f.bytes());
+      if (f.number() == field::kNode) note(f.bytes());
+    });
+  }
+  void refuse() const {
+    std::vector<std::string> list;
+    for (const auto& [op, node] : first_)
+      if (!functions_.contains(op)) list.push_back(fmt::format("{} (node {})", op, node));
+    if (list.empty()) return;
+    fail(Code::kOpNotFound,
+         "operators of the graph are not built: {}; variables must be frozen into constants and control flow be "
+         "functional (tf.compat.v1.graph_util or convert_variables_to_constants_v2); end the graph before other "
+         "operators with out_nodes",
+         fmt::join(list, ", "));
+  }
+
+ private:
+  void read_library(Bytes library) {
+    each_field(library, [&](Field f) {
+      if (f.number() != field::kFunction) return;
+      each_field(f.bytes(), [&](Field part) {
+        if (part.number() == field::kSignature) functions_.insert(read_signature(part.bytes()).name);
+        if (part.number() == field::kNodeDef) note(part.bytes());
+      });
+    });
+  }
+  void note(Bytes node_def) {
+    std::string name, op;
+    each_field(node_def, [&](Field f) {
+      if (f.number() == field::kName) name = f.text();
+      if (f.number() == field::kOp) op = f.text();
+    });
+    if (known_operators().find(op) == nullptr) first_.emplace(op, name);
+  }
+  std::map<std::string, std::string> first_;
+  std::set<std::string> functions_;
+};
+
+bool is_placeholder(const Node& node) { return node.op == "Placeholder" || node.op == "PlaceholderV2"; }
+
+/// The shape that was asked for, else that of the graph.
+PartialShape shape_of(const Node& node, const ImportOptions& options) {
+  PartialShape own = node.attributes.get_or<PartialShape>("shape", PartialShape::unknown());
+  const auto asked = options.input_shapes.find(node.name);
+  if (asked == options.input_shapes.end()) return own;
+  require(!own.rank_known() || own.dims->size() == asked->second.size(),
+          "input '{}' is {}; the shape {} given for it has another rank", node.name, to_string(own), asked->second);
+  return {asked->second};
+}
+
+void make_arguments(Function& f, const ImportOptions& options) {
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    Node& node = f.nodes[i];
+    if (!is_placeholder(node)) continue;
+    node.outputs.front().shape = shape_of(node, options);
+    node.kind = Kind::kArgument, node.op = dialect().spelling(Kind::kArgument);
+    node.attributes = {};
+    node.attributes.set("index", static_cast<int64_t>(f.arguments.size()));
+    f.arguments.push_back({node.name, node.outputs.front(), static_cast<NodeId>(i)});
+  }
+  for (const auto& [name, shape] : options.input_shapes)
+    require(std::ranges::any_of(f.arguments, [&](const Argument& a) { return a.name == name; }),
+            "a shape is given for input '{}', which the graph does not have", name);
+}
+
+/// Outputs that no node reads, of nodes that are not there for their effect or left over.
+void give_unread(Function& f) {
+  std::set<NodeId> read;
+  for (const Node& node : f.nodes)
+    for (const Edge& edge : node.inputs) read.insert(edge.node);
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    const Node& node = f[id];
+    const bool left_over = node.kind == Kind::kConstant || node.kind == Kind::kArgument || node.stateful;
+    if (!read.contains(id) && !node.outputs.empty() && !left_over && node.outputs.front().type.is_tensor())
+      f.results.push_back({node.name, {id, 0}});
+  }
+  require(!f.results.empty(), "every output of the graph is read by another node; name its results with out_nodes");
+}
+
+void give_asked(Function& f, const std::map<std::string, Edge>& values, const std::vector<std::string>& asked) {
+  for (const std::string& one : asked) {
+    const auto at = values.find(one.find(':') == std::string::npos ? one + ":0" : one);
+    require(at != values.end(), "out_nodes names '{}', which the graph does not have", one);
+    f.results.push_back({one, at->second});
+  }
+}
+
+}  // namespace
+
+Imported read_frozen(Bytes graph_def, const ImportOptions& options) {
+  parsed("a GraphDef", [&] { Unknown(graph_def).refuse(); });
+  Imported out;
+  const auto f = read_graph(graph_def, kName, known_operators(), out.program);
+  for (size_t i = 0; i < f->nodes.size(); ++i)
+    for (size_t k = 0; k < f->nodes[i].outputs.size(); ++k) {
+      const std::string name = fmt::format("{}:{}", f->nodes[i].name, k);
+      out.values[name] = {static_cast<NodeId>(i), static_cast<int32_t>(k)};
+      out.nodes[f->nodes[i].name].push_back(name);
+    }
+  make_arguments(*f, options);
+  if (options.out_nodes.empty())
+    give_unread(*f);
+  else
+    give_asked(*f, out.values, options.out_nodes);
+  out.function = f->name;
+  out.program.add(f);
+  out.format = "TensorFlow";
+  return out;
+}
+
+}  // namespace npu::graph::tensorflow

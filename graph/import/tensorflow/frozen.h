@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's frozen graphs (a GraphDef whose variables are constants) as models, without TensorFlow.
+#pragma once
+
+#include "graph/import/imported.h"
+#include "graph/import/tensorflow/catalogue.h"
+
+namespace npu::graph::tensorflow {
+
+/// The operators that are known without TensorFlow: signatures.tsv.
+const Catalogue& known_operators();
+
+/// Placeholders become arguments; results are those asked for, else the outputs that no node reads. Raises 100006 on
+/// damaged bytes, 100024 naming all operators that are not known, 161002 naming a node, an input or a result that does
+/// not fit.
+Imported read_frozen(Bytes graph_def, const ImportOptions& options = {});
+
+}  // namespace npu::graph::tensorflow

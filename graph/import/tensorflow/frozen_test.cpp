@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/import/tensorflow/frozen.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "graph/graph_fixture.h"
+#include "graph/import/tensorflow/message_fixture.h"
+#include "graph/ir/verify.h"
+#include "graph/run/executable.h"
+#include "graph/run/library.h"
+
+namespace npu::graph::tensorflow {
+namespace {
+
+using Floats = std::vector<float>;
+
+std::string shape_value(const std::vector<int64_t>& dims) {
+  return message([&](auto& w) { w.add_message(field::kShape, shape(dims)); });
+}
+std::string graph_def(const std::vector<std::string>& nodes) {
+  return message([&](auto& w) {
+    for (const std::string& one : nodes) w.add_message(field::kNode, one);
+  });
+}
+const Attrs kOfFloat = {{"T", type_value(kFloat)}};
+
+/// relu(x · x) and x + x, the second read by nobody.
+std::string example() {
+  return graph_def({node("x", "Placeholder", {}, {{"dtype", type_value(kFloat)}, {"shape", shape_value({-1, 2})}}),
+                    node("square", "Mul", {"x", "x"}, kOfFloat), node("top", "Relu", {"square"}, kOfFloat),
+                    node("twice", "AddV2", {"x", "x"}, kOfFloat)});
+}
+
+std::string refusal(const std::string& bytes, const ImportOptions& options = {}) {
+  try {
+    read_frozen(bytes, options);
+  } catch (const Error& e) {
+    return e.message();
+  }
+  return "accepted";
+}
+
+TEST(Frozen, PlaceholdersAreInputsAndWhatNobodyReadsIsAResult) {
+  const Imported model = read_frozen(example());
+  const Function& f = model.program.get(model.function);
+  verify(f, model.program);
+  ASSERT_EQ(f.arguments.size(), 1u);
+  EXPECT_EQ(f.arguments[0].name, "x");
+  EXPECT_EQ(to_string(f.arguments[0].value.shape), "[?, 2]");
+  ASSERT_EQ(f.results.size(), 2u);
+  EXPECT_EQ(f.results[0].name, "top");
+  Library library(0);
+  library.add(model.program);
+  const auto results = library.get(model.function)->run({value_of<float>({1, 2}, {-3, 4})});
+  EXPECT_EQ(numbers_of<float>(results[0]), (Floats{9, 16}));
+  EXPECT_EQ(numbers_of<float>(results[1]), (Floats{-6, 8}));
+}
+
+TEST(Frozen, ShapesAndResultsCanBeAskedFor) {
+  const Imported model = read_frozen(example(), {.input_shapes = {{"x", {5, 2}}}, .out_nodes = {"square:0"}});
+  const Function& f = model.program.get(model.function);
+  EXPECT_EQ(to_string(f.arguments[0].value.shape), "[5, 2]");
+  ASSERT_EQ(f.results.size(), 1u);
+  EXPECT_EQ(f.results[0].name, "square:0");
+}
+
+TEST(Frozen, WhatDoesNotFitIsNamed) {
+  EXPECT_EQ(refusal(example(), {.input_shapes = {{"y", {5, 2}}}}),
+            "a shape is given for input 'y', which the graph does not have");
+  EXPECT_EQ(refusal(example(), {.input_shapes = {{"x", {5}}}}),
+            "input 'x' is [?, 2]; the shape 5 given for it has another rank");
+  EXPECT_EQ(refusal(example(), {.out_nodes = {"nowhere:0"}}), "out_nodes names 'nowhere:0', which the graph does not have");
+  EXPECT_NE(refusal(graph_def({node("a", "Enter", {}, kOfFloat), node("b", "Quantum", {}, {})}))
+                .find("Enter (node a), Quantum (node b)"),
+            std::string::npos);
+  EXPECT_NE(refusal(example().substr(0, 40)).find("cut off or damaged"), std::string::npos);
+}
+
+TEST(Frozen, DefaultsComeFromTheTable) {
+  const Signature* conv = known_operators().find("Conv2D");
+  ASSERT_NE(conv, nullptr);
+  EXPECT_EQ(conv->inputs.size(), 2u);
+  EXPECT_EQ(conv->inputs[1].type_attr, "T");
+  EXPECT_EQ(conv->defaults.count("data_format"), 1u);
+  const Signature* concat = known_operators().find("ConcatV2");
+  EXPECT_EQ(concat->inputs[0].number_attr, "N");
+  EXPECT_TRUE(known_operators().find("ReadVariableOp")->stateful);
+}
+
+}  // namespace
+}  // namespace npu::graph::tensorflow
