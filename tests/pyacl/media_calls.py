@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""acl.media: pictures in YUV 4:2:0, from JPEG and back."""
+"""acl.media: pictures in YUV 4:2:0, from JPEG and back, from PNG, and what is counted and looked up in them."""
+
+import struct
+import zlib
 
 import numpy as np
 
@@ -22,6 +25,8 @@ def run(call, folder):
     scaled(call, channel, stream)
     batches(call, channel, stream)
     pictures(call, channel, stream)
+    rarer(call, channel, stream)
+    png(call, channel, stream)
     call("rt.destroy_stream", stream)
     call("media.dvpp_destroy_channel", channel)
     call("media.dvpp_destroy_channel_desc", channel)
@@ -138,3 +143,69 @@ def pictures(call, channel, stream):
     decoded = np.frombuffer(acl.util.ptr_to_bytes(target[1], BYTES), np.uint8)
     assert np.abs(decoded.astype(int) - 128).max() <= 2
     end(call, source, target)
+
+
+def rarer(call, channel, stream):
+    """Counts of values, a table of values, half a picture, a border."""
+    source, same, half = picture(call), picture(call), picture(call, WIDTH // 2, HEIGHT // 2)
+    if call.has("media.dvpp_create_hist"):
+        counts = call("media.dvpp_create_hist")
+        call("media.dvpp_vpc_calc_hist_async", channel, source[0], counts, 0, stream)
+        call("rt.synchronize_stream", stream)
+        assert call("media.dvpp_get_hist_dims", counts) == 3 and call("media.dvpp_get_hist_ret_code", counts) == 0
+        pointer, length = call("media.dvpp_get_hist_data", counts, 0)
+        assert acl.util.ptr_to_numpy(pointer, (length,), 6)[128] == WIDTH * HEIGHT
+        call("media.dvpp_clear_hist", counts)
+        call("media.dvpp_destroy_hist", counts)
+    if call.has("media.dvpp_create_lut_map"):
+        values = call("media.dvpp_create_lut_map")
+        assert call("media.dvpp_get_lut_map_dims", values) == 3
+        pointer, length = call("media.dvpp_get_lut_map_data", values, 0)
+        acl.util.ptr_to_numpy(pointer, (length,), 2)[128] = 7
+        call("media.dvpp_vpc_equalize_hist_async", channel, source[0], same[0], values, stream)
+        call("rt.synchronize_stream", stream)
+        assert set(acl.util.ptr_to_bytes(same[1], WIDTH * HEIGHT)) == {7}
+        call("media.dvpp_destroy_lut_map", values)
+    if call.has("media.dvpp_vpc_pyr_down_async"):
+        call("media.dvpp_vpc_pyr_down_async", channel, source[0], half[0], 0, stream)
+        call("rt.synchronize_stream", stream)
+        assert set(acl.util.ptr_to_bytes(half[1], BYTES // 4)) == {128}
+    if call.has("media.dvpp_vpc_make_border_async"):
+        border = call("media.dvpp_create_border_config")
+        for side, pixels in (("left", 32), ("right", 32), ("top", 16), ("bottom", 16)):
+            call(f"media.dvpp_set_border_config_{side}", border, pixels)
+        call("media.dvpp_vpc_make_border_async", channel, half[0], same[0], border, stream)
+        call("rt.synchronize_stream", stream)
+        assert acl.util.ptr_to_bytes(same[1], BYTES)[WIDTH * 16 + 32] == 128
+        call("media.dvpp_destroy_border_config", border)
+    end(call, source, same, half)
+
+
+def png_file(width, height, value):
+    """A picture of one grey, in colours."""
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = zlib.compress((b"\0" + bytes([value]) * width * 3) * height)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def png(call, channel, stream):
+    if not call.has("media.dvpp_png_decode_async"):
+        return
+    content, rgb = png_file(WIDTH, HEIGHT, 77), 12
+    host, size = acl.util.bytes_to_ptr(content), len(content)
+    assert call("media.dvpp_png_get_image_info", host, size) == (WIDTH, HEIGHT, 3)
+    room = call("media.dvpp_png_predict_dec_size", host, size, rgb)
+    memory, target = call("media.dvpp_malloc", size), call("media.dvpp_malloc", room)
+    acl.rt.memcpy(memory, size, host, size, TO_DEVICE)
+    desc = call("media.dvpp_create_pic_desc")
+    told = {"data": target, "size": room, "format": rgb, "width": WIDTH, "height": HEIGHT}
+    for what, value in told.items():
+        call(f"media.dvpp_set_pic_desc_{what}", desc, value)
+    call("media.dvpp_png_decode_async", channel, memory, size, desc, stream)
+    call("rt.synchronize_stream", stream)
+    assert acl.util.ptr_to_bytes(target, 3 * WIDTH)[:6] == bytes([77]) * 6
+    end(call, (desc, target))

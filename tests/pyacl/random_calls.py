@@ -15,6 +15,9 @@ LEFT_OUT = {"init", "finalize", "rt.reset_device", "rt.process_report", "util.st
 LEFT_OUT |= {"rt.launch_callback", "rt.launch_host_func", "rt.set_exception_info_callback", "rt.host_register"}
 LEFT_OUT |= {"prof.init", "rt.set_op_wait_timeout", "app_log", "mdl.set_dump", "tdt.receive_tensor", "tdt.send_tensor"}
 PLAIN = [0, 1, 2, 3, 8, 64, 4096, -1, 1 << 31, 1 << 40, (1 << 64) - 1]
+# Numbers at the head of the pool that may be written to: nowhere, or memory of this script. A handle may be the address
+# of an object of the library, which nobody can tell from memory that a script has.
+WRITABLE = len(PLAIN) + 2
 TEXTS = ["", "x", "Add", "MatMul", "/nowhere", None]
 
 
@@ -39,8 +42,10 @@ def values(draw, argument, pool):
         return [[draw.choice(pool) for _ in range(count)] for _ in range(2)]
     if word.startswith("listed/"):
         return [1, [draw.choice(pool)]]
-    if word in ("to",) or word.startswith(("from/", "read/", "cell/")):
-        return [draw.choice(pool), draw.choice(PLAIN)][: len(argument.names)]
+    if word == "to" or word.startswith("cell/"):
+        return [draw.choice(pool[:WRITABLE]), draw.choice(PLAIN)][: len(argument.names)]
+    if word.startswith(("from/", "read/")):
+        return [draw.choice(pool), draw.choice(PLAIN)]
     if word.startswith("cut/"):
         return ["text", draw.choice(PLAIN)]
     return [value(draw, word, pool) for _ in argument.names]
@@ -66,7 +71,7 @@ def main(seed, count):
         worked += 1
         pool += [one for one in result[:2] if isinstance(one, int) and one > 1 << 20]
         if len(pool) > 200:
-            del pool[draw.randrange(len(PLAIN), 100)]
+            del pool[draw.randrange(WRITABLE, 100)]
     print(worked)
 
 
