@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "acl/call.h"
+#include "base/split.h"
 #include "graph/convert/convert.h"
 #include "graph/convert/importer.h"
 #include "graph/model/model_file.h"
@@ -59,11 +60,23 @@ Global& global() {
 
 std::string text_of(const AscendString& text) { return text.GetString() == nullptr ? "" : text.GetString(); }
 
+/// onnxruntime's provider writes numbers without a shape as their name alone, "x:1,3;depth"; atc has a colon there.
+std::string with_colons(const std::string& shapes) {
+  std::string out;
+  for (const std::string_view one : npu::split(shapes, ";")) {
+    if (!out.empty()) out += ';';
+    out += one;
+    if (one.find(':') == std::string_view::npos) out += ':';
+  }
+  return out;
+}
+
 void add(Flags& to, const Options& options) {
   for (const auto& [key, value] : options) {
     const std::string name = text_of(key);
     const auto* const at = std::ranges::find(kFlagsOfKeys, name, [](const auto& pair) { return pair.first; });
-    to[at == std::end(kFlagsOfKeys) ? name : at->second] = text_of(value);
+    const std::string text = text_of(value);
+    to[at == std::end(kFlagsOfKeys) ? name : at->second] = name == ir_option::INPUT_SHAPE ? with_colons(text) : text;
   }
 }
 

@@ -19,6 +19,24 @@ Planned channels_first(const Planned& images, bool last) {
   return permuted(images, order);
 }
 
+Planned in_order_of_memory(const Planned& images) {
+  std::vector<int64_t> order{0};
+  for (size_t d = 2; d < images.shape().size(); ++d) order.push_back(static_cast<int64_t>(d));
+  order.push_back(1);
+  return permuted(images, order);
+}
+
+bool lies_channels_last(const Planned& images) {
+  return images.shape().size() >= 4 && !images.dynamic && !images.view.contiguous() &&
+         in_order_of_memory(images).view.contiguous();
+}
+
+Planned make_images(Lowering& l, size_t i, DType dtype, const Dims& shape) {
+  const Planned out = channels_first(l.make(i, dtype, in_format(shape, true)), true);
+  l.alias(i, out);
+  return out;
+}
+
 Dims in_format(const Dims& channels_first, bool last) {
   Dims shape = channels_first;
   if (!last) return shape;

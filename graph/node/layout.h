@@ -13,6 +13,13 @@ namespace npu::graph {
 bool channels_last(const Lowering& l);
 /// [n, spatial…, c] seen as [n, c, spatial…]; what has its channels there already stays as it is.
 Planned channels_first(const Planned& images, bool last);
+/// True for images [n, c, spatial…] that lie dense in memory with their channels last, where that is another order.
+bool lies_channels_last(const Planned& images);
+/// The same memory seen as [n, spatial…, c].
+Planned in_order_of_memory(const Planned& images);
+/// Output `i` of shape [n, c, spatial…], in memory with channels last: convolutions like images to lie so, and what goes
+/// element by element leaves them as they lie.
+Planned make_images(Lowering& l, size_t i, DType dtype, const Dims& shape);
 /// Sizes [n, c, spatial…] in the order of the node's data_format.
 Dims in_format(const Dims& channels_first, bool last);
 /// The spatial values of an attribute that has one value per axis of the images. Declines unless the batch's and the

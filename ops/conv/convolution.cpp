@@ -31,10 +31,10 @@ void require_followed(const std::shared_ptr<const ChainProgram>& chain, bool nev
 
 // Transposed convolution runs the passes of the convolution it turns around: what is written there is src.
 ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, const Tensor& bias,
-                    const Tensor& output) {
+                    const Tensor& output, bool kept_weight = false) {
   const Tensor& src = transposed ? output : input;
   const Tensor& dst = transposed ? input : output;
-  return {at_least_2d(src), at_least_2d(weight), bias, at_least_2d(dst)};
+  return {at_least_2d(src), at_least_2d(weight), bias, at_least_2d(dst), kept_weight};
 }
 
 /// out = convolution of input [n, c, spatial…] with weight [o, c / groups, kernel…] (transposed: [c, o / groups,
@@ -43,7 +43,7 @@ ConvTensors arrange(bool transposed, const Tensor& input, const Tensor& weight, 
 struct Convolution final : ChainAfter {
   Tensor input, weight, bias, out;
   std::vector<int64_t> stride, padding, dilation, output_padding;
-  bool transposed = false;
+  bool transposed = false, kept_weight = false;  ///< kept_weight: elements of weight never change
   int64_t groups = 1;
 
   void prepare() override;
@@ -91,7 +91,7 @@ void Convolution::prepare() {
   // The data gradient takes no bias: its kernels add patches up in images, where a bias would come once per patch.
   if (!transposed || !bias.defined()) {
     kernel_ = make_conv(transposed ? ConvPass::kBackwardData : ConvPass::kForward, geometry,
-                        arrange(transposed, input, weight, bias, out));
+                        arrange(transposed, input, weight, bias, out, kept_weight));
     return;
   }
   sums_ = sums_of(arrange(transposed, input, weight, {}, out), out);
@@ -108,7 +108,7 @@ void Convolution::prepare() {
 
 void Convolution::run() {
   if (kernel_ == nullptr) return;
-  if (add_bias_ == nullptr) return kernel_->run(arrange(transposed, input, weight, bias, out), after());
+  if (add_bias_ == nullptr) return kernel_->run(arrange(transposed, input, weight, bias, out, kept_weight), after());
   const bool wider = sums_.dtype != out.dtype;
   // Taken with each run: a plan that only waits holds no memory.
   const Scratch<std::byte> room(wider ? bytes_of(sums_) : 0);
@@ -200,7 +200,7 @@ const Registration register_convolution =
     Registration("convolution", "conv",
                  with_chain<Convolution>({in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
                                           optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution),
-                                          out<&Convolution::out>("out")}),
+                                          attr<&Convolution::kept_weight>("kept_weight"), out<&Convolution::out>("out")}),
                  &make<Convolution>)
         .is(kImages);
 const Registration register_convolution_backward =

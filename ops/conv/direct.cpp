@@ -12,6 +12,7 @@
 #include "ops/cube/channels_last.h"
 #include "ops/cube/choices.h"
 #include "ops/cube/panels.h"
+#include "ops/kept.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
 #include "ops/vector/elementwise/transpose.h"
@@ -52,8 +53,10 @@ class DirectImages final : public ConvKernel {
 
   void run(const ConvTensors& t, const Chain* after) const override {
     const bool pieces = after != nullptr && after->by_pieces();
-    const Scratch<uint32_t> panels(panel_words() * divide_up(shape_.o, cube::kPanel));
-    order_weights(t.weight, panels.data());
+    const int64_t words = panel_words() * divide_up(shape_.o, cube::kPanel);
+    const Scratch<uint32_t> room(t.kept_weight ? 0 : words);
+    const uint32_t* const panels = t.kept_weight ? kept_panels(t.weight, words) : room.data();
+    if (!t.kept_weight) order_weights(t.weight, room.data());
     const Scratch<float> bias(t.bias.defined() ? shape_.o : 0);
     if (t.bias.defined())
       converter(t.bias.dtype, DType::kFloat)(t.bias.bytes(), t.bias.strides[0], bias.data(), 1, shape_.o);
@@ -99,6 +102,12 @@ class DirectImages final : public ConvKernel {
   }
 
   int64_t panel_words() const { return taps_ * words_ * cube::kPanel; }
+
+  const uint32_t* kept_panels(const Tensor& weight, int64_t words) const {
+    return reinterpret_cast<const uint32_t*>(
+        kept_.of(weight.bytes(), words * static_cast<int64_t>(sizeof(uint32_t)),
+                 [&](std::byte* to) { order_weights(weight, reinterpret_cast<uint32_t*>(to)); }));
+  }
 
   // Panels of output channels, a tap after the other.
   void order_weights(const Tensor& weight, uint32_t* to) const {
@@ -223,6 +232,7 @@ class DirectImages final : public ConvKernel {
   int64_t element_ = 4;                           // bytes
   int64_t taps_ = 1, words_ = 0, line_ = 0;       ///< words of a pixel and of a line that are read
   int64_t images_ = 1, blocks_ = 1, slices_ = 1;  ///< images of a part; blocks of lines and slices of channels of each
+  mutable Kept kept_;                             ///< weights in panels
 };
 
 // The gradient of weights: for each tap, outputs times inputs, summed over pixels. The gradient of outputs is read as

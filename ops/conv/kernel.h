@@ -19,6 +19,7 @@ namespace npu::ops {
 /// spatial axes, any strides, float16, bfloat16, float32 or float64 each.
 struct ConvTensors {
   Tensor src, weight, bias, dst;
+  bool kept_weight = false;  ///< its elements never change: what is made of it is kept
 };
 
 /// One planned pass. kForward writes dst, kBackwardData writes src, kBackwardWeights writes weight.

@@ -43,8 +43,9 @@ Tensor repeated(const Tensor& matrix, int64_t n) {
 // Images in, images out: forward and data gradient.
 class Images final : public ConvKernel {
  public:
-  Images(bool forward, const Tensor& in, const Tensor& weight, const Tensor& bias, const Tensor& out)
+  Images(bool forward, const Tensor& in, const Tensor& weight, const Tensor& bias, const Tensor& out, bool kept = false)
       : forward_(forward), by_pixels_(channels_last(in) && channels_last(out)) {
+    if (kept) product_.keep_right();
     const int64_t n = in.shape[0];
     const Tensor w = forward ? flat_weight(weight) : flat_weight(weight).transposed(0, 1);
     Tensor sum;
@@ -133,7 +134,7 @@ std::unique_ptr<ConvKernel> make_pointwise_conv(ConvPass pass, const ConvShape& 
   const Tensor src = flat_images(t.src), dst = flat_images(t.dst);
   // Unevenly spaced images go on to the kernels that lay them out.
   if (!shape.pointwise() || !src.defined() || !dst.defined()) return nullptr;
-  if (pass == ConvPass::kForward) return std::make_unique<Images>(true, src, t.weight, t.bias, dst);
+  if (pass == ConvPass::kForward) return std::make_unique<Images>(true, src, t.weight, t.bias, dst, t.kept_weight);
   if (pass == ConvPass::kBackwardData) return std::make_unique<Images>(false, dst, t.weight, Tensor(), src);
   return std::make_unique<Weights>(src, dst, t.weight);
 }

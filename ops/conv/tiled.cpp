@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "ops/conv/kernel.h"
 #include "ops/cube/channels_last.h"
+#include "ops/kept.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
 
@@ -143,11 +144,11 @@ class Images final : public ConvKernel {
 
   void run(const ConvTensors& t, const Chain* after) const override {
     const bool pieces = after != nullptr && after->by_pieces();
-    const Scratch<std::byte> dense(origin_.room(t.weight)), packed(packed_bytes_);
-    origin_.load(t.weight, dense);
-    const std::byte* weights = origin_.place(t.weight, dense);
-    // Once for all parts, before any of them begins.
-    for (const auto& [kernel, place] : packed_) kernel->pack_weights(weights, packed + place);
+    // Once for all parts, before any of them begins; once for all runs where the weights stay.
+    const Scratch<std::byte> room(t.kept_weight ? 0 : packed_bytes_);
+    std::byte* const packed =
+        t.kept_weight ? kept_.of(t.weight.bytes(), packed_bytes_, [&](std::byte* to) { pack(t, to); }) : room.data();
+    if (!t.kept_weight) pack(t, packed);
     const Scratch<float> bias(t.bias.defined() ? shape_.o : 0);
     if (t.bias.defined()) {
       converter(t.bias.dtype, DType::kFloat)(t.bias.bytes(), t.bias.strides[0], bias.data(), 1, shape_.o);
@@ -161,6 +162,13 @@ class Images final : public ConvKernel {
   }
 
  private:
+  void pack(const ConvTensors& t, std::byte* to) const {
+    const Scratch<std::byte> dense(origin_.room(t.weight));
+    origin_.load(t.weight, dense);
+    const std::byte* weights = origin_.place(t.weight, dense);
+    for (const auto& [kernel, place] : packed_) kernel->pack_weights(weights, to + place);
+  }
+
   void run_part(const Part& part, const ConvTensors& t, std::byte* weights, const float* bias) const {
     const size_t d = first_axis(shape_);
     const auto piece = [&](const Tensor& images, int64_t row, int64_t rows) {
@@ -210,6 +218,7 @@ class Images final : public ConvKernel {
   std::vector<Part> parts_;
   std::vector<std::pair<std::shared_ptr<const OnednnConv>, int64_t>> packed_;  ///< kernel, place of its weights
   int64_t packed_bytes_ = 0;
+  mutable Kept kept_;  ///< weights as they are packed
 };
 
 // Forward and data gradient where the weights are larger than all images: each part computes a slice of the channels it

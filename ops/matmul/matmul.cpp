@@ -29,10 +29,12 @@ Tensor with_batch(const Tensor& t, Dims batch) {
 /// of the result; leading axes broadcast. A chain may follow, over a row-major `out`.
 struct Matmul final : ChainAfter {
   Tensor self, mat2, out;
+  bool kept_mat2 = false;  ///< elements of mat2 never change
   PlainWeight weight;
   Product product;
 
   void prepare() override {
+    if (kept_mat2) product.keep_right();
     require(self.rank() >= 1 && mat2.rank() >= 1, "self is {}, mat2 is {}: both need at least one dimension",
             self.shape, mat2.shape);
     weight.plan(mat2, "mat2");
@@ -88,7 +90,7 @@ struct BatchMatmul final : Operator {
 
 const Registration register_matmul("matmul", "matmul",
                                    with_chain<Matmul>({in<&Matmul::self>("self"), in<&Matmul::mat2>("mat2"),
-                                                       out<&Matmul::out>("out")}),
+                                                       attr<&Matmul::kept_mat2>("kept_mat2"), out<&Matmul::out>("out")}),
                                    &make<Matmul>);
 NPU_OPERATOR(BatchMatmul, "batch_matmul", "matmul", in<&BatchMatmul::self>("self"), in<&BatchMatmul::mat2>("mat2"),
              out<&BatchMatmul::out>("out"));

@@ -394,7 +394,7 @@ std::string Product::key(const Side& a, const Side& b) const {
 bool Product::takes_panels(const Side& a, const Side& b) const {
   if (!cube::has_panels(load_)) return false;
   const tuning::Question question(kWayPoint, [&] { return key(a, b); });
-  const bool usual = cube::takes_own({cube::Work::kProduct, load_, b.transposed, k_ * n_, m_});
+  const bool usual = keeps_panels() || cube::takes_own({cube::Work::kProduct, load_, b.transposed, k_ * n_, m_});
   const size_t way = question.answer().value_or(usual ? kOwn : kLibrary);
   question.took(way);
   return way == kOwn;
@@ -523,9 +523,31 @@ void Product::compute_bands(const Memory& memory) const {
   });
 }
 
+// One matrix for all items, which is never the other operand.
+bool Product::keeps_panels() const {
+  return keeps_right_ && !swapped_ && std::ranges::all_of(b_.batch, [](int64_t stride) { return stride == 0; });
+}
+
+template <class E>
+const E* Product::kept_panels(const Memory& memory) const {
+  if constexpr (std::is_same_v<E, Half>) return nullptr;
+  if (!panels_ || !keeps_panels()) return nullptr;
+  const auto bytes = cube::panel_right_size(load_, k_, n_) * static_cast<int64_t>(sizeof(E));
+  return reinterpret_cast<const E*>(right_.of(memory.b, bytes, [&](std::byte* to) {
+    if constexpr (!std::is_same_v<E, Half>) {
+      const Scratch<E> b(b_.packed ? k_ * n_ : 0);
+      if (b_.packed) pack(b_, memory.b, k_, n_, b.data(), true);
+      cube::GemmArgs<E> whole{.trans_b = b_.transposed, .n = n_, .k = k_};
+      whole.b = b_.packed ? b.data() : reinterpret_cast<const E*>(memory.b), whole.ldb = b_.ld;
+      cube::panel_order_right(whole, /*parallel=*/true, reinterpret_cast<E*>(to));
+    }
+  }));
+}
+
 template <class E>
 void Product::compute_native(const Memory& memory) const {
   if (bands_) return compute_bands<E>(memory);
+  const E* const kept = kept_panels<E>(memory);
   const int64_t tiles = tiling_.tiles(), slices = tiling_.slices, size = tiling_.rows * tiling_.cols;
   const bool packs = a_.packed || b_.packed, single = tiles * slices == 1;
   const auto whole_tile = [&](int64_t item, int64_t tile, const cube::GemmArgs<E>& whole, const E* panels) {
@@ -538,14 +560,14 @@ void Product::compute_native(const Memory& memory) const {
     finish_native(memory, item, t, c);
   };
   // Tiles side by side order their own columns, which then lie in the second-level cache.
-  const bool panels_shared = panels_ && tiling_.row_tiles > 1;
+  const bool panels_shared = panels_ && tiling_.row_tiles > 1 && kept == nullptr;
   // No operand has to be packed for several tiles: items and tiles are parts alike.
   if (single || (slices == 1 && !packs && !panels_shared)) {
     const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
         const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
-        whole_tile(part / tiles, part % tiles, arguments<E>(memory, part / tiles, a, b, false), nullptr);
+        whole_tile(part / tiles, part % tiles, arguments<E>(memory, part / tiles, a, b, false), kept);
       }
     });
     return;
@@ -554,7 +576,7 @@ void Product::compute_native(const Memory& memory) const {
     const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);
     const auto whole = arguments<E>(memory, item, a, b, true);
     const Scratch<E> room(panels_shared ? cube::panel_right_size(load_, k_, n_) : 0);
-    const E* panels = panels_shared ? room.data() : nullptr;
+    const E* panels = panels_shared ? room.data() : kept;
     if constexpr (!std::is_same_v<E, Half>) {
       if (panels_shared) cube::panel_order_right(whole, /*parallel=*/true, room.data());
     }

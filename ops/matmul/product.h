@@ -11,12 +11,15 @@
 #include "base/tensor.h"
 #include "ops/cube/gemm.h"
 #include "ops/cube/onednn.h"
+#include "ops/kept.h"
 #include "ops/vector/chain/chain.h"
 
 namespace npu::ops {
 
 class Product {
  public:
+  /// To be told before plan: elements of `b` never change, so that what kernels make of it may be kept.
+  void keep_right() { keeps_right_ = true; }
   /// Plans for a [batch…, m, k], b [batch…, k, n], self and out [batch…, m, n], batch axes already equal (strides may
   /// be 0). `self` may be undefined; beta == 0 leaves it unread. Raises 161002 for dtypes that have no product.
   void plan(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Scalar& alpha = 1,
@@ -79,6 +82,9 @@ class Product {
   void plan_bands(const Side& a, const Side& b);
   template <class E>
   void compute_native(const Memory& memory) const;
+  bool keeps_panels() const;
+  template <class E>
+  const E* kept_panels(const Memory& memory) const;
   template <class E>
   void compute_bands(const Memory& memory) const;
   template <class E>
@@ -112,6 +118,8 @@ class Product {
   bool panels_ = false;  ///< the house's own kernels (ops/cube/panel_product.h) instead of native_
   bool bands_ = false;   ///< native_ read b in an order of their own, and write whole rows
   bool direct_ = false;  ///< of out itself
+  bool keeps_right_ = false;
+  mutable Kept right_;  ///< b in the order of panels
 };
 
 /// `self` broadcast to a product of `shape`, undefined where it is absent. Raises 161002 where it does not broadcast.

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Started by anynpu-preload.pth in every Python process, so it must stay small. When torch_npu is first looked for:
+"""Started by anynpu-preload.pth in every Python process, so it must stay small. When onnxruntime is first looked for and
+brings its CANN provider, our libraries are opened beforehand: the provider looks for them in the vendor's toolkit folder
+alone. When torch_npu is first looked for:
 
 - where our libraries are not in the folder its RPATH names (editable install, another site folder, wheels before 2.7.1,
   which name none) it opens them beforehand; the loader then meets the names it wants as already loaded;
@@ -33,6 +35,9 @@ class Finder:
             end_after_autograd()
             keep_names_of_options_apart()
             return observed(name, path)
+        if name == "onnxruntime":
+            load_for_provider(path)
+            return None
         return observed(name, path) if name == "npu_device" else None
 
 
@@ -94,15 +99,35 @@ def launch_and_wait():
     os.environ.setdefault("ASCEND_LAUNCH_BLOCKING", "1")
 
 
-def load_where_rpath_cannot():
+def load_libraries():
     import ctypes
 
     from anynpu.library import place
 
+    for path in place.vendor_libraries(place.libraries()):
+        ctypes.CDLL(str(path), ctypes.RTLD_LOCAL)
+
+
+def load_where_rpath_cannot():
+    from anynpu.library import place
+
     folder = place.rpath_folder()
     if folder is None or not place.is_ours(folder / "libascendcl.so"):
-        for path in place.vendor_libraries(place.libraries()):
-            ctypes.CDLL(str(path), ctypes.RTLD_LOCAL)
+        load_libraries()
+
+
+PROVIDER = "onnxruntime/capi/libonnxruntime_providers_cann.so"
+
+
+def load_for_provider(path):
+    """The first folder with an onnxruntime is the one that is imported."""
+    import os
+
+    for folder in path or sys.path:
+        if os.path.isdir(os.path.join(folder or ".", "onnxruntime")):
+            if os.path.exists(os.path.join(folder or ".", PROVIDER)):
+                load_libraries()
+            return
 
 
 def end_after_autograd():

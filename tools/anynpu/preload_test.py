@@ -50,6 +50,15 @@ def test_torch_npu_is_told_of_our_toolkit_unless_there_is_another(tmp_path, monk
     assert python("import anynpu.preload, os; print('ASCEND_OPP_PATH' in os.environ)", folder) == "False"
 
 
+def test_our_libraries_are_open_when_onnxruntime_brings_its_provider(tmp_path):
+    capi = tmp_path / "onnxruntime/capi"
+    capi.mkdir(parents=True)
+    (tmp_path / "onnxruntime/__init__.py").touch()
+    assert python(f"import anynpu.preload; import onnxruntime; {LOADED}", tmp_path) == "False"
+    (capi / "libonnxruntime_providers_cann.so").touch()
+    assert python(f"import anynpu.preload; import onnxruntime; {LOADED}", tmp_path) == "True"
+
+
 def test_nothing_is_opened_before_or_without_it(tmp_path):
     assert python(f"import anynpu.preload, json; {LOADED}", stand_in(tmp_path)) == "False"
 

@@ -172,9 +172,11 @@ void Importer::translate(const NodeView& node, Scope& scope) {
   try {
     parsed("a node of an ONNX model", [&] { rule(t); });
   } catch (const Error& e) {
+    if (!unknown_.empty()) return;  // of a graph inside of it, which is told at the end
     if (e.message().starts_with("node '")) throw;
     throw Error(e.code(), fmt::format("node '{}{}' ({}, opset {}): {}", scope.prefix, node.name, node.op, t.opset(), e.message()));
   }
+  if (!unknown_.empty()) return;
   for (const std::string& name : node.outputs)
     if (!name.empty() && !scope.values.contains(name)) t.refuse(fmt::format("its output '{}' is not built", name));
   if (scope.outer == nullptr && scope.prefix.empty() && !node.name.empty()) out_.nodes[node.name] = node.outputs;

@@ -30,13 +30,13 @@ const Row* find_row(std::string_view op) {
 }
 
 /// A word of the column results: an input's number, or a dtype.
-DType result_type(const Translation& t, std::string_view word) {
-  if (word == "bool") return DType::kBool;
-  if (word == "int64") return DType::kInt64;
-  if (word == "int32") return DType::kInt32;
-  if (word == "uint8") return DType::kUInt8;
-  if (word == "float") return DType::kFloat;
-  return t.dtype(t.in(static_cast<size_t>(word.front() - '0')));
+ValueType result_type(const Translation& t, std::string_view word) {
+  if (word == "bool") return ValueType::tensor(DType::kBool);
+  if (word == "int64") return ValueType::tensor(DType::kInt64);
+  if (word == "int32") return ValueType::tensor(DType::kInt32);
+  if (word == "uint8") return ValueType::tensor(DType::kUInt8);
+  if (word == "float") return ValueType::tensor(DType::kFloat);
+  return t.value(t.in(static_cast<size_t>(word.front() - '0'))).type;
 }
 
 constexpr std::string_view kPoint = "point";
@@ -59,7 +59,7 @@ void by_row(Translation& t) {
     at = end + 1;
   }
   if (words.front() == kPoint) {
-    const DType type = words.size() > 1 ? result_type(t, words[1]) : t.dtype(t.in(0));
+    const DType type = words.size() > 1 ? result_type(t, words[1]).dtype : t.dtype(t.in(0));
     return t.give(0, t.point(row.node, t.ins(), type));
   }
   const std::string_view last = words.back();
@@ -67,7 +67,7 @@ void by_row(Translation& t) {
   if (shaped) words.pop_back();
   std::vector<ValueType> types;
   for (size_t i = 0; i < std::max<size_t>(t.node().outputs.size(), 1); ++i)
-    types.push_back(ValueType::tensor(result_type(t, words[std::min(i, words.size() - 1)])));
+    types.push_back(result_type(t, words[std::min(i, words.size() - 1)]));
   Made made = t.itself(types, row.node);
   for (size_t i = 0; i < t.node().outputs.size(); ++i) {
     if (shaped) made.shaped(shape_like(t, last), static_cast<int32_t>(i));

@@ -34,6 +34,7 @@ struct Unit {
   std::vector<size_t> variables = {};       ///< inputs of the node; each is an input and an output of the group
   std::map<size_t, int> variable_now = {};  ///< register that holds a variable's value now
   size_t level = 0;
+  bool images = false;  ///< goes over [n, spatial…, c] because an input lies so in memory
 };
 
 class Fused {
@@ -292,13 +293,26 @@ class Fused {
   }
 
   // ---- emitting
-  Planned place(Edge edge, const Known& known) {
+  Planned place(Edge edge, const Known& known, bool images) {
     for (size_t i = 0; i < f_.results.size(); ++i)
       if (canonical(f_.results[i].value) == edge) {
         placed_.insert({i, true});
-        return l_.make(i, known.dtype, known.shape);
+        return images ? make_images(l_, i, known.dtype, known.shape) : l_.make(i, known.dtype, known.shape);
       }
+    if (images) return channels_first(l_.scratch(known.dtype, in_format(known.shape, true)), true);
     return l_.scratch(known.dtype, known.shape);
+  }
+
+  /// Where an input lies with channels last, all goes over elements in that order.
+  static void follow_images(Unit& unit, const Dims& shape) {
+    const auto lies_so = [&](const Planned& in) { return in.shape() == shape && lies_channels_last(in); };
+    unit.images = unit.variables.empty() && std::ranges::any_of(unit.inputs, lies_so);
+    if (!unit.images) return;
+    for (Planned& in : unit.inputs)
+      if (in.view.count() != 1) in = in_order_of_memory(expanded(in, shape));
+  }
+  static Planned seen_by(const Unit& unit, const Planned& planned) {
+    return unit.images ? in_order_of_memory(planned) : planned;
   }
 
   /// Inputs that come from other units are in memory by now.
@@ -326,9 +340,10 @@ class Fused {
       if (unit.level != level) continue;
       const auto part = std::find_if(unit_of_.begin(), unit_of_.end(), [&](const auto& p) { return p.second == u; });
       finish(unit, parts_.at(part->first).shape);
+      follow_images(unit, parts_.at(part->first).shape);
       for (const Edge& edge : unit.outputs) {
         Known& known = values_.at(edge);
-        known.planned = place(edge, known);
+        known.planned = place(edge, known, unit.images);
         unit.group.outputs.push_back(unit.registers.at(edge));
       }
       (unit.variables.empty() ? plain : updating).push_back(&unit);
@@ -348,7 +363,7 @@ class Fused {
       }
       groups.push_back(unit->group);
       inputs.insert(inputs.end(), unit->inputs.begin(), unit->inputs.end());
-      for (const Edge& edge : unit->outputs) outputs.push_back(values_.at(edge).planned);
+      for (const Edge& edge : unit->outputs) outputs.push_back(seen_by(*unit, values_.at(edge).planned));
     }
     if (groups.empty()) return;
     l_.call("chain")
@@ -363,7 +378,7 @@ class Fused {
     OperatorCall call = l_.call(step.op);
     for (const auto& [name, reg] : step.operands) call.set(name, unit.inputs[static_cast<size_t>(reg)]);
     for (const auto& [name, value] : step.numbers) call.set(name, ops::Operand{{}, Scalar(value)});
-    call.set("out", values_.at(unit.outputs.front()).planned);
+    call.set("out", seen_by(unit, values_.at(unit.outputs.front()).planned));
   }
 
   void emit_updates(const std::vector<Unit*>& units);

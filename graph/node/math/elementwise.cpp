@@ -3,7 +3,7 @@
 // gives another.
 #include <span>
 
-#include "graph/node/array.h"
+#include "graph/node/layout.h"
 #include "graph/node/state/optional.h"
 
 namespace npu::graph {
@@ -23,8 +23,20 @@ Dims broadcast_shape(const Lowering& l) {
   return shape;
 }
 
+/// Images that lie with their channels last are gone over in that order, and lie so again.
+void emit_images(Lowering& l, std::span<const std::string_view> fields, DType dtype, const Dims& shape) {
+  const Planned out = make_images(l, 0, dtype, shape);
+  OperatorCall call = l.call(l.target());
+  for (size_t i = 0; i < fields.size(); ++i)
+    call.set(fields[i], l.shape(i).empty() ? l.input(i) : in_order_of_memory(expanded(l.input(i), shape)));
+  call.set("out", in_order_of_memory(out));
+}
+
 void emit(Lowering& l, std::span<const std::string_view> fields, DType dtype) {
-  const Planned out = l.make(0, dtype, broadcast_shape(l));
+  const Dims shape = broadcast_shape(l);
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (l.shape(i) == shape && lies_channels_last(l.input(i))) return emit_images(l, fields, dtype, shape);
+  const Planned out = l.make(0, dtype, shape);
   OperatorCall call = l.call(l.target());
   for (size_t i = 0; i < fields.size(); ++i) call.set(fields[i], l.input(i));
   call.set("out", out);

@@ -24,7 +24,8 @@ void product(Lowering& l, std::string_view swap_a, std::string_view swap_b) {
   Dims shape = broadcast(Dims(std::span(a.shape().data(), ra - 2)), Dims(std::span(b.shape().data(), rb - 2)));
   shape.push_back(a.shape()[ra - 2]);
   shape.push_back(b.shape()[rb - 1]);
-  l.call("matmul").set("self", a).set("mat2", b).set("out", l.make(0, l.dtype(0), shape));
+  const Planned out = l.make(0, l.dtype(0), shape);
+  l.call("matmul").set("self", a).set("mat2", b).set("kept_mat2", l.known(1)).set("out", out);
 }
 
 void mat_mul(Lowering& l) { product(l, "transpose_a", "transpose_b"); }

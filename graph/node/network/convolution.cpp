@@ -100,11 +100,12 @@ void forward(Lowering& l) {
   const bool last = channels_last(l);
   const Planned src = channels_first(l.input(0), last);
   const Convolution c = describe(l, src.shape(), l.shape(1));
-  const Planned out = l.make(0, l.dtype(0), in_format(c.dst, last));
+  const Planned out =
+      last ? l.make(0, l.dtype(0), in_format(c.dst, true)) : make_images(l, 0, l.dtype(0), c.dst);
   if (count_of(c.dst) == 0) return;
   const Planned weight = weight_view(l, l.input(1));
   OperatorCall call = l.call("convolution");
-  call.set("input", src).set("weight", weight).set("out", channels_first(out, last));
+  call.set("input", src).set("weight", weight).set("out", channels_first(out, last)).set("kept_weight", l.known(1));
   if (l.input_count() > 2) call.set("bias", l.input(2));
   set_options(call, c);
 }

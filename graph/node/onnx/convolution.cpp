@@ -112,6 +112,7 @@ void convolve(Lowering& l, const Planned& image, const Planned& weight, const Pl
   OperatorCall call = l.call("convolution");
   call.set("input", image).set("weight", weight).set("out", out);
   if (bias != nullptr) call.set("bias", *bias);
+  call.set("kept_weight", weight.literal != nullptr);
   call.set("stride", windows.stride).set("padding", windows.padding()).set("dilation", windows.dilation);
   call.set("groups", int_attribute(l, "group", 1));
 }

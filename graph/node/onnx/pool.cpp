@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/thread_pool.h"
+#include "graph/node/layout.h"
 #include "graph/node/onnx/floats.h"
 #include "graph/node/onnx/window.h"
 
@@ -131,7 +132,7 @@ bool call_pool(Lowering& l, const Pool& pool) {
   if (!taken) return false;
   const Dims shape = pooled_shape(l.shape(0), w);
   const Planned in = w.axes() == 1 ? in_rows(l, l.input(0)) : l.input(0);
-  const Planned out = l.make(0, in.dtype(), shape);
+  const Planned out = lies_channels_last(in) ? make_images(l, 0, in.dtype(), shape) : l.make(0, in.dtype(), shape);
   if (out.view.count() == 0) return true;
   const bool maximum = pool.mode == Mode::kMax;
   OperatorCall call = l.call(maximum ? "max_pool" : "avg_pool");

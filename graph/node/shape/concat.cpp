@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors side by side and taken apart. Parts are views, nothing is copied.
-#include "graph/node/array.h"
+#include <algorithm>
+
+#include "graph/node/layout.h"
 
 namespace npu::graph {
 namespace {
 
 void join(Lowering& l, const std::vector<Planned>& parts, size_t axis, const Dims& shape) {
-  const Planned out = l.make(0, parts.front().dtype(), shape);
+  const bool images = std::ranges::all_of(parts, lies_channels_last);
+  const DType dtype = parts.front().dtype();
+  const Planned out = images ? make_images(l, 0, dtype, shape) : l.make(0, dtype, shape);
   int64_t at = 0;
   for (const Planned& part : parts) {
     const int64_t size = part.shape()[axis];
