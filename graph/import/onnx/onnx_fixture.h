@@ -44,9 +44,10 @@ class OnnxNode {
  public:
   OnnxNode(std::string op, int64_t opset) : op_(std::move(op)), opset_(opset) {}
 
-  /// An input of the model; with `ranked` off the file tells nothing of its shape.
-  template <class T>
-  OnnxNode& input(const Dims& shape, std::vector<T> numbers, bool ranked = true) {
+  /// An input of the model; with `ranked` off the file tells nothing of its shape. Bools as bytes: input<bool,
+  /// uint8_t>.
+  template <class T, class Stored = T>
+  OnnxNode& input(const Dims& shape, std::vector<Stored> numbers, bool ranked = true) {
     std::string type, tensor;
     protozero::pbf_writer tensor_writer(tensor);
     tensor_writer.add_int64(field::kElement, element_number<T>());
@@ -57,7 +58,8 @@ class OnnxNode {
     value_writer.add_string(field::kValueName, next_name());
     value_writer.add_message(field::kValueType, type);
     graph().add_message(field::kInput, value);
-    arguments_.push_back(value_of<T>(shape, std::move(numbers)));
+    arguments_.push_back(value_of<Stored>(shape, std::move(numbers)));
+    arguments_.back().tensor.dtype = dtype_of<T>;
     return *this;
   }
   /// A tensor of the file; bools as bytes: constant<bool, uint8_t>.
@@ -95,6 +97,24 @@ class OnnxNode {
     return attribute(name, 8, [&](auto& w) {
       for (const std::string& v : values) w.add_string(field::kStrings, v);
     });
+  }
+
+  /// A graph inside of the node, without inputs, that gives one number.
+  OnnxNode& set_branch(const std::string& name, float value) {
+    std::string number, node, output, graph;
+    protozero::pbf_writer number_writer(number);
+    number_writer.add_string(field::kAttrName, "value_float");
+    number_writer.add_float(field::kF, value);
+    number_writer.add_int64(field::kAttrType, 1);
+    protozero::pbf_writer node_writer(node);
+    node_writer.add_string(field::kOut, name);
+    node_writer.add_string(field::kOpType, "Constant");
+    node_writer.add_message(field::kAttribute, number);
+    protozero::pbf_writer(output).add_string(field::kValueName, name);
+    protozero::pbf_writer writer(graph);
+    writer.add_message(field::kNode, node);
+    writer.add_message(field::kOutput, output);
+    return attribute(name, 5, [&](auto& w) { w.add_message(field::kG, graph); });
   }
 
   std::string bytes(size_t outputs) const {

@@ -78,13 +78,19 @@ void branch(Translation& t, const GraphView& graph, const std::vector<std::strin
   for (const ValueView& output : graph.outputs) inner.result(output.name, inner.value(t, output.name));
 }
 
+/// A condition may have an axis of one element; the engine asks of such a tensor only whether it has elements.
+Edge one_truth(Translation& t, Edge condition) {
+  if (t.rank(condition) == 0U) return condition;
+  return t.make("Reshape", {condition, t.ints({})}, DType::kBool).shaped({Dims{}});
+}
+
 void if_(Translation& t) {
   const GraphView then_graph = graph_of(t, "then_branch"), else_graph = graph_of(t, "else_branch");
   const std::vector<std::string> taken = t.importer().captured({&then_graph, &else_graph}, t.scope());
   Inner yes(t, "then"), no(t, "else");
   branch(t, then_graph, taken, yes);
   branch(t, else_graph, taken, no);
-  std::vector<Edge> inputs{t.in(0)};
+  std::vector<Edge> inputs{one_truth(t, t.in(0))};
   for (const Edge& edge : edges_of(t, taken)) inputs.push_back(edge);
   std::vector<ValueType> types;
   if (yes.function.results.size() != no.function.results.size()) t.refuse("its branches give different numbers of values");
