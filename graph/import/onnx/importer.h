@@ -12,26 +12,17 @@
 
 namespace npu::graph::onnx {
 
-class Importer {
+class Importer final : public Walker {
  public:
   Importer(const ModelView& model, const ImportOptions& options) : model_(model), options_(options) {}
   Imported run();
 
-  /// All nodes of a graph, after its tensors; names of its values are then in `scope`.
-  void translate(const GraphView& graph, Scope& scope);
-
-  /// A function made of a graph inside of a node of `outer`: `values` are its own inputs, the rest of its arguments are
-  /// what it takes from around it, which `captured` tells.
-  Function& new_function(const std::string& name, Scope& scope, const Scope& outer);
-  /// Names that these graphs read and that `outer` has, constants left out.
-  std::vector<std::string> captured(const std::vector<const GraphView*>& graphs, const Scope& outer) const;
-  /// Makes constants of `outer` known inside.
-  void take_constants(const GraphView& graph, const Scope& outer, Scope& inner) const;
-
-  /// What a sequence holds.
-  DType element_of(const Function& function, Edge sequence) const;
-
-  const std::filesystem::path& folder() const { return options_.folder; }
+  void translate(const GraphView& graph, Scope& scope) override;
+  Function& new_function(const std::string& name, Scope& scope, const Scope& outer) override;
+  std::vector<std::string> captured(const std::vector<const GraphView*>& graphs, const Scope& outer) const override;
+  void take_constants(const GraphView& graph, const Scope& outer, Scope& inner) const override;
+  DType element_of(const Function& function, Edge sequence) const override;
+  const std::filesystem::path& folder() const override { return options_.folder; }
 
  private:
   void check_opsets() const;

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "graph/import/onnx/importer.h"
 #include "graph/import/onnx/tensor.h"
 
 namespace npu::graph::onnx {
@@ -125,8 +124,8 @@ PartialShape broadcast_known(const std::vector<PartialShape>& shapes) {
   return {out};
 }
 
-Translation::Translation(Importer& importer, Scope& scope, const NodeView& node)
-    : importer_(importer),
+Translation::Translation(Walker& walker, Scope& scope, const NodeView& node)
+    : walker_(walker),
       scope_(scope),
       node_(node),
       opset_(opset_of(scope, node.domain)),
@@ -214,7 +213,7 @@ Made Translation::itself(std::vector<ValueType> types, std::string_view meaning)
   for (size_t i = 0; i < input_count(); ++i) given.push_back(has(i) ? count++ : -1);
   Made made = make(meaning, ins(), std::move(types));
   for (const auto& [name, entry] : node_.attributes.entries()) made.with(name, entry.value);
-  for (const auto& [name, tensor] : node_.tensors) made.with(name, read_tensor(tensor, importer_.folder()));
+  for (const auto& [name, tensor] : node_.tensors) made.with(name, read_tensor(tensor, walker_.folder()));
   if (meaning.starts_with("ai.onnx")) made.with("given", given).with("opset", opset_);
   return made;
 }

@@ -9,6 +9,7 @@
 // attributes as the file has them, and the shapes of the run.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -22,8 +23,6 @@
 
 namespace npu::graph::onnx {
 
-class Importer;
-
 /// Who is called what in one graph of the file; a graph inside of a node sees what is around it through `captured`.
 struct Scope {
   Function* function = nullptr;
@@ -32,6 +31,25 @@ struct Scope {
   const Scope* outer = nullptr;                    ///< of a graph inside of a node
   const Opsets* opsets = nullptr;
   std::string prefix = {};  ///< of the names of nodes: the calls of local functions around them
+};
+
+/// Who walks the graphs of a file: what rules of nodes with graphs inside ask of it.
+class Walker {
+ public:
+  virtual ~Walker() = default;
+  /// All nodes of a graph, after its tensors; names of its values are then in `scope`.
+  virtual void translate(const GraphView& graph, Scope& scope) = 0;
+  /// A function made of a graph inside of a node of `outer`: `values` of its scope are its own inputs, the rest of its
+  /// arguments are what it takes from around it, which `captured` tells.
+  virtual Function& new_function(const std::string& name, Scope& scope, const Scope& outer) = 0;
+  /// Names that these graphs read and that `outer` has, constants left out.
+  virtual std::vector<std::string> captured(const std::vector<const GraphView*>& graphs, const Scope& outer) const = 0;
+  /// Makes constants of `outer` known inside.
+  virtual void take_constants(const GraphView& graph, const Scope& outer, Scope& inner) const = 0;
+  /// What a sequence holds.
+  virtual DType element_of(const Function& function, Edge sequence) const = 0;
+  /// Where tensors outside of the file lie.
+  virtual const std::filesystem::path& folder() const = 0;
 };
 
 /// A node that was just made.
@@ -57,12 +75,12 @@ class Made {
 
 class Translation {
  public:
-  Translation(Importer& importer, Scope& scope, const NodeView& node);
+  Translation(Walker& walker, Scope& scope, const NodeView& node);
 
   const NodeView& node() const { return node_; }
   int64_t opset() const { return opset_; }
   Function& function() { return *scope_.function; }
-  Importer& importer() { return importer_; }
+  Walker& walker() { return walker_; }
   Scope& scope() { return scope_; }
 
   size_t input_count() const { return node_.inputs.size(); }
@@ -117,7 +135,7 @@ class Translation {
  private:
   [[noreturn]] void missing_attribute(std::string_view name) const;
 
-  Importer& importer_;
+  Walker& walker_;
   Scope& scope_;
   const NodeView& node_;
   const int64_t opset_;

@@ -3,7 +3,6 @@
 // take becomes further arguments; tensors of the file are taken along as constants.
 #include <algorithm>
 
-#include "graph/import/onnx/importer.h"
 #include "graph/import/onnx/translation.h"
 
 namespace npu::graph::onnx {
@@ -18,7 +17,7 @@ GraphView graph_of(Translation& t, const char* name) {
 /// A function being made of a graph inside of the node.
 struct Inner {
   Inner(Translation& t, const std::string& role)
-      : function(t.importer().new_function(fmt::format("{}/{}", t.function().name, role), scope, t.scope())) {}
+      : function(t.walker().new_function(fmt::format("{}/{}", t.function().name, role), scope, t.scope())) {}
 
   Edge argument(const std::string& name, const Output& value) {
     return scope.values[name] = {function.add_argument(name, value), 0};
@@ -29,7 +28,7 @@ struct Inner {
   /// A sequence inside holds what that around it does.
   void like(Translation& t, Edge inside, Edge outside) {
     if (!t.value(outside).type.is_tensor())
-      function[inside.node].attributes.set("element_dtype", ValueType::tensor(t.importer().element_of(t.function(), outside)));
+      function[inside.node].attributes.set("element_dtype", ValueType::tensor(t.walker().element_of(t.function(), outside)));
   }
   Edge value(Translation& t, const std::string& name) const {
     const auto at = scope.values.find(name);
@@ -73,8 +72,8 @@ const ValueType kInt = ValueType::tensor(DType::kInt64), kTruth = ValueType::ten
 
 void branch(Translation& t, const GraphView& graph, const std::vector<std::string>& taken, Inner& inner) {
   inner.take(t, taken);
-  t.importer().take_constants(graph, t.scope(), inner.scope);
-  t.importer().translate(graph, inner.scope);
+  t.walker().take_constants(graph, t.scope(), inner.scope);
+  t.walker().translate(graph, inner.scope);
   for (const ValueView& output : graph.outputs) inner.result(output.name, inner.value(t, output.name));
 }
 
@@ -86,7 +85,7 @@ Edge one_truth(Translation& t, Edge condition) {
 
 void if_(Translation& t) {
   const GraphView then_graph = graph_of(t, "then_branch"), else_graph = graph_of(t, "else_branch");
-  const std::vector<std::string> taken = t.importer().captured({&then_graph, &else_graph}, t.scope());
+  const std::vector<std::string> taken = t.walker().captured({&then_graph, &else_graph}, t.scope());
   Inner yes(t, "then"), no(t, "else");
   branch(t, then_graph, taken, yes);
   branch(t, else_graph, taken, no);
@@ -164,9 +163,9 @@ class LoopBuilder {
 };
 
 void take_along(Translation& t, const GraphView& graph, LoopBuilder& loop) {
-  for (const std::string& name : t.importer().captured({&graph}, t.scope()))
+  for (const std::string& name : t.walker().captured({&graph}, t.scope()))
     loop.variable(name, t.scope().values.at(name));
-  t.importer().take_constants(graph, t.scope(), loop.body.scope);
+  t.walker().take_constants(graph, t.scope(), loop.body.scope);
 }
 
 /// Inputs: how often (or as often as it likes), whether at all, variables. The body's outputs: whether to go on, the
@@ -185,7 +184,7 @@ void loop(Translation& t) {
   const size_t first = most + 1;
   for (size_t i = 0; i < variables; ++i) l.variable(graph.inputs[i + 2].name, t.in(i + 2));
   take_along(t, graph, l);
-  t.importer().translate(graph, l.body.scope);
+  t.walker().translate(graph, l.body.scope);
   const auto given = [&](size_t output) { return l.body.value(t, graph.outputs[output].name); };
   l.becomes(turn, add(l.body.function, "AddV2", {l.inside(turn), integer(l.body.function, 1)}, kInt, {{"T", kInt}}));
   // Without a condition at the start the body's is not asked either.
@@ -254,7 +253,7 @@ void scan(Translation& t) {
         add(body, "GatherV2", {l.inside(source), l.inside(turn), integer(body, 0)}, t.value(sources[i]).type);
   }
   take_along(t, graph, l);
-  t.importer().translate(graph, l.body.scope);
+  t.walker().translate(graph, l.body.scope);
   const auto given = [&](size_t output) { return l.body.value(t, graph.outputs[output].name); };
   l.becomes(turn, add(body, "AddV2", {l.inside(turn), integer(body, 1)}, kInt, {{"T", kInt}}));
   for (size_t i = 0; i < variables; ++i) l.becomes(first + i, given(i));

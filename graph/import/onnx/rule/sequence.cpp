@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences of tensors. Edges of lists carry no dtype, so what a sequence holds is told by the node that it comes from.
-#include "graph/import/onnx/importer.h"
 #include "graph/import/onnx/tensor.h"
 #include "graph/import/onnx/translation.h"
 
@@ -10,7 +9,7 @@ namespace {
 void give_sequence(Translation& t, DType element) {
   t.give(0, t.itself({ValueType::variant()}).with("element_dtype", ValueType::tensor(element)));
 }
-DType element_of(Translation& t, size_t i) { return t.importer().element_of(t.function(), t.in(i)); }
+DType element_of(Translation& t, size_t i) { return t.walker().element_of(t.function(), t.in(i)); }
 
 void empty(Translation& t) {
   const auto number = t.attribute<int64_t>("dtype", 1);

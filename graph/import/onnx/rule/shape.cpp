@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/import/onnx/importer.h"
 #include "graph/import/onnx/tensor.h"
 #include "graph/import/onnx/translation.h"
 
@@ -19,7 +18,7 @@ Literal numbers(DType dtype, const Dims& shape, const std::vector<T>& values) {
 
 void constant(Translation& t) {
   const NodeView& node = t.node();
-  const auto& folder = t.importer().folder();
+  const auto& folder = t.walker().folder();
   if (const auto at = node.tensors.find("value"); at != node.tensors.end())
     return t.give(0, t.constant(read_tensor(at->second, folder)));
   if (const auto at = node.sparse_tensors.find("sparse_value"); at != node.sparse_tensors.end())
@@ -108,7 +107,7 @@ void constant_of_shape(Translation& t) {
   const auto at = t.node().tensors.find("value");
   Edge value = t.number(DType::kFloat, 0);
   if (at != t.node().tensors.end()) {
-    Literal one = read_tensor(at->second, t.importer().folder());
+    Literal one = read_tensor(at->second, t.walker().folder());
     one.shape = {};
     value = t.constant(one);
   }
