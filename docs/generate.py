@@ -2,6 +2,7 @@
 """Writes the pages of docs/ that come from the library's registries; `make docs` runs it. A test compares them."""
 
 import ast
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -139,7 +140,28 @@ with what to do instead. Operator by operator: [operators.md](operators.md), and
 {chr(10).join(sections)}"""
 
 
+def onnx_operators():
+    """Those with a rule in C++ or a line of the table."""
+    folder = DOCS.parent / "graph/import/onnx"
+    rows = (folder / "onnx_operators.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    rules = (re.findall(r'^NPU_ONNX\("(\w+)"', path.read_text(encoding="utf-8"), re.M) for path in folder.rglob("*.cpp"))
+    return sorted({row.split("\t")[0] for row in rows}.union(*rules))
+
+
+def onnx_page():
+    names = onnx_operators()
+    return f"""{MADE}
+# Operators of ONNX
+
+{len(names)} operators of ONNX's own domain are read, in opsets 7 to 21; [Models](models.md) tells what each does where
+its documentation leaves a choice. Functions that a file brings itself are read as the nodes they consist of.
+
+{" ".join(f"`{name}`" for name in names)}
+"""
+
+
 PAGES = {
+    "onnx.md": onnx_page,
     "npu_functions.md": npu_functions.page,
     "settings.md": settings_page,
     "operators.md": operators_page,

@@ -199,7 +199,7 @@ void Importer::refuse_unknown() const {
                         nodes.size() > kShown ? fmt::format(" and {} more", nodes.size() - kShown) : "");
   }
   fail(Code::kOpNotFound,
-       "operators of the model are not built: {}; docs/models.md lists those that are: write the model without them, or "
+       "operators of the model are not built: {}; docs/onnx.md lists those that are: write the model without them, or "
        "end it before them with out_nodes",
        list);
 }
