@@ -24,6 +24,7 @@ def run(call, folder):
     call("mdl.unload", model)
     gears(call, folder)
     bundles(call, path)
+    failures(call)
     parameters(call)
     with_pictures(call, folder)
 
@@ -189,6 +190,13 @@ def bundles(call, path):
         assert call("mdl.bundle_get_model_num", bundle) == 1
         assert call("mdl.bundle_get_model_id", bundle, 0) != 0
         call("mdl.bundle_unload", bundle)
+
+
+def failures(call):
+    """Of a task that did not fail there is nothing to tell."""
+    if call.has("mdl.create_and_get_op_desc"):
+        told = call("mdl.create_and_get_op_desc", 0, 0, 0, 256, code=100000)
+        assert told == ("", 0, 0, 0, 0) and "failed" in acl.get_recent_err_msg()
 
 
 def parameters(call):
