@@ -24,6 +24,7 @@ def run(call, folder):
     call("mdl.unload", model)
     gears(call, folder)
     bundles(call, path)
+    failures(call)
     parameters(call)
     with_pictures(call, folder)
 
@@ -189,6 +190,33 @@ def bundles(call, path):
         assert call("mdl.bundle_get_model_num", bundle) == 1
         assert call("mdl.bundle_get_model_id", bundle, 0) != 0
         call("mdl.bundle_unload", bundle)
+
+
+def failures(call):
+    """Which operator of a queued run failed, and nothing of a task that did not."""
+    if not call.has("mdl.create_and_get_op_desc"):
+        return
+    content, told = model_file.convert(model_file.gather()), []
+    acl.rt.set_exception_info_callback(lambda info: told.extend(numbers_of(info)))
+    model = call("mdl.load_from_mem", acl.util.bytes_to_ptr(content), len(content))
+    given, got = dataset(call, [np.array([1, 9], np.int64)]), dataset(call, [np.zeros(2, np.float32)])
+    stream = call("rt.create_stream")
+    call("mdl.execute_async", model, given, got, stream)
+    assert acl.rt.synchronize_stream(stream) != 0 and "Gather_node" in acl.get_recent_err_msg()
+    acl.rt.set_exception_info_callback(None)
+    name, inputs, input_count, outputs, output_count = call("mdl.create_and_get_op_desc", *told, 256)
+    assert (name, input_count, output_count) == ("Gather_node", 2, 1)
+    assert acl.get_tensor_desc_type(call("get_tensor_desc_by_index", outputs, 0)) == FLOAT
+    for desc in (inputs, outputs):
+        acl.destroy_tensor_desc(desc)
+    call("mdl.create_and_get_op_desc", told[0], told[1], told[2] + 7, 256, code=100000)
+    release(call, given)
+    release(call, got)
+    call("rt.destroy_stream", stream)
+
+
+def numbers_of(info):
+    return [getattr(acl.rt, f"get_{part}_id_from_exception_info")(info) for part in ("device", "stream", "task")]
 
 
 def parameters(call):

@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 
 WEIGHT = np.array([1, 2, 3], dtype=np.float32)
-ONNX, FLOAT = 5, 1
+ONNX, FLOAT, INT64 = 5, 1, 7
 
 
 def varint(value):
@@ -30,9 +30,9 @@ def message(*fields):
     return out
 
 
-def value_info(name, sizes):
+def value_info(name, sizes, kind=FLOAT):
     dims = [(1, message((1, size) if isinstance(size, int) else (2, size))) for size in sizes]
-    return message((1, name), (2, message((1, message((1, FLOAT), (2, message(*dims)))))))
+    return message((1, name), (2, message((1, message((1, kind), (2, message(*dims)))))))
 
 
 def node(op, inputs, output, *attributes):
@@ -55,6 +55,14 @@ def onnx(sizes):
         *((1, one) for one in nodes), (2, "scaled"), (5, constant), (11, value_info("x", sizes)),
         (12, value_info("out", sizes)), (12, value_info("top", [sizes[0], 1, *sizes[2:]])),
     )  # fmt: skip
+    return message((1, 8), (2, "tests"), (8, message((2, 13))), (7, graph))
+
+
+def gather():
+    """y = table[x] of 4 numbers and 2 positions: a model whose run fails for a position that there is not."""
+    table = message((1, 4), (2, FLOAT), (8, "table"), (9, np.arange(4, dtype=np.float32).tobytes()))
+    inputs = [(11, value_info("x", [2], INT64)), (12, value_info("y", [2]))]
+    graph = message((1, node("Gather", ["table", "x"], "y")), (2, "gather"), (5, table), *inputs)
     return message((1, 8), (2, "tests"), (8, message((2, 13))), (7, graph))
 
 
