@@ -41,9 +41,9 @@ void set_numbers(aclAippInfo& out, const Aipp& a) {
 }
 
 void set_static(aclAippInfo& out, const Aipp& a) {
-  static constexpr std::string_view kFormats[] = {"", "YUV420SP_U8", "XRGB8888_U8", "RGB888_U8", "YUV400_U8"};
+  static constexpr std::string_view kFormats[] = {"YUV420SP_U8", "XRGB8888_U8", "RGB888_U8", "YUV400_U8"};
   const auto* format = std::find(std::begin(kFormats), std::end(kFormats), a.input_format);
-  out.inputFormat = static_cast<aclAippInputFormat>(format - std::begin(kFormats));
+  out.inputFormat = static_cast<aclAippInputFormat>(ACL_YUV420SP_U8 + (format - std::begin(kFormats)));
   out.cscSwitch = a.csc_switch, out.rbuvSwapSwitch = a.rbuv_swap_switch, out.axSwapSwitch = a.ax_swap_switch;
   out.singleLineMode = a.single_line_mode;
   set_sizes(out, a);

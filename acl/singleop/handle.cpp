@@ -23,6 +23,7 @@ struct Described {
 
   static std::vector<const aclTensorDesc*> pointers(const std::vector<std::shared_ptr<aclTensorDesc>>& descs) {
     std::vector<const aclTensorDesc*> out;
+    out.reserve(descs.size());
     for (const auto& desc : descs) out.push_back(desc.get());
     return out;
   }
@@ -37,6 +38,7 @@ std::vector<std::shared_ptr<aclTensorDesc>> copies(int count, const aclTensorDes
   if (count < 0) fail(Code::kInvalidParam, "the number of {} is {}; it must not be negative", argument, count);
   if (count > 0) given(descs, argument);
   std::vector<std::shared_ptr<aclTensorDesc>> out;
+  out.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back(copy_of(described(descs[i], argument)));
   return out;
 }
