@@ -144,7 +144,8 @@ def onnx_operators():
     """Those with a rule in C++ or a line of the table."""
     folder = DOCS.parent / "graph/import/onnx"
     rows = (folder / "onnx_operators.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    rules = (re.findall(r'^NPU_ONNX\("(\w+)"', path.read_text(encoding="utf-8"), re.M) for path in folder.rglob("*.cpp"))
+    texts = (path.read_text(encoding="utf-8") for path in folder.rglob("*.cpp"))
+    rules = (re.findall(r'^NPU_ONNX\("(\w+)"', text, re.M) for text in texts)
     return sorted({row.split("\t")[0] for row in rows}.union(*rules))
 
 

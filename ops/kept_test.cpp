@@ -36,8 +36,8 @@ TEST(Kept, IsMadeOnceForEachOperand) {
 
 /// An operator with two operands, kept and not, run three times on two sets of weights. Small numbers that are
 /// multiples of 1/8 have exact sums, whichever kernel adds them up.
-void compare(const char* name, const char* right, const char* flag, const Dims& weight,
-             const Array& out, const std::function<void(Operator&)>& set) {
+void compare(const char* name, const char* right, const char* flag, const Dims& weight, const Array& out,
+             const std::function<void(Operator&)>& set) {
   const Array first = Array(DType::kFloat, weight).random(2), second = Array(DType::kFloat, weight).random(3);
   const auto make = [&](bool kept) {
     auto op = create(*find_operator(name));
@@ -88,8 +88,7 @@ TEST(Kept, ProductsAreTheSame) {
     SCOPED_TRACE(rows);
     const Array left = Array(DType::kFloat, {rows, 256}).random(1);
     const Array out(DType::kFloat, {rows, 384});
-    compare("matmul", "mat2", "kept_mat2", {256, 384}, out,
-            [&](Operator& op) { field<Tensor>(op, "self") = left; });
+    compare("matmul", "mat2", "kept_mat2", {256, 384}, out, [&](Operator& op) { field<Tensor>(op, "self") = left; });
   }
 }
 

@@ -13,7 +13,7 @@
 
 struct aclmdlConfigHandle {
   size_t load_type = 0;
-  const char* path = nullptr;
+  std::string path;
   const void* model = nullptr;
   size_t model_size = 0;
   npu::acl::GivenMemory memory;
@@ -50,7 +50,7 @@ void set(aclmdlConfigHandle& to, aclmdlConfigAttr attr, const void* value, size_
   switch (attr) {
     case ACL_MDL_PRIORITY_INT32: return check_priority(read<int32_t>(value, size, attr));  // streams have no order here
     case ACL_MDL_LOAD_TYPE_SIZET: to.load_type = checked_load_type(read<size_t>(value, size, attr)); return;
-    case ACL_MDL_PATH_PTR: to.path = read<const char*>(value, size, attr); return;
+    case ACL_MDL_PATH_PTR: to.path = given(read<const char*>(value, size, attr), "the path"); return;
     case ACL_MDL_MEM_ADDR_PTR: to.model = read<const void*>(value, size, attr); return;
     case ACL_MDL_MEM_SIZET: to.model_size = read<size_t>(value, size, attr); return;
     case ACL_MDL_WEIGHT_ADDR_PTR: to.memory.weights = read<void*>(value, size, attr); return;
@@ -79,10 +79,10 @@ uint32_t load(const aclmdlConfigHandle& from) {
          "models that are fed by queues are not built; load the model without queues and call aclmdlExecute");
   const bool file = type == ACL_MDL_LOAD_FROM_FILE || type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM;
   if (file)
-    check_member(from.path != nullptr, type, "ACL_MDL_PATH_PTR");
+    check_member(!from.path.empty(), type, "ACL_MDL_PATH_PTR");
   else
     check_member(from.model != nullptr && from.model_size > 0, type, "ACL_MDL_MEM_ADDR_PTR and ACL_MDL_MEM_SIZET");
-  const ModelBytes bytes = file ? open_model(from.path) : copy_model(from.model, from.model_size);
+  const ModelBytes bytes = file ? open_model(from.path.c_str()) : copy_model(from.model, from.model_size);
   const bool with_memory = type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM || type == ACL_MDL_LOAD_FROM_MEM_WITH_MEM;
   return with_memory ? load_model(bytes, from.memory) : load_model(bytes);
 }

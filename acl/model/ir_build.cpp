@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ door for inference clients: what an ONNX model becomes in memory.
-#include "ge/ge_ir_build.h"
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -10,6 +8,7 @@
 
 #include "acl/call.h"
 #include "base/split.h"
+#include "ge/ge_ir_build.h"
 #include "graph/convert/convert.h"
 #include "graph/convert/importer.h"
 #include "graph/model/model_file.h"
@@ -124,8 +123,7 @@ void save(const char* file, const ModelBufferData& model) {
 
 }  // namespace
 
-AscendString::AscendString(const char* name)
-    : name_(name == nullptr ? nullptr : std::make_shared<std::string>(name)) {}
+AscendString::AscendString(const char* name) : name_(name == nullptr ? nullptr : std::make_shared<std::string>(name)) {}
 
 const char* AscendString::GetString() const { return name_ == nullptr ? nullptr : name_->c_str(); }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ge/ge_ir_build.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "ge/ge_ir_build.h"
 
 namespace npu::acl {
 namespace {
@@ -44,9 +43,8 @@ std::string onnx_model(const char* op, std::initializer_list<const char*> axes =
                     }));
     });
   };
-  const std::string node = message([&](auto& n) {
-    n.add_string(1, "x"), n.add_string(2, "y"), n.add_string(3, "only"), n.add_string(4, op);
-  });
+  const std::string node = message(
+      [&](auto& n) { n.add_string(1, "x"), n.add_string(2, "y"), n.add_string(3, "only"), n.add_string(4, op); });
   const std::string graph = message([&](auto& g) {
     g.add_message(1, node), g.add_string(2, "g"), g.add_message(11, value("x")), g.add_message(12, value("y"));
   });

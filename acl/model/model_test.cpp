@@ -227,12 +227,14 @@ TEST_F(Models, LoadInEveryWay) {
   runs(id);
   aclmdlConfigHandle* config = aclmdlCreateConfigHandle();
   const size_t type = ACL_MDL_LOAD_FROM_FILE;
-  const char* name = path.get();
+  std::string own = path.get();
+  const char* name = own.c_str();
   const int32_t priority = 3;
   EXPECT_OK(aclmdlSetConfigOpt(config, ACL_MDL_LOAD_TYPE_SIZET, &type, sizeof type));
   EXPECT_OK(aclmdlSetConfigOpt(config, ACL_MDL_PRIORITY_INT32, &priority, sizeof priority));
   expect_refused(100000, "ACL_MDL_PATH_PTR", aclmdlLoadWithConfig(config, &id));
   EXPECT_OK(aclmdlSetConfigOpt(config, ACL_MDL_PATH_PTR, &name, sizeof name));
+  own.assign(own.size(), '?');  // the name was copied
   EXPECT_OK(aclmdlLoadWithConfig(config, &id));
   runs(id);
   EXPECT_OK(aclmdlDestroyConfigHandle(config));

@@ -34,11 +34,11 @@ enum class Kind : uint8_t {
   kWideBatchProduct,  ///< the same, where types may differ: Ta, Tb, Tout
   kEinsum,            ///< one or two -> their sum of products; equation
   // Convolutions over 2 or 3 axes; strides, dilations, padding, explicit_paddings, data_format.
-  kConvolution,                     ///< images, filter, maybe bias -> images; filter_format "OIHW": [out, in, kernel…]
-  kConvolutionInputGrad,            ///< sizes, filter, dy -> dx
-  kConvolutionFilterGrad,           ///< x, sizes, dy -> dfilter
-  kDepthwiseConvolution,            ///< as kConvolution, each channel for itself
-  kDepthwiseConvolutionInputGrad,   ///< as kConvolutionInputGrad
+  kConvolution,                    ///< images, filter, maybe bias -> images; filter_format "OIHW": [out, in, kernel…]
+  kConvolutionInputGrad,           ///< sizes, filter, dy -> dx
+  kConvolutionFilterGrad,          ///< x, sizes, dy -> dfilter
+  kDepthwiseConvolution,           ///< as kConvolution, each channel for itself
+  kDepthwiseConvolutionInputGrad,  ///< as kConvolutionInputGrad
   kDepthwiseConvolutionFilterGrad,  ///< as kConvolutionFilterGrad
 
   // Shapes.

@@ -17,8 +17,8 @@ Planned channels_first(const Planned& images, bool last);
 bool lies_channels_last(const Planned& images);
 /// The same memory seen as [n, spatial…, c].
 Planned in_order_of_memory(const Planned& images);
-/// Output `i` of shape [n, c, spatial…], in memory with channels last: convolutions like images to lie so, and what goes
-/// element by element leaves them as they lie.
+/// Output `i` of shape [n, c, spatial…], in memory with channels last: convolutions like images to lie so, and what
+/// goes element by element leaves them as they lie.
 Planned make_images(Lowering& l, size_t i, DType dtype, const Dims& shape);
 /// Sizes [n, c, spatial…] in the order of the node's data_format.
 Dims in_format(const Dims& channels_first, bool last);

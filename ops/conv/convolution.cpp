@@ -197,11 +197,12 @@ void ConvolutionBackward::run() {
       attr<&type::transposed>("transposed"), attr<&type::output_padding>("output_padding"),          \
       attr<&type::groups>("groups")
 const Registration register_convolution =
-    Registration("convolution", "conv",
-                 with_chain<Convolution>({in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
-                                          optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution),
-                                          attr<&Convolution::kept_weight>("kept_weight"), out<&Convolution::out>("out")}),
-                 &make<Convolution>)
+    Registration(
+        "convolution", "conv",
+        with_chain<Convolution>({in<&Convolution::input>("input"), in<&Convolution::weight>("weight"),
+                                 optional<&Convolution::bias>("bias"), NPU_CONV_OPTIONS(Convolution),
+                                 attr<&Convolution::kept_weight>("kept_weight"), out<&Convolution::out>("out")}),
+        &make<Convolution>)
         .is(kImages);
 const Registration register_convolution_backward =
     Registration("convolution_backward", "conv",

@@ -90,7 +90,8 @@ struct BatchMatmul final : Operator {
 
 const Registration register_matmul("matmul", "matmul",
                                    with_chain<Matmul>({in<&Matmul::self>("self"), in<&Matmul::mat2>("mat2"),
-                                                       attr<&Matmul::kept_mat2>("kept_mat2"), out<&Matmul::out>("out")}),
+                                                       attr<&Matmul::kept_mat2>("kept_mat2"),
+                                                       out<&Matmul::out>("out")}),
                                    &make<Matmul>);
 NPU_OPERATOR(BatchMatmul, "batch_matmul", "matmul", in<&BatchMatmul::self>("self"), in<&BatchMatmul::mat2>("mat2"),
              out<&BatchMatmul::out>("out"));

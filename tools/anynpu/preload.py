@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Started by anynpu-preload.pth in every Python process, so it must stay small. When onnxruntime is first looked for and
-brings its CANN provider, our libraries are opened beforehand: the provider looks for them in the vendor's toolkit folder
-alone. When torch_npu is first looked for:
+"""Started by anynpu-preload.pth in every Python process, so it must stay small. When onnxruntime is first looked for
+and brings its CANN provider, our libraries are opened beforehand: the provider looks for them in the vendor's toolkit
+folder alone. When torch_npu is first looked for:
 
 - where our libraries are not in the folder its RPATH names (editable install, another site folder, wheels before 2.7.1,
   which name none) it opens them beforehand; the loader then meets the names it wants as already loaded;

@@ -64,17 +64,17 @@ using Options = std::map<AscendString, AscendString>;
 
 /** Keys of options; the values are those of atc's flags. */
 namespace ir_option {
-inline constexpr const char* INPUT_SHAPE = "input_shape";
-inline constexpr const char* INPUT_FORMAT = "input_format";
-inline constexpr const char* OUTPUT_TYPE = "output_type";
-inline constexpr const char* DYNAMIC_BATCH_SIZE = "dynamic_batch_size";
-inline constexpr const char* DYNAMIC_IMAGE_SIZE = "dynamic_image_size";
-inline constexpr const char* DYNAMIC_DIMS = "dynamic_dims";
-inline constexpr const char* INSERT_OP_FILE = "insert_op_conf";
-inline constexpr const char* SOC_VERSION = "ge.socVersion";
-inline constexpr const char* PRECISION_MODE = "ge.exec.precision_mode";
-inline constexpr const char* OP_SELECT_IMPL_MODE = "ge.opSelectImplmode";
-inline constexpr const char* OPTYPELIST_FOR_IMPLMODE = "ge.optypelistForImplmode";
+constexpr const char* INPUT_SHAPE = "input_shape";
+constexpr const char* INPUT_FORMAT = "input_format";
+constexpr const char* OUTPUT_TYPE = "output_type";
+constexpr const char* DYNAMIC_BATCH_SIZE = "dynamic_batch_size";
+constexpr const char* DYNAMIC_IMAGE_SIZE = "dynamic_image_size";
+constexpr const char* DYNAMIC_DIMS = "dynamic_dims";
+constexpr const char* INSERT_OP_FILE = "insert_op_conf";
+constexpr const char* SOC_VERSION = "ge.socVersion";
+constexpr const char* PRECISION_MODE = "ge.exec.precision_mode";
+constexpr const char* OP_SELECT_IMPL_MODE = "ge.opSelectImplmode";
+constexpr const char* OPTYPELIST_FOR_IMPLMODE = "ge.optypelistForImplmode";
 }  // namespace ir_option
 
 /** Parses the `size` bytes of an ONNX model; tensors in files of their own are not found. `parser_params` may hold

@@ -70,8 +70,7 @@ void Importer::check_opsets() const {
 Imported Importer::run() {
   check_opsets();
   const GraphView graph = read_graph(model_.graph);
-  const auto function =
-      std::make_shared<Function>(graph.name.empty() ? "model" : graph.name, tensorflow::dialect());
+  const auto function = std::make_shared<Function>(graph.name.empty() ? "model" : graph.name, tensorflow::dialect());
   names_.insert(function->name);
   Scope scope = outermost(*function, graph);
   add_inputs(graph, scope);
@@ -118,20 +117,20 @@ void Importer::add_inputs(const GraphView& graph, Scope& scope) {
     }
     scope.values[input.name] = {scope.function->add_argument(input.name, value), 0};
     if (!input.type.is_tensor() && element_type(input.element) != DType::kUndefined)
-      (*scope.function)[scope.values[input.name].node].attributes.set("element_dtype", ValueType::tensor(element_type(input.element)));
+      (*scope.function)[scope.values[input.name].node].attributes.set("element_dtype",
+                                                                      ValueType::tensor(element_type(input.element)));
     out_.symbols[input.name] = input.symbols;
   }
   for (const auto& [name, shape] : options_.input_shapes)
     if (!scope.values.contains(name))
-      fail(Code::kNnInvalidParam, "a shape is given for input '{}', which the model does not have; its inputs: {}", name,
-           fmt::join(graph.inputs | std::views::transform(&ValueView::name), ", "));
+      fail(Code::kNnInvalidParam, "a shape is given for input '{}', which the model does not have; its inputs: {}",
+           name, fmt::join(graph.inputs | std::views::transform(&ValueView::name), ", "));
 }
 
 void Importer::add_results(const GraphView& graph, const Scope& scope) {
   for (const ValueView& output : graph.outputs) {
     const auto at = scope.values.find(output.name);
-    if (at == scope.values.end())
-      fail(Code::kNnInvalidParam, "no node gives the model's output '{}'", output.name);
+    if (at == scope.values.end()) fail(Code::kNnInvalidParam, "no node gives the model's output '{}'", output.name);
     Output& made = (*scope.function)[at->second.node].outputs[static_cast<size_t>(at->second.output)];
     if (!made.shape.rank_known()) made.shape = output.shape;
     scope.function->results.push_back({output.name, at->second});
@@ -143,12 +142,15 @@ void Importer::add_asked_results(const Scope& scope) {
     const size_t colon = asked.rfind(':');
     const std::string node = asked.substr(0, colon);
     const auto at = out_.nodes.find(node);
-    if (at == out_.nodes.end()) fail(Code::kNnInvalidParam, "out_nodes names node '{}', which the model does not have", node);
+    if (at == out_.nodes.end())
+      fail(Code::kNnInvalidParam, "out_nodes names node '{}', which the model does not have", node);
     const std::string text = colon == std::string::npos ? "0" : asked.substr(colon + 1);
-    const bool number = !text.empty() && text.size() < 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !text.empty() && text.size() < 4 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
     const size_t output = number ? std::stoul(text) : at->second.size();
     if (output >= at->second.size())
-      fail(Code::kNnInvalidParam, "out_nodes names output '{}' of node '{}', which has {}", text, node, at->second.size());
+      fail(Code::kNnInvalidParam, "out_nodes names output '{}' of node '{}', which has {}", text, node,
+           at->second.size());
     const std::string& name = at->second[output];
     scope.function->results.push_back({name, scope.values.at(name)});
   }
@@ -156,9 +158,15 @@ void Importer::add_asked_results(const Scope& scope) {
 
 void Importer::translate(const GraphView& graph, Scope& scope) {
   for (const auto& [name, tensor] : graph.initializers)
-    scope.values[name] = {scope.function->add_constant(scope.prefix + name, parsed("a tensor of an ONNX model", [&] { return read_tensor(tensor, folder()); })), 0};
+    scope.values[name] = {
+        scope.function->add_constant(
+            scope.prefix + name, parsed("a tensor of an ONNX model", [&] { return read_tensor(tensor, folder()); })),
+        0};
   for (const auto& [name, tensor] : graph.sparse_initializers)
-    scope.values[name] = {scope.function->add_constant(scope.prefix + name, parsed("a tensor of an ONNX model", [&] { return read_sparse(tensor, folder()); })), 0};
+    scope.values[name] = {
+        scope.function->add_constant(
+            scope.prefix + name, parsed("a tensor of an ONNX model", [&] { return read_sparse(tensor, folder()); })),
+        0};
   for (const NodeView& node : graph.nodes) translate(node, scope);
 }
 
@@ -174,7 +182,8 @@ void Importer::translate(const NodeView& node, Scope& scope) {
   } catch (const Error& e) {
     if (!unknown_.empty()) return;  // of a graph inside of it, which is told at the end
     if (e.message().starts_with("node '")) throw;
-    throw Error(e.code(), fmt::format("node '{}{}' ({}, opset {}): {}", scope.prefix, node.name, node.op, t.opset(), e.message()));
+    throw Error(e.code(), fmt::format("node '{}{}' ({}, opset {}): {}", scope.prefix, node.name, node.op, t.opset(),
+                                      e.message()));
   }
   if (!unknown_.empty()) return;
   for (const std::string& name : node.outputs)
@@ -194,7 +203,8 @@ void Importer::refuse_unknown() const {
   std::string list;
   for (const auto& [op, nodes] : unknown_) {
     constexpr size_t kShown = 3;
-    const std::vector<std::string> shown(nodes.begin(), nodes.begin() + static_cast<int64_t>(std::min(nodes.size(), kShown)));
+    const std::vector<std::string> shown(nodes.begin(),
+                                         nodes.begin() + static_cast<int64_t>(std::min(nodes.size(), kShown)));
     list += fmt::format("{}{} (node {}{})", list.empty() ? "" : ", ", op, fmt::join(shown, ", "),
                         nodes.size() > kShown ? fmt::format(" and {} more", nodes.size() - kShown) : "");
   }
@@ -270,8 +280,7 @@ DType Importer::element_of(const Function& function, Edge sequence) const {
 
 Imported read_model(Bytes bytes, const ImportOptions& options) {
   const ModelView model = read_parts(bytes);
-  if (model.graph.data() == nullptr)
-    fail(Code::kParseFile, "the file holds no graph; it is cut off, or no ONNX model");
+  if (model.graph.data() == nullptr) fail(Code::kParseFile, "the file holds no graph; it is cut off, or no ONNX model");
   return Importer(model, options).run();
 }
 

@@ -38,7 +38,7 @@ class Importer final : public Walker {
   const ModelView& model_;
   const ImportOptions& options_;
   Imported out_;
-  std::set<std::string> names_;  ///< of functions
+  std::set<std::string> names_;                              ///< of functions
   std::map<std::string, std::vector<std::string>> unknown_;  ///< operator -> its nodes
   int depth_ = 0;
 };

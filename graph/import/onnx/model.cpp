@@ -218,14 +218,12 @@ GraphView read_graph(Bytes bytes) {
         case field::kInput: graph.inputs.push_back(read_value(f.bytes())); break;
         case field::kOutput: graph.outputs.push_back(read_value(f.bytes())); break;
         case field::kValueInfo: graph.values.push_back(read_value(f.bytes())); break;
-        case field::kInitializer:
-        {
+        case field::kInitializer: {
           const Bytes tensor = f.bytes();
           graph.initializers.emplace_back(tensor_name(tensor), tensor);
           break;
         }
-        case field::kSparseInitializer:
-        {
+        case field::kSparseInitializer: {
           const Bytes tensor = f.bytes();
           graph.sparse_initializers.emplace_back(sparse_name(tensor), tensor);
           break;

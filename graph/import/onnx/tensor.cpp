@@ -124,7 +124,8 @@ int64_t number_of(const TensorMessage& m, const char* key) {
 /// A file beside the model's; names that lead out of its folder are refused.
 fs::path place_of(const TensorMessage& m, const fs::path& folder) {
   const auto at = m.external.find("location");
-  if (at == m.external.end()) fail(Code::kParseFile, "tensor '{}' lies outside of the file, which does not say where", m.name);
+  if (at == m.external.end())
+    fail(Code::kParseFile, "tensor '{}' lies outside of the file, which does not say where", m.name);
   const fs::path place = fs::path(at->second).lexically_normal();
   if (place.is_absolute() || place.empty() || *place.begin() == "..")
     fail(Code::kInvalidFile, "tensor '{}' lies in '{}', outside of the model's folder; put it beside the model", m.name,
@@ -139,12 +140,15 @@ std::vector<std::byte> read_outside(const TensorMessage& m, const fs::path& fold
     fail(Code::kParseFile, "tensor '{}' has {} bytes in '{}' where its shape asks for {}", m.name, length,
          place.string(), wanted);
   std::ifstream file(place, std::ios::binary);
-  if (!file) fail(Code::kInvalidFile, "the data of tensor '{}' are not at '{}'; keep them beside the model", m.name, place.string());
+  if (!file)
+    fail(Code::kInvalidFile, "the data of tensor '{}' are not at '{}'; keep them beside the model", m.name,
+         place.string());
   std::vector<std::byte> bytes(static_cast<size_t>(wanted));
   file.seekg(offset);
   file.read(reinterpret_cast<char*>(bytes.data()), wanted);
   if (file.gcount() != wanted)
-    fail(Code::kInvalidFile, "'{}' ends before tensor '{}' does: {} bytes at {} are needed", place.string(), m.name, wanted, offset);
+    fail(Code::kInvalidFile, "'{}' ends before tensor '{}' does: {} bytes at {} are needed", place.string(), m.name,
+         wanted, offset);
   return bytes;
 }
 
@@ -167,7 +171,9 @@ int64_t checked_count(const TensorMessage& m, int64_t size) {
 Literal to_literal(TensorMessage& m, const fs::path& folder) {
   const DType dtype = m.dtype();
   if (dtype == DType::kUndefined)
-    fail(Code::kUnsupportedDataType, "tensor '{}' is of type {}, which the NPU does not compute; export the model with float16, bfloat16 or int8", m.name, element_name(m.data_type));
+    fail(Code::kUnsupportedDataType,
+         "tensor '{}' is of type {}, which the NPU does not compute; export the model with float16, bfloat16 or int8",
+         m.name, element_name(m.data_type));
   const auto size = std::max<int64_t>(static_cast<int64_t>(size_of(dtype)), 1);
   const int64_t wanted = checked_count(m, size) * size;
   Literal literal{ValueType::tensor(dtype), m.shape, nullptr, nullptr};

@@ -70,7 +70,8 @@ TEST(Frozen, WhatDoesNotFitIsNamed) {
             "a shape is given for input 'y', which the graph does not have");
   EXPECT_EQ(refusal(example(), {.input_shapes = {{"x", {5}}}}),
             "input 'x' is [?, 2]; the shape 5 given for it has another rank");
-  EXPECT_EQ(refusal(example(), {.out_nodes = {"nowhere:0"}}), "out_nodes names 'nowhere:0', which the graph does not have");
+  EXPECT_EQ(refusal(example(), {.out_nodes = {"nowhere:0"}}),
+            "out_nodes names 'nowhere:0', which the graph does not have");
   EXPECT_NE(refusal(graph_def({node("a", "Enter", {}, kOfFloat), node("b", "Quantum", {}, {})}))
                 .find("Enter (node a), Quantum (node b)"),
             std::string::npos);

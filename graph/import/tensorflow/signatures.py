@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 from tensorflow.core.framework import op_def_pb2
-from tensorflow.python.framework import op_def_registry  # noqa: F401: loads the operators
-from tensorflow.python.framework.c_api_util import tf_buffer
 from tensorflow.python.client import pywrap_tf_session
+from tensorflow.python.framework.c_api_util import tf_buffer
 
 HEAD = "operator\tinputs\toutputs\tdefaults\tstateful"
 ALSO = ("Placeholder", "PlaceholderV2", "VarHandleOp", "VariableV2", "Variable", "NoOp", "PartitionedCall", "Assert")

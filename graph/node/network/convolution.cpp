@@ -100,8 +100,7 @@ void forward(Lowering& l) {
   const bool last = channels_last(l);
   const Planned src = channels_first(l.input(0), last);
   const Convolution c = describe(l, src.shape(), l.shape(1));
-  const Planned out =
-      last ? l.make(0, l.dtype(0), in_format(c.dst, true)) : make_images(l, 0, l.dtype(0), c.dst);
+  const Planned out = last ? l.make(0, l.dtype(0), in_format(c.dst, true)) : make_images(l, 0, l.dtype(0), c.dst);
   if (count_of(c.dst) == 0) return;
   const Planned weight = weight_view(l, l.input(1));
   OperatorCall call = l.call("convolution");

@@ -145,7 +145,8 @@ void split(Lowering& l) {
       sizes = given;
     } else {
       require(given.front() > 0, "parts of {} elements are asked for", given.front());
-      for (int64_t done = 0; done < whole; done += given.front()) sizes.push_back(std::min(given.front(), whole - done));
+      for (int64_t done = 0; done < whole; done += given.front())
+        sizes.push_back(std::min(given.front(), whole - done));
     }
   }
   std::vector<Planned> parts;

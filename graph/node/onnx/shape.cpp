@@ -33,7 +33,8 @@ void shape(Lowering& l) {
   const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
   const int64_t start = place(int_attribute(l, "start", 0)), end = place(int_attribute(l, "end", rank));
   const std::span<const int64_t> all(shape.data(), shape.size());
-  const auto part = all.subspan(static_cast<size_t>(std::min(start, end)), static_cast<size_t>(std::max<int64_t>(end - start, 0)));
+  const auto part =
+      all.subspan(static_cast<size_t>(std::min(start, end)), static_cast<size_t>(std::max<int64_t>(end - start, 0)));
   l.constant(0, integer_literal(DType::kInt64, {static_cast<int64_t>(part.size())}, part));
 }
 
@@ -146,7 +147,8 @@ void slice(Lowering& l) {
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
     const auto place = [&](int64_t v, int64_t least) { return std::clamp(v < 0 ? v + size : v, least, high); };
     // Behind the end of what is walked backwards an end far below zero means "to the first".
-    const int64_t first = std::clamp(c.starts[i] < 0 ? c.starts[i] + size : c.starts[i], int64_t{0}, step > 0 ? size : size - 1);
+    const int64_t first =
+        std::clamp(c.starts[i] < 0 ? c.starts[i] + size : c.starts[i], int64_t{0}, step > 0 ? size : size - 1);
     const int64_t last = place(c.ends[i], low);
     const int64_t count = size == 0 ? 0 : std::max<int64_t>(0, (last - first + step + (step > 0 ? -1 : 1)) / step);
     view.literal = nullptr;
@@ -263,8 +265,8 @@ void pad(Lowering& l) {
   const std::string mode = text_attribute(l, "mode", "constant");
   const Borders b = borders(l);
   if (mode == "constant") return pad_with_number(l, b);
-  require(mode == "reflect" || mode == "edge" || mode == "wrap", "mode is '{}'; constant, reflect, edge and wrap are known",
-          mode);
+  require(mode == "reflect" || mode == "edge" || mode == "wrap",
+          "mode is '{}'; constant, reflect, edge and wrap are known", mode);
   pad_from_itself(l, b, mode);
 }
 

@@ -23,12 +23,14 @@ struct Inner {
     return scope.values[name] = {function.add_argument(name, value), 0};
   }
   void take(Translation& t, const std::vector<std::string>& names) {
-    for (const std::string& name : names) like(t, argument(name, t.value(t.scope().values.at(name))), t.scope().values.at(name));
+    for (const std::string& name : names)
+      like(t, argument(name, t.value(t.scope().values.at(name))), t.scope().values.at(name));
   }
   /// A sequence inside holds what that around it does.
   void like(Translation& t, Edge inside, Edge outside) {
     if (!t.value(outside).type.is_tensor())
-      function[inside.node].attributes.set("element_dtype", ValueType::tensor(t.walker().element_of(t.function(), outside)));
+      function[inside.node].attributes.set("element_dtype",
+                                           ValueType::tensor(t.walker().element_of(t.function(), outside)));
   }
   Edge value(Translation& t, const std::string& name) const {
     const auto at = scope.values.find(name);
@@ -61,10 +63,11 @@ Edge add(Function& f, std::string_view op, std::vector<Edge> inputs, ValueType t
 template <class T>
 Edge constant(Function& f, const Dims& shape, std::vector<T> values) {
   const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return {f.add_constant("Const", {ValueType::tensor(dtype_of<T>), shape,
-                                   std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(T)),
-                                   nullptr}),
-          0};
+  return {
+      f.add_constant(
+          "Const", {ValueType::tensor(dtype_of<T>), shape,
+                    std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(T)), nullptr}),
+      0};
 }
 Edge integer(Function& f, int64_t value) { return constant<int64_t>(f, {}, {value}); }
 
@@ -92,7 +95,8 @@ void if_(Translation& t) {
   std::vector<Edge> inputs{one_truth(t, t.in(0))};
   for (const Edge& edge : edges_of(t, taken)) inputs.push_back(edge);
   std::vector<ValueType> types;
-  if (yes.function.results.size() != no.function.results.size()) t.refuse("its branches give different numbers of values");
+  if (yes.function.results.size() != no.function.results.size())
+    t.refuse("its branches give different numbers of values");
   for (size_t i = 0; i < yes.function.results.size(); ++i) {
     types.push_back(yes.function.output(yes.function.results[i].value).type);
     if (types.back() != no.function.output(no.function.results[i].value).type)
@@ -144,7 +148,8 @@ class LoopBuilder {
     std::vector<ValueType> types;
     for (size_t i = 0; i < next_.size(); ++i) {
       const Output& given = body.function.output(next_[i]);
-      if (given.type != t_.value(starts_[i]).type) t_.refuse(fmt::format("variable {} of the loop changes its type", i));
+      if (given.type != t_.value(starts_[i]).type)
+        t_.refuse(fmt::format("variable {} of the loop changes its type", i));
       types.push_back(given.type);
       body.result(fmt::format("v{}", i), next_[i]);
     }
@@ -179,7 +184,10 @@ void loop(Translation& t) {
   LoopBuilder l(t);
   const bool limited = t.has(0), asked = t.has(1);
   const size_t turn = l.variable(graph.inputs[0].name, t.integer(0));
-  const size_t going = l.variable(graph.inputs[1].name, asked ? t.in(1) : t.constant({kTruth, Dims{}, std::make_shared<const std::vector<std::byte>>(1, std::byte{1}), nullptr}));
+  const size_t going = l.variable(
+      graph.inputs[1].name,
+      asked ? t.in(1)
+            : t.constant({kTruth, Dims{}, std::make_shared<const std::vector<std::byte>>(1, std::byte{1}), nullptr}));
   const size_t most = l.variable("ai.onnx::most", limited ? t.in(0) : t.integer(std::numeric_limits<int64_t>::max()));
   const size_t first = most + 1;
   for (size_t i = 0; i < variables; ++i) l.variable(graph.inputs[i + 2].name, t.in(i + 2));

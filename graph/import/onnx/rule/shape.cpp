@@ -25,8 +25,7 @@ void constant(Translation& t) {
     return t.give(0, t.constant(read_sparse(at->second, folder)));
   if (t.has_attribute("value_int"))
     return t.give(0, t.constant(numbers<int64_t>(DType::kInt64, {}, {t.required<int64_t>("value_int")})));
-  if (t.has_attribute("value_float"))
-    return t.give(0, t.number(DType::kFloat, t.required<double>("value_float")));
+  if (t.has_attribute("value_float")) return t.give(0, t.number(DType::kFloat, t.required<double>("value_float")));
   if (t.has_attribute("value_ints")) return t.give(0, t.ints(t.required<std::vector<int64_t>>("value_ints")));
   if (t.has_attribute("value_floats")) {
     const auto values = t.required<std::vector<double>>("value_floats");
@@ -114,9 +113,7 @@ void constant_of_shape(Translation& t) {
   t.give(0, t.make("Fill", {t.in(0), value}, t.dtype(value)));
 }
 
-void range(Translation& t) {
-  t.give(0, t.make("Range", {t.in(0), t.in(1), t.in(2)}, t.dtype(t.in(0))));
-}
+void range(Translation& t) { t.give(0, t.make("Range", {t.in(0), t.in(1), t.in(2)}, t.dtype(t.in(0)))); }
 
 void cumulative_sum(Translation& t) {
   const Edge x = t.in(0);
