@@ -34,7 +34,7 @@ function(room name)
   endif()
   if(ANYNPU_BENCHES AND benches)
     add_executable(${name}_bench ${benches})
-    target_link_libraries(${name}_bench PRIVATE ${rooms} benchmark::benchmark_main)
+    target_link_libraries(${name}_bench PRIVATE ${rooms} GTest::gtest benchmark::benchmark_main)
   endif()
 endfunction()
 

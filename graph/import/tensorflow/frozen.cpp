@@ -27,9 +27,9 @@ class Unknown {
       if (!functions_.contains(op)) list.push_back(fmt::format("{} (node {})", op, node));
     if (list.empty()) return;
     fail(Code::kOpNotFound,
-         "operators of the graph are not built: {}; variables must be frozen into constants and control flow be "
-         "functional (tf.compat.v1.graph_util or convert_variables_to_constants_v2); end the graph before other "
-         "operators with out_nodes",
+         "operators of the graph are not built: {}; freeze variables into constants and leave control flow functional: "
+         "convert_variables_to_constants_v2(function, lower_control_flow=False); end the graph before other operators "
+         "with out_nodes",
          fmt::join(list, ", "));
   }
 
