@@ -60,11 +60,16 @@ std::string converted(const Source& source, const Flags& flags) {
   });
 }
 
+/// A file for each operator, as aclopSetModelDir looks for them.
+void make_operators(const Flags& flags) {
+  const fs::path folder = needed(flags, "output", "the folder where the .om files go");
+  convert_operators(read_file("singleop", flags.at("singleop")), [&](const std::string& name, std::string_view bytes) {
+    write_file("output", folder / name, bytes);
+  });
+}
+
 void make_om(const Flags& flags) {
-  if (flags.contains("singleop"))
-    refuse("E10001",
-           "--singleop: models of single operators are not built; call aclopCompileAndExecute, which compiles "
-           "at the first call");
+  if (flags.contains("singleop")) return make_operators(flags);
   const std::string output = needed(flags, "output", "where the .om goes");
   const Source source = source_of(flags);
   if (!quiet(flags))

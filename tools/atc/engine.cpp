@@ -2,6 +2,7 @@
 #include "tools/atc/engine.h"
 
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "acl/acl.h"
@@ -64,6 +65,17 @@ std::string check(const Source& source, const Flags& flags) {
                                 source.bytes.size(), folder_of(source.path).c_str(), texts.data(), flags.size(),
                                 take_text, &ear));
   return std::move(ear.text);
+}
+
+void convert_operators(const std::string& json,
+                       const std::function<void(const std::string& name, std::string_view bytes)>& file) {
+  // Exceptions do not cross the C interface: files are taken first, written afterwards.
+  std::vector<std::pair<std::string, std::string>> files;
+  const auto take = [](const char* name, const void* bytes, size_t size, void* context) {
+    static_cast<decltype(files)*>(context)->emplace_back(name, std::string(static_cast<const char*>(bytes), size));
+  };
+  check_code(anynpu_singleop_convert(json.data(), json.size(), take, &files));
+  for (const auto& [name, bytes] : files) file(name, bytes);
 }
 
 std::string json_of_om(const std::string& om, bool after_passes) {

@@ -46,7 +46,7 @@ constexpr Flag kFlags[] = {
     {"check_report", "with --mode=3: the file to write; check_result.json unless it is given"},
     {"display_model_info", "1: tells what is in the .om, as --mode=6", Value::kSwitch},
     {"log", "how much is told of the conversion", Value::kText, true, "debug info warning error null"},
-    {"singleop", "refused: single operators need no file here, aclopCompileAndExecute takes them as they are"},
+    {"singleop", "JSON that lists single operators: a file of each goes into the folder --output names"},
     // Accepted.
     {"weight", "Caffe's weights, and Caffe is not read here", Value::kText, false},
     {"op_name_map", "of Caffe's own layers, and Caffe is not read here", Value::kText, false},

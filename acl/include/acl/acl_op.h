@@ -34,6 +34,22 @@ aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numVal
 aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues,
                                  const int64_t* const values[]);
 
+/** Operators that were compiled before: all .om files of `atc --singleop` in a folder and up to three folders deep in
+ * it, or the bytes of one. Nothing is compiled here; they say which calls aclopExecute takes. 100003 for a folder that
+ * is not there or has none, 100025 for the file of a whole model, 100006 for a damaged one. */
+aclError aclopSetModelDir(const char* modelDir);
+aclError aclopLoad(const void* model, size_t modelSize);
+/** Queues an operator as aclopCompileAndExecute does (acl_op_compiler.h), one that was compiled or loaded for such a
+ * call: the same type, data types, formats and attributes, and sizes that are the same or were left open (-1; -2 for
+ * any dimensions). 100024 where there is none. */
+aclError aclopExecute(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
+                      const aclDataBuffer* const inputs[], int numOutputs, const aclTensorDesc* const outputDesc[],
+                      aclDataBuffer* const outputs[], const aclopAttr* attr, aclrtStream stream);
+/** The same, and waits, as aclopCompileAndExecuteV2 does: sizes that the values decide are then in the descriptions. */
+aclError aclopExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
+                        int numOutputs, aclTensorDesc* outputDesc[], aclDataBuffer* outputs[], aclopAttr* attr,
+                        aclrtStream stream);
+
 /** A call of an operator type (acl_op_compiler.h), prepared to be run many times: descriptions and attributes are
  * copied and may go. What is wrong with them is told when it runs. 100000 for null, 100024 for an operator that is not
  * known. */

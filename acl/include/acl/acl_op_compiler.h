@@ -77,6 +77,12 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
                                   aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,
                                   aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
+/** Makes calls of this kind known to aclopExecute: nothing has to be compiled. 100024 for an unknown type. Engine, flag
+ * and path have no effect. */
+aclError aclopCompile(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], int numOutputs,
+                      const aclTensorDesc* const outputDesc[], const aclopAttr* attr, aclopEngineType engineType,
+                      aclopCompileType compileFlag, const char* opPath);
+
 #ifdef __cplusplus
 }
 #endif

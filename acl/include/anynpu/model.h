@@ -43,6 +43,15 @@ aclError anynpu_model_json(const void* om, size_t size, int32_t after_passes, an
  * checked: 100012 where they are not those that were written. */
 aclError anynpu_model_facts(const void* om, size_t size, anynpu_take take_text, void* context);
 
+/** A file that is made: its name, and its bytes, which are the library's and end with the call. */
+typedef void (*anynpu_take_file)(const char* name, const void* bytes, size_t size, void* context);
+
+/** The files of atc --singleop: one for each operator that the JSON lists ({"op", "input_desc": [{"format", "shape",
+ * "type"}], "output_desc", "attr": [{"name", "type", "value"}]}), for aclopSetModelDir and aclopLoad. 100000 with the
+ * vendor's code in front of the text for JSON that cannot be read or an operator that is not known; no file is made
+ * then. */
+aclError anynpu_singleop_convert(const char* json_text, size_t size, anynpu_take_file take, void* context);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acl/singleop/signature.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "graph/dump/record/data_type.h"
+
+namespace npu::acl {
+namespace {
+
+using nlohmann::json;
+using Number = std::pair<std::string_view, int32_t>;
+
+constexpr Number kFormats[] = {{"NCHW", 0},      {"NHWC", 1},        {"ND", 2},     {"NC1HWC0", 3},
+                               {"FRACTAL_Z", 4}, {"FRACTAL_NZ", 29}, {"NCDHW", 30}, {"NDHWC", 27},
+                               {"HWCN", 16},     {"NC", 35},         {"NCL", 47},   {"UNDEFINED", -1}};
+/// Names that the vendor writes otherwise than our own.
+constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+    {"float", "float32"}, {"fp16", "float16"}, {"bf16", "bfloat16"}};
+
+[[noreturn]] void refuse(std::string_view code, size_t number, const std::string& reason) {
+  fail(Code::kInvalidParam, "{}: --singleop: entry {}: {}", code, number, reason);
+}
+
+DType dtype_of(std::string_view word) {
+  for (const auto& [theirs, ours] : kTypes)
+    if (theirs == word) word = ours;
+  for (const auto& type : graph::record::data_types())
+    if (type.word == word) return type.dtype;
+  return DType::kUndefined;
+}
+
+std::string_view format_name(int32_t format) {
+  const auto* const at = std::ranges::find(kFormats, format, &Number::second);
+  return at == std::end(kFormats) ? "UNDEFINED" : at->first;
+}
+
+const json& member(const json& entry, const char* name, size_t number) {
+  const auto at = entry.find(name);
+  if (at == entry.end()) refuse("E10024", number, fmt::format("it has no {}", name));
+  return *at;
+}
+
+TensorSignature tensor_of(const json& desc, size_t number, const std::string& where) {
+  if (!desc.is_object()) refuse("E10025", number, where + " is no object");
+  const json &type = member(desc, "type", number), &shape = member(desc, "shape", number);
+  const std::string word = type.is_string() ? type.get<std::string>() : type.dump();
+  TensorSignature out{dtype_of(word), ACL_FORMAT_ND, {}};
+  if (out.dtype == DType::kUndefined && word != "UNDEFINED")
+    refuse("E10026", number, fmt::format("the type of {} is {}; write float32, float16, int32 …", where, word));
+  const std::string format = desc.value("format", "ND");
+  const auto* const known = std::ranges::find(kFormats, format, &Number::first);
+  if (known == std::end(kFormats)) refuse("E10027", number, fmt::format("the format of {} is {}", where, format));
+  out.format = known->second;
+  if (!shape.is_array()) refuse("E10028", number, fmt::format("the shape of {} is no list", where));
+  for (const json& size : shape) {
+    if (!size.is_number_integer() || size.get<int64_t>() < -2)
+      refuse("E10028", number, fmt::format("the shape of {} holds {}", where, size.dump()));
+    out.dims.push_back(size.get<int64_t>());
+  }
+  return out;
+}
+
+std::vector<TensorSignature> tensors_of(const json& entry, const char* name, size_t number) {
+  const json& list = member(entry, name, number);
+  if (!list.is_array()) refuse("E10025", number, fmt::format("{} is no list", name));
+  std::vector<TensorSignature> out;
+  for (const json& desc : list) out.push_back(tensor_of(desc, number, fmt::format("{} {}", name, out.size())));
+  return out;
+}
+
+/// The value of an attribute; what does not fit its type is the reader's exception.
+aclopAttr::Value value_of(const std::string& type, const json& value) {
+  if (type == "bool") return value.get<bool>();
+  if (type == "int") return value.get<int64_t>();
+  if (type == "float") return value.get<float>();
+  if (type == "string") return value.get<std::string>();
+  if (type == "data_type") {
+    if (const DType dtype = dtype_of(value.get<std::string>()); dtype != DType::kUndefined) return dtype;
+    throw std::invalid_argument("no type of that name");
+  }
+  if (type == "list_bool") return value.get<std::vector<bool>>();
+  if (type == "list_int") return value.get<std::vector<int64_t>>();
+  if (type == "list_float") return value.get<std::vector<float>>();
+  if (type == "list_list_int") return value.get<std::vector<std::vector<int64_t>>>();
+  throw std::invalid_argument(
+      "types are bool, int, float, string, data_type, list_bool, list_int, list_float and list_list_int");
+}
+
+aclopAttr attributes_of(const json& entry, size_t number) {
+  aclopAttr out;
+  for (const json& attr : entry.value("attr", json::array())) {
+    const std::string name = attr.is_object() ? attr.value("name", "") : "";
+    if (name.empty()) refuse("E10029", number, "an attribute has no name");
+    try {
+      out.values[name] = value_of(attr.value("type", ""), member(attr, "value", number));
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {
+      refuse("E10030", number,
+             fmt::format("attribute {} is {} of type '{}': {}", name, attr.value("value", json()).dump(),
+                         attr.value("type", ""), e.what()));
+    }
+  }
+  return out;
+}
+
+struct AttributeJson {
+  json operator()(bool v) const { return {{"type", "bool"}, {"value", v}}; }
+  json operator()(int64_t v) const { return {{"type", "int"}, {"value", v}}; }
+  json operator()(float v) const { return {{"type", "float"}, {"value", v}}; }
+  json operator()(const std::string& v) const { return {{"type", "string"}, {"value", v}}; }
+  json operator()(DType v) const { return {{"type", "data_type"}, {"value", name_of(v)}}; }
+  json operator()(const std::vector<bool>& v) const { return {{"type", "list_bool"}, {"value", v}}; }
+  json operator()(const std::vector<int64_t>& v) const { return {{"type", "list_int"}, {"value", v}}; }
+  json operator()(const std::vector<float>& v) const { return {{"type", "list_float"}, {"value", v}}; }
+  json operator()(const std::vector<std::vector<int64_t>>& v) const {
+    return {{"type", "list_list_int"}, {"value", v}};
+  }
+};
+
+json tensor_json(const TensorSignature& t) {
+  const std::string_view type = t.dtype == DType::kUndefined ? "UNDEFINED" : name_of(t.dtype);
+  return {{"type", type}, {"format", format_name(t.format)}, {"shape", t.dims}};
+}
+
+TensorSignature tensor_of(const aclTensorDesc* desc, const char* argument) {
+  const aclTensorDesc& from = described(desc, argument);
+  return {from.dtype, from.format, from.dims};
+}
+
+bool takes_tensor(const TensorSignature& compiled, const TensorSignature& given) {
+  if (compiled.dtype != given.dtype || compiled.format != given.format) return false;
+  if (compiled.dims == std::vector<int64_t>{-2}) return true;
+  return std::ranges::equal(compiled.dims, given.dims, [](int64_t c, int64_t g) { return c == -1 || c == g; });
+}
+
+}  // namespace
+
+bool OpSignature::takes(const OpSignature& call) const {
+  return type == call.type && attributes.values == call.attributes.values &&
+         std::ranges::equal(inputs, call.inputs, takes_tensor) &&
+         std::ranges::equal(outputs, call.outputs, takes_tensor);
+}
+
+OpSignature signature_of(const char* type, std::span<const aclTensorDesc* const> inputs,
+                         std::span<const aclTensorDesc* const> outputs, const aclopAttr* attributes) {
+  OpSignature out;
+  if (type == nullptr) fail(Code::kInvalidParam, "opType is null; it must be given");
+  out.type = type;
+  for (const aclTensorDesc* desc : inputs) out.inputs.push_back(tensor_of(desc, "inputDesc"));
+  for (const aclTensorDesc* desc : outputs) out.outputs.push_back(tensor_of(desc, "outputDesc"));
+  if (attributes == nullptr) return out;
+  // Names with an underscore are hints to the vendor's compiler.
+  for (const auto& [name, value] : described(attributes, "attr").values)
+    if (!name.starts_with('_')) out.attributes.values[name] = value;
+  return out;
+}
+
+OpSignature signature_of(const json& entry, size_t number) {
+  if (!entry.is_object()) refuse("E10023", number, "it is no object");
+  const json& type = member(entry, "op", number);
+  if (!type.is_string() || type.get<std::string>().empty()) refuse("E10023", number, "op is no name");
+  return {type.get<std::string>(), tensors_of(entry, "input_desc", number), tensors_of(entry, "output_desc", number),
+          attributes_of(entry, number)};
+}
+
+json to_json(const OpSignature& op) {
+  json out = {{"op", op.type}, {"input_desc", json::array()}, {"output_desc", json::array()}, {"attr", json::array()}};
+  for (const TensorSignature& t : op.inputs) out["input_desc"].push_back(tensor_json(t));
+  for (const TensorSignature& t : op.outputs) out["output_desc"].push_back(tensor_json(t));
+  for (const auto& [name, value] : op.attributes.values) {
+    json attr = std::visit(AttributeJson{}, value);
+    attr["name"] = name;
+    out["attr"].push_back(std::move(attr));
+  }
+  return out;
+}
+
+std::string to_string(const OpSignature& op) {
+  const auto list = [](const std::vector<TensorSignature>& tensors) {
+    std::vector<std::string> words;
+    for (const TensorSignature& t : tensors)
+      words.push_back(fmt::format("{}[{}]", name_of(t.dtype), fmt::join(t.dims, "x")));
+    return fmt::format("{}", fmt::join(words, ", "));
+  };
+  return fmt::format("{}({}) -> {}", op.type, list(op.inputs), list(op.outputs));
+}
+
+std::string file_name(const OpSignature& op, size_t number) {
+  std::string out = fmt::format("{}_{}", number, op.type);
+  for (const auto* side : {&op.inputs, &op.outputs})
+    for (const TensorSignature& t : *side) {
+      out += fmt::format("_{}_{}", static_cast<int>(t.dtype), t.format);
+      for (const int64_t size : t.dims) out += fmt::format("_{}", size);
+    }
+  return out;
+}
+
+}  // namespace npu::acl
