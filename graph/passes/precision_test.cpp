@@ -293,7 +293,7 @@ TEST(Precision, MalformedFilesAreRefusedWithLineAndColumn) {
             "line 1, column 1: there is no section [ByType]; there are [ByOpType] and [ByNodeName]");
   EXPECT_EQ(refused("op_precision_mode", "[ByOpType]\nRelu=best").substr(0, 40),
             "line 2, column 6: 'best' is no mode; the");
-  EXPECT_EQ(refused("keep_dtype", "").substr(0, 32), "there is no option keep_dtype; t");
+  EXPECT_EQ(refused("keep_type", "").substr(0, 31), "there is no option keep_type; t");
 }
 
 TEST(Precision, WhatHasNoEffectIsSaid) {
