@@ -86,7 +86,8 @@ def declared(header):
 
 def test_headers_declare_exactly_the_hand_written_names():
     folder = ROOT / "acl" / "include"
-    found = set().union(*(declared(header) for header in folder.rglob("*.h")))
+    headers = [header for header in folder.rglob("*.h") if header.parent.name != "ge"]  # of classes in C++
+    found = set().union(*map(declared, headers))
     assert found - set(SYMBOLS) == set(), "declared, but not in symbols.tsv"
     of_classes = {name for name in SYMBOLS if name.startswith("_Z")}  # which no C header can declare
     assert set(SYMBOLS) - found - of_classes <= {row["name"] for row in UNSUPPORTED}, "in symbols.tsv, but in no header"
