@@ -80,7 +80,9 @@ def test_computes_what_tensorflow_computes(engine, case):
 def test_every_kind_has_a_case():
     directly = {case.op for case in CASES} | {case.op for case in test_resources.CASES}
     listed = " ".join(IN_FUNCTIONS.values()).split()
-    assert set(node_kinds()) - directly - set(listed) == set()
+    # ONNX's own kinds and AIPP are tested in C++, by ONNX's node data and by the formulas of the conversions
+    elsewhere = {kind for kind in node_kinds() if kind.startswith("ai.onnx::")} | {"Aipp"}
+    assert set(node_kinds()) - directly - set(listed) - elsewhere == set()
     assert [kind for kind in listed if kind in directly or listed.count(kind) > 1] == []
 
 

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import lookup
+import model_file
 import numpy as np
 
 import acl
@@ -238,7 +239,7 @@ def arrays(call):
     assert held == rows.tobytes()
 
 
-def operators(call):
+def operators(call, folder):
     attr = call("op.create_attr")
     call("op.set_attr_bool", attr, "a", True)
     call("op.set_attr_int", attr, "b", -1)
@@ -254,11 +255,20 @@ def operators(call):
     call("op.destroy_attr", attr)
     call("op.set_compile_flag", 1)
     x = np.arange(6, dtype=np.float32)
+    compiled_before(call, folder)
     for name in ("compile_and_execute", "compile_and_execute_v2", "execute", "execute_v2"):
         if call.has(f"op.{name}"):
             compiled = (0, 0, None) if "compile" in name else ()
             assert np.array_equal(added(call, f"op.{name}", x, compiled), x + x)
     handles(call, x)
+
+
+def compiled_before(call, folder):
+    """Files of single operators, as atc --singleop makes them: what acl.op.execute runs."""
+    for name, content in model_file.single_operators(model_file.ADD_OF_6).items():
+        (folder / name).write_bytes(content)
+        call("op.load", call("util.bytes_to_ptr", content), len(content))
+    call("op.set_model_dir", str(folder))
 
 
 def tensors(call, arrays):
@@ -323,7 +333,7 @@ def main(folder):
     memory(call)
     callbacks(call, context)
     arrays(call)
-    operators(call)
+    operators(call, folder)
     for module in ("product_calls", "profile_calls", "model_calls", "media_calls", "channel_calls"):
         __import__(module).run(call, folder)
     finished(call, context)

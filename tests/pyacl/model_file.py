@@ -2,11 +2,14 @@
 """Model files for tests: ONNX written byte by byte, converted by the library as atc does it."""
 
 import ctypes
+import json
 
 import numpy as np
 
 WEIGHT = np.array([1, 2, 3], dtype=np.float32)
 ONNX, FLOAT, INT64 = 5, 1, 7
+SIX = {"format": "ND", "shape": [6], "type": "float"}
+ADD_OF_6 = json.dumps([{"op": "Add", "input_desc": [SIX, SIX], "output_desc": [SIX]}])
 
 
 def varint(value):
@@ -106,3 +109,15 @@ def written(path, sizes, **flags):
         return None
     path.write_bytes(content)
     return path
+
+
+def single_operators(text):
+    """{file name: bytes} of the operators that the JSON lists, as atc --singleop makes them."""
+    made = {}
+    take = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
+    keep = take(lambda name, bytes_, size, _: made.update({name.decode(): ctypes.string_at(bytes_, size)}))
+    loaded = library()
+    loaded.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    code = loaded.anynpu_singleop_convert(text.encode(), ctypes.c_size_t(len(text)), keep, None)
+    assert code == 0, loaded.aclGetRecentErrMsg()
+    return made
