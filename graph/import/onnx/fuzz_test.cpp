@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged models: ONNX's node tests with fields dropped, doubled, swapped, overwritten and cut off. Each is refused with
-// an Error, or read, verified and taken through the passes. Round n is the same every time; ANYNPU_FUZZ_SECONDS makes
-// more of them than the few of a usual run, ANYNPU_FUZZ_FIRST starts at a later one.
+// Damaged models: ONNX's node tests with fields dropped, doubled, swapped, overwritten and cut off. Each is refused
+// with an Error, or read, verified and taken through the passes. Round n is the same every time; ANYNPU_FUZZ_SECONDS
+// makes more of them than the few of a usual run, ANYNPU_FUZZ_FIRST starts at a later one.
 #include <gtest/gtest.h>
 
 #include <chrono>
