@@ -480,7 +480,7 @@ std::unique_ptr<ConvKernel> make_direct_kernel(ConvPass pass, const ConvShape& s
 }
 
 std::unique_ptr<ConvKernel> make_direct_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
-  if (pass == ConvPass::kBackwardData || !wins(pass, shape, t.src.dtype)) return nullptr;
+  if (pass == ConvPass::kBackwardData || tiles_win(pass, shape, t) || !wins(pass, shape, t.src.dtype)) return nullptr;
   return make_direct_kernel(pass, shape, t);
 }
 

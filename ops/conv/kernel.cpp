@@ -103,6 +103,15 @@ DType conv_slot(const ConvTensors& t) {
   return DType::kFloat;
 }
 
+bool tiles_win(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& t) {
+  constexpr int64_t kLeastPixels = 16;  // fewer are products with a row or two
+  const auto fits = [](const Tensor& images) {
+    return images.dtype == DType::kFloat && cube::is_channels_last(images);
+  };
+  return pass == cube::ConvPass::kForward && t.kept_weight && t.weight.dtype == DType::kFloat && fits(t.src) &&
+         fits(t.dst) && shape.n * shape.out_pixels() >= kLeastPixels;
+}
+
 std::optional<cube::WeightLayout> weight_layout(const Tensor& weight) {
   const auto layout = [&](cube::WeightOrder order) {
     return cube::WeightLayout{order, weight.shape[0], weight.shape[1]};

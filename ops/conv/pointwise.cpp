@@ -134,6 +134,7 @@ std::unique_ptr<ConvKernel> make_pointwise_conv(ConvPass pass, const ConvShape& 
   const Tensor src = flat_images(t.src), dst = flat_images(t.dst);
   // Unevenly spaced images go on to the kernels that lay them out.
   if (!shape.pointwise() || !src.defined() || !dst.defined()) return nullptr;
+  if (tiles_win(pass, shape, t)) return nullptr;
   if (pass == ConvPass::kForward) return std::make_unique<Images>(true, src, t.weight, t.bias, dst, t.kept_weight);
   if (pass == ConvPass::kBackwardData) return std::make_unique<Images>(false, dst, t.weight, Tensor(), src);
   return std::make_unique<Weights>(src, dst, t.weight);

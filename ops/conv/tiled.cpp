@@ -21,6 +21,7 @@ using cube::ConvShape;
 using cube::OnednnConv;
 
 constexpr int64_t kPartWork = int64_t{1} << 21;      // multiply-adds that pay for waking a thread
+constexpr int64_t kKeptPartWork = int64_t{1} << 20;  // the same where weights are packed already
 constexpr int64_t kPartElements = int64_t{1} << 17;  // of src and dst together: what the second-level cache holds
 // A constant and not the number of threads: where the work is cut shows in the bits.
 constexpr int64_t kParts = 8;
@@ -123,7 +124,7 @@ class Images final : public ConvKernel {
     const int64_t most = conv_parts("tiled", pass, s, dtype, kParts);
     // A part should fit the second-level cache, but has one image at least.
     const int64_t elements = s.c * s.in_pixels() + s.o * s.out_pixels();
-    const int64_t parts = std::clamp<int64_t>(s.work() / kPartWork, 1, most);
+    const int64_t parts = std::clamp<int64_t>(s.work() / (tensors.kept_weight ? kKeptPartWork : kPartWork), 1, most);
     const int64_t images =
         std::min(divide_up(s.n, std::min(parts, s.n)), std::max<int64_t>(1, kPartElements / elements));
     const int64_t rows = s.out[first_axis(s)];
@@ -247,10 +248,11 @@ class Channels final : public ConvKernel {
   void run(const ConvTensors& t, const Chain* after) const override {
     const bool pieces = after != nullptr && after->by_pieces();
     const int64_t rows = shape_.n * (forward_ ? shape_.out_pixels() : shape_.in_pixels());
-    const auto size = static_cast<int64_t>(size_of(dtype_));
-    const Scratch<std::byte> dense(origin_.room(t.weight));
-    origin_.load(t.weight, dense);
-    const std::byte* weights = origin_.place(t.weight, dense);
+    const Scratch<std::byte> dense(t.kept_weight ? 0 : origin_.room(t.weight));
+    if (!t.kept_weight) origin_.load(t.weight, dense);
+    std::byte* const kept =
+        t.kept_weight ? kept_.of(t.weight.bytes(), slices_ * packed_bytes(), [&](std::byte* to) { pack_all(t, to); })
+                      : nullptr;
     const Scratch<float> bias(t.bias.defined() ? shape_.o : 0);
     if (t.bias.defined()) {
       converter(t.bias.dtype, DType::kFloat)(t.bias.bytes(), t.bias.strides[0], bias.data(), 1, shape_.o);
@@ -261,14 +263,14 @@ class Channels final : public ConvKernel {
     in.load();
     parallel_parts(slices_, [&](int64_t slice) {
       const int64_t first = slice * width_;
-      const int64_t offset = forward_ ? origin_.offset(shape_, first) : origin_.offset(shape_, 0, first);
-      const Scratch<std::byte> packed(static_cast<int64_t>(kernel_->weight_bytes()));
+      const Scratch<std::byte> packed(kept != nullptr ? 0 : packed_bytes());
       // By the thread that is about to read them.
-      kernel_->pack_weights(weights + offset * size, packed);
+      if (kept == nullptr) pack(origin_.place(t.weight, dense), slice, packed);
+      std::byte* const weights = kept != nullptr ? kept + slice * packed_bytes() : packed.data();
       // A slice of channels is not dense among the others: it is computed in scratch memory and put in its place.
       const Laid out(cube::narrow(to, 1, first, width_), dtype_);
       void *src = forward_ ? in.data() : out.data(), *dst = forward_ ? out.data() : in.data();
-      kernel_->run(src, packed, t.bias.defined() ? bias + first : nullptr, dst);
+      kernel_->run(src, weights, t.bias.defined() ? bias + first : nullptr, dst);
       out.store();
       if (pieces) after->run_piece(first, rows, slices_ * width_, width_);
     });
@@ -276,6 +278,21 @@ class Channels final : public ConvKernel {
   }
 
  private:
+  int64_t packed_bytes() const { return static_cast<int64_t>((kernel_->weight_bytes() + 63) / 64 * 64); }  // of a slice
+
+  void pack(const std::byte* weights, int64_t slice, std::byte* to) const {
+    const int64_t first = slice * width_;
+    const int64_t offset = forward_ ? origin_.offset(shape_, first) : origin_.offset(shape_, 0, first);
+    kernel_->pack_weights(weights + offset * static_cast<int64_t>(size_of(dtype_)), to);
+  }
+
+  void pack_all(const ConvTensors& t, std::byte* to) const {
+    const Scratch<std::byte> dense(origin_.room(t.weight));
+    origin_.load(t.weight, dense);
+    const std::byte* weights = origin_.place(t.weight, dense);
+    parallel_parts(slices_, [&](int64_t slice) { pack(weights, slice, to + slice * packed_bytes()); });
+  }
+
   static constexpr int64_t kLeastWeights = int64_t{1} << 17;  // what the second-level cache holds
   static constexpr int64_t kBlock = 32;                       // channels that kernels like to have together
   bool forward_ = true;
@@ -284,6 +301,7 @@ class Channels final : public ConvKernel {
   WeightOrigin origin_;
   int64_t slices_ = 1, width_ = 0;
   std::shared_ptr<const OnednnConv> kernel_;
+  mutable Kept kept_;  ///< weights as they are packed, of all slices
 };
 
 // The gradient of weights is one sum over all images. oneDNN cuts it by the number of threads, which shows in its bits.
