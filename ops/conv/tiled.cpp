@@ -21,7 +21,10 @@ using cube::ConvShape;
 using cube::OnednnConv;
 
 constexpr int64_t kPartWork = int64_t{1} << 21;      // multiply-adds that pay for waking a thread
-constexpr int64_t kKeptPartWork = int64_t{1} << 20;  // the same where weights are packed already
+// The same where weights are packed already and each element of an image costs as much as kElementWork multiply-adds:
+// depthwise kernels are mostly that, and what follows the convolution comes on top.
+constexpr int64_t kKeptPartWork = int64_t{1} << 19;
+constexpr int64_t kElementWork = 8;
 constexpr int64_t kPartElements = int64_t{1} << 17;  // of src and dst together: what the second-level cache holds
 // A constant and not the number of threads: where the work is cut shows in the bits.
 constexpr int64_t kParts = 8;
@@ -124,7 +127,9 @@ class Images final : public ConvKernel {
     const int64_t most = conv_parts("tiled", pass, s, dtype, kParts);
     // A part should fit the second-level cache, but has one image at least.
     const int64_t elements = s.c * s.in_pixels() + s.o * s.out_pixels();
-    const int64_t parts = std::clamp<int64_t>(s.work() / (tensors.kept_weight ? kKeptPartWork : kPartWork), 1, most);
+    const int64_t wanted = tensors.kept_weight ? (s.work() + kElementWork * s.n * elements) / kKeptPartWork
+                                               : s.work() / kPartWork;
+    const int64_t parts = std::clamp<int64_t>(wanted, 1, most);
     const int64_t images =
         std::min(divide_up(s.n, std::min(parts, s.n)), std::max<int64_t>(1, kPartElements / elements));
     const int64_t rows = s.out[first_axis(s)];

@@ -39,11 +39,12 @@ ValueType result_type(const Translation& t, std::string_view word) {
 }
 
 constexpr std::string_view kPoint = "point";
-/// At the end of a line: the outputs have the shape of input 0, or its rank.
-constexpr std::string_view kLike = "like", kRanked = "ranked";
+/// At the end of a line: the outputs have the shape of input 0, or its rank, or two axes.
+constexpr std::string_view kLike = "like", kRanked = "ranked", kMatrix = "matrix";
 
 PartialShape shape_like(const Translation& t, std::string_view word) {
   const PartialShape& shape = t.value(t.in(0)).shape;
+  if (word == kMatrix) return {Dims{kUnknownDim, kUnknownDim}};
   if (word == kLike || !shape.rank_known()) return shape;
   return {Dims(std::vector<int64_t>(shape.dims->size(), kUnknownDim))};
 }
@@ -62,7 +63,7 @@ void by_row(Translation& t) {
     return t.give(0, t.point(row.node, t.ins(), type));
   }
   const std::string_view last = words.back();
-  const bool shaped = last == kLike || last == kRanked;
+  const bool shaped = last == kLike || last == kRanked || last == kMatrix;
   if (shaped) words.pop_back();
   std::vector<ValueType> types;
   for (size_t i = 0; i < std::max<size_t>(t.node().outputs.size(), 1); ++i)

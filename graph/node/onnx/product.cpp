@@ -28,7 +28,7 @@ void mat_mul(Lowering& l) {
   const Result r = result(l, 0, dtype, shape, slot);
   const auto operand = [&](size_t i) { return is_floating(dtype) ? l.input(i) : rows_of(l, l.input(i), slot); };
   const Planned a = operand(0), b = operand(1);
-  l.call("matmul").set("self", a).set("mat2", b).set("out", r.rows);
+  l.call("matmul").set("self", a).set("mat2", b).set("kept_mat2", is_floating(dtype) && l.known(1)).set("out", r.rows);
   r.store(l);
 }
 

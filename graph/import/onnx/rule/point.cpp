@@ -25,8 +25,18 @@ void subtract(Translation& t) { binary(t, "Sub"); }
 void multiply_two(Translation& t) { binary(t, "Mul"); }
 void divide(Translation& t) { binary(t, is_integer(t.dtype(t.in(0))) ? "TruncateDiv" : "RealDiv"); }
 
+/// A number that is known to be 2, as exporters write squares.
+bool is_two(const Literal* number) {
+  if (number == nullptr || !number->bytes || !number->shape.empty()) return false;
+  const DType type = number->type.dtype;
+  if (type == DType::kFloat) return *number->as<float>() == 2;
+  if (type == DType::kDouble) return *number->as<double>() == 2;
+  return type == DType::kInt64 && *number->as<int64_t>() == 2;
+}
+
 /// The exponent has a type of its own.
 void power(Translation& t) {
+  if (is_two(t.literal(t.in(1)))) return t.give(0, t.point("Square", {t.in(0)}));
   const DType base = t.dtype(t.in(0)), exponent = t.dtype(t.in(1));
   if (is_integer(base) && is_floating(exponent)) {
     const Edge result = t.point("Pow", {t.cast(t.in(0), exponent), t.in(1)});
