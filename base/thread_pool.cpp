@@ -34,17 +34,19 @@ struct Job {
   }
 };
 
-// Kernels of one step follow each other within microseconds, and waking a sleeping thread takes several: who has
-// nothing to do looks around for this long before it sleeps. It keeps its core meanwhile: a thread that yields on a
-// busy machine comes back too late for the next kernel.
-constexpr std::chrono::microseconds kLookAround{100};
+// Kernels of one step follow each other within microseconds, and waking a sleeping thread takes several, in a virtual
+// machine fifty: who has nothing to do looks around before it sleeps. For the first while it keeps its core: a thread
+// that yields on a busy machine comes back too late for the next kernel. Then, as between the runs of a model, it lets
+// everyone else go first.
+constexpr std::chrono::microseconds kLookAround{100}, kStayAwake{1000};
 
 template <class Ready>
 bool look_around(Ready&& ready) {
-  const auto end = std::chrono::steady_clock::now() + kLookAround;
-  do {
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto now = begin; now < begin + kStayAwake; now = std::chrono::steady_clock::now()) {
     if (ready()) return true;
-  } while (std::chrono::steady_clock::now() < end);
+    if (now >= begin + kLookAround) std::this_thread::yield();
+  }
   return ready();
 }
 

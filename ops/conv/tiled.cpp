@@ -20,7 +20,7 @@ using cube::ConvPass;
 using cube::ConvShape;
 using cube::OnednnConv;
 
-constexpr int64_t kPartWork = int64_t{1} << 21;      // multiply-adds that pay for waking a thread
+constexpr int64_t kPartWork = int64_t{1} << 21;  // multiply-adds that pay for waking a thread
 // The same where weights are packed already and each element of an image costs as much as kElementWork multiply-adds:
 // depthwise kernels are mostly that, and what follows the convolution comes on top.
 constexpr int64_t kKeptPartWork = int64_t{1} << 19;
@@ -127,8 +127,8 @@ class Images final : public ConvKernel {
     const int64_t most = conv_parts("tiled", pass, s, dtype, kParts);
     // A part should fit the second-level cache, but has one image at least.
     const int64_t elements = s.c * s.in_pixels() + s.o * s.out_pixels();
-    const int64_t wanted = tensors.kept_weight ? (s.work() + kElementWork * s.n * elements) / kKeptPartWork
-                                               : s.work() / kPartWork;
+    const int64_t wanted =
+        tensors.kept_weight ? (s.work() + kElementWork * s.n * elements) / kKeptPartWork : s.work() / kPartWork;
     const int64_t parts = std::clamp<int64_t>(wanted, 1, most);
     const int64_t images =
         std::min(divide_up(s.n, std::min(parts, s.n)), std::max<int64_t>(1, kPartElements / elements));

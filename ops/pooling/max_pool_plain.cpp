@@ -5,6 +5,7 @@
 
 #include "ops/pooling/fixed_windows.h"
 #include "ops/pooling/place.h"
+#include "ops/pooling/plain_max_kernel.h"
 
 namespace npu::ops {
 namespace {
@@ -25,6 +26,7 @@ struct MaxWindows : FixedWindows {
   int64_t outputs() const { return window_[0].out * window_[1].out * window_[2].out; }
   /// Bytes of a dense part of outputs, elements or places.
   int64_t dense_bytes() const { return (outputs() * lanes_ * static_cast<int64_t>(size_of(slot_)) + 63) / 64 * 64; }
+  int64_t line_bytes() const { return (window_[2].in * lanes_ * static_cast<int64_t>(size_of(slot_)) + 63) / 64 * 64; }
   PlaneView dense(std::byte* buffer, int64_t lanes) const {
     return {buffer, window_[1].out * window_[2].out * lanes, window_[2].out * lanes, lanes};
   }
@@ -49,9 +51,14 @@ struct PlainMaxPool final : MaxWindows {
     pooled_ = Planes(out, axes(), slot_, lanes_, true);
   }
   void run() override {
-    const int64_t best_at = in_.buffer_bytes(), place_at = best_at + pooled_.buffer_bytes();
-    for_planes(in_, place_at + dense_bytes(), [&](int64_t part, std::byte* buffer) {
-      find(in_.load(part, buffer), pooled_.target(part, buffer + best_at), buffer + place_at, in_.lanes(part));
+    const int64_t best_at = in_.buffer_bytes(), room_at = best_at + pooled_.buffer_bytes();
+    for_planes(in_, room_at + (lanes_ > 1 ? line_bytes() : dense_bytes()), [&](int64_t part, std::byte* buffer) {
+      const PlaneView from = in_.load(part, buffer), best = pooled_.target(part, buffer + best_at);
+      // A single lane has no vectors across channels: the kernel with places goes along the row.
+      if (lanes_ > 1)
+        plain_max_kernel(slot_)({&window_, from, best, buffer + room_at, in_.lanes(part)});
+      else
+        find(from, best, buffer + room_at, in_.lanes(part));
       pooled_.store(part, buffer + best_at);
     });
   }

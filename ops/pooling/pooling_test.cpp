@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "ops/call_fixture.h"
 
 namespace npu::ops {
@@ -64,6 +67,17 @@ TEST(Pooling, WithoutPlacesGivesTheSame) {
       pool("max_pool_backward", x).set("grad_output", g.tensor()).set("grad_input", got.tensor()).run();
       EXPECT_EQ(got.values(), want.values());
     }
+  }
+}
+
+TEST(Pooling, NansCountBeforeNumbersWhereChannelsAreLast) {
+  const std::vector<size_t> last{0, 2, 3, 1};
+  const Array x = Array(DType::kFloat, {1, 16, 5, 5}, last).filled(1), out(DType::kFloat, {1, 16, 3, 3}, last);
+  x.tensor().as<float>()[(2 * 5 + 2) * 16 + 7] = std::numeric_limits<float>::quiet_NaN();
+  pool("max_pool", x).set("out", out.tensor()).run();
+  const float* y = out.tensor().as<float>();
+  for (int64_t i = 0; i < 9; ++i) {
+    for (int64_t c = 0; c < 16; ++c) EXPECT_EQ(std::isnan(y[i * 16 + c]), c == 7 && i == 4) << i << " " << c;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/thread_pool.h"
+#include "graph/node/layout.h"
 #include "graph/node/onnx/floats.h"
 
 namespace npu::graph::onnx {
@@ -107,6 +108,10 @@ template <class T>
 void sum_lines(const Taps& taps, int64_t position, const T* x, T* y, int64_t inner) {
   const int64_t* index = taps.index.data() + position * taps.count;
   const double* weight = taps.weight.data() + position * taps.count;
+  if (taps.count == 1) {  // the nearest one
+    std::copy_n(x + index[0] * inner, inner, y);
+    return;
+  }
   std::fill(y, y + inner, T{0});
   for (int64_t k = 0; k < taps.count; ++k) {
     const T* line = x + index[k] * inner;
@@ -116,26 +121,39 @@ void sum_lines(const Taps& taps, int64_t position, const T* x, T* y, int64_t inn
   }
 }
 
-/// One axis in memory of the node's own.
-Planned resized(Lowering& l, const Planned& from, size_t axis, const Axis& a, Taps taps) {
-  Dims shape = from.shape();
-  shape[axis] = a.out;
-  const Planned to = l.scratch(from.dtype(), shape);
+/// The same for elements side by side, of which each is a line.
+template <class T>
+void sum_elements(const Taps& taps, int64_t positions, const T* x, T* y) {
+  const int64_t* index = taps.index.data();
+  const double* weight = taps.weight.data();
+  for (int64_t i = 0; i < positions; ++i) {
+    T sum = taps.count == 1 ? x[*index] : T{0};
+    for (int64_t k = 0; k < taps.count && taps.count > 1; ++k) sum += static_cast<T>(weight[k]) * x[index[k]];
+    *y++ = sum;
+    index += taps.count, weight += taps.count;
+  }
+}
+
+/// One axis, into `to`.
+void resize_axis(Lowering& l, const Planned& from, const Planned& to, size_t axis, const Axis& a, Taps taps) {
+  const Dims& shape = to.shape();
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < shape.size(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
-  if (to.view.count() == 0) return to;
   l.run({from}, {to}, [=, taps = std::move(taps)](Frame& frame) {
     const Tensor x = frame.tensor(from), y = frame.tensor(to);
     in_slot(from.dtype(), [&](auto zero) {
       using T = decltype(zero);
-      const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, inner * taps.count));
-      parallel_for(outer * a.out, grain, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          sum_lines(taps, i % a.out, x.as<T>() + i / a.out * a.in * inner, y.as<T>() + i * inner, inner);
+      const int64_t lines = inner == 1 ? outer : outer * a.out, work = y.count() / lines * taps.count;
+      parallel_for(lines, std::max<int64_t>(1, (1 << 14) / work), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          if (inner == 1)
+            sum_elements(taps, a.out, x.as<T>() + i * a.in, y.as<T>() + i * a.out);
+          else
+            sum_lines(taps, i % a.out, x.as<T>() + i / a.out * a.in * inner, y.as<T>() + i * inner, inner);
+        }
       });
     });
   });
-  return to;
 }
 
 /// The extrapolation value where any axis lies outside of the image.
@@ -232,28 +250,46 @@ bool stays(const Axis& a, const Rules& r) {
          (r.coordinates != "tf_half_pixel_for_nn" || r.mode == "nearest");
 }
 
+/// An axis that is resized, where it stands in memory.
+struct Step {
+  size_t axis;
+  Axis size;
+  Taps taps;
+};
+
 void resize_axes(Lowering& l, const std::vector<Axis>& axes, const Rules& r) {
   require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic",
           "mode is '{}'; nearest, linear and cubic are known", r.mode);
   const Planned in = l.input(0);
   const DType slot = slot_of(in.dtype());
-  Planned now = rows_of(l, in, slot);
   Dims shape;
   for (const Axis& a : axes) shape.push_back(a.out);
-  const Planned out = l.make(0, in.dtype(), shape);
+  const bool last = lies_channels_last(in) && stays(axes[0], r) && stays(axes[1], r);
+  const Planned out = last ? make_images(l, 0, in.dtype(), shape) : l.make(0, in.dtype(), shape);
   if (out.view.count() == 0) return;
   require(in.view.count() > 0, "the image is {}; it has no elements", in.shape());
   std::vector<std::vector<bool>> outside(axes.size());
   bool any = false;
+  std::vector<Step> steps;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (stays(axes[i], r)) continue;
-    Taps taps = taps_of(axes[i], r);
-    any = any || std::ranges::find(taps.outside, true) != taps.outside.end();
-    outside[i] = taps.outside;
-    now = resized(l, now, i, axes[i], std::move(taps));
+    const size_t axis = last ? i - 1 : i;
+    steps.push_back({axis, axes[i], taps_of(axes[i], r)});
+    outside[axis] = steps.back().taps.outside;
+    any = any || std::ranges::find(outside[axis], true) != outside[axis].end();
+  }
+  Planned now = rows_of(l, last ? in_order_of_memory(in) : in, slot);
+  const Planned target = last ? in_order_of_memory(out) : out;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Dims sizes = now.shape();
+    sizes[steps[i].axis] = steps[i].size.out;
+    const bool ends = i + 1 == steps.size() && slot == in.dtype();
+    const Planned to = ends ? target : l.scratch(slot, sizes);
+    resize_axis(l, now, to, steps[i].axis, steps[i].size, std::move(steps[i].taps));
+    now = to;
   }
   if (any) extrapolate(l, now, outside, r.outside);
-  copy(l, now, out);
+  if (steps.empty() || slot != in.dtype()) copy(l, now, target);
 }
 
 /// Before opset 11: scales alone, counted from the first elements.
