@@ -40,6 +40,13 @@ struct Part {
   size_t weights = 0;  ///< which packed copy of the weights fits the kernel
 };
 
+// A power of two: two and four threads end together. Three rows at least, as neighbours both read those between them.
+int64_t even_blocks(int64_t most, int64_t rows) {
+  int64_t blocks = 1;
+  while (blocks * 2 <= most && rows / (blocks * 2) >= 3) blocks *= 2;
+  return blocks;
+}
+
 // Output rows [row, row + rows) with just the input rows they read.
 // Blocks inside the image need no padding, those at its edges a part of the whole image's.
 ConvShape row_block(const ConvShape& s, int64_t row, int64_t rows, int64_t* in_row) {
@@ -136,13 +143,17 @@ class Images final : public ConvKernel {
     // With fewer images than parts, images are cut as well.
     // Forward only: two blocks of the incoming gradient's rows would add into the same rows of the result. A block has
     // about four rows at least, as neighbours both read the rows between them.
-    const int64_t blocks =
-        pass == ConvPass::kForward && s.n < parts ? std::clamp<int64_t>(parts / s.n, 1, divide_up(rows, 4)) : 1;
+    const bool cuts = pass == ConvPass::kForward && s.n < parts;
+    const int64_t blocks = !cuts                 ? 1
+                           : tensors.kept_weight ? even_blocks(parts / s.n, rows)
+                                                 : std::clamp<int64_t>(parts / s.n, 1, divide_up(rows, 4));
     const int64_t tall = divide_up(rows, blocks);
+    const auto begin_of = [&](int64_t block) { return tensors.kept_weight ? rows * block / blocks : tall * block; };
     // The last part of either kind may be smaller; it gets a kernel of its own.
     for (int64_t n = 0; n < s.n; n += images) {
-      for (int64_t row = 0; row < rows; row += tall) {
-        if (!made->add(n, std::min(images, s.n - n), row, std::min(tall, rows - row), bias)) return nullptr;
+      for (int64_t block = 0; block < blocks && begin_of(block) < rows; ++block) {
+        const int64_t row = begin_of(block), end = std::min(begin_of(block + 1), rows);
+        if (!made->add(n, std::min(images, s.n - n), row, end - row, bias)) return nullptr;
       }
     }
     return made;

@@ -6,6 +6,7 @@
 #include "ops/cube/onednn.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <dnnl.hpp>
 #include <list>
@@ -24,7 +25,6 @@ namespace {
 NPU_SETTING(bool, widen, "ANYNPU_WIDEN", false,
             "Compute bfloat16 and float16 matrix products in float32 even where the CPU has faster instructions.");
 
-using Args = std::unordered_map<int, dnnl::memory>;
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 using Type = dnnl::memory::data_type;
@@ -206,6 +206,26 @@ class WeightReorder {
   dnnl::primitive primitive_;
 };
 
+// The arguments of a call in oneDNN's words: making them costs as much as a small convolution, so they are made once for
+// each thread that runs a kernel at one time, and only addresses change.
+class ConvCall {
+ public:
+  explicit ConvCall(const std::vector<std::pair<int, Desc>>& arguments) {
+    for (const auto& [name, desc] : arguments) memory_.push_back(memory(desc, nullptr));
+    for (size_t i = 0; i < arguments.size(); ++i) arguments_.push_back({arguments[i].first, memory_[i].get()});
+  }
+  void run(const dnnl::primitive& primitive, const std::array<void*, 5>& addresses) {
+    for (size_t i = 0; i < memory_.size(); ++i) memory_[i].set_data_handle(addresses[i]);
+    const auto count = static_cast<int>(arguments_.size());
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream().get(), count, arguments_.data()),
+                            "a convolution could not be run");
+  }
+
+ private:
+  std::vector<dnnl::memory> memory_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
 class Conv final : public OnednnConv {
  public:
   template <class PrimitiveDesc>
@@ -215,6 +235,7 @@ class Conv final : public OnednnConv {
         primitive_(primitive),
         weights_(weights),
         scratch_(desc.scratchpad_desc()),
+        scratch_bytes_(static_cast<int64_t>(scratch_.get_size())),
         reorder_(problem_.client_weights, weights, key.pass != ConvPass::kBackwardWeights) {}
 
   size_t weight_bytes() const override { return weights_.get_size(); }
@@ -226,23 +247,47 @@ class Conv final : public OnednnConv {
 
   void run(void* src, void* weights, const float* bias, void* dst) const override {
     const OneThread one;
-    const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
-    // `src`, `weights` and `dst` are named as in the forward pass; oneDNN has names of its own for their gradients.
-    const bool data = key_.pass == ConvPass::kBackwardData, gradient = key_.pass == ConvPass::kBackwardWeights;
-    Args args{{data ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, memory(problem_.src, src)},
-              {gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, memory(weights_, weights)},
-              {data || gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, memory(problem_.dst, dst)},
-              {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}};
-    if (key_.bias) args.emplace(DNNL_ARG_BIAS, memory(problem_.bias, bias));
-    primitive_.execute(stream(), args);
+    const Scratch<std::byte> scratch(scratch_bytes_);
+    auto call = taken();
+    call->run(primitive_, {src, weights, dst, scratch.data(), const_cast<float*>(bias)});
+    const std::lock_guard lock(mutex_);
+    calls_.push_back(std::move(call));
   }
 
  private:
+  /// `src`, `weights` and `dst` are named as in the forward pass; oneDNN has names of its own for their gradients.
+  std::unique_ptr<ConvCall> made() const {
+    const bool data = key_.pass == ConvPass::kBackwardData, gradient = key_.pass == ConvPass::kBackwardWeights;
+    std::vector<std::pair<int, Desc>> arguments{
+        {data ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, problem_.src},
+        {gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, weights_},
+        {data || gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, problem_.dst},
+        {DNNL_ARG_SCRATCHPAD, scratch_},
+    };
+    if (key_.bias) arguments.emplace_back(DNNL_ARG_BIAS, problem_.bias);
+    return std::make_unique<ConvCall>(arguments);
+  }
+
+  std::unique_ptr<ConvCall> taken() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!calls_.empty()) {
+        auto call = std::move(calls_.back());
+        calls_.pop_back();
+        return call;
+      }
+    }
+    return made();
+  }
+
   Key key_;
   Problem problem_;
   dnnl::primitive primitive_;
   Desc weights_, scratch_;
+  int64_t scratch_bytes_;
   WeightReorder reorder_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<ConvCall>> calls_;  ///< those that no thread runs now
 };
 
 // The reference kernels are thousands of times slower than the others.
