@@ -206,8 +206,8 @@ class WeightReorder {
   dnnl::primitive primitive_;
 };
 
-// The arguments of a call in oneDNN's words: making them costs as much as a small convolution, so they are made once for
-// each thread that runs a kernel at one time, and only addresses change.
+// The arguments of a call in oneDNN's words: making them costs as much as a small convolution, so they are made once
+// for each thread that runs a kernel at one time, and only addresses change.
 class ConvCall {
  public:
   explicit ConvCall(const std::vector<std::pair<int, Desc>>& arguments) {

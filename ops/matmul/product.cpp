@@ -24,8 +24,10 @@ constexpr int64_t kPartWork = int64_t{1} << 20;
 constexpr int64_t kPartElements = int64_t{1} << 15;
 // Below this, a native product's call overhead eats what its instructions win.
 constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
-// Of float32, below this not even the question pays which way is the faster one.
-constexpr int64_t kPanelWork = int64_t{1} << 19;
+// Of float32, below this not even the question pays which way is the faster one. Panels that are kept cost nothing.
+constexpr int64_t kPanelWork = int64_t{1} << 19, kKeptPanelWork = int64_t{1} << 15;
+// Rows that are so few that a product is reading its right operand; a thread reads half as fast as two.
+constexpr int64_t kFewRows = 8, kReadElements = int64_t{1} << 15, kReadParts = 8;
 
 enum ProductWay : size_t { kOwn, kLibrary };
 constexpr std::array<std::string_view, 2> kProductWays{"own", "library"};
@@ -182,7 +184,9 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   panels_ = bands_ = false;
   // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
   const bool native = a.dtype == b.dtype && cube::computes_natively(a.dtype);
-  const bool large = slot_ == DType::kFloat && m_ * n_ * k_ >= (native ? kNativeWork : kPanelWork);
+  const bool large = slot_ == DType::kFloat && m_ * n_ * k_ >= (native         ? kNativeWork
+                                                                : keeps_right_ ? kKeptPanelWork
+                                                                               : kPanelWork);
   if (large) {
     if (native) load_ = a.dtype;
     plan_native();
@@ -415,6 +419,7 @@ void Product::plan_native() {
   if (takes_panels(a, b)) {
     panels_ = true;
     tiling_ = cube::plan_panels(m_, n_, k_, items(), parts(a, b));
+    if (keeps_panels() && m_ <= kFewRows && items() == 1) share_reading();
     return;
   }
   tiling_ = cube::plan_tiles(m_, n_, k_, items(), parts(a, b));
@@ -433,6 +438,14 @@ void Product::plan_native() {
     }
   }
   plan_bands(a, b);
+}
+
+// Columns in as many parts as pay, each a whole number of panels.
+void Product::share_reading() {
+  const int64_t wanted = std::clamp<int64_t>(n_ * k_ / kReadElements, 1, kReadParts);
+  const int64_t panels = (n_ + cube::kPanel - 1) / cube::kPanel, parts = std::min(wanted, panels);
+  tiling_.cols = parts == 1 ? n_ : (panels + parts - 1) / parts * cube::kPanel;
+  tiling_.col_tiles = (n_ + tiling_.cols - 1) / tiling_.cols;
 }
 
 // A tall product of operands that lie by rows: b is put once into the order that oneDNN's fastest kernel reads, and
@@ -563,7 +576,8 @@ void Product::compute_native(const Memory& memory) const {
   const bool panels_shared = panels_ && tiling_.row_tiles > 1 && kept == nullptr;
   // No operand has to be packed for several tiles: items and tiles are parts alike.
   if (single || (slices == 1 && !packs && !panels_shared)) {
-    const int64_t grain = std::max<int64_t>(1, kPartWork / std::max<int64_t>(1, size * k_));
+    const int64_t work = kept != nullptr && m_ <= kFewRows ? kReadElements : kPartWork;
+    const int64_t grain = std::max<int64_t>(1, work / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
         const Scratch<E> a(a_.packed ? m_ * k_ : 0), b(b_.packed ? k_ * n_ : 0);

@@ -79,6 +79,7 @@ class Product {
   bool takes_panels(const Side& a, const Side& b) const;
   int64_t parts(const Side& a, const Side& b) const;
   std::string key(const Side& a, const Side& b) const;
+  void share_reading();
   void plan_bands(const Side& a, const Side& b);
   template <class E>
   void compute_native(const Memory& memory) const;
