@@ -47,6 +47,13 @@ int64_t even_blocks(int64_t most, int64_t rows) {
   return blocks;
 }
 
+// As many as there should be parts, and so many that a block of an image stays in the second-level cache until what
+// follows the convolution has gone over it, where all of the weights fit there as well.
+int64_t kept_blocks(const ConvShape& s, int64_t elements, int64_t parts) {
+  const int64_t by_cache = s.weight_count() <= kPartElements / 2 ? divide_up(elements, kPartElements) : 1;
+  return std::max(parts / s.n, by_cache);
+}
+
 // Output rows [row, row + rows) with just the input rows they read.
 // Blocks inside the image need no padding, those at its edges a part of the whole image's.
 ConvShape row_block(const ConvShape& s, int64_t row, int64_t rows, int64_t* in_row) {
@@ -143,10 +150,10 @@ class Images final : public ConvKernel {
     // With fewer images than parts, images are cut as well.
     // Forward only: two blocks of the incoming gradient's rows would add into the same rows of the result. A block has
     // about four rows at least, as neighbours both read the rows between them.
-    const bool cuts = pass == ConvPass::kForward && s.n < parts;
-    const int64_t blocks = !cuts                 ? 1
-                           : tensors.kept_weight ? even_blocks(parts / s.n, rows)
-                                                 : std::clamp<int64_t>(parts / s.n, 1, divide_up(rows, 4));
+    const int64_t blocks = pass != ConvPass::kForward ? 1
+                           : tensors.kept_weight      ? even_blocks(kept_blocks(s, elements, parts), rows)
+                           : s.n < parts              ? std::clamp<int64_t>(parts / s.n, 1, divide_up(rows, 4))
+                                                      : 1;
     const int64_t tall = divide_up(rows, blocks);
     const auto begin_of = [&](int64_t block) { return tensors.kept_weight ? rows * block / blocks : tall * block; };
     // The last part of either kind may be smaller; it gets a kernel of its own.

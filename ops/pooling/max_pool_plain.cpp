@@ -26,7 +26,6 @@ struct MaxWindows : FixedWindows {
   int64_t outputs() const { return window_[0].out * window_[1].out * window_[2].out; }
   /// Bytes of a dense part of outputs, elements or places.
   int64_t dense_bytes() const { return (outputs() * lanes_ * static_cast<int64_t>(size_of(slot_)) + 63) / 64 * 64; }
-  int64_t line_bytes() const { return (window_[2].in * lanes_ * static_cast<int64_t>(size_of(slot_)) + 63) / 64 * 64; }
   PlaneView dense(std::byte* buffer, int64_t lanes) const {
     return {buffer, window_[1].out * window_[2].out * lanes, window_[2].out * lanes, lanes};
   }
@@ -49,20 +48,43 @@ struct PlainMaxPool final : MaxWindows {
     plan("out", out);
     // A single lane is computed line by line; its outputs lie side by side.
     pooled_ = Planes(out, axes(), slot_, lanes_, true);
+    if (lanes_ == 1) return;
+    // In memory of the slot's own there is no buffer to fit: all channels are one bundle, so that runs are long.
+    const size_t channel = self.rank() - axes() - 1;
+    if (self.dtype == slot_ && out.dtype == slot_ && out.strides[channel] == 1) {
+      lanes_ = self.shape[channel];
+      in_ = Planes(self, axes(), slot_, lanes_, false);
+      pooled_ = Planes(out, axes(), slot_, lanes_, false);
+    }
   }
-  void run() override {
-    const int64_t best_at = in_.buffer_bytes(), room_at = best_at + pooled_.buffer_bytes();
-    for_planes(in_, room_at + (lanes_ > 1 ? line_bytes() : dense_bytes()), [&](int64_t part, std::byte* buffer) {
-      const PlaneView from = in_.load(part, buffer), best = pooled_.target(part, buffer + best_at);
-      // A single lane has no vectors across channels: the kernel with places goes along the row.
-      if (lanes_ > 1)
-        plain_max_kernel(slot_)({&window_, from, best, buffer + room_at, in_.lanes(part)});
-      else
-        find(from, best, buffer + room_at, in_.lanes(part));
+  void run() override { lanes_ > 1 ? run_lanes() : run_line(); }
+  int64_t cost() const override { return 500 + in_.parts() * in_.plane() * 4; }
+
+ private:
+  static constexpr int64_t kPartElements = 1 << 14;
+
+  void run_line() const {
+    const int64_t best_at = in_.buffer_bytes(), place_at = best_at + pooled_.buffer_bytes();
+    for_planes(in_, place_at + dense_bytes(), [&](int64_t part, std::byte* buffer) {
+      find(in_.load(part, buffer), pooled_.target(part, buffer + best_at), buffer + place_at, in_.lanes(part));
       pooled_.store(part, buffer + best_at);
     });
   }
-  int64_t cost() const override { return 500 + in_.parts() * in_.plane() * 4; }
+
+  /// What lies in place is cut into rows as well; the rest has a buffer for each part, which holds all rows.
+  void run_lanes() const {
+    const int64_t best_at = in_.buffer_bytes(), line_at = best_at + pooled_.buffer_bytes();
+    const int64_t rows = window_[0].out * window_[1].out, line = window_[2].in * lanes_;
+    const int64_t each = line_at == 0 ? std::max<int64_t>(1, kPartElements / std::max<int64_t>(1, line)) : rows;
+    const int64_t blocks = (rows + each - 1) / each;
+    parallel_parts(in_.parts() * blocks, [&](int64_t i) {
+      const Scratch<std::byte> buffer(line_at + line * static_cast<int64_t>(size_of(slot_)));
+      const int64_t part = i / blocks, begin = i % blocks * each;
+      plain_max_kernel(slot_)({&window_, in_.load(part, buffer.data()), pooled_.target(part, buffer.data() + best_at),
+                               buffer.data() + line_at, in_.lanes(part), begin, std::min(begin + each, rows)});
+      pooled_.store(part, buffer.data() + best_at);
+    });
+  }
 };
 
 /// grad_input: the gradient of each output where its maximum was found, added output by output.

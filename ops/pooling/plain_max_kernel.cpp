@@ -66,11 +66,10 @@ template <class T>
 void plain_max(const PlainMaxPart& part) {
   const auto& [z, y, x] = *part.window;
   T* line = static_cast<T*>(part.line);
-  for (int64_t oz = 0; oz < z.out; ++oz) {
-    for (int64_t oy = 0; oy < y.out; ++oy) {
-      if (!take_rows(part, oz, oy, line)) std::fill_n(line, x.in * part.lanes, -std::numeric_limits<T>::infinity());
-      take_line(part, line, static_cast<T*>(part.best.data) + oz * part.best.slice + oy * part.best.row);
-    }
+  for (int64_t row = part.begin; row < part.end; ++row) {
+    const int64_t oz = row / y.out, oy = row % y.out;
+    if (!take_rows(part, oz, oy, line)) std::fill_n(line, x.in * part.lanes, -std::numeric_limits<T>::infinity());
+    take_line(part, line, static_cast<T*>(part.best.data) + oz * part.best.slice + oy * part.best.row);
   }
 }
 

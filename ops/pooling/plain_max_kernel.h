@@ -14,6 +14,7 @@ struct PlainMaxPart {
   PlaneView best;
   void* line;  ///< room for one row of the input, width x lanes
   int64_t lanes;
+  int64_t begin, end;  ///< rows of outputs, counted over all slices
 };
 
 /// Of equal elements any counts; a NaN counts before all numbers.
