@@ -66,6 +66,7 @@ class Images final : public ConvKernel {
     product_.run(t.weight, in, t.bias, out);
     if (after != nullptr) after->run();
   }
+  bool orders_weight() const { return product_.orders_right(); }
 
  private:
   bool forward_, by_pixels_;
@@ -134,8 +135,10 @@ std::unique_ptr<ConvKernel> make_pointwise_conv(ConvPass pass, const ConvShape& 
   const Tensor src = flat_images(t.src), dst = flat_images(t.dst);
   // Unevenly spaced images go on to the kernels that lay them out.
   if (!shape.pointwise() || !src.defined() || !dst.defined()) return nullptr;
-  if (tiles_win(pass, shape, t)) return nullptr;
-  if (pass == ConvPass::kForward) return std::make_unique<Images>(true, src, t.weight, t.bias, dst, t.kept_weight);
+  if (pass == ConvPass::kForward) {
+    auto images = std::make_unique<Images>(true, src, t.weight, t.bias, dst, t.kept_weight);
+    return tiles_win(pass, shape, t) && !images->orders_weight() ? nullptr : std::move(images);
+  }
   if (pass == ConvPass::kBackwardData) return std::make_unique<Images>(false, dst, t.weight, Tensor(), src);
   return std::make_unique<Weights>(src, dst, t.weight);
 }

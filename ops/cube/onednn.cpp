@@ -11,6 +11,7 @@
 #include <dnnl.hpp>
 #include <list>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -43,6 +44,51 @@ dnnl::stream& stream() {
 
 dnnl::memory memory(const Desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
 
+// The arguments of a call in oneDNN's words: making them costs as much as a small convolution, so they are made once
+// for each thread that runs a kernel at one time, and only addresses change.
+class Call {
+ public:
+  using Arguments = std::vector<std::pair<int, Desc>>;
+  explicit Call(const Arguments& arguments) {
+    for (const auto& [name, desc] : arguments) memory_.push_back(memory(desc, nullptr));
+    for (size_t i = 0; i < arguments.size(); ++i) arguments_.push_back({arguments[i].first, memory_[i].get()});
+  }
+  void run(const dnnl::primitive& primitive, std::span<void* const> addresses) {
+    for (size_t i = 0; i < memory_.size(); ++i) memory_[i].set_data_handle(addresses[i]);
+    const auto count = static_cast<int>(arguments_.size());
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream().get(), count, arguments_.data()),
+                            "a kernel could not be run");
+  }
+
+ private:
+  std::vector<dnnl::memory> memory_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+/// Calls that no thread runs now.
+class Calls {
+ public:
+  void run(const Call::Arguments& arguments, const dnnl::primitive& primitive, std::span<void* const> addresses) {
+    std::unique_ptr<Call> call = taken();
+    if (call == nullptr) call = std::make_unique<Call>(arguments);
+    call->run(primitive, addresses);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(call));
+  }
+
+ private:
+  std::unique_ptr<Call> taken() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return nullptr;
+    auto call = std::move(idle_.back());
+    idle_.pop_back();
+    return call;
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Call>> idle_;
+};
+
 // All that `compile` reads.
 struct Key {
   ConvPass pass;
@@ -67,7 +113,7 @@ struct KeyHash {
   }
   size_t operator()(const OnednnMatmul::Shape& s) const {
     size_t hash = mix(static_cast<size_t>(s.trans_a) * 2 + s.trans_b, static_cast<int64_t>(s.dtype));
-    for (const int64_t v : {s.m, s.n, s.k, s.lda, s.ldb, static_cast<int64_t>(s.out) * 2 + s.ordered})
+    for (const int64_t v : {s.m, s.n, s.k, s.lda, s.ldb, static_cast<int64_t>(s.out) * 4 + s.ordered * 2 + s.bias})
       hash = mix(hash, v);
     return hash;
   }
@@ -206,26 +252,6 @@ class WeightReorder {
   dnnl::primitive primitive_;
 };
 
-// The arguments of a call in oneDNN's words: making them costs as much as a small convolution, so they are made once
-// for each thread that runs a kernel at one time, and only addresses change.
-class ConvCall {
- public:
-  explicit ConvCall(const std::vector<std::pair<int, Desc>>& arguments) {
-    for (const auto& [name, desc] : arguments) memory_.push_back(memory(desc, nullptr));
-    for (size_t i = 0; i < arguments.size(); ++i) arguments_.push_back({arguments[i].first, memory_[i].get()});
-  }
-  void run(const dnnl::primitive& primitive, const std::array<void*, 5>& addresses) {
-    for (size_t i = 0; i < memory_.size(); ++i) memory_[i].set_data_handle(addresses[i]);
-    const auto count = static_cast<int>(arguments_.size());
-    dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream().get(), count, arguments_.data()),
-                            "a convolution could not be run");
-  }
-
- private:
-  std::vector<dnnl::memory> memory_;
-  std::vector<dnnl_exec_arg_t> arguments_;
-};
-
 class Conv final : public OnednnConv {
  public:
   template <class PrimitiveDesc>
@@ -236,6 +262,7 @@ class Conv final : public OnednnConv {
         weights_(weights),
         scratch_(desc.scratchpad_desc()),
         scratch_bytes_(static_cast<int64_t>(scratch_.get_size())),
+        arguments_(arguments()),
         reorder_(problem_.client_weights, weights, key.pass != ConvPass::kBackwardWeights) {}
 
   size_t weight_bytes() const override { return weights_.get_size(); }
@@ -248,36 +275,20 @@ class Conv final : public OnednnConv {
   void run(void* src, void* weights, const float* bias, void* dst) const override {
     const OneThread one;
     const Scratch<std::byte> scratch(scratch_bytes_);
-    auto call = taken();
-    call->run(primitive_, {src, weights, dst, scratch.data(), const_cast<float*>(bias)});
-    const std::lock_guard lock(mutex_);
-    calls_.push_back(std::move(call));
+    const std::array<void*, 5> addresses{src, weights, dst, scratch.data(), const_cast<float*>(bias)};
+    calls_.run(arguments_, primitive_, addresses);
   }
 
  private:
   /// `src`, `weights` and `dst` are named as in the forward pass; oneDNN has names of its own for their gradients.
-  std::unique_ptr<ConvCall> made() const {
+  Call::Arguments arguments() const {
     const bool data = key_.pass == ConvPass::kBackwardData, gradient = key_.pass == ConvPass::kBackwardWeights;
-    std::vector<std::pair<int, Desc>> arguments{
-        {data ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, problem_.src},
-        {gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, weights_},
-        {data || gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, problem_.dst},
-        {DNNL_ARG_SCRATCHPAD, scratch_},
-    };
-    if (key_.bias) arguments.emplace_back(DNNL_ARG_BIAS, problem_.bias);
-    return std::make_unique<ConvCall>(arguments);
-  }
-
-  std::unique_ptr<ConvCall> taken() const {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!calls_.empty()) {
-        auto call = std::move(calls_.back());
-        calls_.pop_back();
-        return call;
-      }
-    }
-    return made();
+    Call::Arguments out{{data ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, problem_.src},
+                        {gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, weights_},
+                        {data || gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, problem_.dst},
+                        {DNNL_ARG_SCRATCHPAD, scratch_}};
+    if (key_.bias) out.emplace_back(DNNL_ARG_BIAS, problem_.bias);
+    return out;
   }
 
   Key key_;
@@ -285,9 +296,9 @@ class Conv final : public OnednnConv {
   dnnl::primitive primitive_;
   Desc weights_, scratch_;
   int64_t scratch_bytes_;
+  Call::Arguments arguments_;
   WeightReorder reorder_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<ConvCall>> calls_;  ///< those that no thread runs now
+  mutable Calls calls_;
 };
 
 // The reference kernels are thousands of times slower than the others.
@@ -320,7 +331,7 @@ std::shared_ptr<const OnednnConv> compile(const Key& key) {
 class Matmul final : public OnednnMatmul {
  public:
   explicit Matmul(const Shape& s) : primitive_(nullptr) {
-    const Type type = s.dtype == DType::kHalf ? Type::f16 : Type::bf16;
+    const Type type = s.dtype == DType::kHalf ? Type::f16 : s.dtype == DType::kFloat ? Type::f32 : Type::bf16;
     using Dims = dnnl::memory::dims;
     a_ = Desc({s.m, s.k}, type, s.trans_a ? Dims{1, s.lda} : Dims{s.lda, 1});
     client_b_ = Desc({s.k, s.n}, type, s.trans_b ? Dims{1, s.ldb} : Dims{s.ldb, 1});
@@ -329,9 +340,10 @@ class Matmul final : public OnednnMatmul {
     c_ = Desc({s.m, s.n}, s.out == DType::kFloat ? Type::f32 : type, Dims{s.n, 1});
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::matmul::primitive_desc desc(engine(), a_, b_, c_, attributes);
+    const Desc bias = s.bias ? Desc({1, s.n}, Type::f32, Tag::ab) : Desc();
+    const dnnl::matmul::primitive_desc desc(engine(), a_, b_, bias, c_, attributes);
     if (!fast(desc.impl_info_str())) return;
-    scratch_ = desc.scratchpad_desc();
+    scratch_bytes_ = static_cast<int64_t>(desc.scratchpad_desc().get_size());
     if (s.ordered) {
       // Others than this one are as fast on tiles of what lies as the client has it.
       if (std::string_view(desc.impl_info_str()).substr(0, 3) != "brg") return;
@@ -339,15 +351,17 @@ class Matmul final : public OnednnMatmul {
       order_ = std::make_unique<dnnl::reorder>(dnnl::reorder::primitive_desc(engine(), client_b_, engine(), b_));
     }
     primitive_ = std::make_unique<dnnl::matmul>(desc);
+    arguments_ = {
+        {DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}, {DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc()}};
+    if (s.bias) arguments_.emplace_back(DNNL_ARG_BIAS, bias);
   }
   bool usable() const { return primitive_ != nullptr; }
-  void run(const void* a, const void* b, void* c) const override {
+  void run(const void* a, const void* b, void* c, const float* bias) const override {
     const OneThread one;
-    const Scratch<std::byte> scratch(static_cast<int64_t>(scratch_.get_size()));
-    primitive_->execute(stream(), {{DNNL_ARG_SRC, memory(a_, a)},
-                                   {DNNL_ARG_WEIGHTS, memory(b_, b)},
-                                   {DNNL_ARG_DST, memory(c_, c)},
-                                   {DNNL_ARG_SCRATCHPAD, memory(scratch_, scratch.data())}});
+    const Scratch<std::byte> scratch(scratch_bytes_);
+    const std::array<void*, 5> addresses{const_cast<void*>(a), const_cast<void*>(b), c, scratch.data(),
+                                         const_cast<float*>(bias)};
+    calls_.run(arguments_, *primitive_, addresses);
   }
   size_t right_bytes() const override { return b_.get_size(); }
   void order_right(const void* b, void* to) const override {
@@ -359,7 +373,10 @@ class Matmul final : public OnednnMatmul {
  private:
   std::unique_ptr<dnnl::matmul> primitive_;
   std::unique_ptr<dnnl::reorder> order_;
-  Desc a_, b_, c_, client_b_, scratch_;
+  Desc a_, b_, c_, client_b_;
+  int64_t scratch_bytes_ = 0;
+  Call::Arguments arguments_;
+  mutable Calls calls_;
 };
 
 std::shared_ptr<const OnednnMatmul> compile(const OnednnMatmul::Shape& shape) {

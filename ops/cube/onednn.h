@@ -20,8 +20,8 @@ void onednn_sgemm(const GemmArgs<float>& args);
 /// them would lose: matrix units, AMD's bfloat16 dot products, Intel's float16 arithmetic. ANYNPU_WIDEN turns it off.
 bool computes_natively(DType dtype);
 
-/// One compiled product C (dense) = op(A) op(B) of bfloat16 or float16 matrices with leading dimensions, one thread,
-/// usable from any number of threads at once. Summed in float32, and rounded once where C is of another type.
+/// One compiled product C (dense) = op(A) op(B) of matrices with leading dimensions, one thread, usable from any number
+/// of threads at once. Summed in float32, and rounded once where C is of another type.
 class OnednnMatmul {
  public:
   struct Shape {
@@ -30,12 +30,13 @@ class OnednnMatmul {
     int64_t m, n, k, lda, ldb;
     DType out = DType::kFloat;
     bool ordered = false;  ///< B lies in the kernel's own order, which order_right makes
+    bool bias = false;     ///< n numbers of float32 are added to each row
     bool operator==(const Shape&) const = default;
   };
   /// From the process's table or compiled now. Null when oneDNN has no fast kernel for it.
   static std::shared_ptr<const OnednnMatmul> get(const Shape& shape);
   virtual ~OnednnMatmul() = default;
-  virtual void run(const void* a, const void* b, void* c) const = 0;
+  virtual void run(const void* a, const void* b, void* c, const float* bias = nullptr) const = 0;
   /// Of kernels with `ordered`: the bytes of B in that order, the way there, and whether another one has the same.
   virtual size_t right_bytes() const = 0;
   virtual void order_right(const void* b, void* to) const = 0;

@@ -182,6 +182,7 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   out_.packed |= out_.transposed;
   load_ = slot_;
   panels_ = bands_ = false;
+  kept_ = nullptr;
   // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
   const bool native = a.dtype == b.dtype && cube::computes_natively(a.dtype);
   const bool large = slot_ == DType::kFloat && m_ * n_ * k_ >= (native         ? kNativeWork
@@ -229,6 +230,7 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
   if (clash_a) away_from_out(a_, memory.a, &copy_a);
   if (clash_b) away_from_out(b_, memory.b, &copy_b);
   if (clash_self) away_from_out(self_, memory.self, &copy_self);
+  if (kept_ != nullptr) return compute_kept(memory);
   if (load_ == DType::kBFloat16 && slot_ != load_) return compute_native<BFloat16>(memory);
   if (load_ == DType::kHalf && slot_ != load_) return compute_native<Half>(memory);
   if (panels_) return compute_native<float>(memory);
@@ -416,6 +418,7 @@ void Product::plan_native() {
   Side a = a_, b = b_;
   lay_out(a, m_, k_, load_);
   lay_out(b, k_, n_, load_);
+  if (plan_kept(a, b)) return;
   if (takes_panels(a, b)) {
     panels_ = true;
     tiling_ = cube::plan_panels(m_, n_, k_, items(), parts(a, b));
@@ -438,6 +441,23 @@ void Product::plan_native() {
     }
   }
   plan_bands(a, b);
+}
+
+// Of float32 that lies as it is read and written, with nothing but the same addend for each row.
+bool Product::plan_kept(const Side& a, const Side& b) {
+  const bool plain =
+      load_ == DType::kFloat && !a.packed && !a.transposed && !b.packed && !out_.packed && a.ld == k_ && out_.ld == n_;
+  const bool bias =
+      has_self_ && self_.dtype == DType::kFloat && self_.row == 0 && self_.col == 1 && number<float>(beta_) == 1;
+  if (!keeps_panels() || items() != 1 || !plain || bias != has_self_ || number<float>(alpha_) != 1) return false;
+  kept_ = KeptProduct::make({m_, n_, k_, b.ld, b.transposed, bias});
+  return kept_ != nullptr;
+}
+
+void Product::compute_kept(const Memory& memory) const {
+  const auto floats = [](const std::byte* at) { return reinterpret_cast<const float*>(at); };
+  kept_->run({floats(memory.a), floats(memory.b), floats(memory.self), reinterpret_cast<float*>(memory.out)},
+             [&](const cube::Tile& tile) { run_after(memory, 0, tile); });
 }
 
 // Columns in as many parts as pay, each a whole number of panels.

@@ -12,6 +12,7 @@
 #include "ops/cube/gemm.h"
 #include "ops/cube/onednn.h"
 #include "ops/kept.h"
+#include "ops/matmul/kept_product.h"
 #include "ops/vector/chain/chain.h"
 
 namespace npu::ops {
@@ -29,6 +30,8 @@ class Product {
   /// `after`, a chain over a row-major `out`, goes over each tile of it while the tile is in the cache.
   void run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Chain* after = nullptr) const;
 
+  /// True where what is kept of b lies in the order of the fastest kernels.
+  bool orders_right() const { return kept_ != nullptr; }
   /// Nanoseconds, roughly.
   int64_t cost() const;
 
@@ -80,6 +83,8 @@ class Product {
   int64_t parts(const Side& a, const Side& b) const;
   std::string key(const Side& a, const Side& b) const;
   void share_reading();
+  bool plan_kept(const Side& a, const Side& b);
+  void compute_kept(const Memory& memory) const;
   void plan_bands(const Side& a, const Side& b);
   template <class E>
   void compute_native(const Memory& memory) const;
@@ -119,6 +124,7 @@ class Product {
   bool panels_ = false;  ///< the house's own kernels (ops/cube/panel_product.h) instead of native_
   bool bands_ = false;   ///< native_ read b in an order of their own, and write whole rows
   bool direct_ = false;  ///< of out itself
+  std::shared_ptr<const KeptProduct> kept_;
   bool keeps_right_ = false;
   mutable Kept right_;  ///< b in the order of panels
 };
