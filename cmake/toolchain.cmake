@@ -19,6 +19,8 @@ option(ANYNPU_BENCHES "build the benchmark programs" OFF)
 add_compile_options(-Wall -Wextra -Werror -fno-gnu-unique)
 # No trapping maths and no errno: loops over float may then become vector code; NaN and infinities keep their meaning.
 add_compile_options(-fno-math-errno -fno-trapping-math)
+# Products and sums are rounded one by one here, as by the operators that it stands for.
+set_source_files_properties(ops/vector/chain/joined_hard.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 # Error places and log lines name files from the repository's root, wherever it was built.
 # (ccache may pass relative paths.)
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=../=)

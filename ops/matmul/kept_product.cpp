@@ -9,7 +9,7 @@ namespace npu::ops {
 namespace {
 
 constexpr int64_t kLeastRows = 16, kLeastColumns = 16, kLeastDepth = 16;
-constexpr int64_t kPartWork = int64_t{1} << 19;  // multiply-adds that pay for another part
+constexpr int64_t kPartWork = int64_t{1} << 20;  // multiply-adds that pay for another part
 constexpr int64_t kParts = 16;
 
 /// A power of two: two and four threads end together.

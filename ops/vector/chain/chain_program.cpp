@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/vector/chain/chain.h"
+#include "ops/vector/chain/join.h"
 
 namespace npu::ops {
 namespace {
@@ -19,6 +20,16 @@ Scalar number_for(const ChainStep& step, const PointCall& call, size_t input) {
 }
 
 bool known(DType dtype) { return size_of(dtype) > 0 && slot_of(dtype) != DType::kUndefined; }
+
+void require_registers(const ChainGroup& group) {
+  size_t made = group.inputs.size();
+  for (const ChainStep& step : group.steps) {
+    for (const auto& [name, reg] : step.operands)
+      if (reg < 0 || std::cmp_greater_equal(reg, made))
+        fail(Code::kInternal, "step {} of a chain reads register {} of {}", step.op, reg, made);
+    ++made;
+  }
+}
 
 bool can_cast(DType from, DType to) {
   return known(from) && known(to) && converter(slot_of(from), to) != nullptr &&
@@ -36,7 +47,10 @@ bool ChainProgram::knows(std::string_view op, DType dtype, DType result) {
 }
 
 ChainProgram::ChainProgram(std::vector<ChainGroup> groups) : source_(std::move(groups)) {
-  for (const ChainGroup& group : source_) groups_.push_back(compiled(group));
+  for (const ChainGroup& group : source_) {
+    require_registers(group);
+    groups_.push_back(compiled(joined(group)));
+  }
 }
 
 // Registers are the inputs, then numbers that lines have of their own, then results; a step's operands and the outputs
@@ -51,9 +65,6 @@ ChainProgram::Group ChainProgram::compiled(const ChainGroup& group) {
   }
   std::vector<DType> types = group.inputs;  // as the program numbers them
   for (const ChainStep& step : group.steps) {
-    for (const auto& [name, reg] : step.operands)
-      if (reg < 0 || std::cmp_greater_equal(reg, types.size()))
-        fail(Code::kInternal, "step {} of a chain reads register {} of {}", step.op, reg, types.size());
     require(!step.operands.empty() && step.operands.size() <= kMostOperands, "step {} of a chain has {} operands",
             step.op, step.operands.size());
     // The last operand tells the type a step computes in: a first one may be the bool of a condition.
