@@ -569,6 +569,16 @@ int after_fork() {
   return !WIFEXITED(status) + WEXITSTATUS(status) + (aclrtMemset(place, 8, 0, 8) != 0);
 }
 
+using NullPlaces = OnDevice;
+
+TEST_F(NullPlaces, NothingIsMadeForNull) {
+  aclrtContext before = nullptr, after = nullptr;
+  EXPECT_OK(aclrtGetCurrentContext(&before));
+  EXPECT_EQ(aclrtCreateContext(nullptr, 0), 100000);
+  EXPECT_OK(aclrtGetCurrentContext(&after));
+  EXPECT_EQ(before, after);
+}
+
 class WrongState : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

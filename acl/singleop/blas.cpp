@@ -210,7 +210,8 @@ Gemm gemv(aclTransType trans, int m, int n, DType a, DType x, DType y, aclComput
 DType type_of(aclDataType type) { return static_cast<DType>(type); }
 
 void create(const char* name, const Gemm& g, aclopHandle** handle) {
-  result(handle, "handle") = HandlePool::create(
+  result(handle, "handle");  // nothing is made for null
+  *handle = HandlePool::create(
       aclopHandle{[name, g](aclopHandle::Inputs inputs, aclopHandle::Outputs outputs, aclrtStream stream) -> aclError {
         if (inputs.size() != 5 || outputs.size() != 1)
           fail(Code::kInvalidParam, "{} takes 5 inputs (A, B, C, alpha, beta) and 1 output, {} and {} are given", name,
