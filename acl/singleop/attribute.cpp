@@ -31,6 +31,18 @@ std::vector<std::vector<int64_t>> lists(int count, const int* counts, const int6
   return out;
 }
 
+std::vector<std::string> texts(int count, const char** values) {
+  std::vector<std::string> out;
+  for (const char* text : span_of(count, values, "values")) out.emplace_back(given(text, "a member of values"));
+  return out;
+}
+
+std::vector<DType> types(int count, const aclDataType* values) {
+  std::vector<DType> out;
+  for (const aclDataType type : span_of(count, values, "values")) out.push_back(static_cast<DType>(type));
+  return out;
+}
+
 }  // namespace
 }  // namespace npu::acl
 
@@ -75,4 +87,10 @@ aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numVal
 aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists, const int* numValues,
                                  const int64_t* const values[]) {
   return call("aclopSetAttrListListInt", [&] { put(attr, attrName, lists(numLists, numValues, values)); });
+}
+aclError aclopSetAttrListString(aclopAttr* attr, const char* attrName, int numValues, const char** values) {
+  return call("aclopSetAttrListString", [&] { put(attr, attrName, texts(numValues, values)); });
+}
+aclError aclopSetAttrListDataType(aclopAttr* attr, const char* attrName, int numValues, const aclDataType values[]) {
+  return call("aclopSetAttrListDataType", [&] { put(attr, attrName, types(numValues, values)); });
 }

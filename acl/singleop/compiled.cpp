@@ -93,13 +93,6 @@ size_t load_folder(const fs::path& folder, int deep) {
   return count;
 }
 
-template <class T>
-std::span<const T> span_of(int count, const T* values, const char* argument) {
-  if (count < 0) fail(Code::kInvalidParam, "the number of {} is {}; it must not be negative", argument, count);
-  if (count > 0) given(values, argument);
-  return {values, static_cast<size_t>(count)};
-}
-
 OpSignature asked(const char* type, int inputs, const aclTensorDesc* const* in, int outputs,
                   const aclTensorDesc* const* out, const aclopAttr* attributes) {
   return signature_of(type, span_of(inputs, in, "inputDesc"), span_of(outputs, out, "outputDesc"), attributes);

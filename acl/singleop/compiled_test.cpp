@@ -158,6 +158,8 @@ TEST_F(CompiledOps, ListsThatCannotBeReadAreRefusedByCode) {
   EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "int", "value": "x"})")).find("E10030"), std::string::npos);
   EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "odd", "value": 1})")).find("types are bool, int"),
             std::string::npos);
+  EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "list_data_type", "value": ["odd"]})")).find("no type of that"),
+            std::string::npos);
   EXPECT_NE(refusal(R"([{"op": "Quantum", "input_desc": [], "output_desc": []}])").find("E10501"), std::string::npos);
 }
 
@@ -171,7 +173,9 @@ TEST_F(CompiledOps, AttributesOfEveryTypeComeBack) {
                           {"f", std::vector<bool>{true, false}},
                           {"g", std::vector<int64_t>{1, 2}},
                           {"h", std::vector<float>{1.5F}},
-                          {"i", std::vector<std::vector<int64_t>>{{1}, {2, 3}}}};
+                          {"i", std::vector<std::vector<int64_t>>{{1}, {2, 3}}},
+                          {"j", std::vector<std::string>{"one", "two"}},
+                          {"k", std::vector<DType>{DType::kFloat, DType::kInt32}}};
   const OpSignature back = signature_of(to_json(op), 0);
   EXPECT_EQ(back.attributes.values, op.attributes.values);
   EXPECT_EQ(back.inputs, op.inputs);

@@ -34,12 +34,40 @@ std::vector<int64_t> read_dims(int count, const int64_t* dims) {
   return {dims, dims + count};
 }
 
+std::vector<std::pair<int64_t, int64_t>> read_ranges(size_t count, const int64_t (*ranges)[2]) {
+  if (count > kMaxDims) fail(Code::kInvalidParam, "dimsCount is {}; there are at most {} sizes", count, kMaxDims);
+  if (count > 0) given(ranges, "dimsRange");
+  std::vector<std::pair<int64_t, int64_t>> out;
+  for (size_t i = 0; i < count; ++i) {
+    const auto [least, most] = std::pair(ranges[i][0], ranges[i][1]);
+    if (least < 0 || (most != -1 && most < least))
+      fail(Code::kInvalidParam, "dimsRange[{}] is {} to {}; give the least and the most size, -1 for no most", i, least,
+           most);
+    out.emplace_back(least, most);
+  }
+  return out;
+}
+
 bool unknown_rank(const aclTensorDesc& desc) { return desc.dims.size() == 1 && desc.dims[0] == kUnknownRank; }
 
 int64_t dimension(const aclTensorDesc& desc, size_t index) {
   if (index >= desc.dims.size())
     fail(Code::kInvalidParam, "index is {}; the description has {} dimensions", index, desc.dims.size());
   return desc.dims[index];
+}
+
+std::pair<int64_t, int64_t> range(const aclTensorDesc& desc, size_t index) {
+  const int64_t size = dimension(desc, index);
+  if (index < desc.ranges.size()) return desc.ranges[index];
+  return size < 0 ? std::pair<int64_t, int64_t>(0, -1) : std::pair(size, size);
+}
+
+/// What was described so far is how the tensor lies, where nothing else was said of that.
+aclTensorDesc& with_storage(aclTensorDesc* desc) {
+  aclTensorDesc& d = described(desc, "desc");
+  if (d.storage_format == ACL_FORMAT_UNDEFINED) d.storage_format = d.format;
+  if (d.storage_dims.empty()) d.storage_dims = d.dims;
+  return d;
 }
 
 // A getter has no error code: sizes that are not known yet count as nothing.
@@ -141,6 +169,23 @@ int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
 aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize) {
   return call("aclGetTensorDescDimV2", [&] { result(dimSize, "dimSize") = dimension(described(desc, "desc"), index); });
 }
+aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index, size_t dimRangeNum, int64_t* dimRange) {
+  return call("aclGetTensorDescDimRange", [&] {
+    if (dimRangeNum < 2)
+      fail(Code::kInvalidParam, "dimRangeNum is {}; a range is two numbers, the least and the most size", dimRangeNum);
+    const auto [least, most] = range(described(desc, "desc"), index);
+    result(dimRange, "dimRange") = least;
+    dimRange[1] = most;
+  });
+}
+void* aclGetTensorDescAddress(const aclTensorDesc* desc) {
+  return call_or<void*>("aclGetTensorDescAddress", nullptr, [&]() -> void* {
+    described(desc, "desc");
+    fail(Code::kFeatureUnsupported,
+         "a description knows no address: tensors inside a model share memory that later operators write again; dump "
+         "the model to read them (aclmdlSetDump), or ask the data buffer (aclGetDataBufferAddr)");
+  });
+}
 const char* aclGetTensorDescName(aclTensorDesc* desc) {
   const aclTensorDesc* d = find(desc);
   return d == nullptr ? "" : d->name.c_str();
@@ -155,6 +200,37 @@ aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format) {
 }
 aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims) {
   return call("aclSetTensorShape", [&] { described(desc, "desc").storage_dims = read_dims(numDims, dims); });
+}
+aclError aclSetTensorStorageFormat(aclTensorDesc* desc, aclFormat format) {
+  return call("aclSetTensorStorageFormat", [&] { described(desc, "desc").storage_format = format; });
+}
+aclError aclSetTensorStorageShape(aclTensorDesc* desc, int numDims, const int64_t* dims) {
+  return call("aclSetTensorStorageShape", [&] { described(desc, "desc").storage_dims = read_dims(numDims, dims); });
+}
+aclError aclSetTensorOriginFormat(aclTensorDesc* desc, aclFormat format) {
+  return call("aclSetTensorOriginFormat", [&] { with_storage(desc).format = format; });
+}
+aclError aclSetTensorOriginShape(aclTensorDesc* desc, int numDims, const int64_t* dims) {
+  return call("aclSetTensorOriginShape", [&] {
+    std::vector<int64_t> sizes = read_dims(numDims, dims);
+    with_storage(desc).dims = std::move(sizes);
+  });
+}
+aclError aclSetTensorShapeRange(aclTensorDesc* desc, size_t dimsCount, int64_t dimsRange[][2]) {
+  return call("aclSetTensorShapeRange", [&] {
+    aclTensorDesc& d = described(desc, "desc");
+    if (dimsCount != d.dims.size() && !unknown_rank(d))
+      fail(Code::kInvalidParam, "dimsCount is {}; the description has {} dimensions, each has a range", dimsCount,
+           d.dims.size());
+    d.ranges = read_ranges(dimsCount, dimsRange);
+  });
+}
+// Members of a list are told by their places: the name says nothing more.
+aclError aclSetTensorDynamicInput(aclTensorDesc* desc, const char* dynamicInputName) {
+  return call("aclSetTensorDynamicInput", [&] {
+    given(dynamicInputName, "dynamicInputName");
+    described(desc, "desc");
+  });
 }
 aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType) {
   return call("aclSetTensorPlaceMent", [&] {

@@ -46,13 +46,6 @@ struct Side {
 /// behind it.
 using Values = std::vector<NamedValue>;
 
-template <class T>
-std::span<const T> span_of(int count, const T* values, const char* argument) {
-  if (count < 0) fail(Code::kInvalidParam, "the number of {} is {}; it must not be negative", argument, count);
-  if (count > 0) given(values, argument);
-  return {values, static_cast<size_t>(count)};
-}
-
 /// Host bytes an input's values come from: a constant, or a buffer in host memory.
 std::span<const std::byte> host_values(const aclTensorDesc& desc, const aclDataBuffer& buffer) {
   if (!desc.constant.empty()) return desc.constant;

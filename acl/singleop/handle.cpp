@@ -35,11 +35,10 @@ std::shared_ptr<T> copy_of(const T& object) {
 }
 
 std::vector<std::shared_ptr<aclTensorDesc>> copies(int count, const aclTensorDesc* const* descs, const char* argument) {
-  if (count < 0) fail(Code::kInvalidParam, "the number of {} is {}; it must not be negative", argument, count);
-  if (count > 0) given(descs, argument);
+  const auto given = span_of(count, descs, argument);
   std::vector<std::shared_ptr<aclTensorDesc>> out;
-  out.reserve(static_cast<size_t>(count));
-  for (int i = 0; i < count; ++i) out.push_back(copy_of(described(descs[i], argument)));
+  out.reserve(given.size());
+  for (const aclTensorDesc* desc : given) out.push_back(copy_of(described(desc, argument)));
   return out;
 }
 
@@ -62,13 +61,6 @@ aclopHandle* create(Described op) {
       }});
 }
 
-template <class T>
-std::span<const T> span_of(int count, const T* values, const char* argument) {
-  if (count < 0) fail(Code::kInvalidParam, "the number of {} is {}; it must not be negative", argument, count);
-  if (count > 0) given(values, argument);
-  return {values, static_cast<size_t>(count)};
-}
-
 }  // namespace
 }  // namespace npu::acl
 
@@ -78,18 +70,28 @@ using namespace npu::acl;  // NOLINT
 aclError aclopCreateHandle(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], int numOutputs,
                            const aclTensorDesc* const outputDesc[], const aclopAttr* opAttr, aclopHandle** handle) {
   return call("aclopCreateHandle", [&] {
+    result(handle, "handle");  // before anything is made for it
     Described op;
     op.type = given(opType, "opType");
     op.inputs = copies(numInputs, inputDesc, "inputDesc"), op.outputs = copies(numOutputs, outputDesc, "outputDesc");
     if (opAttr != nullptr) op.attributes = copy_of(described(opAttr, "opAttr"));
-    result(handle, "handle") = create(std::move(op));
+    *handle = create(std::move(op));
   });
 }
 aclError aclopCreateHandleForCast(aclTensorDesc* srcDesc, aclTensorDesc* dstDesc, uint8_t, aclopHandle** handle) {
   return call("aclopCreateHandleForCast", [&] {
+    result(handle, "handle");
     Described op{"Cast", {copy_of(described(srcDesc, "srcDesc"))}, {copy_of(described(dstDesc, "dstDesc"))}, nullptr};
-    result(handle, "handle") = create(std::move(op));
+    *handle = create(std::move(op));
   });
+}
+aclError aclopCast(const aclTensorDesc* srcDesc, const aclDataBuffer* srcBuffer, const aclTensorDesc* dstDesc,
+                   aclDataBuffer* dstBuffer, uint8_t, aclrtStream stream) {
+  const aclTensorDesc *from[] = {srcDesc}, *to[] = {dstDesc};
+  const aclDataBuffer* input[] = {srcBuffer};
+  aclDataBuffer* output[] = {dstBuffer};
+  return aclopCompileAndExecute("Cast", 1, from, input, 1, to, output, nullptr, ACL_ENGINE_SYS, ACL_COMPILE_SYS,
+                                nullptr, stream);
 }
 aclError aclopExecWithHandle(aclopHandle* handle, int numInputs, const aclDataBuffer* const inputs[], int numOutputs,
                              aclDataBuffer* const outputs[], aclrtStream stream) {

@@ -71,22 +71,32 @@ std::vector<TensorSignature> tensors_of(const json& entry, const char* name, siz
   return out;
 }
 
+DType required_dtype(std::string_view word) {
+  const DType dtype = dtype_of(word);
+  if (dtype == DType::kUndefined) throw std::invalid_argument("no type of that name");
+  return dtype;
+}
+
 /// The value of an attribute; what does not fit its type is the reader's exception.
 aclopAttr::Value value_of(const std::string& type, const json& value) {
   if (type == "bool") return value.get<bool>();
   if (type == "int") return value.get<int64_t>();
   if (type == "float") return value.get<float>();
   if (type == "string") return value.get<std::string>();
-  if (type == "data_type") {
-    if (const DType dtype = dtype_of(value.get<std::string>()); dtype != DType::kUndefined) return dtype;
-    throw std::invalid_argument("no type of that name");
-  }
+  if (type == "data_type") return required_dtype(value.get<std::string>());
   if (type == "list_bool") return value.get<std::vector<bool>>();
   if (type == "list_int") return value.get<std::vector<int64_t>>();
   if (type == "list_float") return value.get<std::vector<float>>();
   if (type == "list_list_int") return value.get<std::vector<std::vector<int64_t>>>();
+  if (type == "list_string") return value.get<std::vector<std::string>>();
+  if (type == "list_data_type") {
+    std::vector<DType> out;
+    for (const auto& word : value.get<std::vector<std::string>>()) out.push_back(required_dtype(word));
+    return out;
+  }
   throw std::invalid_argument(
-      "types are bool, int, float, string, data_type, list_bool, list_int, list_float and list_list_int");
+      "types are bool, int, float, string, data_type, list_bool, list_int, list_float, list_list_int, list_string and "
+      "list_data_type");
 }
 
 aclopAttr attributes_of(const json& entry, size_t number) {
@@ -118,6 +128,12 @@ struct AttributeJson {
   json operator()(const std::vector<float>& v) const { return {{"type", "list_float"}, {"value", v}}; }
   json operator()(const std::vector<std::vector<int64_t>>& v) const {
     return {{"type", "list_list_int"}, {"value", v}};
+  }
+  json operator()(const std::vector<std::string>& v) const { return {{"type", "list_string"}, {"value", v}}; }
+  json operator()(const std::vector<DType>& v) const {
+    json names = json::array();
+    for (const DType type : v) names.push_back(name_of(type));
+    return {{"type", "list_data_type"}, {"value", std::move(names)}};
   }
 };
 

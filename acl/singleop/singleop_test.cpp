@@ -60,6 +60,51 @@ TEST_F(SingleOp, DescriptionsAnswerWhatTheyWereMadeOf) {
   EXPECT_EQ(aclSetTensorFormat(desc, ACL_FORMAT_ND), ACL_ERROR_INVALID_PARAM);
 }
 
+TEST_F(SingleOp, DescriptionsKeepRangesOfSizes) {
+  const int64_t dims[] = {-1, 3};
+  aclTensorDesc* desc = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
+  int64_t range[2] = {};
+  EXPECT_OK(aclGetTensorDescDimRange(desc, 0, 2, range));
+  EXPECT_EQ(std::vector<int64_t>(range, range + 2), (std::vector<int64_t>{0, -1}));
+  EXPECT_OK(aclGetTensorDescDimRange(desc, 1, 2, range));
+  EXPECT_EQ(std::vector<int64_t>(range, range + 2), (std::vector<int64_t>{3, 3}));
+  int64_t asked[][2] = {{1, 8}, {3, 3}}, backwards[][2] = {{8, 1}, {3, 3}};
+  EXPECT_OK(aclSetTensorShapeRange(desc, 2, asked));
+  EXPECT_EQ(aclSetTensorShapeRange(desc, 1, asked), 100000);
+  EXPECT_EQ(aclSetTensorShapeRange(desc, 2, backwards), 100000);
+  EXPECT_EQ(aclSetTensorShapeRange(desc, 2, nullptr), 100000);
+  EXPECT_OK(aclGetTensorDescDimRange(desc, 0, 2, range));
+  EXPECT_EQ(std::vector<int64_t>(range, range + 2), (std::vector<int64_t>{1, 8}));
+  EXPECT_EQ(aclGetTensorDescDimRange(desc, 2, 2, range), 100000);
+  EXPECT_EQ(aclGetTensorDescDimRange(desc, 0, 1, range), 100000);
+  EXPECT_EQ(aclGetTensorDescAddress(desc), nullptr);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("aclGetDataBufferAddr"), std::string::npos);
+  EXPECT_OK(aclSetTensorDynamicInput(desc, "x"));
+  EXPECT_EQ(aclSetTensorDynamicInput(desc, nullptr), 100000);
+  aclDestroyTensorDesc(desc);
+}
+
+/// A matrix that was described as it lies in FRACTAL_NZ, and then by what it stands for.
+TEST_F(SingleOp, DescriptionsOfWhatLiesInMemoryAreToldTheirLogicalSizes) {
+  std::vector<float> blocks(512), plain(34);  // 17 x 2: blocks of [1, 2, 16, 16]
+  for (size_t i = 0; i < 17; ++i) blocks[i * 16] = static_cast<float>(i), blocks[i * 16 + 1] = 100;
+  Memory a(blocks.size() * 4), b(plain.size() * 4);
+  EXPECT_OK(aclrtMemcpy(a.get(), a.bytes(), blocks.data(), a.bytes(), ACL_MEMCPY_HOST_TO_DEVICE));
+  const int64_t logical[] = {17, 2};
+  Side x(ACL_FLOAT, {1, 2, 16, 16}, a.get(), a.bytes()), y(ACL_FLOAT, {17, 2}, b.get(), b.bytes());
+  EXPECT_OK(aclSetTensorStorageFormat(x.desc, ACL_FORMAT_FRACTAL_NZ));
+  EXPECT_OK(aclSetTensorOriginFormat(x.desc, ACL_FORMAT_ND));
+  EXPECT_OK(aclSetTensorOriginShape(x.desc, 2, logical));
+  EXPECT_EQ(aclGetTensorDescNumDims(x.desc), 2U);
+  EXPECT_OK(run("Identity", {&x}, {&y}));
+  EXPECT_OK(aclrtMemcpy(plain.data(), b.bytes(), b.get(), b.bytes(), ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(plain[32], 16);
+  EXPECT_EQ(plain[33], 100);
+  const int64_t storage[] = {1, 2, 16, 16};
+  EXPECT_OK(aclSetTensorStorageShape(x.desc, 4, storage));
+  EXPECT_OK(run("Identity", {&x}, {&y}));
+}
+
 TEST_F(SingleOp, HalfAndSizes) {
   EXPECT_EQ(aclDataTypeSize(ACL_DOUBLE), 8u);
   EXPECT_EQ(aclFloat16ToFloat(aclFloatToFloat16(1.5f)), 1.5f);
@@ -81,6 +126,14 @@ TEST_F(SingleOp, AttributesOfEveryKind) {
   EXPECT_OK(aclopSetAttrListInt(attr, "f", 2, numbers));
   EXPECT_OK(aclopSetAttrListFloat(attr, "g", 1, reals));
   EXPECT_OK(aclopSetAttrListListInt(attr, "h", 2, counts, lists));
+  const char* words[] = {"one", "two"};
+  const aclDataType types[] = {ACL_FLOAT, ACL_INT32};
+  EXPECT_OK(aclopSetAttrListString(attr, "i", 2, words));
+  EXPECT_OK(aclopSetAttrListDataType(attr, "j", 2, types));
+  const char* hole[] = {nullptr};
+  EXPECT_EQ(aclopSetAttrListString(attr, "i", 1, hole), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclopSetAttrListString(attr, "i", -1, words), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclopSetAttrListDataType(attr, "j", 1, nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclopSetAttrInt(attr, nullptr, 2), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclopSetAttrListInt(attr, "x", -1, numbers), ACL_ERROR_INVALID_PARAM);
   aclopDestroyAttr(attr);
@@ -116,6 +169,30 @@ TEST_F(SingleOp, RunsByTypeName) {
   float out[3];
   EXPECT_OK(aclrtMemcpy(out, 12, b.get(), 12, ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT_EQ(out[2], 6);
+}
+
+TEST_F(SingleOp, CastsWithoutAName) {
+  const float values[] = {1.75F, -2.5F};
+  Memory a(8), b(8);
+  EXPECT_OK(aclrtMemcpy(a.get(), 8, values, 8, ACL_MEMCPY_HOST_TO_DEVICE));
+  const Side x(ACL_FLOAT, {2}, a.get(), 8), y(ACL_INT32, {2}, b.get(), 8);
+  EXPECT_OK(aclopCast(x.desc, x.buffer, y.desc, y.buffer, 0, nullptr));
+  int32_t out[2] = {};
+  EXPECT_OK(aclrtMemcpy(out, 8, b.get(), 8, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(out[0], 1);
+  EXPECT_EQ(out[1], -2);
+  EXPECT_EQ(aclopCast(nullptr, x.buffer, y.desc, y.buffer, 0, nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclopCast(x.desc, x.buffer, y.desc, nullptr, 0, nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(SingleOp, KernelsOfTheClientAreRefused) {
+  EXPECT_EQ(aclopCreateKernel("AddBlockCust", "id", "name", nullptr, 0, ACL_ENGINE_AICORE, nullptr), 207000);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("aclopCompileAndExecute"), std::string::npos);
+  EXPECT_EQ(aclopRegisterCompileFunc("AddBlockCust", nullptr), 207000);
+  EXPECT_EQ(aclopUnregisterCompileFunc("AddBlockCust"), 207000);
+  EXPECT_EQ(aclopSetKernelArgs(nullptr, "id", 1, nullptr, 0), 207000);
+  EXPECT_EQ(aclopSetKernelWorkspaceSizes(nullptr, 0, nullptr), 207000);
+  EXPECT_EQ(aclopUpdateParams("AddBlockCust", 0, nullptr, 0, nullptr, nullptr), 207000);
 }
 
 TEST_F(SingleOp, HostInputsAreReadDuringTheCall) {

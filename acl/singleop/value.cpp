@@ -167,6 +167,9 @@ bool equals_text(const aclopAttr::Value& value, std::string_view text) {
     // Compared as floats, as the attribute is one: 0.1 in the table means the nearest float.
     return *real == static_cast<float>(wanted);
   }
+  // No operator of the table reads one.
+  if (std::holds_alternative<std::vector<std::string>>(value) || std::holds_alternative<std::vector<DType>>(value))
+    return false;
   std::vector<int64_t> wanted;
   assign_text(text, &wanted);
   if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) return *list == wanted;

@@ -334,6 +334,13 @@ for word in MODES:
 case("MatMul MatMulV2", [rand(3, 4), rand(4, 5)], torch.mm, transpose_x1=False, transpose_x2=False)
 case("MatMul MatMulV2", [rand(4, 3), rand(5, 4), rand(5)], lambda a, b, c: a.t() @ b.t() + c, transpose_x1=True,
      transpose_x2=True)  # fmt: skip
+case(
+    "GEMM",
+    [rand(4, 3), rand(4, 5), rand(3, 5), torch.tensor(0.5), torch.tensor(2.0)],
+    lambda a, b, c, alpha, beta: beta * c + alpha * (a.t() @ b),
+    transpose_a=True,
+    transpose_b=False,
+)
 case("BatchMatMul BatchMatMulV2", [rand(2, 4, 3), rand(2, 4, 5)], lambda a, b: a.mT @ b, adj_x1=True, adj_x2=False)
 case("Dot", [rand(9), rand(9)], torch.dot)
 

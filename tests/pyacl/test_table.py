@@ -49,9 +49,10 @@ def width(kind):
 def signatures():
     lines = (lookup.ROOT / "acl/symbols.tsv").read_text().splitlines()[1:]
     for name, returns, arguments, _ in (line.split("\t") for line in lines):
-        # The last word is the argument's name, but for types alone.
+        # The last word is the argument's name, but for types alone; what makes it an array belongs to the type.
         kinds = [
-            kind_of(re.sub(r"\w+(\[\])*$", "", one) if " " in one.strip() else one) for one in arguments.split(", ")
+            kind_of(re.sub(r"\w+((\[\d*\])*)$", r"\1", one) if " " in one.strip() else one)
+            for one in arguments.split(", ")
         ]
         yield name, kind_of(returns), kinds if arguments else []
 

@@ -55,11 +55,27 @@ size_t aclGetTensorDescNumDims(const aclTensorDesc* desc);
 int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index);
 aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize);
 const char* aclGetTensorDescName(aclTensorDesc* desc);
+/** The least and the most of a size: what was set, else the size twice, else 0 and -1 (no most). `dimRangeNum` is the
+ * room of `dimRange`, 2 at least. */
+aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index, size_t dimRangeNum, int64_t* dimRange);
+/** NULL: descriptions know no address; the text of the error says where to ask. */
+void* aclGetTensorDescAddress(const aclTensorDesc* desc);
 
 void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
 /** Layout and sizes in memory, where they differ from the logical ones. */
 aclError aclSetTensorFormat(aclTensorDesc* desc, aclFormat format);
 aclError aclSetTensorShape(aclTensorDesc* desc, int numDims, const int64_t* dims);
+/** Older names of these two. */
+aclError aclSetTensorStorageFormat(aclTensorDesc* desc, aclFormat format);
+aclError aclSetTensorStorageShape(aclTensorDesc* desc, int numDims, const int64_t* dims);
+/** The other way round, for a description that was made of what lies in memory: the logical ones. What it said so far
+ * becomes the layout and the sizes in memory, unless these were set. */
+aclError aclSetTensorOriginFormat(aclTensorDesc* desc, aclFormat format);
+aclError aclSetTensorOriginShape(aclTensorDesc* desc, int numDims, const int64_t* dims);
+/** The least and the most of each size, -1 for no most. Kept for aclGetTensorDescDimRange: operators take any size. */
+aclError aclSetTensorShapeRange(aclTensorDesc* desc, size_t dimsCount, int64_t dimsRange[][2]);
+/** A member of the list of inputs of this name. Checked and not needed: lists are told by the places of inputs. */
+aclError aclSetTensorDynamicInput(aclTensorDesc* desc, const char* dynamicInputName);
 /** A memType of the host: the buffer given for this tensor is host memory, read during the call. */
 aclError aclSetTensorPlaceMent(aclTensorDesc* desc, aclMemType memType);
 /** A tensor whose values are `length` host bytes, copied now. */
