@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acl/model/loaded.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <new>
@@ -28,6 +29,21 @@ std::shared_ptr<ModelFacts> facts_of(Model model) {
   return facts;
 }
 
+/// Dumps, profiles and texts call a model as atc did, by its file, and not as the framework called its graph. The
+/// functions are this model's own: nobody else has read them.
+void call_by_its_name(Model& model) {
+  graph::Program* programs[] = {&model.original, &model.compiled};
+  const auto taken = [&](const graph::Program* program) { return program->functions.contains(model.name); };
+  if (model.name.empty() || std::ranges::any_of(programs, taken)) return;
+  for (graph::Program* program : programs) {
+    auto root = program->functions.extract(model.function);
+    if (root.empty()) continue;
+    root.key() = root.mapped()->name = model.name;
+    program->functions.insert(std::move(root));
+  }
+  model.function = model.name;
+}
+
 /// What the passes of this very build made is taken as it is; that of another build is made anew.
 void add_functions(graph::Library& library, const Model& model) {
   const auto compiler = model.facts.find("compiler");
@@ -42,6 +58,7 @@ void add_functions(graph::Library& library, const Model& model) {
 
 LoadedModel::LoadedModel(Model model, void* context, int device)
     : context_(context), device_(device), facts_(facts_of(model)), library_(device) {
+  call_by_its_name(model);
   add_functions(library_, model);
   executable_ = library_.get(model.function, graph::Role::kRoot);
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "acl/include/acl/acl_mdl.h"
+#include "acl/model/loaded.h"
 #include "acl/model/model_fixture.h"
 
 namespace npu::acl {
@@ -466,6 +467,22 @@ TEST_F(Models, NamesThatAreTooLongAreTurnedBack) {
   EXPECT_EQ(dims.name, "acl_modelId_" + std::to_string(id) + "_input_0");
   EXPECT_EQ(aclmdlGetTensorRealName(desc_, dims.name), name);
   EXPECT_EQ(aclmdlGetTensorRealName(desc_, "other"), nullptr);
+}
+
+TEST_F(Models, AreCalledAsTheirFile) {
+  graph::TestFunction f("graph_of_the_framework");
+  const graph::Edge x = f.argument("x");
+  graph::Function& made = *f.function();
+  made.results = {{"out", f.node("Neg", {x})}};
+  made.arguments[0].value.shape = made.nodes[0].outputs[0].shape = {Dims{2}};
+  graph::Imported imported;
+  imported.program.add(f.function());
+  imported.function = made.name;
+  graph::convert::Request request = graph::convert::read_request({});
+  request.name = "chosen";
+  const uint32_t id = load(graph::model::to_bytes(graph::convert::convert(std::move(imported), request)));
+  EXPECT_EQ(aclmdlGetNumInputs(describe(id)), 1U);
+  EXPECT_EQ(find_model(id)->executable().function().name, "chosen");
 }
 
 TEST_F(Models, WrongFiles) {
