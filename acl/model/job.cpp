@@ -17,12 +17,12 @@ namespace {
 using graph::kUnknownDim;
 using graph::model::Port;
 
-void check_count(size_t given, size_t wanted, Code code, const char* what, bool gears) {
+void check_count(size_t given, size_t wanted, Code code, const char* what, const char* asked_by, bool gears) {
   if (given == wanted) return;
   fail(code, "the data set of {} has {} buffers and the model {}{}", what, given, wanted,
        gears ? fmt::format(", the last of which is {}: add a buffer for it and choose a gear with aclmdlSetDynamic…",
                            graph::model::kGearInput)
-             : "");
+             : fmt::format("; give one for each, {} tells how many", asked_by));
 }
 
 size_t chosen_gear(uint32_t id, const ModelFacts& facts, const aclmdlDataset& input) {
@@ -101,8 +101,10 @@ void copy(const Tensor& from, const Tensor& to) {
 Job::Job(uint32_t model, const aclmdlDataset& input, aclmdlDataset& output, NoMemory no_memory)
     : use_(std::make_unique<LoadedModel::Use>(find_model(model))) {
   use_->model().check_context();
-  check_count(input.entries.size(), facts().inputs(), Code{100017}, "inputs", facts().has_gears());
-  check_count(output.entries.size(), facts().model.outputs.size(), Code{100018}, "outputs", false);
+  check_count(input.entries.size(), facts().inputs(), Code{100017}, "inputs", "aclmdlGetNumInputs",
+              facts().has_gears());
+  check_count(output.entries.size(), facts().model.outputs.size(), Code{100018}, "outputs", "aclmdlGetNumOutputs",
+              false);
   gear_ = chosen_gear(model, facts(), input);
   arguments_.reserve(facts().model.inputs.size());
   for (size_t i = 0; i < facts().model.inputs.size(); ++i) add_input(input, i);
