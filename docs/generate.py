@@ -110,7 +110,7 @@ SUBJECTS = {
     "Several NPUs": ["tests/collective"],
     "Precision": ["tests/planted"],
     "Migration": ["tests/migrate"],
-    "The C interface": ["tests/conformance", "tests/door", "tools/anynpu"],
+    "The C interface": ["tests/conformance", "tests/door", "tests/samples", "tools/anynpu"],
     "AscendCL in Python": ["tests/pyacl"],
     "Installation": ["tests/symbols", "tests/install"],
 }
