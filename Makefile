@@ -12,7 +12,7 @@ help:
 	@echo "make format    let clang-format and ruff rewrite what they would refuse"
 	@echo "make docs      write the generated pages of docs/ again"
 	@echo "make sanitize  tests under ASan+UBSan and TSan"
-	@echo "make fuzz      damaged dump files, graphs and arrays for ten minutes under ASan+UBSan"
+	@echo "make fuzz      damaged dump files, models, graphs, flags and their files, ten minutes each under ASan+UBSan"
 	@echo "make mutation  plant faults in copies of the sources, one by one, and see that a test catches each"
 	@echo "make planted   plant ten faults in the product and in scripts, and see that one command names each of them first"
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"

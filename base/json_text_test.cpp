@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace npu {
 namespace {
 
@@ -29,6 +32,15 @@ TEST(JsonText, PlacesStay) {
   EXPECT_EQ(strict_json(text).size(), text.size());
   EXPECT_EQ(nlohmann::json::parse(strict_json(text)).at("b"), 2);
   EXPECT_EQ(strict_json(text).find("\"b\""), text.find("\"b\""));
+}
+
+TEST(JsonText, NumbersThatAreTooLargeAreRefused) {
+  try {
+    parse_json("{\"a\": 1,\n \"b\": 1e999}");
+    ADD_FAILURE() << "it is taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(), "line 2, column 7: 1e999 is a number that is too large");
+  }
 }
 
 }  // namespace

@@ -18,6 +18,12 @@ std::string reason(std::string_view what) {
   return std::string(at == std::string_view::npos ? what : what.substr(at + 2));
 }
 
+/// The part between quotes of what the parser says.
+std::string quoted(std::string_view what) {
+  const size_t begin = what.find('\''), end = what.rfind('\'');
+  return std::string(begin == end ? what : what.substr(begin + 1, end - begin - 1));
+}
+
 }  // namespace
 
 int64_t line_of(std::string_view text, size_t at) {
@@ -45,6 +51,9 @@ size_t member_place(std::string_view text, std::string_view name) {
 nlohmann::json parse_json(std::string_view text) {
   try {
     return nlohmann::json::parse(strict_json(text));
+  } catch (const nlohmann::json::out_of_range& e) {
+    const std::string number = quoted(e.what());
+    malformed(text, text.find(number), number + " is a number that is too large");
   } catch (const nlohmann::json::parse_error& e) {
     // The byte is counted from 1 and is the last one read.
     malformed(text, e.byte == 0 ? 0 : e.byte - 1,

@@ -160,6 +160,17 @@ TEST_F(CompiledOps, ListsThatCannotBeReadAreRefusedByCode) {
             std::string::npos);
   EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "list_data_type", "value": ["odd"]})")).find("no type of that"),
             std::string::npos);
+  EXPECT_NE(refusal(op(R"({"shape": [2], "type": "float", "format": 3})", "")).find("format is 3, which is no text"),
+            std::string::npos);
+  EXPECT_NE(refusal(op(R"({"shape": [18446744073709551615], "type": "float"})", "")).find("E10028"), std::string::npos);
+  EXPECT_NE(refusal(op(tensor, R"({"name": ["a"], "type": "int", "value": 3})")).find("name is [\"a\"]"),
+            std::string::npos);
+  EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "int", "value": 3.5})")).find("no integer"), std::string::npos);
+  EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "list_int", "value": [1, 9223372036854775808]})"))
+                .find("no integer of 64 bits"),
+            std::string::npos);
+  EXPECT_NE(refusal(op(tensor, R"({"name": "a", "type": "float", "value": 1e300})")).find("no float32"),
+            std::string::npos);
   EXPECT_NE(refusal(R"([{"op": "Quantum", "input_desc": [], "output_desc": []}])").find("E10501"), std::string::npos);
 }
 

@@ -2,7 +2,10 @@
 #include "acl/singleop/signature.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/dump/record/data_type.h"
@@ -43,6 +46,48 @@ const json& member(const json& entry, const char* name, size_t number) {
   return *at;
 }
 
+/// A text that may be left out. Anything else in its place is refused.
+std::string text_of(const json& entry, const char* name, const char* otherwise, size_t number) {
+  const auto at = entry.find(name);
+  if (at == entry.end()) return otherwise;
+  if (!at->is_string()) refuse("E10025", number, fmt::format("{} is {}, which is no text", name, at->dump()));
+  return at->get<std::string>();
+}
+
+/// JSON's integers reach beyond ours.
+int64_t integer_of(const json& value) {
+  const bool fits =
+      value.is_number_integer() && (!value.is_number_unsigned() || std::in_range<int64_t>(value.get<uint64_t>()));
+  if (!fits) throw std::invalid_argument(fmt::format("{} is no integer of 64 bits", value.dump()));
+  return value.get<int64_t>();
+}
+
+float float_of(const json& value) {
+  const auto number = value.get<double>();
+  if (!(std::abs(number) <= std::numeric_limits<float>::max()))
+    throw std::invalid_argument(fmt::format("{} is no float32", value.dump()));
+  return static_cast<float>(number);
+}
+
+/// Each member of a list as `read` makes it.
+template <class Read>
+auto list_of(const json& list, Read read) {
+  if (!list.is_array()) throw std::invalid_argument(fmt::format("{} is no list", list.dump()));
+  std::vector<decltype(read(list))> out;
+  for (const json& one : list) out.push_back(read(one));
+  return out;
+}
+
+std::vector<int64_t> integers_of(const json& list) { return list_of(list, integer_of); }
+
+int64_t size_of(const json& size, size_t number, const std::string& where) {
+  try {
+    if (const int64_t out = integer_of(size); out >= -2) return out;
+  } catch (const std::invalid_argument&) {
+  }
+  refuse("E10028", number, fmt::format("the shape of {} holds {}", where, size.dump()));
+}
+
 TensorSignature tensor_of(const json& desc, size_t number, const std::string& where) {
   if (!desc.is_object()) refuse("E10025", number, where + " is no object");
   const json &type = member(desc, "type", number), &shape = member(desc, "shape", number);
@@ -50,16 +95,12 @@ TensorSignature tensor_of(const json& desc, size_t number, const std::string& wh
   TensorSignature out{dtype_of(word), ACL_FORMAT_ND, {}};
   if (out.dtype == DType::kUndefined && word != "UNDEFINED")
     refuse("E10026", number, fmt::format("the type of {} is {}; write float32, float16, int32 …", where, word));
-  const std::string format = desc.value("format", "ND");
+  const std::string format = text_of(desc, "format", "ND", number);
   const auto* const known = std::ranges::find(kFormats, format, &Number::first);
   if (known == std::end(kFormats)) refuse("E10027", number, fmt::format("the format of {} is {}", where, format));
   out.format = known->second;
   if (!shape.is_array()) refuse("E10028", number, fmt::format("the shape of {} is no list", where));
-  for (const json& size : shape) {
-    if (!size.is_number_integer() || size.get<int64_t>() < -2)
-      refuse("E10028", number, fmt::format("the shape of {} holds {}", where, size.dump()));
-    out.dims.push_back(size.get<int64_t>());
-  }
+  for (const json& size : shape) out.dims.push_back(size_of(size, number, where));
   return out;
 }
 
@@ -80,14 +121,14 @@ DType required_dtype(std::string_view word) {
 /// The value of an attribute; what does not fit its type is the reader's exception.
 aclopAttr::Value value_of(const std::string& type, const json& value) {
   if (type == "bool") return value.get<bool>();
-  if (type == "int") return value.get<int64_t>();
-  if (type == "float") return value.get<float>();
+  if (type == "int") return integer_of(value);
+  if (type == "float") return float_of(value);
   if (type == "string") return value.get<std::string>();
   if (type == "data_type") return required_dtype(value.get<std::string>());
   if (type == "list_bool") return value.get<std::vector<bool>>();
-  if (type == "list_int") return value.get<std::vector<int64_t>>();
-  if (type == "list_float") return value.get<std::vector<float>>();
-  if (type == "list_list_int") return value.get<std::vector<std::vector<int64_t>>>();
+  if (type == "list_int") return integers_of(value);
+  if (type == "list_float") return list_of(value, float_of);
+  if (type == "list_list_int") return list_of(value, integers_of);
   if (type == "list_string") return value.get<std::vector<std::string>>();
   if (type == "list_data_type") {
     std::vector<DType> out;
@@ -102,16 +143,15 @@ aclopAttr::Value value_of(const std::string& type, const json& value) {
 aclopAttr attributes_of(const json& entry, size_t number) {
   aclopAttr out;
   for (const json& attr : entry.value("attr", json::array())) {
-    const std::string name = attr.is_object() ? attr.value("name", "") : "";
+    const std::string name = attr.is_object() ? text_of(attr, "name", "", number) : "";
     if (name.empty()) refuse("E10029", number, "an attribute has no name");
+    const std::string attr_type = text_of(attr, "type", "", number);
+    const json& value = member(attr, "value", number);
     try {
-      out.values[name] = value_of(attr.value("type", ""), member(attr, "value", number));
-    } catch (const Error&) {
-      throw;
+      out.values[name] = value_of(attr_type, value);
     } catch (const std::exception& e) {
       refuse("E10030", number,
-             fmt::format("attribute {} is {} of type '{}': {}", name, attr.value("value", json()).dump(),
-                         attr.value("type", ""), e.what()));
+             fmt::format("attribute {} is {} of type '{}': {}", name, value.dump(), attr_type, e.what()));
     }
   }
   return out;

@@ -3,19 +3,15 @@
 // tree of messages. Round n is the same every time.
 #pragma once
 
-#include <cstdlib>
 #include <iterator>
 #include <protozero/pbf_reader.hpp>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/damage_fixture.h"
+
 namespace npu::graph {
-
-using Random = std::mt19937_64;
-
-inline size_t below(Random& random, size_t n) { return n == 0 ? 0 : random() % n; }
 
 /// A message's fields as their bytes, tags included; empty when it is none.
 inline std::vector<std::string> fields_of(const std::string& bytes) {
@@ -74,11 +70,6 @@ inline std::string damaged(Random& random, std::string bytes) {
   std::string out;
   for (const std::string& field : fields) out += field;
   return out;
-}
-
-inline int number_of_variable(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
 }
 
 /// A message with one to four changes.
