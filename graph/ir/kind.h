@@ -83,8 +83,9 @@ enum class Kind : uint8_t {
   kElementwise,     ///< element-wise nodes in one pass over their elements
   kVariableUpdate,  ///< with updates of variables in place: the step of an optimizer on all its variables
   // Inputs and outputs of these are told by attributes, which hold positions; absent ones take no part.
-  /// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta along rows. Inputs x, rows (the shape [1, count, length,
-  /// 1] in which x is normalised), shape (of the result), gamma, beta.
+  /// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta along rows. Inputs x, gamma, beta, and what tells the
+  /// rows: rows (the shape [1, count, length, 1] in which x is normalised) and shape (of the result), or axes, the last
+  /// ones of x.
   kLayerNorm,
   /// Its gradients. Inputs dy, x, rows, gamma, axes (along which dgamma and dbeta are summed); outputs dx (in the shape
   /// `rows`), dgamma and dbeta, with axes of one element where dgamma_keeps and dbeta_keeps say so.
@@ -113,6 +114,12 @@ enum class Kind : uint8_t {
   kLoopSum,
   kLoopSumStart,  ///< -> what was put by before the first turn: nothing
   kLoopSumEnd,    ///< after the loop: the sum, what was put by -> all of it
+
+  // What layer normalisation is written with where nobody has a node for it.
+  kPower,   ///< x, y -> x ^ y
+  kSquare,  ///< x -> x · x
+  kRoot,    ///< x -> its square root
+  kMean,    ///< x, axes -> mean; keep_dims
 
   kCount,  ///< how many kinds there are
 };
@@ -195,6 +202,10 @@ inline constexpr KindRow kKinds[] = {
     {Kind::kLoopSum, "loop_sum"},
     {Kind::kLoopSumStart, "loop_sum_start"},
     {Kind::kLoopSumEnd, "loop_sum_end"},
+    {Kind::kPower, "power"},
+    {Kind::kSquare, "square"},
+    {Kind::kRoot, "root"},
+    {Kind::kMean, "mean"},
 };
 
 /// The name of a kind: "add", "batch_product".

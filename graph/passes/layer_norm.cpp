@@ -41,16 +41,6 @@ struct Forward {
   Edge gamma = {}, beta = {};
 };
 
-/// The node of this kind that alone reads `edge` and takes a parameter besides, which `parameter` receives.
-NodeId followed_by(const Function& f, const Readers& readers, Edge edge, Kind kind, Edge& parameter) {
-  const NodeId reader = readers.only(edge);
-  if (reader < 0 || f[reader].kind != kind) return -1;
-  const Edge other = other_input(f[reader], edge);
-  if (other.node < 0 || !is_parameter(f, other)) return -1;
-  parameter = other;
-  return reader;
-}
-
 /// Fills in the forward of `norm`; gives why it is left, or an empty text.
 std::string find(const Function& f, NodeId norm, Forward& out) {
   const Readers readers(f);

@@ -16,6 +16,7 @@ bool merge_reads(Function& function, const Program& program);
 void fuse_variable_updates(Function& function, Program& program, FusionCount& count);
 void fuse_attention(Function& function, Program& program, FusionCount& count);
 void fuse_layer_norm(Function& function, Program& program, FusionCount& count);
+void fuse_written_layer_norm(Function& function, Program& program, FusionCount& count);
 void fuse_elementwise(Function& function, Program& program, FusionCount& count);
 void recompute_for_gradients(Function& function, Program& program, FusionCount& count);
 void fuse_matmul_epilogues(Function& function, Program& program, FusionCount& count);
@@ -64,6 +65,11 @@ inline const std::vector<Pass>& all_passes() {
        .group = FusionGroup::kGraph,
        .fuse = fuse_layer_norm,
        .aliases = {"LayerNormFusionPass", "LayerNormGradFusionPass", "ScopeLayerNormPass"}},
+      {.name = "written_layer_norm",
+       .purpose = "Layer normalisation that stands there as what it consists of (ONNX before opset 17) as one node.",
+       .group = FusionGroup::kGraph,
+       .fuse = fuse_written_layer_norm,
+       .aliases = {"LayerNormFusionPass", "ScopeLayerNormPass"}},
       {.name = "recompute",
        .purpose = "Gradients compute cheap functions of one value again, where else several of them would be kept.",
        .group = FusionGroup::kGraph,

@@ -46,6 +46,7 @@ Planned parameter(Lowering& l, const char* name, const Rows& rows) {
   const std::optional<size_t> at = role(l, name);
   if (!at) return {};
   Dims shape = l.shape(*at);
+  if (shape.size() > rows.shape.size()) throw Unfused{"gamma or beta has more axes than x"};
   while (shape.size() > rows.row.size() && shape[0] == 1) shape.erase(0);
   if (!(shape == rows.row)) throw Unfused{"gamma or beta is no row"};
   return reshaped(in_rows(l, l.input(*at)), {rows.matrix[1]});
@@ -57,8 +58,24 @@ Planned as_matrix(Lowering& l, const char* name, const Rows& rows) {
 
 double epsilon(const Lowering& l) { return l.attributes().get<double>("epsilon"); }
 
+/// The last axes of x, as the graph names them.
+Rows rows_along_axes(const Lowering& l) {
+  Rows out{.squeezed = {}, .shape = l.shape(*role(l, "x"))};
+  std::vector<int64_t> axes = l.integers(*role(l, "axes"));
+  for (int64_t& axis : axes) axis = static_cast<int64_t>(checked_axis(axis, out.shape.size()));
+  std::sort(axes.begin(), axes.end());
+  const auto lead = out.shape.size() - std::min(axes.size(), out.shape.size());
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i] != static_cast<int64_t>(lead + i)) throw Unfused{"its rows are not the last axes"};
+  for (size_t d = lead; d < out.shape.size(); ++d) out.row.push_back(out.shape[d]);
+  const int64_t length = count_of(out.row), count = count_of(out.shape);
+  if (length < 1 || count < 1) throw Unfused{"its rows are empty"};
+  out.matrix = {count / length, length};
+  return out;
+}
+
 void forward(Lowering& l) {
-  const Rows rows = rows_of(l, known_shape(l, *role(l, "shape")));
+  const Rows rows = role(l, "axes") ? rows_along_axes(l) : rows_of(l, known_shape(l, *role(l, "shape")));
   const Planned gamma = parameter(l, "gamma", rows), beta = parameter(l, "beta", rows), x = as_matrix(l, "x", rows);
   const Planned y = l.make(0, l.node().outputs[0].type.dtype, rows.shape);
   OperatorCall call = l.call("layer_norm");

@@ -126,7 +126,7 @@ void scan(Lowering& l) {
 }
 
 NPU_NODE(Kind::kSum, reduce, "sum");
-NPU_NODE("Mean", mean, "mean");
+NPU_NODE(Kind::kMean, mean, "mean");
 NPU_NODE("Prod", reduce, "prod");
 NPU_NODE("All", reduce, "all");
 NPU_NODE("Any", reduce, "any");

@@ -59,9 +59,28 @@ bool is_filled_with(const Function& f, Edge edge, double value) {
   return literal != nullptr && literal->bytes && all_are(*literal, value);
 }
 
+std::optional<double> number_at(const Function& f, Edge edge) {
+  const Literal* literal = constant_at(f, edge);
+  if (literal == nullptr || !literal->bytes || literal->count() != 1) return std::nullopt;
+  std::optional<double> out;
+  visit_dtype(literal->type.dtype, [&](auto zero) {
+    if constexpr (requires { static_cast<double>(zero); }) out = static_cast<double>(*literal->as<decltype(zero)>());
+  });
+  return out;
+}
+
 Edge other_input(const Node& node, Edge edge) {
   if (node.inputs.size() != 2 || node.inputs[0] == node.inputs[1]) return {};
   return node.inputs[0] == edge ? node.inputs[1] : node.inputs[1] == edge ? node.inputs[0] : Edge{};
+}
+
+NodeId followed_by(const Function& f, const Readers& readers, Edge edge, Kind kind, Edge& parameter) {
+  const NodeId reader = readers.only(edge);
+  if (reader < 0 || f[reader].kind != kind) return -1;
+  const Edge other = other_input(f[reader], edge);
+  if (other.node < 0 || !is_parameter(f, other)) return -1;
+  parameter = other;
+  return reader;
 }
 
 bool is_parameter(const Function& f, Edge edge) {

@@ -2,6 +2,7 @@
 // What passes ask of a graph while they look for a pattern in it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "graph/ir/function.h"
@@ -32,6 +33,10 @@ const Literal* constant_at(const Function& f, Edge edge);
 bool is_filled_with(const Function& f, Edge edge, double value);
 /// Of a node with two inputs one of which is `edge`: the other. An edge without node when it is not so.
 Edge other_input(const Node& node, Edge edge);
+/// The one number of a constant; none where there are more, or where only the run knows.
+std::optional<double> number_at(const Function& f, Edge edge);
+/// The node of this kind that alone reads `edge` and takes a parameter besides, which `parameter` receives; else -1.
+NodeId followed_by(const Function& f, const Readers& readers, Edge edge, Kind kind, Edge& parameter);
 /// True for what is the same in every row of a batch: a variable's value, an argument, a constant, also after a cast or
 /// a reshape.
 bool is_parameter(const Function& f, Edge edge);
