@@ -116,9 +116,12 @@ void Importer::add_inputs(const GraphView& graph, Scope& scope) {
       value.shape = {at->second};
     }
     scope.values[input.name] = {scope.function->add_argument(input.name, value), 0};
-    if (!input.type.is_tensor() && element_type(input.element) != DType::kUndefined)
-      (*scope.function)[scope.values[input.name].node].attributes.set("element_dtype",
-                                                                      ValueType::tensor(element_type(input.element)));
+    if (!input.type.is_tensor()) {
+      Attributes& attributes = (*scope.function)[scope.values[input.name].node].attributes;
+      if (const DType element = element_type(input.element); element != DType::kUndefined)
+        attributes.set(kElement, ValueType::tensor(element));
+      if (input.held) attributes.set(kHeld, *input.held);
+    }
     out_.symbols[input.name] = input.symbols;
   }
   for (const auto& [name, shape] : options_.input_shapes)
@@ -268,14 +271,14 @@ void Importer::take_constants(const GraphView& graph, const Scope& outer, Scope&
   }
 }
 
-DType Importer::element_of(const Function& function, Edge sequence) const {
-  const Node& node = function[sequence.node];
-  if (const auto* type = node.attributes.find<ValueType>("element_dtype")) return type->dtype;
-  if (node.kind == Kind::kIdentity) return element_of(function, node.inputs.front());
+std::optional<ValueType> Importer::declared(const Function& function, Edge edge, std::string_view what) const {
+  const Node& node = function[edge.node];
+  if (const auto* type = node.attributes.find<ValueType>(what)) return *type;
+  if (node.kind == Kind::kIdentity) return declared(function, node.inputs.front(), what);
   const std::vector<FunctionName> called = called_functions(node);
-  if (called.empty()) fail(Code::kNnInvalidParam, "nothing tells what the sequence of node '{}' holds", node.name);
+  if (called.empty()) return std::nullopt;
   const Function& body = out_.program.get(called.front().name);
-  return element_of(body, body.results.at(static_cast<size_t>(sequence.output)).value);
+  return declared(body, body.results.at(static_cast<size_t>(edge.output)).value, what);
 }
 
 Imported read_model(Bytes bytes, const ImportOptions& options) {

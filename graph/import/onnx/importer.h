@@ -21,7 +21,7 @@ class Importer final : public Walker {
   Function& new_function(const std::string& name, Scope& scope, const Scope& outer) override;
   std::vector<std::string> captured(const std::vector<const GraphView*>& graphs, const Scope& outer) const override;
   void take_constants(const GraphView& graph, const Scope& outer, Scope& inner) const override;
-  DType element_of(const Function& function, Edge sequence) const override;
+  std::optional<ValueType> declared(const Function& function, Edge edge, std::string_view what) const override;
   const std::filesystem::path& folder() const override { return options_.folder; }
 
  private:

@@ -17,7 +17,7 @@ struct AttributeParts {
   std::vector<int64_t> ints;
   std::vector<double> floats;
   std::vector<std::string> strings;
-  Bytes tensor, sparse, graph;
+  Bytes tensor, sparse, graph, value_type;
 };
 
 /// AttributeProto.AttributeType.
@@ -30,7 +30,8 @@ enum AttributeType : int64_t {
   kFloatList = 6,
   kIntList = 7,
   kStringList = 8,
-  kSparseTensor = 11
+  kSparseTensor = 11,
+  kValueTypeOf = 13
 };
 
 void read_attribute_field(AttributeParts& a, Field f) {
@@ -44,6 +45,7 @@ void read_attribute_field(AttributeParts& a, Field f) {
     case field::kT: a.tensor = f.bytes(); break;
     case field::kG: a.graph = f.bytes(); break;
     case field::kSparse: a.sparse = f.bytes(); break;
+    case field::kTypeOf: a.value_type = f.bytes(); break;
     case field::kFloats: f.floats([&](float v) { a.floats.push_back(v); }); break;
     case field::kInts: f.integers([&](int64_t v) { a.ints.push_back(v); }); break;
     case field::kStrings: a.strings.push_back(f.text()); break;
@@ -80,6 +82,8 @@ void add_attribute(NodeView& node, Bytes attribute) {
     node.tensors[a.name] = a.tensor;
   else if (a.type == kSparseTensor || a.sparse.data() != nullptr)
     node.sparse_tensors[a.name] = a.sparse;
+  else if (a.type == kValueTypeOf || a.value_type.data() != nullptr)
+    node.types[a.name] = a.value_type;
   else
     node.attributes.set(a.name, value_of(a));
 }
@@ -125,23 +129,37 @@ void read_tensor_type(ValueView& value, Bytes type) {
   value.type = ValueType::tensor(element_type(value.element));
 }
 
-void read_type(ValueView& value, Bytes type);
+void read_type(ValueView& value, Bytes type, int depth = 0);
+
+/// Sequences and optionals hold types; a file may nest them as deep as it likes.
+constexpr int kDeepestType = 16;
 
 /// A sequence is known by what it holds.
-void read_sequence_type(ValueView& value, Bytes type) {
+void read_sequence_type(ValueView& value, Bytes type, int depth) {
   each_field(type, [&](Field f) {
-    if (f.number() == field::kElement) read_type(value, f.bytes());
+    if (f.number() == field::kElement) read_type(value, f.bytes(), depth + 1);
   });
   value.type = ValueType::variant();
   value.shape = PartialShape::unknown();
 }
 
-void read_type(ValueView& value, Bytes type) {
+/// An optional is known by what it holds.
+void read_optional_type(ValueView& value, Bytes type, int depth) {
+  each_field(type, [&](Field f) {
+    if (f.number() == field::kElement) read_type(value, f.bytes(), depth + 1);
+  });
+  value.held = value.type;
+  value.type = ValueType::variant();
+  value.shape = PartialShape::unknown();
+}
+
+void read_type(ValueView& value, Bytes type, int depth) {
+  require(depth <= kDeepestType, "types lie more than {} deep in each other", kDeepestType);
   each_field(type, [&](Field f) {
     switch (f.number()) {
       case field::kTensorType: read_tensor_type(value, f.bytes()); break;
-      case field::kSequenceType: read_sequence_type(value, f.bytes()); break;
-      case field::kOptionalType:
+      case field::kSequenceType: read_sequence_type(value, f.bytes(), depth); break;
+      case field::kOptionalType: read_optional_type(value, f.bytes(), depth); break;
       case field::kMapType:
       case field::kSparseType: value.type = ValueType::variant(); break;
       default: break;
@@ -205,6 +223,14 @@ ModelView read_parts(Bytes bytes) {
       }
     });
     return model;
+  });
+}
+
+ValueView read_value_type(Bytes bytes) {
+  return parsed("a type of an ONNX model", [&] {
+    ValueView value;
+    read_type(value, bytes);
+    return value;
   });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,7 @@ struct NodeView {
   std::string name, op, domain;
   std::vector<std::string> inputs, outputs;  ///< empty names: left out
   Attributes attributes;                     ///< numbers, texts and lists of them
-  std::map<std::string, Bytes> tensors, sparse_tensors, graphs;
+  std::map<std::string, Bytes> tensors, sparse_tensors, graphs, types;
   std::map<std::string, std::string> references;  ///< attribute -> that of the function's caller which it stands for
 };
 
@@ -29,6 +30,7 @@ struct ValueView {
   PartialShape shape;
   std::vector<std::string> symbols;  ///< by dimension; empty for numbers
   int64_t element = 0;               ///< TensorProto.DataType
+  std::optional<ValueType> held;     ///< of an optional: what it holds
 };
 
 struct GraphView {
@@ -58,5 +60,7 @@ struct ModelView {
 /// Raise 100006 on damaged bytes.
 ModelView read_parts(Bytes model);
 GraphView read_graph(Bytes graph);
+/// A type, as a value without a name.
+ValueView read_value_type(Bytes type);
 
 }  // namespace npu::graph::onnx

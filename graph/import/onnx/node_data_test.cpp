@@ -2,6 +2,7 @@
 // ONNX's node tests through importer and engine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -9,6 +10,7 @@
 #include "graph/import/onnx/node_data_fixture.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"
+#include "graph/value/optional.h"
 #include "graph/value/tensor_list.h"
 
 namespace npu::graph::onnx {
@@ -24,16 +26,33 @@ std::vector<Literal> read_sequence(const std::string& bytes) {
   return out;
 }
 
-/// A tensor, or the tensors of a sequence.
+/// A tensor, the tensors of a sequence, or one of them that may be missing.
 struct Data {
-  bool sequence = false;
+  bool sequence = false, optional = false, there = true;
   std::vector<Literal> tensors;
 };
 
-Data read_data(const std::filesystem::path& path, const Output& value) {
+Data read_optional(const std::string& bytes) {
+  constexpr uint32_t kTensorValue = 3, kSequenceValue = 5;
+  Data out;
+  out.optional = true, out.there = false;
+  each_field(Bytes(bytes), [&](Field f) {
+    if (f.number() != kTensorValue && f.number() != kSequenceValue) return;
+    out.there = true, out.sequence = f.number() == kSequenceValue;
+    const Bytes value = f.bytes();
+    if (out.sequence)
+      out.tensors = read_sequence({value.data(), value.size()});
+    else
+      out.tensors = {read_tensor(value, {})};
+  });
+  return out;
+}
+
+Data read_data(const std::filesystem::path& path, const ValueView& value) {
   const std::string bytes = file_of(path);
-  if (!value.type.is_tensor()) return {true, read_sequence(bytes)};
-  return {false, {as_declared(read_tensor(bytes, {}), value.type.dtype)}};
+  if (value.held) return read_optional(bytes);
+  if (!value.type.is_tensor()) return {.sequence = true, .tensors = read_sequence(bytes)};
+  return {.tensors = {as_declared(read_tensor(bytes, {}), value.type.dtype)}};
 }
 
 Value to_value(const Literal& literal) {
@@ -42,6 +61,12 @@ Value to_value(const Literal& literal) {
 }
 
 Value value_of(const Data& data) {
+  if (data.optional) {
+    if (!data.there) return {{}, nullptr, std::make_shared<Optional>(std::nullopt)};
+    Data held = data;
+    held.optional = false;
+    return {{}, nullptr, std::make_shared<Optional>(std::vector<Value>{value_of(held)})};
+  }
   if (!data.sequence) return to_value(data.tensors.front());
   const DType dtype = data.tensors.empty() ? DType::kFloat : data.tensors.front().type.dtype;
   auto list = std::make_shared<TensorList>(ListType(ValueType::tensor(dtype), PartialShape::unknown()));
@@ -51,6 +76,15 @@ Value value_of(const Data& data) {
 }
 
 std::string difference(const Value& got, const Data& wanted) {
+  if (wanted.optional) {
+    // Where the file says optional, a value that is there may come as itself.
+    const auto* optional = dynamic_cast<const Optional*>(got.object.get());
+    const bool there = optional == nullptr || optional->values() != nullptr;
+    if (there != wanted.there) return there ? "holds a value" : "holds no value";
+    Data held = wanted;
+    held.optional = false;
+    return !there ? std::string() : difference(optional == nullptr ? got : optional->values()->front(), held);
+  }
   if (!wanted.sequence) return onnx::difference(got.tensor, wanted.tensors.front());
   const auto* list = dynamic_cast<const TensorList*>(got.object.get());
   if (list == nullptr) return "is no sequence";
@@ -65,12 +99,16 @@ std::string difference(const Value& got, const Data& wanted) {
 std::string run_case(const NodeCase& one) {
   const Imported model = read_model(one.model);
   const Function& function = model.program.get(model.function);
+  const GraphView graph = read_graph(read_parts(one.model).graph);
+  const auto named = [](const std::vector<ValueView>& values, const std::string& name) {
+    return *std::ranges::find(values, name, &ValueView::name);
+  };
   std::vector<Value> arguments;
   for (size_t i = 0; i < function.arguments.size(); ++i)
-    arguments.push_back(value_of(read_data(one.data("input", i), function.arguments[i].value)));
+    arguments.push_back(value_of(read_data(one.data("input", i), named(graph.inputs, function.arguments[i].name))));
   std::vector<Data> wanted;
   for (size_t i = 0; i < function.results.size(); ++i)
-    wanted.push_back(read_data(one.data("output", i), function.output(function.results[i].value)));
+    wanted.push_back(read_data(one.data("output", i), named(graph.outputs, function.results[i].name)));
   Library library(0);
   library.add(model.program);
   const std::vector<Value> results = library.get(model.function)->run(std::move(arguments));

@@ -40,6 +40,28 @@ struct Given {
   std::vector<double> numbers;
 };
 
+inline Given given(const Value& value) {
+  Given out{value.tensor.dtype, value.tensor.shape, {}};
+  visit_dtype(value.tensor.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_convertible_v<T, double>)
+      for (int64_t i = 0; i < value.tensor.count(); ++i)
+        out.numbers.push_back(static_cast<double>(value.tensor.as<T>()[i]));
+  });
+  return out;
+}
+
+/// All in one: read, planned, run.
+inline std::vector<Given> run_model(const std::string& bytes, std::vector<Value> arguments) {
+  const Imported imported = read_model(bytes);
+  Library library(0);
+  library.add(imported.program);
+  arguments.resize(imported.program.get(imported.function).arguments.size());
+  std::vector<Given> out;
+  for (const Value& value : library.get(imported.function)->run(std::move(arguments))) out.push_back(given(value));
+  return out;
+}
+
 class OnnxNode {
  public:
   OnnxNode(std::string op, int64_t opset) : op_(std::move(op)), opset_(opset) {}
@@ -139,18 +161,7 @@ class OnnxNode {
     model_writer.add_message(field::kOpsetImport, opset);
     return model;
   }
-  /// All in one: read, planned, run.
-  std::vector<Given> run(size_t outputs = 1) const {
-    const std::string model = bytes(outputs);
-    const Imported imported = read_model(model);
-    Library library(0);
-    library.add(imported.program);
-    std::vector<Value> arguments = arguments_;
-    arguments.resize(imported.program.get(imported.function).arguments.size());
-    std::vector<Given> out;
-    for (const Value& value : library.get(imported.function)->run(std::move(arguments))) out.push_back(given(value));
-    return out;
-  }
+  std::vector<Given> run(size_t outputs = 1) const { return run_model(bytes(outputs), arguments_); }
   /// The text of the refusal; empty where it runs.
   std::string refusal(size_t outputs = 1) const {
     try {
@@ -186,16 +197,6 @@ class OnnxNode {
     writer.add_int64(field::kAttrType, type);
     attributes_.push_back(bytes);
     return *this;
-  }
-  static Given given(const Value& value) {
-    Given out{value.tensor.dtype, value.tensor.shape, {}};
-    visit_dtype(value.tensor.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      if constexpr (std::is_convertible_v<T, double>)
-        for (int64_t i = 0; i < value.tensor.count(); ++i)
-          out.numbers.push_back(static_cast<double>(value.tensor.as<T>()[i]));
-    });
-    return out;
   }
 
   const std::string op_;

@@ -44,6 +44,7 @@ enum Attribute : uint32_t {
   kFloats = 7,
   kInts = 8,
   kStrings = 9,
+  kTypeOf = 14,
   kAttrType = 20,
   kReference = 21,
   kSparse = 22

@@ -154,6 +154,12 @@ std::optional<size_t> Translation::rank(Edge edge) const {
   return shape.rank_known() ? std::optional<size_t>(shape.dims->size()) : std::nullopt;
 }
 
+DType Translation::element(Edge edge) const {
+  const auto type = walker_.declared(*scope_.function, edge, kElement);
+  if (!type) refuse(fmt::format("nothing tells what '{}' holds", (*scope_.function)[edge.node].name));
+  return type->dtype;
+}
+
 const Literal* Translation::literal(Edge edge) const {
   const Node& node = (*scope_.function)[edge.node];
   return node.kind == Kind::kConstant ? node.attributes.find<Literal>("value") : nullptr;

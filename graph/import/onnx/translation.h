@@ -33,6 +33,10 @@ struct Scope {
   std::string prefix = {};  ///< of the names of nodes: the calls of local functions around them
 };
 
+/// Attributes of nodes that bring what is no tensor, whose edges do not tell it: the type of a sequence's tensors, or
+/// of those in an optional; and what an optional holds, a tensor or (a variant) a sequence.
+inline constexpr const char *kElement = "element_dtype", *kHeld = "held";
+
 /// Who walks the graphs of a file: what rules of nodes with graphs inside ask of it.
 class Walker {
  public:
@@ -46,8 +50,8 @@ class Walker {
   virtual std::vector<std::string> captured(const std::vector<const GraphView*>& graphs, const Scope& outer) const = 0;
   /// Makes constants of `outer` known inside.
   virtual void take_constants(const GraphView& graph, const Scope& outer, Scope& inner) const = 0;
-  /// What a sequence holds.
-  virtual DType element_of(const Function& function, Edge sequence) const = 0;
+  /// What is told of a value that is no tensor; none where nothing is.
+  virtual std::optional<ValueType> declared(const Function& function, Edge edge, std::string_view what) const = 0;
   /// Where tensors outside of the file lie.
   virtual const std::filesystem::path& folder() const = 0;
 };
@@ -93,6 +97,10 @@ class Translation {
   const Output& value(Edge edge) const { return scope_.function->output(edge); }
   DType dtype(Edge edge) const { return value(edge).type.dtype; }
   std::optional<size_t> rank(Edge edge) const;
+  /// The type of the tensors in a sequence, or in an optional. Raises 161002 where nothing tells it.
+  DType element(Edge edge) const;
+  /// What an optional holds; none for what is no optional.
+  std::optional<ValueType> held(Edge edge) const { return walker_.declared(*scope_.function, edge, kHeld); }
   /// The elements of a constant; null where only the run knows them.
   const Literal* literal(Edge edge) const;
   std::optional<std::vector<int64_t>> integers(Edge edge) const;

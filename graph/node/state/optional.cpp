@@ -8,6 +8,7 @@
 #include "graph/run/frame.h"
 #include "graph/value/arithmetic.h"
 #include "graph/value/optional.h"
+#include "graph/value/tensor_list.h"
 
 namespace npu::graph {
 namespace {
@@ -34,13 +35,17 @@ const Optional& seen(const Lowering& l) {
   return *optional;
 }
 
+/// A list in the place of an optional: loops of ONNX begin with the one and go on with the other.
+bool is_list(const Lowering& l) { return dynamic_cast<const TensorList*>(l.object_of(0)) != nullptr; }
+
 void has_value(Lowering& l) {
-  const bool has = seen(l).values() != nullptr;
+  const bool has = is_list(l) || seen(l).values() != nullptr;
   const auto byte = std::make_shared<const std::vector<std::byte>>(1, static_cast<std::byte>(has));
   l.constant(0, {ValueType::tensor(DType::kBool), {}, byte, nullptr});
 }
 
 void get_value(Lowering& l) {
+  if (is_list(l)) return l.alias(0, l.input(0));
   const std::vector<Value>* values = seen(l).values();
   require(values != nullptr, "the optional holds no value");
   const size_t count = l.node().outputs.size();
