@@ -6,56 +6,28 @@
 
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/import/tensorflow/reader.h"
+#include "graph/import/tensorflow/signatures.h"
 
 namespace npu::graph::tensorflow {
 namespace {
 
 constexpr const char* kName = "model";
 
-/// Operators of the graph and of its functions that are neither known nor functions, each with the first node of it.
-class Unknown {
- public:
-  explicit Unknown(Bytes graph_def) {
-    each_field(graph_def, [&](Field f) {
-      if (f.number() == field::kLibrary) read_library(f.bytes());
-      if (f.number() == field::kNode) note(f.bytes());
-    });
-  }
-  void refuse() const {
-    std::vector<std::string> list;
-    for (const auto& [op, node] : first_)
-      if (!functions_.contains(op)) list.push_back(fmt::format("{} (node {})", op, node));
-    if (list.empty()) return;
-    fail(Code::kOpNotFound,
-         "operators of the graph are not built: {}; freeze variables into constants and leave control flow functional: "
-         "convert_variables_to_constants_v2(function, lower_control_flow=False); end the graph before other operators "
-         "with out_nodes",
-         fmt::join(list, ", "));
-  }
+constexpr const char* kWay =
+    "freeze variables into constants and leave control flow functional: convert_variables_to_constants_v2(function, "
+    "lower_control_flow=False); end the graph before other operators with out_nodes";
 
- private:
-  void read_library(Bytes library) {
-    each_field(library, [&](Field f) {
-      if (f.number() != field::kFunction) return;
-      each_field(f.bytes(), [&](Field part) {
-        if (part.number() == field::kSignature) functions_.insert(read_signature(part.bytes()).name);
-        if (part.number() == field::kNodeDef) note(part.bytes());
-      });
-    });
-  }
-  void note(Bytes node_def) {
-    std::string name, op;
-    each_field(node_def, [&](Field f) {
-      if (f.number() == field::kName) name = f.text();
-      if (f.number() == field::kOp) op = f.text();
-    });
-    if (known_operators().find(op) == nullptr) first_.emplace(op, name);
-  }
-  std::map<std::string, std::string> first_;
-  std::set<std::string> functions_;
-};
+bool is_placeholder(std::string_view op) { return op == "Placeholder" || op == "PlaceholderV2"; }
 
-bool is_placeholder(const Node& node) { return node.op == "Placeholder" || node.op == "PlaceholderV2"; }
+/// What the results that are asked for stand on, and all inputs; everything where none are.
+Reached reached(const GraphMessage& graph, const std::vector<std::string>& out_nodes) {
+  if (out_nodes.empty()) return graph.reached();
+  std::set<std::string> wanted;
+  for (const std::string& one : out_nodes) wanted.emplace(spell(one).node);
+  for (const NodeLink& node : graph.nodes())
+    if (is_placeholder(node.op)) wanted.insert(node.name);
+  return graph.reached(wanted);
+}
 
 /// The shape that was asked for, else that of the graph.
 PartialShape shape_of(const Node& node, const ImportOptions& options) {
@@ -70,7 +42,7 @@ PartialShape shape_of(const Node& node, const ImportOptions& options) {
 void make_arguments(Function& f, const ImportOptions& options) {
   for (size_t i = 0; i < f.nodes.size(); ++i) {
     Node& node = f.nodes[i];
-    if (!is_placeholder(node)) continue;
+    if (!is_placeholder(node.op)) continue;
     node.outputs.front().shape = shape_of(node, options);
     node.kind = Kind::kArgument, node.op = dialect().spelling(Kind::kArgument);
     node.attributes = {};
@@ -108,9 +80,11 @@ void give_asked(Function& f, const std::map<std::string, Edge>& values, const st
 }  // namespace
 
 Imported read_frozen(Bytes graph_def, const ImportOptions& options) {
-  parsed("a GraphDef", [&] { Unknown(graph_def).refuse(); });
+  const GraphMessage graph(graph_def);
+  const Reached parts = reached(graph, options.out_nodes);
+  parts.refuse_unknown(kWay);
   Imported out;
-  const auto f = read_graph(graph_def, kName, known_operators(), out.program);
+  const auto f = read_graph(parts, {}, kName, known_operators(), out.program);
   for (size_t i = 0; i < f->nodes.size(); ++i)
     for (size_t k = 0; k < f->nodes[i].outputs.size(); ++k) {
       const std::string name = fmt::format("{}:{}", f->nodes[i].name, k);

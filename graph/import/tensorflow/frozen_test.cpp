@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "graph/graph_fixture.h"
 #include "graph/import/tensorflow/message_fixture.h"
+#include "graph/import/tensorflow/signatures.h"
 #include "graph/ir/verify.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"
@@ -76,6 +77,47 @@ TEST(Frozen, WhatDoesNotFitIsNamed) {
                 .find("Enter (node a), Quantum (node b)"),
             std::string::npos);
   EXPECT_NE(refusal(example().substr(0, 40)).find("cut off or damaged"), std::string::npos);
+}
+
+/// `example` with functions: `quantum`, which holds an operator that nobody knows, and one that calls it.
+std::string with_functions(const std::vector<std::string>& nodes) {
+  const std::string quantum = function_def({signature("quantum", {formal("a", kFloat)}, {formal("b", kFloat)}),
+                                            {node("q", "Quantum", {"a"})},
+                                            {{"b", "q:b:0"}}});
+  const std::string caller = function_def(
+      {signature("caller", {formal("a", kFloat)}, {formal("b", kFloat)}),
+       {node("c", "PartitionedCall", {"a"},
+             {{"f", function_value("quantum")}, {"Tin", types_value({kFloat})}, {"Tout", types_value({kFloat})}})},
+       {{"b", "c:output:0"}}});
+  std::string graph = example();
+  for (const std::string& one : nodes) graph += message([&](auto& w) { w.add_message(field::kNode, one); });
+  return graph + message([&](auto& w) {
+           w.add_message(field::kLibrary, message([&](auto& l) {
+                           l.add_message(field::kFunction, quantum), l.add_message(field::kFunction, caller);
+                         }));
+         });
+}
+
+TEST(Frozen, FunctionsThatNothingCallsMayHoldAnything) {
+  const Imported model = read_frozen(with_functions({}));
+  EXPECT_EQ(model.program.functions.size(), 1u);
+  const std::string call =
+      node("call", "PartitionedCall", {"top"},
+           {{"f", function_value("caller")}, {"Tin", types_value({kFloat})}, {"Tout", types_value({kFloat})}});
+  EXPECT_NE(refusal(with_functions({call})).find("not built: Quantum (node q)"), std::string::npos);
+  EXPECT_NE(refusal(with_functions({node("call", "caller", {"top"})})).find("Quantum (node q)"), std::string::npos);
+}
+
+TEST(Frozen, TheGraphCanEndBeforeWhatIsNotKnown) {
+  const std::string graph =
+      with_functions({node("end", "Quantum", {"top"}), node("z", "Placeholder", {}, {{"dtype", type_value(kFloat)}})});
+  EXPECT_NE(refusal(graph).find("not built: Quantum (node end)"), std::string::npos);
+  const Imported model = read_frozen(graph, {.out_nodes = {"top"}});
+  const Function& f = model.program.get(model.function);
+  verify(f, model.program);
+  EXPECT_EQ(f.results.size(), 1u);
+  EXPECT_EQ(f.arguments.size(), 2u) << "inputs stay inputs";
+  EXPECT_EQ(f.find("twice"), -1);
 }
 
 TEST(Frozen, DefaultsComeFromTheTable) {

@@ -2,7 +2,7 @@
 #include "graph/import/tensorflow/reader.h"
 
 #include <algorithm>
-#include <charconv>
+#include <set>
 
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/import/tensorflow/value.h"
@@ -39,29 +39,6 @@ NodeMessage read_node(Bytes node_def) {
     });
   }
   return node;
-}
-
-/// The parts of an input's spelling: "node:out_name:2", "node:2", "node", "^node".
-struct Spelling {
-  std::string_view node, output;
-  int32_t index = 0;
-  bool control = false;
-};
-
-Spelling spell(std::string_view input) {
-  Spelling s;
-  s.control = input.starts_with('^');
-  if (s.control) input.remove_prefix(1);
-  const size_t last = input.rfind(':');
-  if (last != std::string_view::npos) {
-    const std::string_view digits = input.substr(last + 1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), s.index);
-    if (error == std::errc() && end == digits.data() + digits.size()) input = input.substr(0, last);
-  }
-  const size_t colon = input.find(':');
-  s.node = input.substr(0, colon);
-  if (colon != std::string_view::npos) s.output = input.substr(colon + 1);
-  return s;
 }
 
 /// Builds one function: nodes first, then the edges between them, because a message may name a node before it comes.
@@ -315,17 +292,22 @@ std::shared_ptr<Function> read_operator(Bytes node_def, std::string_view name, s
 
 std::shared_ptr<Function> read_graph(Bytes graph_def, std::string_view name, const Catalogue& catalogue,
                                      Program& program) {
+  return read_graph(GraphMessage(graph_def).whole(), {}, name, catalogue, program);
+}
+
+std::shared_ptr<Function> read_graph(const Reached& parts, std::span<const Fed> fed, std::string_view name,
+                                     const Catalogue& catalogue, Program& program) {
   return parsed("a GraphDef", [&] {
-    std::vector<Bytes> nodes;
-    each_field(graph_def, [&](Field f) {
-      if (f.number() == field::kNode) nodes.push_back(f.bytes());
-      if (f.number() != field::kLibrary) return;
-      each_field(f.bytes(), [&](Field library) {
-        if (library.number() == field::kFunction) program.add(read_function(library.bytes(), catalogue, program));
-      });
-    });
+    for (const FunctionLink* function : parts.functions)
+      program.add(read_function(function->bytes, catalogue, program));
     Builder builder(std::string(name), catalogue, program);
-    for (const Bytes node : nodes) builder.add_node(node);
+    std::set<std::string_view> arguments;
+    for (const Fed& one : fed) {
+      builder.add_argument(one.node, one.value.type, one.value.shape);
+      arguments.insert(one.node);
+    }
+    for (const NodeLink* node : parts.nodes)
+      if (!arguments.contains(node->name)) builder.add_node(node->bytes);
     builder.connect();
     return builder.finish();
   });

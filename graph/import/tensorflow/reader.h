@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "graph/import/tensorflow/catalogue.h"
+#include "graph/import/tensorflow/graph_message.h"
 #include "graph/ir/function.h"
 
 namespace npu::graph::tensorflow {
@@ -23,5 +24,14 @@ std::shared_ptr<Function> read_operator(Bytes node_def, std::string_view name, s
 /// is fed and fetched is decided by the caller). All nodes are kept.
 std::shared_ptr<Function> read_graph(Bytes graph_def, std::string_view name, const Catalogue& catalogue,
                                      Program& program);
+
+/// A node that the caller gives a value instead: an argument of the function.
+struct Fed {
+  std::string node;
+  Output value;
+};
+/// The same of parts of a graph; `fed` nodes become its arguments, in this order.
+std::shared_ptr<Function> read_graph(const Reached& parts, std::span<const Fed> fed, std::string_view name,
+                                     const Catalogue& catalogue, Program& program);
 
 }  // namespace npu::graph::tensorflow

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // signatures.tsv as signatures: formals "name:T" (type of an attribute), "name:=1" (that DataType), "name:N*T" (as many
 // as an attribute says), "name:[T]" (a list of types); defaults "attribute=" and the bytes of an AttrValue in hex.
+#include "graph/import/tensorflow/signatures.h"
+
 #include "base/split.h"
-#include "graph/import/tensorflow/frozen.h"
 #include "graph/import/tensorflow/value.h"
 
 namespace npu::graph::tensorflow {
