@@ -25,7 +25,8 @@ def model(tmp_path):
         (["--job_type=3"], "--job_type is 3"),
         (["--job_type=4"], "gradient segments"),
         (["--job_type=2"], "give one of --model=FILE.pb and --model_path"),
-        (["--job_type=2", "--framework=5", "--model=x.onnx"], "models of ONNX are not read"),
+        (["--job_type=2", "--framework=0", "--model=x.caffemodel"], "models of Caffe are not read"),
+        (["--job_type=2", "--framework=5", "--model_path=."], "has no *.onnx"),
         (["--job_type=2", "--framework=9", "--model=x"], "there are 0, 1, 3, 5"),
         (["--job_type=2", "--framework=3", "--model=none.pb"], "none.pb is no file"),
         (["--job_type=1", "--model=x.pb", "--output=/no/such"], "--output /no/such is no folder"),
@@ -64,6 +65,23 @@ def test_each_model_of_a_folder_is_run(model, tmp_path, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "[Aoe] [WARNING] --log is accepted and has no effect here" in out
     assert f"[Aoe] {model}: tuning of graphs (subgraph tuning)" in out
+
+
+def test_a_model_of_onnx_is_converted_and_run_without_tensorflow(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(aoe.version, "installed", lambda package: None)
+    (tmp_path / "net.onnx").write_bytes(b"")
+    started = []
+    done = lambda words, env: started.append(list(map(str, words))) or type("Done", (), {"returncode": 0})  # noqa: E731
+    monkeypatch.setattr(aoe.subprocess, "run", done)
+    words = ["--job_type=2", "--framework=5", f"--model={tmp_path}/net.onnx", f"--output={tmp_path}", "--log=info"]
+    assert aoe.main([*words, "--precision_mode=force_fp16", "--input_shape=x:1,2"]) == 0
+    conversion, run = started
+    assert conversion[1:3] == ["--framework=5", f"--model={tmp_path}/net.onnx"]
+    assert {"--precision_mode=force_fp16", "--input_shape=x:1,2", "--soc_version=Ascend910B1"} <= set(conversion)
+    assert run[1:3] == ["-m", "anynpu.infer.tuned"] and run[4:] == ["--tune", "2", "--work", str(tmp_path)]
+    assert f"--output={run[3].removesuffix('.om')}" in conversion
+    out = capsys.readouterr().out
+    assert "--log is accepted and has no effect here" in out and "--precision_mode is accepted" not in out
 
 
 def test_a_model_that_fails_ends_it(model, capsys, monkeypatch):

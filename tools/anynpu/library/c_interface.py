@@ -265,6 +265,8 @@ FUNCTIONS = {
     "anynpu_recent_reason": (C.c_char_p,),
     "anynpu_replay_task": (C.c_int, C.c_char_p, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Task), C.c_void_p), C.c_void_p,),
     "anynpu_save_task": (C.c_int, C.POINTER(Task), C.c_char_p, C.c_char_p,),
+    "anynpu_tuning_begin": (C.c_int, C.c_int32, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_tuning_end": (None,),
     "anynpu_version": (C.c_char_p,),
     "anynpu_watch_nonfinite": (None, C.CFUNCTYPE(None, C.POINTER(Nonfinite), C.c_void_p), C.c_void_p,),
     "anynpu_watch_tasks": (None, C.CFUNCTYPE(None, C.POINTER(Task), C.c_void_p), C.c_void_p, C.c_int64,),

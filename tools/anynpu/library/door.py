@@ -166,6 +166,19 @@ def tuned():
     return found
 
 
+def begin_tuning(job, folder, config):
+    """Tunes from now on; gives sentences about what in the configuration has no effect. ValueError with the reason."""
+    call, notices = running().anynpu_tuning_begin, []
+    hear = call.argtypes[3](lambda text, _: notices.append(text.decode()))
+    if call(job, os.fsencode(folder), config, hear, None):
+        raise ValueError(running().anynpu_recent_reason().decode())
+    return notices
+
+
+def end_tuning():
+    running().anynpu_tuning_end()
+
+
 def bank_file(job):
     return _texts("anynpu_bank_file", job)[0]
 
