@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/ir/verify.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.h"
@@ -78,11 +79,17 @@ class Verifier {
     require(!f_[id].removed, "it uses node {}, which was removed", f_[id].name);
   }
 
+  bool is_argument(NodeId id) const {
+    return std::ranges::find(f_.arguments, id, &Argument::node) != f_.arguments.end();
+  }
+
   void check(Edge edge) const {
     check_live(edge.node);
     const Node& from = f_[edge.node];
     require(edge.output >= 0 && static_cast<size_t>(edge.output) < from.outputs.size(),
             "it uses output {} of {}, which has {}", edge.output, from.name, from.outputs.size());
+    require(from.kind != Kind::kArgument || is_argument(edge.node), "it uses {}, which stands for no argument",
+            from.name);
   }
 
   void check(const Node& node) const {
@@ -90,6 +97,14 @@ class Verifier {
     for (const NodeId id : node.after) check_live(id);
     for (const FunctionName& called : called_functions(node)) program_.get(called.name);
     if (const std::optional<Call> call = as_call(node)) check_call(node, *call);
+    if (node.parts) check_parts(node, *node.parts);
+  }
+
+  void check_parts(const Node& node, const Function& parts) const {
+    require(parts.arguments.size() == node.inputs.size() && parts.results.size() == node.outputs.size(),
+            "its parts have {} arguments and {} results; it has {} inputs and {} outputs", parts.arguments.size(),
+            parts.results.size(), node.inputs.size(), node.outputs.size());
+    Verifier(parts, program_).run();
   }
 
   void check_call(const Node& node, const Call& call) const {

@@ -50,6 +50,29 @@ TEST(Verify, Edges) {
   EXPECT_EQ(refusal(*f), "function f, result x: it uses node x, which was removed");
 }
 
+TEST(Verify, NodesThatStandForNoArgumentBringNothing) {
+  const auto f = identity("f", kFloats);
+  f->arguments.clear();
+  EXPECT_EQ(refusal(*f), "function f, result x: it uses x, which stands for no argument");
+}
+
+TEST(Verify, PartsFitTheirNodes) {
+  auto f = identity("f", kFloats);
+  Node node;
+  node.name = "fused", node.kind = Kind::kElementwise, node.inputs = {{0, 0}}, node.outputs = {kFloats};
+  node.parts = identity("parts", kFloats);
+  const NodeId id = f->add(std::move(node));
+  EXPECT_EQ(refusal(*f), "holds");
+  auto damaged = identity("parts", kFloats);
+  damaged->results[0].value = {7, 0};
+  (*f)[id].parts = damaged;
+  EXPECT_EQ(refusal(*f), "function f, node fused: function parts, result x: there is no node 7");
+  (*f)[id].parts = identity("parts", kFloats);
+  (*f)[id].outputs.push_back(kFloats);
+  EXPECT_EQ(refusal(*f),
+            "function f, node fused: its parts have 1 arguments and 1 results; it has 1 inputs and 2 outputs");
+}
+
 TEST(Verify, CalledFunctionsFitTheirNodes) {
   Program program;
   program.add(identity("floats", kFloats));

@@ -302,6 +302,26 @@ std::vector<float> numbers_in(const Value& value) {
   return numbers_of<float>(dynamic_cast<const Variable&>(*value.object).read());
 }
 
+/// As damaged files have them: a check, and no read of what is not there.
+TEST(Fused, APartWithoutInputsIsRefused) {
+  TestFunction t("f");
+  t.result(t.node("Neg", {t.node("Exp", {t.argument("x")})}));
+  Program program;
+  FusionCount count;
+  fuse_elementwise(*t.function(), program, count);
+  ASSERT_EQ(count.effective, 1);
+  for (Node& node : t.function()->nodes) {
+    if (!node.parts) continue;
+    auto parts = std::make_shared<Function>(*node.parts);
+    for (Node& part : parts->nodes) part.inputs.clear();
+    node.parts = parts;
+  }
+  program.add(t.function());
+  Library library(0);
+  library.add_rewritten(program);
+  EXPECT_THROW(library.get("f", Role::kRoot)->run({value_of<float>({2}, {1, 2})}), Error);
+}
+
 TEST(Fused, AStepWritesInPlaceAndReadersKeepWhatTheyRead) {
   std::vector<std::vector<float>> ends;
   for (const bool fuse : {true, false}) {

@@ -45,7 +45,7 @@ class Fused {
     read_inputs();
     for (const NodeId id : f_.order())
       if (f_[id].kind != Kind::kArgument) order_.push_back(id);
-    for (const NodeId id : order_) look_at(id);
+    for (const NodeId id : order_) check(f_[id]), look_at(id);
     find_units();
     for (const NodeId id : order_) add_steps(id);
     find_outputs();
@@ -74,6 +74,16 @@ class Fused {
       if (is_object(planned.type) || planned.dynamic) throw Unfused{"an input holds no numbers"};
       values_[edge] = {planned.shape(), planned.dtype(), Known::kOutside, planned};
     }
+  }
+
+  /// A node that comes from a file may have any parts.
+  static void check(const Node& node) {
+    const auto& [part, line, form] = part_of(node);
+    const bool writes = part == Part::kAssign || part == Part::kUpdate;
+    const size_t points = part == Part::kPoint && !form.same ? form.fields.size() : 1;
+    const size_t least = writes || part == Part::kBias ? 2 : points;
+    require(node.inputs.size() >= least && (writes || !node.outputs.empty()),
+            "its part {} has {} inputs and {} outputs", node.name, node.inputs.size(), node.outputs.size());
   }
 
   Known variable(Edge handle) {
