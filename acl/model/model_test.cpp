@@ -355,6 +355,35 @@ TEST_F(Models, TakeShapesFromTheCaller) {
   expect_refused(145011, "null", aclmdlExecuteAsync(id, inputs, outputs, nullptr));
 }
 
+TEST_F(Models, KeepToTheBuffersOfTheirOutputs) {
+  const uint32_t id = load(scaled_model({-1, -1, 3}, {{"input_shape", "x:1~2,-1,3"}}));
+  const Memory in(24), out(24), sum(24);
+  write(in, kIn);
+  Dataset inputs, outputs;
+  inputs.add(in);
+  outputs.add(out.get(), 20).add(sum);
+  const int64_t dims[] = {1, 2, 3};
+  aclTensorDesc* given = aclCreateTensorDesc(ACL_FLOAT, 3, dims, ACL_FORMAT_ND);
+  EXPECT_OK(aclmdlSetDatasetTensorDesc(inputs, given, 0));
+  aclDestroyTensorDesc(given);
+  expect_refused(145012, "has 20 bytes", aclmdlExecute(id, inputs, outputs));
+  EXPECT_OK(aclUpdateDataBuffer(aclmdlGetDatasetBuffer(outputs, 0), out.get(), 24));
+  EXPECT_OK(aclmdlExecute(id, inputs, outputs));
+  EXPECT_EQ(floats(out.get(), 6), kOut);
+}
+
+TEST_F(Models, DescribeEachBufferOfADataSet) {
+  Dataset outputs;
+  outputs.add(nullptr, 0).add(nullptr, 0);
+  const int64_t dims[] = {7};
+  aclTensorDesc* given = aclCreateTensorDesc(ACL_FLOAT, 1, dims, ACL_FORMAT_ND);
+  EXPECT_OK(aclmdlSetDatasetTensorDesc(outputs, given, 1));
+  aclDestroyTensorDesc(given);
+  EXPECT_EQ(aclmdlGetDatasetTensorDesc(outputs, 0), nullptr);
+  ASSERT_NE(aclmdlGetDatasetTensorDesc(outputs, 1), nullptr);
+  EXPECT_EQ(aclGetTensorDescDim(aclmdlGetDatasetTensorDesc(outputs, 1), 0), 7);
+}
+
 TEST_F(Models, TakePicturesOfBytes) {
   const ModelPath conf(
       "aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 2 src_image_size_h: 2\n"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -78,6 +79,13 @@ TEST(Container, SaysWhatIsWrong) {
   file = small();
   file[8] = 3;
   EXPECT_EQ(refusal_of(file), "it is a container of version 3; this is made for version 2");
+}
+
+TEST(Container, SectionsThatOverlapAreRefused) {
+  std::string file = small();
+  constexpr size_t kFirstBegins = 64 + 8, kSecondBegins = kFirstBegins + 24;
+  std::copy_n(file.begin() + kFirstBegins, 8, file.begin() + kSecondBegins);
+  EXPECT_NE(refusal_of(file).find("sections overlap"), std::string::npos) << refusal_of(file);
 }
 
 TEST(Container, WhatStandsApartIsNotInTheChecksum) {
