@@ -215,6 +215,7 @@ ImportOptions import_options(const Request& request) {
   ImportOptions out;
   for (const InputShape& shape : request.shapes) out.input_shapes.emplace(shape.name, shape.dims);
   out.out_nodes = request.out_nodes;
+  out.signature = request.signature;
   return out;
 }
 

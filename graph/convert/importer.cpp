@@ -5,6 +5,7 @@
 #include "graph/convert/refusal.h"
 #include "graph/import/onnx/reader.h"
 #include "graph/import/tensorflow/frozen.h"
+#include "graph/import/tensorflow/saved_model/saved_model.h"
 
 namespace npu::graph::convert {
 namespace {
@@ -13,6 +14,13 @@ enum Framework : int { kCaffe = 0, kMindSpore = 1, kTensorFlow = 3, kOnnx = 5 };
 
 [[noreturn]] void refuse_framework(std::string_view name, std::string_view way) {
   refuse("E10001", "--framework: models of {} are not read here; {}, then atc --framework=5", name, way);
+}
+
+Imported read_tensorflow(Bytes bytes, const ImportOptions& options) {
+  if (tensorflow::is_saved_model(bytes)) return tensorflow::read_saved_model(bytes, options);
+  if (!options.signature.empty())
+    refuse("E10001", "--signature_def={}: the model is a frozen graph and has no signatures", options.signature);
+  return tensorflow::read_frozen(bytes, options);
 }
 
 /// An importer may refuse shapes of inputs that it does not find; what they are called here is told first.
@@ -49,8 +57,8 @@ Imported import_model(int framework, std::string_view bytes, const Request& requ
           request);
     case kTensorFlow:
       return read_with_shapes(
-          [&](const ImportOptions& with) { return tensorflow::read_frozen({bytes.data(), bytes.size()}, with); },
-          options, request);
+          [&](const ImportOptions& with) { return read_tensorflow({bytes.data(), bytes.size()}, with); }, options,
+          request);
     default:
       refuse("E10001", "--framework={}: it is 3 (TensorFlow) or 5 (ONNX); 0 and 1 are Caffe and MindSpore", framework);
   }

@@ -270,6 +270,7 @@ Request read_request(const Flags& flags) {
   out.output_types = read_output_types(value_of(flags, "output_type"));
   out.half_inputs = read_names(value_of(flags, "input_fp16_nodes"));
   out.out_nodes = read_names(value_of(flags, "out_nodes"));
+  out.signature = value_of(flags, "signature_def");
   read_precision(flags, out);
   read_fusions(flags, out);
   if (const std::string soc = value_of(flags, "soc_version"); !soc.empty()) out.facts["soc"] = soc;

@@ -41,6 +41,7 @@ struct Request {
   std::vector<std::vector<int64_t>> gears;
   std::vector<OutputType> output_types;
   std::vector<std::string> half_inputs, out_nodes;
+  std::string signature;                                       ///< --signature_def, of a SavedModel
   std::vector<std::pair<std::string, std::string>> precision;  ///< options of Precision::set
   std::vector<std::string> passes_off;
   std::vector<model::Aipp> aipp;  ///< of --insert_op_conf

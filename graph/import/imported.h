@@ -14,6 +14,7 @@ namespace npu::graph {
 struct ImportOptions {
   std::map<std::string, Dims> input_shapes = {};  ///< instead of the file's; kUnknownDim where a run decides
   std::vector<std::string> out_nodes = {};        ///< "node:index": the results, instead of the file's
+  std::string signature = {};                     ///< of a SavedModel: what is asked of it; "": its default
   std::filesystem::path folder = {};              ///< where data that the file leaves outside of itself lie
 };
 

@@ -25,6 +25,7 @@ class Field {
   int64_t integer() { return of(protozero::pbf_wire_type::varint).get_int64(); }
   bool boolean() { return integer() != 0; }
   float real() { return of(protozero::pbf_wire_type::fixed32).get_float(); }
+  uint32_t fixed32() { return of(protozero::pbf_wire_type::fixed32).get_fixed32(); }
 
   /// The values of a repeated field, packed into one run of bytes or one by one.
   template <class Add>

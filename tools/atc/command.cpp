@@ -45,11 +45,20 @@ std::string command_line(const std::vector<std::string>& arguments) {
   return out;
 }
 
+/// The file that says what a model computes; of a SavedModel's folder the one in it.
+std::string file_of_model(const std::string& path) {
+  if (!fs::is_directory(path)) return path;
+  const fs::path inside = fs::path(path) / "saved_model.pb";
+  if (fs::exists(inside)) return inside;
+  refuse("E10410", "--model={}: the folder holds no saved_model.pb; name a file, or the folder of a SavedModel{}", path,
+         fs::exists(fs::path(path) / "saved_model.pbtxt") ? " saved as_text=False" : "");
+}
+
 Source source_of(const Flags& flags) {
   Source out;
   out.framework = std::stoi(needed(flags, "framework", "who wrote the model: 5 for ONNX, 3 for TensorFlow"));
   out.path = needed(flags, "model", "the model to convert");
-  out.bytes = read_file("model", out.path);
+  out.bytes = read_file("model", file_of_model(out.path));
   out.name = fs::path(value_of(flags, "output", out.path)).filename().stem();
   return out;
 }

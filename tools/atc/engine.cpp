@@ -43,6 +43,7 @@ std::vector<const char*> pointers(const Flags& flags) {
 }
 
 std::string folder_of(const std::string& path) {
+  if (std::filesystem::is_directory(path)) return path;
   const std::string folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder;
 }

@@ -23,10 +23,11 @@ typedef enum ANYNPU_ANY_INT {
 
 /** Converts the `size` bytes of a model. `flags` are 2 * `flag_count` texts, name and value of each flag of atc without
  * its dashes: input_shape, dynamic_batch_size, output_type, precision_mode, …; flags that do not concern the conversion
- * are passed over. Tensors that ONNX keeps in files of their own lie in `folder` (null: there is none). `take_line`
- * gets what has no effect, a line each; `take_om` the bytes of the model file, once. `name` is the model's. 100000 with
- * the vendor's code in front of the text (docs/models.md) for a flag; 100006, 100024, 161002 for a model that is
- * damaged, has unknown operators, does not hold together; 207000 for a framework that is not built. */
+ * are passed over. Tensors that ONNX keeps in files of their own, and variables/ of a SavedModel, whose saved_model.pb
+ * the bytes are, lie in `folder` (null: there is none). `take_line` gets what has no effect, a line each; `take_om` the
+ * bytes of the model file, once. `name` is the model's. 100000 with the vendor's code in front of the text
+ * (docs/models.md) for a flag; 100006, 100024, 161002 for a model that is damaged, has unknown operators, does not hold
+ * together; 207000 for a framework that is not built. */
 aclError anynpu_model_convert(anynpu_framework framework, const void* model, size_t size, const char* name,
                               const char* folder, const char* const* flags, size_t flag_count, anynpu_take take_line,
                               anynpu_take take_om, void* context);

@@ -29,6 +29,15 @@ Reached reached(const GraphMessage& graph, const std::vector<std::string>& out_n
   return graph.reached(wanted);
 }
 
+/// Variables have no values in a graph, and those that are handed to it none that a model could be given.
+void refuse_variables(const Function& f) {
+  for (const Node& node : f.nodes) {
+    const bool handed = is_placeholder(node.op) && node.outputs.front().type.kind == ValueKind::kResource;
+    if (handed || node.op == "VarHandleOp" || node.op == "VariableV2" || node.op == "Variable")
+      fail(Code::kOpNotFound, "{} (node {}) stands for a variable; {}", node.op, node.name, kWay);
+  }
+}
+
 /// The shape that was asked for, else that of the graph.
 PartialShape shape_of(const Node& node, const ImportOptions& options) {
   PartialShape own = node.attributes.get_or<PartialShape>("shape", PartialShape::unknown());
@@ -91,6 +100,7 @@ Imported read_frozen(Bytes graph_def, const ImportOptions& options) {
       out.values[name] = {static_cast<NodeId>(i), static_cast<int32_t>(k)};
       out.nodes[f->nodes[i].name].push_back(name);
     }
+  refuse_variables(*f);
   make_arguments(*f, options);
   if (options.out_nodes.empty())
     give_unread(*f);

@@ -120,6 +120,20 @@ TEST(Frozen, TheGraphCanEndBeforeWhatIsNotKnown) {
   EXPECT_EQ(f.find("twice"), -1);
 }
 
+TEST(Frozen, VariablesAreRefusedWithTheWay) {
+  const auto type = [](int number) {
+    return std::vector<std::pair<std::string, std::string>>{{"dtype", type_value(number)}};
+  };
+  const std::string x = node("x", "Placeholder", {}, type(kFloat)),
+                    handed = node("v", "Placeholder", {}, type(kResourceType)),
+                    own = node("v", "VarHandleOp", {}, type(kFloat)),
+                    read = node("r", "ReadVariableOp", {"v"}, type(kFloat));
+  for (const std::string& variable : {handed, own}) {
+    const std::string said = refusal(with_functions({x, variable, read}));
+    EXPECT_NE(said.find("(node v) stands for a variable; freeze variables into constants"), std::string::npos) << said;
+  }
+}
+
 TEST(Frozen, DefaultsComeFromTheTable) {
   const Signature* conv = known_operators().find("Conv2D");
   ASSERT_NE(conv, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of the TensorFlow messages we read (tensorflow/core/framework/*.proto, public and stable).
+// Field numbers of the TensorFlow messages we read (tensorflow/core/{framework,protobuf}/*.proto, public and stable).
 #pragma once
 
 #include "graph/import/message.h"
@@ -54,6 +54,22 @@ enum Tensor : uint32_t {
   kHalfVal = 13,
   kUint32Val = 16,
   kUint64Val = 17,
+};
+enum SavedModel : uint32_t { kSchemaVersion = 1, kMetaGraph = 2 };
+enum MetaGraph : uint32_t { kMetaInfo = 1, kMetaGraphDef = 2, kSaver = 3, kSignatureDef = 5 };
+enum MetaInfo : uint32_t { kTags = 4 };
+enum Saver : uint32_t { kRestoreOp = 3 };
+enum SignatureDef : uint32_t { kSignatureInputs = 1, kSignatureOutputs = 2 };
+enum TensorInfo : uint32_t { kTensorName = 1, kInfoType = 2, kInfoShape = 3, kSparse = 4, kComposite = 5 };
+enum BundleHeader : uint32_t { kNumShards = 1, kEndianness = 2 };
+enum BundleEntry : uint32_t {
+  kEntryType = 1,
+  kEntryShape = 2,
+  kShard = 3,
+  kOffset = 4,
+  kEntrySize = 5,
+  kChecksum = 6,
+  kSlices = 7
 };
 }  // namespace field
 
