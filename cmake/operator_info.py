@@ -31,6 +31,9 @@ def rows(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
+ONNX = "ai.onnx::"  # nodes of ONNX models that the vendor has no single operator for
+
+
 def first_input(row):
     fixed = [] if row["fixed_inputs"] == "-" else [int(number) for number in row["fixed_inputs"].split()]
     return next(number for number in range(len(fixed) + 1) if number not in fixed)
@@ -52,6 +55,8 @@ def operators(bfloat16):
     out = {}
     # Where the vendor calls several by one name, those without a choice (FusedBatchNorm, first edition) yield.
     for row in sorted(rows("graph/precision/precision.tsv"), key=lambda row: row["dtypes"] == "-"):
+        if row["operator"].startswith(ONNX):
+            continue
         said = described(row, bfloat16)
         for name in spellings.get(row["operator"], [row["operator"]]):
             known = out.setdefault(name, said)

@@ -33,6 +33,8 @@ def test_the_file_has_the_lists_of_the_table(written, soc):
     found = read(written, soc)
     known = {}
     for row in door.operator_precisions():
+        if row.op.startswith("ai.onnx::"):  # the vendor has no single operator for them
+            continue
         for name in row.aliases.split():
             known.setdefault(name, {})[row.op] = row
     assert set(found) == set(known)

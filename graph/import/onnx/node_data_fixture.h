@@ -4,6 +4,7 @@
 // folder of such tests, ANYNPU_ONNX_ONLY a part of the names of those to run.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -100,19 +101,32 @@ inline Tensor tensor_of(const Literal& literal) {
   return make_tensor(const_cast<std::byte*>(literal.bytes->data()), literal.type.dtype, literal.shape);
 }
 
-/// Empty where the tensor is what is wanted, within ONNX's own tolerances of these data; else what differs.
-inline std::string difference(const Tensor& got, const Literal& wanted) {
-  // The data of bfloat16 cut bits off, where ONNX rounds to the nearest: there is a unit of the last place between
-  // them.
-  const double relative = got.dtype == DType::kBFloat16 ? 1.0 / 128 : 1e-3, absolute = 1e-7;
+/// How far numbers may be from those that are wanted: of themselves, and of the largest.
+struct Tolerance {
+  double relative = 1e-3, absolute = 1e-7, of_largest = 0;  // ONNX's own of these data
+};
+
+inline double largest_of(const std::vector<double>& numbers) {
+  double out = 0;
+  for (const double one : numbers)
+    if (std::isfinite(one)) out = std::max(out, std::abs(one));
+  return out;
+}
+
+/// Empty where the tensor is what is wanted; else what differs.
+inline std::string difference(const Tensor& got, const Literal& wanted, const Tolerance& tolerance = {}) {
   if (got.dtype != wanted.type.dtype)
     return fmt::format("is {}, not {}", name_of(got.dtype), name_of(wanted.type.dtype));
   if (got.shape != wanted.shape) return fmt::format("has shape {}, not {}", got.shape, wanted.shape);
   if (!got.contiguous()) return "does not lie row by row";
   const std::vector<double> a = numbers(got), b = numbers(tensor_of(wanted));
+  // The data of bfloat16 cut bits off, where ONNX rounds to the nearest: there is a unit of the last place between
+  // them.
+  const double relative = got.dtype == DType::kBFloat16 ? 1.0 / 128 : tolerance.relative;
+  const double always = tolerance.absolute + tolerance.of_largest * largest_of(b);
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    if (!(std::abs(a[i] - b[i]) <= absolute + relative * std::abs(b[i])))
+    if (!(std::abs(a[i] - b[i]) <= always + relative * std::abs(b[i])))
       return fmt::format("element {} is {}, not {}", i, a[i], b[i]);
   }
   return {};
