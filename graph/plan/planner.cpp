@@ -22,8 +22,10 @@ namespace npu::graph {
 namespace {
 
 /// Constants up to this size are computed while planning; larger ones (a filled matrix) are cheaper to make in the run
-/// than to keep.
+/// than to keep. Casts are none of those: what they convert are weights, and every run would convert them again.
 constexpr int64_t kLargestFolded = 1 << 16;
+
+bool converts(const Node& node) { return node.kind == Kind::kCast; }
 
 }  // namespace
 
@@ -212,18 +214,40 @@ bool Planner::foldable(const Node& node, size_t first_step) const {
     if (!builder_.values.at(edge).literal) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const Planned& out = builder_.values.at({builder_.current, static_cast<int32_t>(i)});
-    if (out.literal || is_object(out.type) || out.dynamic || bytes_of(out.view) > kLargestFolded || !contiguous(out))
-      return false;
+    if (out.literal || is_object(out.type) || out.dynamic || !contiguous(out)) return false;
+    if (bytes_of(out.view) > kLargestFolded && !converts(node)) return false;
   }
   return std::all_of(builder_.plan.steps.begin() + static_cast<int64_t>(first_step), builder_.plan.steps.end(),
                      [](const Step& step) { return step.def != nullptr; });
 }
 
-/// Runs the steps a node of constants was lowered to, and takes them out of the plan again. What overflows on a device
-/// that saturates stays, for the run to tell.
+/// Takes the steps of a node of constants out of the plan again. What overflows on a device that saturates stays, for
+/// the run to tell.
 void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
   const Node& node = (*builder_.function)[id];
   if (node.outputs.empty() || !foldable(node, first_step)) return;
+  std::vector<Literal> results =
+      converts(node) ? conversion(id, first_step, first_slot) : folded(id, first_step, first_slot);
+  if (results.empty()) return;
+  builder_.plan.steps.resize(first_step);
+  builder_.plan.slots.resize(first_slot);
+  for (size_t i = 0; i < results.size(); ++i) builder_.set(i, builder_.constant(std::move(results[i])));
+}
+
+/// What a cast gives: of large constants that which other plans have, too.
+std::vector<Literal> Planner::conversion(NodeId id, size_t first_step, size_t first_slot) {
+  const Planned& out = builder_.values.at({id, 0});
+  if (bytes_of(out.view) <= kLargestFolded) return folded(id, first_step, first_slot);
+  const Literal from = *builder_.values.at((*builder_.function)[id].inputs.front()).literal;
+  if (const auto found = builder_.surroundings.converted(from, out.dtype())) return {*found};
+  std::vector<Literal> results = folded(id, first_step, first_slot);
+  if (!results.empty()) builder_.surroundings.keep_converted(from, results.front());
+  return results;
+}
+
+/// Runs the steps a node of constants was lowered to. Nothing where the device tells of an overflow.
+std::vector<Literal> Planner::folded(NodeId id, size_t first_step, size_t first_slot) const {
+  const Node& node = (*builder_.function)[id];
   std::vector<std::vector<std::byte>> memory(builder_.plan.slots.size() - first_slot);
   for (size_t i = 0; i < memory.size(); ++i)
     memory[i].resize(static_cast<size_t>(builder_.plan.slots[first_slot + i].bytes));
@@ -238,7 +262,7 @@ void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
     bind_tensors(*op, builder_.plan.steps[i], address);
     op->prepare();
     op->run();
-    if (device::saturates(builder_.surroundings.device()) && ops::results_overflow(*op)) return;
+    if (device::saturates(builder_.surroundings.device()) && ops::results_overflow(*op)) return {};
   }
   std::vector<Literal> results;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -248,9 +272,7 @@ void Planner::fold(NodeId id, size_t first_step, size_t first_slot) {
     results.push_back({out.type, out.shape(),
                        std::make_shared<const std::vector<std::byte>>(from, from + bytes_of(out.view)), nullptr});
   }
-  builder_.plan.steps.resize(first_step);
-  builder_.plan.slots.resize(first_slot);
-  for (size_t i = 0; i < results.size(); ++i) builder_.set(i, builder_.constant(std::move(results[i])));
+  return results;
 }
 
 /// The nodes not lowered become a function of their own, called with what they need of those that were.

@@ -35,6 +35,8 @@ class Planner {
   void lower_on_host(const Node& node, const std::string& reason);
   void fold(NodeId id, size_t first_step, size_t first_slot);
   bool foldable(const Node& node, size_t first_step) const;
+  std::vector<Literal> folded(NodeId id, size_t first_step, size_t first_slot) const;
+  std::vector<Literal> conversion(NodeId id, size_t first_step, size_t first_slot);
   void split(std::span<const NodeId> rest);
   void finish_results();
   void find_lifetimes();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ class Surroundings {
                                            const std::function<std::shared_ptr<NodeState>()>& make) = 0;
   /// Hears of a fused node that could not be lowered whole: its parts run one by one.
   virtual void unfused(const std::string& function, const Node& node, const std::string& reason) = 0;
+  /// The elements of a large constant in another type, where a plan of this place has converted them already: weights
+  /// are converted once, not in each plan.
+  virtual std::optional<Literal> converted(const Literal& /*from*/, DType /*to*/) { return {}; }
+  /// Lets later plans find them, for as long as one holds them.
+  virtual void keep_converted(const Literal& /*from*/, const Literal& /*to*/) {}
   /// Whether the parts of a fused node were measured to be faster than the node on inputs like these.
   virtual bool prefers_parts(const Node& /*node*/, std::span<const Planned> /*inputs*/) { return false; }
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "graph/ir/function.h"
 #include "graph/precision/precision.h"
 #include "graph/run/compilation.h"
+#include "graph/run/conversions.h"
 #include "graph/run/environment.h"
 #include "graph/value/value.h"
 
@@ -59,6 +61,8 @@ class Library : public Environment {
   const HostNode& host() const override { return host_; }
   Listener& listener() override { return listeners_; }
   bool prefers_parts(const Node& node, std::span<const Planned> inputs) override;
+  std::optional<Literal> converted(const Literal& from, DType to) override { return conversions_.find(from, to); }
+  void keep_converted(const Literal& from, const Literal& to) override { conversions_.keep(from, to); }
 
  private:
   void rewrite(Function& function, const PassOptions& options, Role role);
@@ -71,6 +75,7 @@ class Library : public Environment {
   std::set<std::string, std::less<>> rewritten_;  ///< functions that passes leave alone
   std::vector<std::string> off_;                  ///< fusion passes that do not run
   Precision precision_;
+  Conversions conversions_;
   Predecessors predecessors_;
   std::shared_ptr<cache::Cache> cache_;
   std::map<std::string, std::shared_ptr<Executable>, std::less<>> compiled_;
