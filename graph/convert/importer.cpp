@@ -16,10 +16,14 @@ enum Framework : int { kCaffe = 0, kMindSpore = 1, kTensorFlow = 3, kOnnx = 5 };
   refuse("E10001", "--framework: models of {} are not read here; {}, then atc --framework=5", name, way);
 }
 
+void refuse_signature(const std::string& asked) {
+  if (!asked.empty())
+    refuse("E10001", "--signature_def={}: the model has no signatures; SavedModels of TensorFlow have", asked);
+}
+
 Imported read_tensorflow(Bytes bytes, const ImportOptions& options) {
   if (tensorflow::is_saved_model(bytes)) return tensorflow::read_saved_model(bytes, options);
-  if (!options.signature.empty())
-    refuse("E10001", "--signature_def={}: the model is a frozen graph and has no signatures", options.signature);
+  refuse_signature(options.signature);
   return tensorflow::read_frozen(bytes, options);
 }
 
@@ -52,6 +56,7 @@ Imported import_model(int framework, std::string_view bytes, const Request& requ
     case kCaffe: refuse_framework("Caffe", "export the network to ONNX");
     case kMindSpore: refuse_framework("MindSpore (.air)", "export the network to ONNX (mindspore.export, ONNX)");
     case kOnnx:
+      refuse_signature(options.signature);
       return read_with_shapes(
           [&](const ImportOptions& with) { return onnx::read_model({bytes.data(), bytes.size()}, with); }, options,
           request);

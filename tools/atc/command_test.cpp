@@ -188,6 +188,10 @@ TEST_F(Atc, RefusesFlagsWithCodes) {
   EXPECT_EQ(refused(conversion({"--disable_reuse_memory=true"}), "E10006"), 255);
   EXPECT_EQ(refused(conversion({"--op_debug_level=9"}), "E10001"), 255);
   EXPECT_EQ(refused(conversion({"--output_type="}), "E10004"), 255);
+  EXPECT_EQ(refused(conversion({"--signature_def=a"}), "--signature_def=a: the model has no signatures"), 255);
+  const std::vector<std::string> frozen = {"--framework=3", "--model=" + text("\n"), "--output=/tmp/none",
+                                           "--soc_version=Ascend310", "--signature_def=a"};
+  EXPECT_EQ(refused(frozen, "--signature_def=a: the model has no signatures"), 255);
   EXPECT_EQ(refused(conversion({"--input_shapes=a:1"}), "E10003: there is no flag --input_shapes"), 255);
   EXPECT_EQ(refused(conversion({"model.onnx"}), "model.onnx is no flag"), 255);
   EXPECT_EQ(refused({"--mode=7"}, "E10001: --mode=7"), 255);
@@ -264,9 +268,11 @@ TEST(AtcFlags, AreAllThatTheVendorHas) {
                                           "external_weight",
                                           "jit_compile",
                                           "deterministic"};
+  const std::vector<std::string> ours = {"signature_def"};  // the vendor's reads no SavedModels
   const std::string text = help();
-  for (const std::string& name : known) EXPECT_NE(text.find("--" + name + " "), std::string::npos) << name;
-  EXPECT_EQ(all_flags().size(), known.size());
+  for (const auto& names : {known, ours})
+    for (const std::string& name : names) EXPECT_NE(text.find("--" + name + " "), std::string::npos) << name;
+  EXPECT_EQ(all_flags().size(), known.size() + ours.size());
 }
 
 TEST(AtcCodes, HaveMeanings) {

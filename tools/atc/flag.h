@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of atc: all that the vendor's has, each acting, or accepted with a line that says what it does here.
+// The flags of atc: all that the vendor's has, and one of ours for SavedModels; each acting, or accepted with a line
+// that says what it does here.
 #pragma once
 
 #include <map>
