@@ -16,12 +16,13 @@ int64_t aclTensorDesc::count() const {
   return n;
 }
 
+bool aclTensorDesc::unknown_rank() const { return dims.size() == 1 && dims[0] == npu::acl::kUnknownRank; }
+
 namespace npu::acl {
 namespace {
 
 // More than any tensor has, so that a count which was never set does not read memory at random.
 constexpr int kMaxDims = 128;
-constexpr int64_t kUnknownRank = -2;  // as the only dimension
 
 std::vector<int64_t> read_dims(int count, const int64_t* dims) {
   if (count < 0 || count > kMaxDims)
@@ -47,8 +48,6 @@ std::vector<std::pair<int64_t, int64_t>> read_ranges(size_t count, const int64_t
   }
   return out;
 }
-
-bool unknown_rank(const aclTensorDesc& desc) { return desc.dims.size() == 1 && desc.dims[0] == kUnknownRank; }
 
 int64_t dimension(const aclTensorDesc& desc, size_t index) {
   if (index >= desc.dims.size())
@@ -161,7 +160,7 @@ size_t aclGetTensorDescNumDims(const aclTensorDesc* desc) {
   const aclTensorDesc* d = find(desc);
   if (d == nullptr) return 0;
   // The vendor's marker, which clients compare with; the list itself says -2 once.
-  return unknown_rank(*d) ? ACL_UNKNOWN_RANK : d->dims.size();
+  return d->unknown_rank() ? ACL_UNKNOWN_RANK : d->dims.size();
 }
 int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
   return call_or<int64_t>("aclGetTensorDescDim", -1, [&] { return dimension(described(desc, "desc"), index); });
@@ -219,7 +218,7 @@ aclError aclSetTensorOriginShape(aclTensorDesc* desc, int numDims, const int64_t
 aclError aclSetTensorShapeRange(aclTensorDesc* desc, size_t dimsCount, int64_t dimsRange[][2]) {
   return call("aclSetTensorShapeRange", [&] {
     aclTensorDesc& d = described(desc, "desc");
-    if (dimsCount != d.dims.size() && !unknown_rank(d))
+    if (dimsCount != d.dims.size() && !d.unknown_rank())
       fail(Code::kInvalidParam, "dimsCount is {}; the description has {} dimensions, each has a range", dimsCount,
            d.dims.size());
     d.ranges = read_ranges(dimsCount, dimsRange);

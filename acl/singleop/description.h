@@ -15,6 +15,10 @@
 #include "acl/include/acl/acl_op.h"
 #include "base/dtype.h"
 
+namespace npu::acl {
+constexpr int64_t kUnknownRank = -2;  ///< as the only size
+}
+
 struct aclTensorDesc {
   npu::DType dtype = npu::DType::kUndefined;
   std::vector<int64_t> dims;
@@ -29,6 +33,7 @@ struct aclTensorDesc {
 
   /// Elements; -1 while a size is unknown.
   int64_t count() const;
+  bool unknown_rank() const;
 };
 
 struct aclDataBuffer {

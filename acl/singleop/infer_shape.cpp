@@ -192,6 +192,7 @@ aclError aclopInferShape(const char* opType, int numInputs, aclTensorDesc* input
       if (described(desc, "inputDesc").dtype != DType::kUndefined) asked.inputs.push_back(desc->dims);
     const auto outputs = span_of(numOutputs, outputDesc, "outputDesc");
     if (outputs.size() != 1) fail(Code::kInvalidParam, "{} has 1 output, {} are described", opType, outputs.size());
-    described(outputs[0], "outputDesc").dims = rule(asked);
+    const bool nobody_knows = std::ranges::any_of(asked.descs, [](const auto* desc) { return desc->unknown_rank(); });
+    described(outputs[0], "outputDesc").dims = nobody_knows ? Sizes{kUnknownRank} : rule(asked);
   });
 }

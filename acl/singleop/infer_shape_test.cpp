@@ -64,6 +64,9 @@ TEST_F(InferShape, PointwiseTypesBroadcast) {
   EXPECT_EQ(Question("Select", {{3, 1}, {1, 4}, {4}}).answer(), (Sizes{3, 4}));
   EXPECT_EQ(Question("Add", {{-1, 3}, {1, 3}}).answer(), (Sizes{-1, 3}));
   EXPECT_EQ(Question("Add", {{-1, 3}, {8, 3}}).answer(), (Sizes{8, 3}));
+  Question rank("Add", {{-2}, {8, 3}});
+  EXPECT_OK(rank.ask());
+  EXPECT_EQ(aclGetTensorDescNumDims(rank.output), ACL_UNKNOWN_RANK);
 }
 
 TEST_F(InferShape, ProductsOfMatrices) {

@@ -53,10 +53,10 @@ aclError aclopExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputD
                         aclrtStream stream);
 
 /** Writes the sizes of what an operator gives into the description of its output; a size that follows from one which
- * is not known (-1) is -1. Values that decide (`perm` of Transpose) are read from the buffers, in host or device
- * memory, or from aclSetTensorConst. Built for pointwise types with broadcasting, Transpose, products of matrices,
- * reductions and Softmax; 207000 with the way out for other types, 100024 for unknown ones, 100000 for sizes that do
- * not fit. */
+ * is not known (-1) is -1, and an input of unknown rank (-2) gives such an output. Values that decide (`perm` of
+ * Transpose) are read from the buffers, in host or device memory, or from aclSetTensorConst. Built for pointwise types
+ * with broadcasting, Transpose, products of matrices, reductions and Softmax; 207000 with the way out for other types,
+ * 100024 for unknown ones, 100000 for sizes that do not fit. */
 aclError aclopInferShape(const char* opType, int numInputs, aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
                          int numOutputs, aclTensorDesc* outputDesc[], aclopAttr* attr);
 
