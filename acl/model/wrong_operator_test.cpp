@@ -87,7 +87,7 @@ Uses wrong_calls(Call& c) {
       {"an element type that there is not",
        100026,
        {"dataType 99"},
-       [&] { return c.of({4}, static_cast<aclDataType>(99)); }},
+       [&] { return c.of({4}, static_cast<aclDataType>(99)); }},  // NOLINT: a C program may
       {"no element type", 100000, {"input 0 of Add", "no data type"}, [&] { return c.of({4}, ACL_DT_UNDEFINED); }},
       {"a format that is not read",
        100000,
@@ -183,7 +183,7 @@ Uses wrong_preparations(Call& c) {
       {"memory of no kind",
        100000,
        {"memType is 7", "0 (device)"},
-       [&] { return aclSetTensorPlaceMent(c.descs[0], static_cast<aclMemType>(7)); }},
+       [&] { return aclSetTensorPlaceMent(c.descs[0], static_cast<aclMemType>(7)); }},  // NOLINT: a C program may
       {"a kernel of the client",
        207000,
        {"device kernels", "compiled for an NPU", "aclopCompileAndExecute"},
@@ -198,7 +198,7 @@ Uses wrong_preparations(Call& c) {
       {"a flag of the compiler",
        100000,
        {"flag is 5", "0 (default)"},
-       [] { return aclopSetCompileFlag(static_cast<aclOpCompileFlag>(5)); }},
+       [] { return aclopSetCompileFlag(static_cast<aclOpCompileFlag>(5)); }},  // NOLINT: a C program may
   };
 }
 
