@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kLeastRows = 16, kLeastColumns = 16, kLeastDepth = 16;
 constexpr int64_t kPartWork = int64_t{1} << 20;  // multiply-adds that pay for another part
-constexpr int64_t kParts = 16;
+constexpr int64_t kParts = 16;                   // for more there are no cores
 
 /// A power of two: two and four threads end together.
 int64_t parts_of(const KeptProduct::Shape& s) {
