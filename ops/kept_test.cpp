@@ -63,22 +63,24 @@ void compare(const char* name, const char* right, const char* flag, const Dims& 
 TEST(Kept, ConvolutionsOfEveryKernelAreTheSame) {
   struct Case {
     Dims image, weight;
-    int64_t groups;
+    int64_t groups, stride = 1;
   };
   // Products of pixels, the house's kernel, oneDNN's tiles, depthwise.
   for (const Case& c : {Case{{1, 64, 14, 14}, {128, 64, 1, 1}, 1}, Case{{3, 40, 9, 9}, {24, 40, 1, 1}, 1},
-                        Case{{1, 96, 3, 3}, {64, 96, 1, 1}, 1}, Case{{1, 32, 20, 20}, {64, 32, 3, 3}, 1},
-                        Case{{2, 3, 40, 40}, {32, 3, 7, 7}, 1}, Case{{1, 48, 24, 24}, {48, 1, 3, 3}, 48}}) {
+                        Case{{1, 96, 3, 3}, {64, 96, 1, 1}, 1}, Case{{2, 48, 15, 15}, {64, 48, 1, 1}, 1, 2},
+                        Case{{1, 32, 20, 20}, {64, 32, 3, 3}, 1}, Case{{2, 3, 40, 40}, {32, 3, 7, 7}, 1},
+                        Case{{1, 48, 24, 24}, {48, 1, 3, 3}, 48}}) {
     SCOPED_TRACE(fmt::format("{}", c.weight));
     const std::vector<size_t> last{0, 2, 3, 1};
     const Array image = Array(DType::kFloat, c.image, last).random(1);
     const Array bias = Array(DType::kFloat, {c.weight[0]}).random(4);
     const int64_t pad = c.weight[2] / 2;
-    const Array out(DType::kFloat, {c.image[0], c.weight[0], c.image[2], c.image[3]}, last);
+    const Array out(DType::kFloat,
+                    {c.image[0], c.weight[0], (c.image[2] - 1) / c.stride + 1, (c.image[3] - 1) / c.stride + 1}, last);
     compare("convolution", "weight", "kept_weight", c.weight, out, [&](Operator& op) {
       field<Tensor>(op, "input") = image;
       field<Tensor>(op, "bias") = bias;
-      field<std::vector<int64_t>>(op, "stride") = {1, 1};
+      field<std::vector<int64_t>>(op, "stride") = {c.stride, c.stride};
       field<std::vector<int64_t>>(op, "padding") = {pad, pad};
       field<std::vector<int64_t>>(op, "dilation") = {1, 1};
       field<int64_t>(op, "groups") = c.groups;
