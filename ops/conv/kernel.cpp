@@ -158,7 +158,8 @@ struct Way {
 };
 // In order of speed. Products come first: they read images where they lie. The last one takes every geometry and dtype,
 // so no convolution whose arguments are in order is refused.
-constexpr std::array<Way, 7> kWays{{{"pointwise", make_pointwise_conv, make_pointwise_conv},
+constexpr std::array<Way, 8> kWays{{{"pointwise", make_pointwise_conv, make_pointwise_conv},
+                                    {"winograd", make_winograd_conv, make_winograd_conv},
                                     {"disjoint", make_disjoint_conv, make_disjoint_conv},
                                     {"patches", make_patches_conv, make_patches_kernel},
                                     {"direct", make_direct_conv, make_direct_kernel},

@@ -97,6 +97,8 @@ const Images kImages[] = {
     {{16, 32, 18, 18}, {32, 32, 3, 3}, {16, 32, 16, 16}, {1, 1}},  // groups of images
     {{2, 256, 5, 5}, {256, 256, 3, 3}, {2, 256, 3, 3}, {1, 1}},    // slices of channels
     {{2, 12, 11, 11}, {12, 1, 3, 3}, {2, 12, 5, 5}, {2, 2}, 12},   // channel by channel
+    {{3, 32, 17, 13}, {64, 32, 3, 3}, {3, 64, 15, 11}, {1, 1}},    // tiles of 2x2 pixels, those at the edges cut
+    {{1, 64, 30, 30}, {256, 64, 3, 3}, {1, 256, 28, 28}, {1, 1}},  // and some of the channels at a time
 };
 
 TEST(ChainAfter, Convolutions) {
@@ -111,6 +113,8 @@ TEST(ChainAfter, Convolutions) {
         return std::move(made.set("groups", r.groups));
       };
       expect_same(call, "out", dtype, r.dst, kLast);
+      const auto kept = [&] { return std::move(call().set("kept_weight", true)); };
+      if (dtype == DType::kFloat) expect_same(kept, "out", dtype, r.dst, kLast);
     }
   }
 }
