@@ -72,8 +72,22 @@ HWY_INLINE void transpose_square(const uint16_t* from, int64_t stride, uint16_t*
   transpose_8x8(from, stride, to, to_stride);
 }
 
+// Three rows become triples, as the colours of a picture do.
+template <class T>
+HWY_INLINE void transpose_three(const T* from, int64_t stride, int64_t cols, T* to) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= cols; c += lanes) {
+    const auto r0 = hn::LoadU(d, from + c), r1 = hn::LoadU(d, from + stride + c);
+    hn::StoreInterleaved3(r0, r1, hn::LoadU(d, from + 2 * stride + c), d, to + 3 * c);
+  }
+  transpose_plain(from + c, stride, 3, cols - c, to + 3 * c, 3);
+}
+
 template <class T>
 void transpose_squares(const T* from, int64_t stride, int64_t rows, int64_t cols, T* to, int64_t to_stride) {
+  if (rows == 3 && to_stride == 3) return transpose_three(from, stride, cols, to);
   // Squares of 16-byte rows: the interleaves of every target work within 16 bytes.
   constexpr int64_t kSide = 16 / static_cast<int64_t>(sizeof(T)), kTall = 64 / static_cast<int64_t>(sizeof(T));
   // kTall rows at a time fill whole cache lines of the result.

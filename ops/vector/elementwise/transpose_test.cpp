@@ -13,15 +13,17 @@
 namespace npu::ops {
 namespace {
 
+/// `gap` elements behind each row of the result stay as they are.
 template <class T>
-void check_transpose(int64_t rows, int64_t cols) {
-  std::vector<T> from(static_cast<size_t>(rows * (cols + 2))), to(static_cast<size_t>(cols * (rows + 1)), T(7));
+void check_transpose(int64_t rows, int64_t cols, int64_t gap) {
+  const int64_t step = rows + gap;
+  std::vector<T> from(static_cast<size_t>(rows * (cols + 2))), to(static_cast<size_t>(cols * step), T(7));
   std::iota(from.begin(), from.end(), T(0));
-  transpose(from.data(), cols + 2, rows, cols, sizeof(T), to.data(), rows + 1);
+  transpose(from.data(), cols + 2, rows, cols, sizeof(T), to.data(), step);
   for (int64_t c = 0; c < cols; ++c) {
-    for (int64_t r = 0; r <= rows; ++r) {
-      const T want = r == rows ? T(7) : from[static_cast<size_t>(r * (cols + 2) + c)];
-      ASSERT_EQ(to[static_cast<size_t>(c * (rows + 1) + r)], want) << rows << "x" << cols << " at " << r << "," << c;
+    for (int64_t r = 0; r < step; ++r) {
+      const T want = r >= rows ? T(7) : from[static_cast<size_t>(r * (cols + 2) + c)];
+      ASSERT_EQ(to[static_cast<size_t>(c * step + r)], want) << rows << "x" << cols << " at " << r << "," << c;
     }
   }
 }
@@ -29,9 +31,11 @@ void check_transpose(int64_t rows, int64_t cols) {
 TEST(Transpose, EverySizeAndElement) {
   for (const int64_t rows : {1, 3, 4, 8, 17, 33, 70}) {
     for (const int64_t cols : {1, 2, 5, 8, 16, 31, 65}) {
-      check_transpose<uint16_t>(rows, cols);
-      check_transpose<uint32_t>(rows, cols);
-      check_transpose<uint64_t>(rows, cols);
+      for (const int64_t gap : {0, 1}) {
+        check_transpose<uint16_t>(rows, cols, gap);
+        check_transpose<uint32_t>(rows, cols, gap);
+        check_transpose<uint64_t>(rows, cols, gap);
+      }
     }
   }
 }
