@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 3x3 convolutions with weights that stay, by Winograd's F(2x2, 3x3): 16 products of matrices with 4/9 of the
 // multiplications. A part transforms some tiles of the images, multiplies them with some columns of the weights while
-// both lie in the second-level cache, and transforms them back. Errors are a few times those of sums in order, far
-// below what the order of a sum may change.
+// both lie in the second-level cache, and transforms them back. What the transforms lose the shorter sums gain: errors
+// are no larger than those of one sum of all products.
 #include <algorithm>
 #include <cstring>
 #include <vector>

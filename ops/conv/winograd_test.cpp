@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against sums in float64, on normal numbers: errors stay a few times those of a sum in order.
+// Against sums in float64, on normal numbers.
 #include <gtest/gtest.h>
 
 #include <random>
