@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -46,6 +47,19 @@ TEST_F(CopyTest, OverlappingRangesKeepTheSource) {
   EXPECT_OK(aclrtMemcpy(a.get(), 6, values, 6, ACL_MEMCPY_HOST_TO_DEVICE));
   EXPECT_OK(aclrtMemcpyAsync(a.at(2), 4, a.get(), 4, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr));
   EXPECT_EQ(a.read(), (std::vector<uint8_t>{1, 2, 1, 2, 3, 4}));
+}
+
+TEST_F(CopyTest, LargeCopiesAreWhole) {
+  std::vector<uint8_t> values((5 << 20) + 7);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>(i * 31 + (i >> 9));
+  Memory a(values.size());
+  EXPECT_OK(aclrtMemcpy(a.get(), values.size(), values.data(), values.size(), ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_EQ(a.read(), values);
+  // Where source and target overlap nothing is written before it was read.
+  const size_t moved = values.size() - 1000;
+  EXPECT_OK(aclrtMemcpyAsync(a.at(1000), moved, a.get(), moved, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr));
+  std::copy_backward(values.begin(), values.end() - 1000, values.end());
+  EXPECT_EQ(a.read(), values);
 }
 
 TEST_F(CopyTest, PageableSourceIsReadBeforeTheCallReturns) {
