@@ -107,6 +107,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/cube/channels_last.h"
 #include "ops/scratch.h"
@@ -124,8 +125,6 @@ using cube::kX;
 using cube::kY;
 
 constexpr int64_t kParts = 8;  // a constant: where images are cut into groups shows in the bits
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 DepthwiseAxis axis_of(const ConvShape& s, size_t d) {
   return {s.in[d], s.out[d], s.kernel[d], s.stride[d], s.pad[d], s.dilation[d]};

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/conv/kernel.h"
 #include "ops/cube/channels_last.h"
@@ -30,8 +31,6 @@ constexpr int64_t kPartWork = int64_t{1} << 20;      // multiply-adds that pay f
 constexpr int64_t kPartElements = int64_t{1} << 17;  // of an image's block: it should stay in the second-level cache
 constexpr int64_t kLeastLines = 4;                   // of a block: neighbours both lay out the lines between them
 constexpr int64_t kLeastChannels = 16;               // a vector; fewer are left to kernels for few channels
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The two spatial axes.
 
@@ -480,7 +479,8 @@ std::unique_ptr<ConvKernel> make_direct_kernel(ConvPass pass, const ConvShape& s
 }
 
 std::unique_ptr<ConvKernel> make_direct_conv(ConvPass pass, const ConvShape& shape, const ConvTensors& t) {
-  if (pass == ConvPass::kBackwardData || tiles_win(pass, shape, t) || !wins(pass, shape, t.src.dtype)) return nullptr;
+  if (pass == ConvPass::kBackwardData || kept_ways_win(pass, shape, t) || !wins(pass, shape, t.src.dtype))
+    return nullptr;
   return make_direct_kernel(pass, shape, t);
 }
 

@@ -103,7 +103,7 @@ DType conv_slot(const ConvTensors& t) {
   return DType::kFloat;
 }
 
-bool tiles_win(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& t) {
+bool kept_ways_win(cube::ConvPass pass, const cube::ConvShape& shape, const ConvTensors& t) {
   constexpr int64_t kLeastPixels = 16;  // fewer are products with a row or two
   const auto fits = [](const Tensor& images) {
     return images.dtype == DType::kFloat && cube::is_channels_last(images);

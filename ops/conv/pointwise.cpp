@@ -137,7 +137,7 @@ std::unique_ptr<ConvKernel> make_pointwise_conv(ConvPass pass, const ConvShape& 
   if (!shape.pointwise() || !src.defined() || !dst.defined()) return nullptr;
   if (pass == ConvPass::kForward) {
     auto images = std::make_unique<Images>(true, src, t.weight, t.bias, dst, t.kept_weight);
-    return tiles_win(pass, shape, t) && !images->orders_weight() ? nullptr : std::move(images);
+    return kept_ways_win(pass, shape, t) && !images->orders_weight() ? nullptr : std::move(images);
   }
   if (pass == ConvPass::kBackwardData) return std::make_unique<Images>(false, dst, t.weight, Tensor(), src);
   return std::make_unique<Weights>(src, dst, t.weight);

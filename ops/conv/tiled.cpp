@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/conv/kernel.h"
 #include "ops/cube/channels_last.h"
@@ -28,8 +29,8 @@ constexpr int64_t kElementWork = 8;
 constexpr int64_t kPartElements = int64_t{1} << 17;  // of src and dst together: what the second-level cache holds
 // A constant and not the number of threads: where the work is cut shows in the bits.
 constexpr int64_t kParts = 8;
+constexpr int64_t kLeastRows = 3;  // of a block: neighbours both read those between them
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 size_t first_axis(const ConvShape& s) { return cube::kMaxSpatial - static_cast<size_t>(s.rank); }
 
 // Images [n0, n0 + shape.n), output rows from `row`, input rows from `in_row`.
@@ -39,13 +40,6 @@ struct Part {
   int64_t n0 = 0, row = 0, in_row = 0;
   size_t weights = 0;  ///< which packed copy of the weights fits the kernel
 };
-
-// A power of two: two and four threads end together. Three rows at least, as neighbours both read those between them.
-int64_t even_blocks(int64_t most, int64_t rows) {
-  int64_t blocks = 1;
-  while (blocks * 2 <= most && rows / (blocks * 2) >= 3) blocks *= 2;
-  return blocks;
-}
 
 // As many as there should be parts, and so many that a block of an image stays in the second-level cache until what
 // follows the convolution has gone over it, where all of the weights fit there as well.
@@ -151,7 +145,7 @@ class Images final : public ConvKernel {
     // Forward only: two blocks of the incoming gradient's rows would add into the same rows of the result. A block has
     // about four rows at least, as neighbours both read the rows between them.
     const int64_t blocks = pass != ConvPass::kForward ? 1
-                           : tensors.kept_weight      ? even_blocks(kept_blocks(s, elements, parts), rows)
+                           : tensors.kept_weight      ? even_parts(kept_blocks(s, elements, parts), rows, kLeastRows)
                            : s.n < parts              ? std::clamp<int64_t>(parts / s.n, 1, divide_up(rows, 4))
                                                       : 1;
     const int64_t tall = divide_up(rows, blocks);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/conv/kernel.h"
 #include "ops/conv/winograd_kernel.h"
@@ -27,8 +28,6 @@ constexpr int64_t kParts = 8;
 constexpr int64_t kLeastWork = 1 << 17;                 // multiply-adds of one product, of which a part has 16
 constexpr int64_t kLeastColumns = 64, kLeastRows = 16;  // of a product
 constexpr int64_t kLine = 16;  // numbers between two points, which else met in one set of the cache
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// How the work is cut: tiles of all images, one after the other, and columns of the weights.
 struct Cut {
@@ -83,7 +82,7 @@ class Winograd final : public ConvKernel {
   };
   int64_t begin_of(int64_t part) const { return tiles_ * part / cut_.tile_parts; }
   int64_t blocks() const { return s_.o / cut_.columns; }
-  int64_t right_bytes() const { return divide_up(static_cast<int64_t>(kernels_[0]->right_bytes()), 64) * 64; }
+  int64_t right_bytes() const { return round_up(static_cast<int64_t>(kernels_[0]->right_bytes()), 64); }
   Place place_of(int64_t tile) const { return {tile / (high_ * wide_), tile / wide_ % high_ * 2, tile % wide_ * 2}; }
 
   /// Every point of all filters as a matrix [c, o], in the order of the kernels.
@@ -174,7 +173,7 @@ std::unique_ptr<ConvKernel> make_winograd_conv(ConvPass pass, const ConvShape& s
   const cube::Spatial one{1, 1, 1};
   const bool fits = s.groups == 1 && s.kernel == cube::Spatial{1, 3, 3} && s.stride == one && s.dilation == one &&
                     s.in[0] == 1 && s.pad[0] == 0 && s.c % kVector == 0 && s.o % kVector == 0 && s.o > 0;
-  if (!fits || !tiles_win(pass, s, t)) return nullptr;
+  if (!fits || !kept_ways_win(pass, s, t)) return nullptr;
   const bool plain = !t.bias.defined() || (t.bias.dtype == DType::kFloat && t.bias.contiguous());
   const int64_t tiles = s.n * divide_up(s.out[1], 2) * divide_up(s.out[2], 2);
   if (!plain || tiles < kLeastTiles || tiles * s.c * s.o < 2 * kLeastWork) return nullptr;

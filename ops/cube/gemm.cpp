@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/cube/kernel.h"
 #include "ops/cube/onednn.h"
@@ -24,9 +25,6 @@ constexpr int64_t kMediumProduct = int64_t{1} << 20;
 constexpr int64_t kMediumRight = int64_t{1} << 15;  // elements of B: half of the second-level cache
 // A part of less work than this does not pay for waking a thread.
 constexpr int64_t kPartWork = int64_t{1} << 20;
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 // Even parts of at most `limit`, a multiple of `step` each: no thin tile is left at the edge.
 int64_t even_part(int64_t size, int64_t limit, int64_t step) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/division.h"
 #include "ops/cube/panel_product.h"
 #include "ops/cube/words_x86-inl.h"
 #include "ops/scratch.h"
@@ -17,8 +18,6 @@ constexpr int64_t kDepth = 192;         // words of k at a time: sums of more lo
 constexpr int64_t kWidth = 16;          // and this many panels of B in L2
 constexpr int64_t kAhead = 12;          // rows of B that are fetched before they are read
 constexpr int64_t kHeight = 8 * kRows;  // with so many rows of A
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/cube/panels.h"
 #include "ops/cube/words_x86-inl.h"
@@ -25,8 +26,6 @@ constexpr int kFewRows = 7;                 // up to which four vectors are take
 constexpr int64_t kAhead = 12;              // rows of B that are fetched before they are read
 constexpr int64_t kOrderRows = 64;          // of B that are put into panels together
 constexpr int64_t kPartElements = 1 << 15;  // a part of the pool should order at least these
-
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")

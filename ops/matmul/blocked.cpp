@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/division.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "device/memory/memory.h"
@@ -14,8 +15,6 @@ namespace {
 // The same for every dtype: a row of a block holds 16 halves, 8 floats or 32 bytes.
 constexpr int64_t kBlockRows = 16;
 constexpr int64_t kRowBytes = 32;
-
-int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 /// One weight: `count` matrices of rows x row_bytes, of which `piece` bytes stand in a row of a block.
 struct Layout {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 
 namespace npu::ops {
@@ -12,12 +13,8 @@ constexpr int64_t kLeastRows = 16, kLeastColumns = 16, kLeastDepth = 16;
 constexpr int64_t kPartWork = int64_t{1} << 20;  // multiply-adds that pay for another part
 constexpr int64_t kParts = 16;                   // for more there are no cores
 
-/// A power of two: two and four threads end together.
 int64_t parts_of(const KeptProduct::Shape& s) {
-  const int64_t most = std::clamp<int64_t>(s.m * s.n * s.k / kPartWork, 1, kParts);
-  int64_t parts = 1;
-  while (parts * 2 <= most && s.m / (parts * 2) >= kLeastRows) parts *= 2;
-  return parts;
+  return even_parts(std::clamp<int64_t>(s.m * s.n * s.k / kPartWork, 1, kParts), s.m, kLeastRows);
 }
 
 }  // namespace
