@@ -61,6 +61,14 @@ T& result(T* place, const char* argument) {
   return *place;
 }
 
+/// What `make` makes goes to `place`. Null raises 100000 before anything is made: an assignment to result() would make
+/// first what nobody then owns.
+template <class T, class Make>
+void give_made(T* place, const char* argument, Make&& make) {
+  T& to = result(place, argument);
+  to = make();
+}
+
 /// Raises 100000 when an argument that must be given is null.
 template <class T>
 T* given(T* pointer, const char* argument) {

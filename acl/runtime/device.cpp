@@ -92,10 +92,8 @@ aclError aclrtDeviceGetBareTgid(int32_t* pid) {
 }
 
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
-  return call("aclrtCreateContext", [&] {
-    result(context, "context");  // nothing is made for null
-    *context = device::create_context(deviceId);
-  });
+  return call("aclrtCreateContext",
+              [&] { give_made(context, "context", [&] { return device::create_context(deviceId); }); });
 }
 aclError aclrtDestroyContext(aclrtContext context) {
   return call("aclrtDestroyContext", [&] { device::destroy_context(context); });

@@ -25,10 +25,7 @@ using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
 
 aclError aclrtCreateEvent(aclrtEvent* event) {
-  return call("aclrtCreateEvent", [&] {
-    result(event, "event");  // nothing is made for null
-    *event = device::create_event(0);
-  });
+  return call("aclrtCreateEvent", [&] { npu::acl::create_event(event, 0); });
 }
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
   return call("aclrtCreateEventWithFlag", [&] { npu::acl::create_event(event, flag); });

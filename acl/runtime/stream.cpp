@@ -26,10 +26,7 @@ using namespace npu;       // NOLINT: the C functions below are the door itself
 using namespace npu::acl;  // NOLINT
 
 aclError aclrtCreateStream(aclrtStream* stream) {
-  return call("aclrtCreateStream", [&] {
-    result(stream, "stream");  // nothing is made for null
-    *stream = device::create_stream();
-  });
+  return call("aclrtCreateStream", [&] { give_made(stream, "stream", [] { return device::create_stream(); }); });
 }
 
 aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
@@ -37,8 +34,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uin
     constexpr uint32_t kKnown = 0x3F;
     if (flag & ~kKnown)
       fail(Code::kRtParamInvalid, "flag is {:#x}; only the ACL_STREAM_ bits {:#x} exist", flag, kKnown);
-    result(stream, "stream");
-    *stream = device::create_stream(priority, flag);
+    give_made(stream, "stream", [&] { return device::create_stream(priority, flag); });
   });
 }
 

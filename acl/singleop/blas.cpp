@@ -210,20 +210,19 @@ Gemm gemv(aclTransType trans, int m, int n, DType a, DType x, DType y, aclComput
 DType type_of(aclDataType type) { return static_cast<DType>(type); }
 
 void create(const char* name, const Gemm& g, aclopHandle** handle) {
-  result(handle, "handle");  // nothing is made for null
-  *handle = HandlePool::create(
-      aclopHandle{[name, g](aclopHandle::Inputs inputs, aclopHandle::Outputs outputs, aclrtStream stream) -> aclError {
-        if (inputs.size() != 5 || outputs.size() != 1)
-          fail(Code::kInvalidParam, "{} takes 5 inputs (A, B, C, alpha, beta) and 1 output, {} and {} are given", name,
-               inputs.size(), outputs.size());
-        void* data[5];
-        for (size_t i = 0; i < 5; ++i) data[i] = described(inputs[i], "an input").data;
-        void* out = described(outputs[0], "the output").data;
-        if (out != data[2])
-          fail(Code::kInvalidParam, "the output of {} is another memory than its input C; C is changed in place", name);
-        queue(name, g, {data[3], data[0], data[1], data[4], out}, stream);
-        return ACL_SUCCESS;
-      }});
+  const auto run = [name, g](aclopHandle::Inputs inputs, aclopHandle::Outputs outputs, aclrtStream stream) -> aclError {
+    if (inputs.size() != 5 || outputs.size() != 1)
+      fail(Code::kInvalidParam, "{} takes 5 inputs (A, B, C, alpha, beta) and 1 output, {} and {} are given", name,
+           inputs.size(), outputs.size());
+    void* data[5];
+    for (size_t i = 0; i < 5; ++i) data[i] = described(inputs[i], "an input").data;
+    void* out = described(outputs[0], "the output").data;
+    if (out != data[2])
+      fail(Code::kInvalidParam, "the output of {} is another memory than its input C; C is changed in place", name);
+    queue(name, g, {data[3], data[0], data[1], data[4], out}, stream);
+    return ACL_SUCCESS;
+  };
+  give_made(handle, "handle", [&] { return HandlePool::create(aclopHandle{run}); });
 }
 
 }  // namespace

@@ -73,13 +73,13 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
     check_zero(handleType, "handleType");
     // Bit 0 drops the check of the importer's process id; there is none here.
     if (flags > 1) fail(Code::kRtParamInvalid, "flags is {}; it is 0 or 1", flags);
-    result(shareableHandle, "shareableHandle") = device::export_physical(handle);
+    give_made(shareableHandle, "shareableHandle", [&] { return device::export_physical(handle); });
   });
 }
 aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle* handle) {
   return call("aclrtMemImportFromShareableHandle", [&] {
     device::check_device(deviceId);
-    result(handle, "handle") = device::import_physical(shareableHandle, deviceId);
+    give_made(handle, "handle", [&] { return device::import_physical(shareableHandle, deviceId); });
   });
 }
 aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum) {
