@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/import/tensorflow/dialect.h"
+#include "graph/import/tensorflow/model_graph.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/import/tensorflow/signatures.h"
 
@@ -33,26 +34,17 @@ Reached reached(const GraphMessage& graph, const std::vector<std::string>& out_n
 void refuse_variables(const Function& f) {
   for (const Node& node : f.nodes) {
     const bool handed = is_placeholder(node.op) && node.outputs.front().type.kind == ValueKind::kResource;
-    if (handed || node.op == "VarHandleOp" || node.op == "VariableV2" || node.op == "Variable")
+    if (handed || makes_variable(node.op))
       fail(Code::kOpNotFound, "{} (node {}) stands for a variable; {}", node.op, node.name, kWay);
   }
-}
-
-/// The shape that was asked for, else that of the graph.
-PartialShape shape_of(const Node& node, const ImportOptions& options) {
-  PartialShape own = node.attributes.get_or<PartialShape>("shape", PartialShape::unknown());
-  const auto asked = options.input_shapes.find(node.name);
-  if (asked == options.input_shapes.end()) return own;
-  require(!own.rank_known() || own.dims->size() == asked->second.size(),
-          "input '{}' is {}; the shape {} given for it has another rank", node.name, to_string(own), asked->second);
-  return {asked->second};
 }
 
 void make_arguments(Function& f, const ImportOptions& options) {
   for (size_t i = 0; i < f.nodes.size(); ++i) {
     Node& node = f.nodes[i];
     if (!is_placeholder(node.op)) continue;
-    node.outputs.front().shape = shape_of(node, options);
+    const PartialShape own = node.attributes.get_or<PartialShape>("shape", PartialShape::unknown());
+    node.outputs.front().shape = asked_shape(node.name, own, options);
     node.kind = Kind::kArgument, node.op = dialect().spelling(Kind::kArgument);
     node.attributes = {};
     node.attributes.set("index", static_cast<int64_t>(f.arguments.size()));
@@ -78,11 +70,11 @@ void give_unread(Function& f) {
   require(!f.results.empty(), "every output of the graph is read by another node; name its results with out_nodes");
 }
 
-void give_asked(Function& f, const std::map<std::string, Edge>& values, const std::vector<std::string>& asked) {
+void give_asked(Function& f, const Imported& model, const std::vector<std::string>& asked) {
   for (const std::string& one : asked) {
-    const auto at = values.find(one.find(':') == std::string::npos ? one + ":0" : one);
-    require(at != values.end(), "out_nodes names '{}', which the graph does not have", one);
-    f.results.push_back({one, at->second});
+    const auto value = value_named(model, one);
+    require(value.has_value(), "out_nodes names '{}', which the graph does not have", one);
+    f.results.push_back({one, *value});
   }
 }
 
@@ -94,18 +86,13 @@ Imported read_frozen(Bytes graph_def, const ImportOptions& options) {
   parts.refuse_unknown(kWay);
   Imported out;
   const auto f = read_graph(parts, {}, kName, known_operators(), out.program);
-  for (size_t i = 0; i < f->nodes.size(); ++i)
-    for (size_t k = 0; k < f->nodes[i].outputs.size(); ++k) {
-      const std::string name = fmt::format("{}:{}", f->nodes[i].name, k);
-      out.values[name] = {static_cast<NodeId>(i), static_cast<int32_t>(k)};
-      out.nodes[f->nodes[i].name].push_back(name);
-    }
+  name_values(*f, out);
   refuse_variables(*f);
   make_arguments(*f, options);
   if (options.out_nodes.empty())
     give_unread(*f);
   else
-    give_asked(*f, out.values, options.out_nodes);
+    give_asked(*f, out, options.out_nodes);
   out.function = f->name;
   out.program.add(f);
   out.format = "TensorFlow";

@@ -173,11 +173,6 @@ GraphMessage::GraphMessage(Bytes graph_def) {
   for (size_t i = 0; i < functions_.size(); ++i) function_at_.insert_or_assign(functions_[i].name, i);
 }
 
-const NodeLink* GraphMessage::find(std::string_view node) const {
-  const auto at = node_at_.find(node);
-  return at == node_at_.end() ? nullptr : &nodes_[at->second];
-}
-
 const FunctionLink* GraphMessage::function(std::string_view name) const {
   const auto at = function_at_.find(name);
   return at == function_at_.end() ? nullptr : &functions_[at->second];

@@ -55,7 +55,6 @@ class GraphMessage {
   /// Raises 100006 on damaged bytes, which must outlive it.
   explicit GraphMessage(Bytes graph_def);
   const std::vector<NodeLink>& nodes() const { return nodes_; }
-  const NodeLink* find(std::string_view node) const;
   const FunctionLink* function(std::string_view name) const;
   /// The nodes `wanted`, what they stand on, and the functions that these call; a node of `fed` stands on nothing.
   Reached reached(const std::set<std::string>& wanted, const std::set<std::string>& fed = {}) const;

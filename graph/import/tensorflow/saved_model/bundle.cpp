@@ -20,19 +20,19 @@ constexpr const char* kCure = "copy the whole folder of the model";
 constexpr int64_t kMostShards = 100000;         // as many as their names count
 constexpr int64_t kLargest = int64_t{1} << 36;  // 64 GiB, of one tensor
 
-}  // namespace
-
-std::string read_whole(const fs::path& path, std::string_view cure) {
+std::string read_whole(const fs::path& path) {
   std::error_code error;
   std::ifstream in(path, std::ios::binary);
   if (!in || fs::is_directory(path, error))
-    fail(Code::kInvalidFile, "{}: {}; {}", path.string(), in ? "it is a folder" : std::strerror(errno), cure);
+    fail(Code::kInvalidFile, "{}: {}; {}", path.string(), in ? "it is a folder" : std::strerror(errno), kCure);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+}  // namespace
+
 Bundle::Bundle(const fs::path& prefix) : prefix_(prefix) {
   const std::string index = prefix.string() + ".index";
-  const Table table = read_table(read_whole(index, kCure), index);
+  const Table table = read_table(read_whole(index), index);
   parsed(index, [&] {
     for (const auto& [key, value] : table)
       if (key == kHeader)

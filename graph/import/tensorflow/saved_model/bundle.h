@@ -40,7 +40,4 @@ class Bundle {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
-/// The whole file. Raises 100003 where it cannot be read, with `cure` behind the reason.
-std::string read_whole(const std::filesystem::path& path, std::string_view cure);
-
 }  // namespace npu::graph::tensorflow

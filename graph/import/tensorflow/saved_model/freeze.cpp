@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/import/tensorflow/dialect.h"
+#include "graph/import/tensorflow/model_graph.h"
 #include "graph/ir/control_flow.h"
 
 namespace npu::graph::tensorflow {
@@ -25,10 +26,6 @@ Literal literal_of(int32_t number) {
   std::memcpy(bytes.data(), &number, sizeof number);
   return {
       ValueType::tensor(DType::kInt32), {}, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), nullptr};
-}
-
-bool makes_variable(const Node& node) {
-  return node.op == "VarHandleOp" || node.op == "VariableV2" || node.op == "Variable";
 }
 
 /// Other forms of a function's arguments, where calls of it hand over different variables.
@@ -55,7 +52,7 @@ class Freezer {
     for (size_t i = 0; i < f.arguments.size(); ++i)
       if (given[i]) take(f, f.arguments[i], *given[i], held);
     for (const NodeId id : f.order()) {
-      if (makes_variable(f[id])) {
+      if (makes_variable(f[id].op)) {
         if (!outermost)
           fail(Code::kFeatureUnsupported,
                "function {}, node {}: a variable is made inside of a function; make it once, outside", f.name,

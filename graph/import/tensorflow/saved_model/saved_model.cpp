@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/import/tensorflow/model_graph.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/import/tensorflow/saved_model/bundle.h"
 #include "graph/import/tensorflow/saved_model/freeze.h"
@@ -56,21 +57,12 @@ struct Wanted {
   std::vector<std::pair<std::string, std::string>> outputs;  ///< name, tensor
 };
 
-PartialShape shape_of(const std::string& name, const Endpoint& input, const ImportOptions& options) {
-  const auto asked = options.input_shapes.find(name);
-  const PartialShape& own = input.value.shape;
-  if (asked == options.input_shapes.end()) return own;
-  require(!own.rank_known() || own.dims->size() == asked->second.size(),
-          "input '{}' is {}; the shape {} given for it has another rank", name, to_string(own), asked->second);
-  return {asked->second};
-}
-
 void want_inputs(Wanted& wanted, const Endpoints& inputs, const ImportOptions& options) {
   for (const auto& [name, input] : inputs) {
     const Spelling s = spell(input.tensor);
     require(s.index == 0, "input '{}' is output {} of node {}; inputs of models are first outputs", name, s.index,
             s.node);
-    wanted.inputs.push_back({std::string(s.node), {input.value.type, shape_of(name, input, options)}});
+    wanted.inputs.push_back({std::string(s.node), {input.value.type, asked_shape(name, input.value.shape, options)}});
     wanted.input_names.push_back(name);
   }
   for (const auto& [name, shape] : options.input_shapes)
@@ -106,21 +98,12 @@ void refuse_unknown(const Reached& parts, const Wanted& wanted) {
   computed.refuse_unknown(kWay);
 }
 
-void tell_values(Imported& out, const Function& f) {
-  for (size_t i = 0; i < f.nodes.size(); ++i)
-    for (size_t k = 0; k < f.nodes[i].outputs.size(); ++k) {
-      const std::string name = fmt::format("{}:{}", f.nodes[i].name, k);
-      out.values[name] = {static_cast<NodeId>(i), static_cast<int32_t>(k)};
-      out.nodes[f.nodes[i].name].push_back(name);
-    }
-}
-
 /// Results by the names of the signature's outputs, or as they were asked for.
 void give(Function& f, const Imported& model, const Wanted& wanted) {
   for (const auto& [name, tensor] : wanted.outputs) {
-    const auto at = model.values.find(tensor.find(':') == std::string::npos ? tensor + ":0" : tensor);
-    require(at != model.values.end(), "'{}' is no output of the signature, and no tensor of the graph", name);
-    f.results.push_back({name, at->second});
+    const auto value = value_named(model, tensor);
+    require(value.has_value(), "'{}' is no output of the signature, and no tensor of the graph", name);
+    f.results.push_back({name, *value});
   }
 }
 
@@ -140,7 +123,7 @@ Imported read_saved_model(Bytes saved_model, const ImportOptions& options) {
   Imported out;
   const auto f = read_graph(parts, wanted.inputs, kName, known_operators(), out.program);
   for (size_t i = 0; i < f->arguments.size(); ++i) f->arguments[i].name = wanted.input_names[i];
-  tell_values(out, *f);
+  name_values(*f, out);
   give(*f, out, wanted);
   Variables variables(options.folder, restored_variables(graph, meta.restore_op));
   freeze(*f, out.program, [&](const std::string& node) { return variables.read(node); });
