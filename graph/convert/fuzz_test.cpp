@@ -7,35 +7,16 @@
 #include "base/damage_fixture.h"
 #include "graph/convert/request.h"
 #include "graph/model/aipp.h"
+#include "graph/model/aipp_fixture.h"
 #include "graph/passes/fusion_switch.h"
 #include "graph/precision/precision.h"
 
 namespace npu::graph::convert {
 namespace {
 
-constexpr std::string_view kAipp = R"(# of the vendor's pages
-aipp_op {
-    aipp_mode: static
-    related_input_rank : 0,
-    input_format : YUV420SP_U8   # NV12
-    src_image_size_w: 256 src_image_size_h: 128
-    crop: true
-    load_start_pos_w: 16
-    crop_size_w: 224;
-    csc_switch : true
-    matrix_r0c0 : 256  matrix_r0c1 : 0 matrix_r0c2 : 359
-    input_bias_0 : 0
-    mean_chn_0: 104
-    min_chn_1: 116.28
-    var_reci_chn_0: 0.0171247538316637
-    var_reci_chn_1: -2e-2f
-    input_edge_idx: [0, 1]
-}
-aipp_op {
-    aipp_mode: dynamic
-    related_input_name: "second"
-    max_src_image_size: 752640
-})";
+constexpr std::string_view kAippList =
+    "aipp_op { aipp_mode: static related_input_rank: 2 input_format: RGB888_U8 src_image_size_w: 16 "
+    "src_image_size_h: 16 input_edge_idx: [0, 1] }";
 constexpr std::string_view kFusionSwitch = R"({
   "Switch": {"GraphFusion": {"ALL": "on", "LayerNormFusionPass": "off"}, "elementwise": "on",
              "UBFusion": {"TbePool2dQuantFusionPass": "off"}}})";
@@ -79,7 +60,8 @@ TEST(FuzzAipp, DamagedConfigurationsAreRefusedOrRead) {
       if (!aipp.dynamic()) aipp_block(aipp);
     }
   };
-  expect_read_or_refused({kAipp, read}, 100);
+  const std::string text = fmt::format("{}\n{}", model::kAippText, kAippList);
+  expect_read_or_refused({text, read}, 100);
 }
 
 const Text kFiles[] = {

@@ -6,32 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/graph_fixture.h"
+#include "graph/model/aipp_fixture.h"
 
 namespace npu::graph::model {
 namespace {
-
-constexpr std::string_view kText = R"(# of the vendor's pages
-aipp_op {
-    aipp_mode: static
-    related_input_rank : 0,
-    input_format : YUV420SP_U8   # NV12
-    src_image_size_w: 256 src_image_size_h: 128
-    crop: true
-    load_start_pos_w: 16
-    crop_size_w: 224;
-    csc_switch : true
-    matrix_r0c0 : 256  matrix_r0c1 : 0 matrix_r0c2 : 359
-    input_bias_0 : 0
-    mean_chn_0: 104
-    min_chn_1: 116.28
-    var_reci_chn_0: 0.0171247538316637
-    var_reci_chn_1: -2e-2f
-}
-aipp_op {
-    aipp_mode: dynamic
-    related_input_name: "second"
-    max_src_image_size: 752640
-})";
 
 std::string refusal_of(std::string_view text) {
   try {
@@ -48,7 +26,7 @@ std::string in_static(std::string_view fields) {
 }
 
 TEST(AippConfiguration, ReadsTheKeysOfTheTemplate) {
-  const std::vector<Aipp> read = read_aipp(kText, "a.cfg");
+  const std::vector<Aipp> read = read_aipp(kAippText, "a.cfg");
   ASSERT_EQ(read.size(), 2U);
   const Aipp& first = read[0];
   EXPECT_EQ(first.input_format, "YUV420SP_U8");
@@ -93,7 +71,7 @@ TEST(AippConfiguration, TellsWhereAndWhy) {
 }
 
 TEST(AippConfiguration, ComesBackFromJsonAndAttributes) {
-  for (const Aipp& aipp : read_aipp(kText, "a.cfg")) {
+  for (const Aipp& aipp : read_aipp(kAippText, "a.cfg")) {
     const nlohmann::json json = to_json(aipp);
     EXPECT_EQ(to_json(aipp_from_json(json)), json);
     Attributes attributes;
@@ -101,7 +79,7 @@ TEST(AippConfiguration, ComesBackFromJsonAndAttributes) {
     EXPECT_EQ(to_json(aipp_of(attributes)), json);
   }
   EXPECT_THROW(aipp_from_json(nlohmann::json::object()), Error);
-  nlohmann::json wrong = to_json(read_aipp(kText, "a.cfg")[0]);
+  nlohmann::json wrong = to_json(read_aipp(kAippText, "a.cfg")[0]);
   wrong["input_format"] = 3;
   EXPECT_THROW(aipp_from_json(wrong), Error);
 }
@@ -124,7 +102,7 @@ struct Model {
 
 TEST(AippConfiguration, IsPutBetweenAnInputAndItsUses) {
   Model model;
-  const std::vector<Aipp> done = insert_aipp(model.function(), read_aipp(kText, "a.cfg"), false);
+  const std::vector<Aipp> done = insert_aipp(model.function(), read_aipp(kAippText, "a.cfg"), false);
   EXPECT_EQ(done[0].crop_size_h, 64);  // as the model takes it
   EXPECT_EQ(done[1].model_shape, (std::vector<int64_t>{2, 3, 64, 224}));
   EXPECT_EQ(aipp_from_json(to_json(done[0])).model_dtype, "float32");
