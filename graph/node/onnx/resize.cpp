@@ -126,10 +126,14 @@ template <class T>
 void sum_elements(const Taps& taps, int64_t positions, const T* x, T* y) {
   const int64_t* index = taps.index.data();
   const double* weight = taps.weight.data();
+  if (taps.count == 1) {  // the nearest one
+    for (int64_t i = 0; i < positions; ++i) y[i] = x[index[i]];
+    return;
+  }
   for (int64_t i = 0; i < positions; ++i) {
-    T sum = taps.count == 1 ? x[*index] : T{0};
-    for (int64_t k = 0; k < taps.count && taps.count > 1; ++k) sum += static_cast<T>(weight[k]) * x[index[k]];
-    *y++ = sum;
+    T sum{0};
+    for (int64_t k = 0; k < taps.count; ++k) sum += static_cast<T>(weight[k]) * x[index[k]];
+    y[i] = sum;
     index += taps.count, weight += taps.count;
   }
 }
