@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <string_view>
 
 #include "adapters/tensorflow/c_api/function_def.h"
 #include "adapters/tensorflow/c_api/message.h"
@@ -47,15 +48,19 @@ TF_Code code_of(aclError code) {
   }
 }
 
-/// TensorFlow shows the user's own lines when a message names the functions and the node in its way.
+/// TensorFlow shows the user's own lines when a message names the functions and the node in its way. Slices of sessions
+/// (with a '#') are no functions of the user's: the node is one of the graph.
 std::string located_reason() {
   struct Place {
     std::string functions, node, text;
+    bool in_slice = false;
   } place;
   anynpu_each_failed(
       [](const char* name, int is_node, const char* text, void* context) {
         auto& p = *static_cast<Place*>(context);
-        if (is_node == 0) {
+        if (is_node == 0 && std::string_view(name).find('#') != std::string_view::npos) {
+          p.in_slice = true;
+        } else if (is_node == 0) {
           p.functions += "{{function_node " + std::string(name) + "}}";
         } else {
           p.node = name;
@@ -64,8 +69,9 @@ std::string located_reason() {
       },
       &place);
   if (place.node.empty()) return anynpu_recent_reason();
-  if (place.functions.empty()) return place.text;  // an operator on its own: Python tells which
-  return place.functions + " " + place.text + "\n\t [[{{node " + place.node + "}}]]";
+  if (place.functions.empty() && !place.in_slice) return place.text;  // an operator on its own: Python tells which
+  if (!place.functions.empty()) place.functions += " ";
+  return place.functions + place.text + "\n\t [[{{node " + place.node + "}}]]";
 }
 
 bool enters_python(std::string_view op) { return op == "EagerPyFunc" || op == "PyFunc" || op == "PyFuncStateless"; }
@@ -188,12 +194,16 @@ std::vector<Value> Engine::run(TFE_Context* context, size_t output_count, Run&& 
 std::vector<Value> Engine::run_function(TFE_Context* context, const char* function, const std::vector<Value>& inputs,
                                         size_t output_count) {
   bring(context, function);
-  const auto in = pointers(inputs);
+  return run_added(context, function, pointers(inputs), output_count);
+}
+
+std::vector<Value> Engine::run_added(TFE_Context* context, const char* function, std::span<anynpu_value* const> inputs,
+                                     size_t output_count) {
   Consumption consumption(context, function);
   try {
     return log_.around(function, [&] {
       return run(context, output_count, [&](anynpu_value** outputs) {
-        return anynpu_library_run(library_, function, in.data(), in.size(), outputs, output_count);
+        return anynpu_library_run(library_, function, inputs.data(), inputs.size(), outputs, output_count);
       });
     });
   } catch (const Failure& e) {

@@ -34,6 +34,9 @@ class Engine {
   bool cannot_compile(TFE_Context* context, const char* function, const std::vector<Value>& inputs);
   std::vector<Value> run_function(TFE_Context* context, const char* function, const std::vector<Value>& inputs,
                                   size_t output_count);
+  /// The same for a function that the library has been given, a slice of a session.
+  std::vector<Value> run_added(TFE_Context* context, const char* function, std::span<anynpu_value* const> inputs,
+                               size_t output_count);
   std::vector<Value> run_operator(TFE_Context* context, const TFE_Op* op, const std::vector<Value>& inputs,
                                   size_t output_count);
 

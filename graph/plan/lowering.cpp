@@ -167,6 +167,13 @@ Planned Lowering::late(size_t i, DType dtype, const Dims& shape) {
   return planned;
 }
 
+bool Lowering::shared(size_t i) const {
+  const Edge edge = node_.inputs[i];
+  return std::ranges::any_of(builder_.function->nodes, [&](const Node& node) {
+    return &node != &node_ && !node.removed && std::ranges::find(node.inputs, edge) != node.inputs.end();
+  });
+}
+
 Planned Lowering::object(size_t i) {
   Planned planned{node_.outputs[i].type, {}};
   Slot slot;

@@ -84,6 +84,9 @@ class Lowering {
   /// One that holds an object of the client's is declined.
   const Tensor& variable(size_t i) const;
 
+  /// Whether another node of the function has the value of input `i`, too.
+  bool shared(size_t i) const;
+
   /// Output `i` in memory of its own.
   Planned make(size_t i, DType dtype, const Dims& shape);
   /// Output `i` is a view of memory that is there already.

@@ -54,7 +54,7 @@ void Library::remove(std::string_view name) {
 std::shared_ptr<NodeState> Library::state(const std::string& function, const std::string& node,
                                           const std::function<std::shared_ptr<NodeState>()>& make) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<NodeState>& state = states_[function][node];
+  std::shared_ptr<NodeState>& state = states_[function.substr(0, function.find(kSharedBefore))][node];
   if (!state) state = make();
   return state;
 }

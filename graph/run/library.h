@@ -22,6 +22,9 @@
 
 namespace npu::graph {
 
+/// Functions whose names are equal up to this sign share what their nodes keep between runs: those of one session.
+inline constexpr char kSharedBefore = '#';
+
 class Library : public Environment {
  public:
   explicit Library(int device, HostNode host = {});

@@ -51,6 +51,35 @@ void each_operator(std::string_view function_def, const std::function<void(std::
   });
 }
 
+std::string function_name(std::string_view function_def) {
+  protozero::pbf_reader function = reader_of(function_def);
+  while (function.next(field::kFunctionSignature)) {
+    protozero::pbf_reader signature = function.get_message();
+    while (signature.next(field::kOpName)) return signature.get_string();
+  }
+  return "";
+}
+
+std::pair<std::string, std::vector<std::pair<std::string, std::string>>> read_node(std::string_view node_def) {
+  std::pair<std::string, std::vector<std::pair<std::string, std::string>>> out;
+  protozero::pbf_reader node = reader_of(node_def);
+  while (node.next()) {
+    if (node.tag() == field::kNodeOp) {
+      out.first = node.get_string();
+    } else if (node.tag() == field::kNodeAttr) {
+      protozero::pbf_reader entry = node.get_message();
+      auto& [name, value] = out.second.emplace_back();
+      while (entry.next()) {
+        std::string& part = entry.tag() == field::kKey ? name : value;
+        part = entry.get_string();
+      }
+    } else {
+      node.skip();
+    }
+  }
+  return out;
+}
+
 void each_stateful(std::string_view op_list, const std::function<void(std::string)>& visit) {
   protozero::pbf_reader list = reader_of(op_list);
   while (list.next(field::kOp)) {

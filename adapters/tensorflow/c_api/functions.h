@@ -5,6 +5,7 @@
 #define ANYNPU_ADAPTERS_TENSORFLOW_C_API_FUNCTIONS_H_
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +44,39 @@ const char* anynpu_tensorflow_keep(void* device, const char* mode, const char* f
 const char* anynpu_tensorflow_write_files(void* device, const char* files, const char* folder);
 /** Random generators start anew (anynpu_library_restart_random). */
 void anynpu_tensorflow_restart_random(void* device);
+
+/** A tensor that a session is fed, or gives. */
+typedef struct {
+  int dtype; /**< TensorFlow's number of it */
+  int rank;
+  const int64_t* sizes;
+  const void* data;         /**< numbers, row-major; null for texts */
+  const char* const* texts; /**< elements of a tensor of texts, not ended by zeros; null for numbers */
+  const size_t* lengths;    /**< of the texts, in bytes */
+} anynpu_session_tensor;
+
+/* Functions about sessions hand TensorFlow's code and a text to `refused` when they fail. */
+
+/** A session of TensorFlow 1 on the device; `context` is TensorFlow's eager context. Null when it fails. */
+void* anynpu_tensorflow_session(void* device, void* context, void (*refused)(int code, const char* reason));
+/** Ends what runs of it wait for; nothing of it can be run any more. */
+void anynpu_tensorflow_session_close(void* session);
+/** Nothing of the session may be running. */
+void anynpu_tensorflow_session_release(void* session);
+/** The graph, as bytes of a GraphDef, for slices made from now on: 1, or 0 when it fails. */
+int anynpu_tensorflow_session_graph(void* session, const void* graph_def, size_t size,
+                                    void (*refused)(int code, const char* reason));
+/** The part of the graph between these values ("node:0") and nodes (anynpu_library_add_slice); null when it fails. */
+void* anynpu_tensorflow_slice(void* session, const char* const* feeds, size_t feed_count, const char* const* fetches,
+                              size_t fetch_count, const char* const* targets, size_t target_count,
+                              const char* const* replaced, size_t replaced_count,
+                              void (*refused)(int code, const char* reason));
+void anynpu_tensorflow_slice_release(void* slice);
+/** Runs a slice `times` times, with copies of `feeds`; `fetches` are those of the last time and live as long as what is
+ * returned. Null when it fails. */
+void* anynpu_tensorflow_run(void* slice, int times, const anynpu_session_tensor* feeds, anynpu_session_tensor* fetches,
+                            void (*refused)(int code, const char* reason));
+void anynpu_tensorflow_fetched_release(void* fetched);
 
 /** Calls `start` on every thread that Python code of a graph runs on, before the first such code. */
 void anynpu_tensorflow_thread_start(void (*start)(void));

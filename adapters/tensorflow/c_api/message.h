@@ -16,7 +16,9 @@ enum FunctionDef : uint32_t {
 };
 enum NodeDef : uint32_t { kNodeName = 1, kNodeOp = 2, kNodeInput = 3, kNodeDevice = 4, kNodeAttr = 5 };
 enum MapEntry : uint32_t { kKey = 1, kValue = 2 };
-enum AttrValue : uint32_t { kList = 1, kText = 2, kInt = 3, kType = 6, kShape = 7, kFunc = 10 };
+enum GraphDef : uint32_t { kGraphLibrary = 2 };
+enum Library : uint32_t { kLibraryFunction = 1 };
+enum AttrValue : uint32_t { kList = 1, kText = 2, kInt = 3, kFlag = 5, kType = 6, kShape = 7, kFunc = 10 };
 enum ListValue : uint32_t { kListType = 6, kListShape = 7, kListFunc = 9 };
 enum NameAttrList : uint32_t { kFuncName = 1, kFuncAttr = 2 };
 enum Shape : uint32_t { kDim = 2, kUnknownRank = 3 };

@@ -23,6 +23,7 @@ Formal read_formal(Bytes arg_def) {
       case field::kTypeAttr: formal.type_attr = f.text(); break;
       case field::kNumberAttr: formal.number_attr = f.text(); break;
       case field::kTypeListAttr: formal.type_list_attr = f.text(); break;
+      case field::kIsRef: formal.reference = f.boolean(); break;
       default: break;
     }
   });
@@ -55,6 +56,7 @@ void read_attribute_def(Bytes attr_def, Signature& signature) {
       default: break;
     }
   });
+  signature.attributes.insert(rule.name);
   if (value) signature.defaults.emplace(rule.name, std::move(*value));
   if (bounded) rule.minimum = minimum;
   if (bounded || !rule.types.empty() || !rule.words.empty()) signature.rules.push_back(std::move(rule));

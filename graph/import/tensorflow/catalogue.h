@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ struct Formal {
   std::string type_attr;          ///< or named by an attribute of the node
   std::string number_attr;        ///< how many tensors of that type
   std::string type_list_attr;     ///< or one tensor for each type of a list
+  bool reference = false;         ///< a variable in place, not its value
 };
 
 /// What a signature demands of an attribute.
@@ -35,6 +37,7 @@ struct Signature {
   std::string name;
   std::vector<Formal> inputs;
   std::vector<Formal> outputs;
+  std::set<std::string, std::less<>> attributes;
   std::vector<AttributeRule> rules;             ///< of the attributes that are not free
   std::map<std::string, std::string> defaults;  ///< attribute -> AttrValue bytes
   bool stateful = false;

@@ -21,7 +21,7 @@ enum Library : uint32_t { kFunction = 1 };
 enum NodeDef : uint32_t { kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttr = 5 };
 enum OpList : uint32_t { kOpDef = 1 };
 enum OpDef : uint32_t { kOpName = 1, kInputArg = 2, kOutputArg = 3, kOpAttr = 4, kIsStateful = 17 };
-enum ArgDef : uint32_t { kArgName = 1, kType = 3, kTypeAttr = 4, kNumberAttr = 5, kTypeListAttr = 6 };
+enum ArgDef : uint32_t { kArgName = 1, kType = 3, kTypeAttr = 4, kNumberAttr = 5, kTypeListAttr = 6, kIsRef = 16 };
 enum AttrDef : uint32_t { kAttrName = 1, kDefault = 3, kHasMinimum = 5, kMinimum = 6, kAllowed = 7 };
 enum MapEntry : uint32_t { kKey = 1, kValue = 2 };
 enum AttrValue : uint32_t {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/import/tensorflow/dialect.h"
+#include "graph/import/tensorflow/frame_words.h"
 #include "graph/import/tensorflow/value.h"
 
 namespace npu::graph::tensorflow {
@@ -176,11 +177,19 @@ class Builder {
     const Spelling s = spell(input);
     if (s.control)
       node.after.push_back(node_named(s.node));
+    else if (turns_back(node, s.node))
+      node.attributes.set(std::string(kTurnsBack), std::string(s.node));
     else
       node.inputs.push_back(edge(s));
   }
 
+  /// The edge that closes a loop of a frame.
+  bool turns_back(const Node& node, std::string_view source) const {
+    return is_merge(node.op) && is_next_iteration((*function_)[node_named(source)].op);
+  }
+
   void check_inputs(const Signature& signature, const Node& node) const {
+    if (node.attributes.has(kTurnsBack)) return;  // one of its inputs is told by the attribute
     const std::vector<ValueType> wanted = types_of(signature.inputs, node.attributes);
     require(node.inputs.size() == wanted.size(), "{} takes {} inputs; there are {}", node.op, wanted.size(),
             node.inputs.size());

@@ -12,6 +12,10 @@
 
 namespace npu::graph::tensorflow {
 
+/// Of a Merge: the NextIteration node whose value it takes from the second turn on. Its inputs are the others, so that
+/// functions have no circles.
+inline constexpr std::string_view kTurnsBack = "_turns_back";
+
 /// Reads one FunctionDef. Functions it calls by operator name must be in `program` already or come in the same call of
 /// read_functions. Raises 100006 on damaged bytes, 161002 naming the node on a graph that does not hold together.
 std::shared_ptr<Function> read_function(Bytes function_def, const Catalogue& catalogue, const Program& program = {});

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <protozero/pbf_writer.hpp>
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -109,12 +110,20 @@ ValueType value_type(int64_t data_type) {
 }
 
 std::string write_attribute(const Attribute& value) {
-  // Wire type 0: a varint, here of one byte.
-  if (const bool* flag = std::get_if<bool>(&value)) return {char{field::kB << 3}, static_cast<char>(*flag)};
-  const auto* type = std::get_if<ValueType>(&value);
-  if (type == nullptr) fail(Code::kInternal, "no pass writes {}", kind_name(value));
-  const auto number = std::find(kDTypes.begin(), kDTypes.end(), type->dtype) - kDTypes.begin();
-  return {char{field::kAttrType << 3}, static_cast<char>(number)};
+  std::string bytes;
+  protozero::pbf_writer writer(bytes);
+  if (const bool* flag = std::get_if<bool>(&value)) {
+    writer.add_bool(field::kB, *flag);
+  } else if (const auto* words = std::get_if<std::string>(&value)) {
+    writer.add_string(field::kS, *words);
+  } else if (const auto* type = std::get_if<ValueType>(&value)) {
+    const auto number = std::find(kDTypes.begin(), kDTypes.end(), type->dtype) - kDTypes.begin();
+    const int64_t object = type->kind == ValueKind::kResource ? kResource : kVariant;
+    writer.add_enum(field::kAttrType, static_cast<int32_t>(type->is_tensor() ? number : object));
+  } else {
+    fail(Code::kInternal, "no pass writes {}", kind_name(value));
+  }
+  return bytes;
 }
 
 PartialShape read_shape(Bytes shape) {

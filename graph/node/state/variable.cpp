@@ -37,8 +37,8 @@ void assign(Lowering& l) {
   const Tensor meta = object ? Tensor() : l.variable(0);
   l.keep(value);
   l.run({handle, value}, [handle, value](Frame& frame) { variable_of(frame, handle).assign(frame.take(value)); });
-  // What follows must see the new shape.
-  if (object && is_object(value.type)) return;
+  // What follows must see the new shape; where all variables of a model are initialized, nothing follows.
+  if ((object && is_object(value.type)) || !l.shared(0)) return;
   if (!meta.defined() || !(meta.shape == value.shape()) || meta.dtype != value.dtype()) l.end_plan();
 }
 

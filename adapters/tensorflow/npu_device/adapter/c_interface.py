@@ -81,6 +81,19 @@ class RankSource(C.Structure):
     ]
 
 
+class SessionTensor(C.Structure):
+    """anynpu_session_tensor"""
+
+    _fields_ = [
+        ("dtype", C.c_int),
+        ("rank", C.c_int),
+        ("sizes", C.POINTER(C.c_int64)),
+        ("data", C.c_void_p),
+        ("texts", C.POINTER(C.c_char_p)),
+        ("lengths", C.POINTER(C.c_size_t)),
+    ]
+
+
 FUNCTIONS = {
     "anynpu_configured": (None, C.CFUNCTYPE(None, C.POINTER(Configuration), C.c_void_p), C.c_void_p,),
     "anynpu_detect_overflows": (C.c_int, C.c_int32, C.c_int32,),
@@ -102,6 +115,7 @@ FUNCTIONS = {
     "anynpu_tensorflow_callbacks": (C.c_void_p,),
     "anynpu_tensorflow_close": (C.c_int, C.c_int,),
     "anynpu_tensorflow_device": (C.c_void_p, C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p),),
+    "anynpu_tensorflow_fetched_release": (None, C.c_void_p,),
     "anynpu_tensorflow_fusions": (None, C.c_void_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_iterators_alone": (None, C.c_int,),
     "anynpu_tensorflow_keep": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p,),
@@ -110,7 +124,14 @@ FUNCTIONS = {
     "anynpu_tensorflow_operators": (None, C.CFUNCTYPE(None, C.c_char_p), C.CFUNCTYPE(None, C.c_char_p),),
     "anynpu_tensorflow_report": (None, C.c_void_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_restart_random": (None, C.c_void_p,),
+    "anynpu_tensorflow_run": (C.c_void_p, C.c_void_p, C.c_int, C.POINTER(SessionTensor), C.POINTER(SessionTensor), C.CFUNCTYPE(None, C.c_int, C.c_char_p),),
+    "anynpu_tensorflow_session": (C.c_void_p, C.c_void_p, C.c_void_p, C.CFUNCTYPE(None, C.c_int, C.c_char_p),),
+    "anynpu_tensorflow_session_close": (None, C.c_void_p,),
+    "anynpu_tensorflow_session_graph": (C.c_int, C.c_void_p, C.c_void_p, C.c_size_t, C.CFUNCTYPE(None, C.c_int, C.c_char_p),),
+    "anynpu_tensorflow_session_release": (None, C.c_void_p,),
     "anynpu_tensorflow_set_precision": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p, C.c_size_t, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
+    "anynpu_tensorflow_slice": (C.c_void_p, C.c_void_p, C.POINTER(C.c_char_p), C.c_size_t, C.POINTER(C.c_char_p), C.c_size_t, C.POINTER(C.c_char_p), C.c_size_t, C.POINTER(C.c_char_p), C.c_size_t, C.CFUNCTYPE(None, C.c_int, C.c_char_p),),
+    "anynpu_tensorflow_slice_release": (None, C.c_void_p,),
     "anynpu_tensorflow_switch_fusion": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_size_t, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_thread_start": (None, C.CFUNCTYPE(None),),
     "anynpu_tensorflow_write_files": (C.c_char_p, C.c_void_p, C.c_char_p, C.c_char_p,),

@@ -13,6 +13,7 @@ HINT = (
     "into a tf.function, which runs on the NPU"
 )
 _said = []
+on_the_npu = False  # whether npu_device.session takes sessions to the NPU
 
 
 def tell_of_the_cpu():
@@ -23,7 +24,7 @@ def tell_of_the_cpu():
 
     @functools.wraps(build)
     def told(self, *arguments, **named):
-        if not _said:
+        if not _said and not on_the_npu:
             _said.append(True)
             warnings.warn(
                 "a session of TensorFlow 1 (tf.compat.v1.Session, tf.estimator, graphs of disable_eager_execution) "

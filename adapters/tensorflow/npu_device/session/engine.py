@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One session in the adapter's C++ library: its graph, and the slices of it that runs have named."""
+
+import ctypes as C
+import threading
+
+from tensorflow.python.client import pywrap_tf_session
+from tensorflow.python.eager import context
+from tensorflow.python.framework import errors_impl
+
+from npu_device.adapter import c_interface, library
+from npu_device.session import tensor
+
+_failure = threading.local()
+
+
+@c_interface.FUNCTIONS["anynpu_tensorflow_session"][-1]
+def _refused(code, reason):
+    _failure.code, _failure.reason = code, reason.decode(errors="replace")
+
+
+def _raise():
+    kind = errors_impl.exception_type_from_error_code(_failure.code)
+    raise kind(None, None, _failure.reason)
+
+
+def _texts(names):
+    return (C.c_char_p * len(names))(*[name.encode() for name in names]), len(names)
+
+
+def _eager_context():
+    """TensorFlow's TFE_Context."""
+    context.ensure_initialized()
+    pointer = C.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = C.c_void_p, [C.py_object, C.c_char_p]
+    return pointer(context.context()._handle, None)
+
+
+class Slice:
+    """A part of the graph, between feeds and fetches. May be run by several threads at once."""
+
+    def __init__(self, pointer, feed_types, fetch_count):
+        self._pointer, self._feed_types, self._fetch_count = pointer, feed_types, fetch_count
+        self._functions = library.load()
+
+    def run(self, arrays, times=1):
+        """The fetches of the last of `times` runs with these feeds; what fails raises TensorFlow's errors."""
+        feeds, fetches = (tensor.Tensor * len(arrays))(), (tensor.Tensor * self._fetch_count)()
+        held = []
+        for feed, array, dtype in zip(feeds, arrays, self._feed_types, strict=True):
+            tensor.give(feed, array, dtype, held)
+        fetched = self._functions.anynpu_tensorflow_run(self._pointer, times, feeds, fetches, _refused)
+        if not fetched:
+            _raise()
+        try:
+            return [tensor.array_of(one) for one in fetches]
+        finally:
+            self._functions.anynpu_tensorflow_fetched_release(fetched)
+
+    def __del__(self):
+        self._functions.anynpu_tensorflow_slice_release(self._pointer)
+
+
+class Engine:
+    """What a session keeps, on the device of the handle `info`."""
+
+    def __init__(self, info, graph):
+        self._functions = library.load()
+        self._graph, self._version = graph, None
+        self._lock = threading.Lock()
+        self._slices = {}
+        self._pointer = self._functions.anynpu_tensorflow_session(info, _eager_context(), _refused)
+        if not self._pointer:
+            _raise()
+
+    def slice(self, feeds, fetches, targets, replaced=()):
+        """The slice between these tensors and operations of the graph; `replaced` are pairs of tensors, old and new."""
+        key = (
+            tuple([one.name for one in feeds]),
+            tuple([one.name for one in fetches]),
+            tuple([one.name for one in targets]),
+            tuple([one.name for pair in replaced for one in pair]),
+        )
+        found = self._slices.get(key)
+        if found is None:
+            with self._lock:
+                found = self._slices.get(key)
+                if found is None:
+                    found = self._slices[key] = self._made(key, [one.dtype.base_dtype for one in feeds])
+        return found
+
+    def _made(self, key, feed_types):
+        self._read_graph()
+        feeds, fetches, targets, replaced = map(_texts, key)
+        pointer = self._functions.anynpu_tensorflow_slice(
+            self._pointer, *feeds, *fetches, *targets, replaced[0], replaced[1] // 2, _refused
+        )
+        if not pointer:
+            _raise()
+        return Slice(pointer, feed_types, len(key[1]))
+
+    def _read_graph(self):
+        """The graph as it is now, when it has grown."""
+        if self._version == self._graph.version:
+            return
+        with self._graph._lock:
+            version = self._graph.version
+            buffer = pywrap_tf_session.TF_NewBuffer()
+            try:
+                with self._graph._c_graph.get() as c_graph:
+                    pywrap_tf_session.TF_GraphToGraphDef(c_graph, buffer)
+                data = pywrap_tf_session.TF_GetBuffer(buffer)
+            finally:
+                pywrap_tf_session.TF_DeleteBuffer(buffer)
+        if not self._functions.anynpu_tensorflow_session_graph(self._pointer, data, len(data), _refused):
+            _raise()
+        self._version = version
+
+    def close(self):
+        """Ends what runs wait for. Runs of other threads may still be under way."""
+        self._functions.anynpu_tensorflow_session_close(self._pointer)
+
+    def __del__(self):
+        if getattr(self, "_pointer", None):
+            self._slices.clear()
+            self._functions.anynpu_tensorflow_session_release(self._pointer)

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/import/tensorflow/dataflow/branch.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "base/error.h"
+#include "graph/import/tensorflow/dataflow/guard.h"
+#include "graph/import/tensorflow/frame_words.h"
+
+namespace npu::graph::tensorflow {
+namespace {
+
+using Ready = std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>>;
+
+/// Nodes that follow each other: of one condition, or of none.
+struct Run {
+  std::optional<Edge> condition;
+  std::vector<NodeId> nodes;
+};
+
+/// The outermost condition that decides about each node, as far as it is decided in this function.
+class Level {
+ public:
+  explicit Level(const Function& f) : f_(f), guards_(f) {}
+
+  const Guards& guards() const { return guards_; }
+  bool dead(NodeId id) const { return !guards_.of(id).has_value(); }
+
+  std::optional<Edge> condition(NodeId id) const {
+    const Guard& guard = *guards_.of(id);
+    if (!guard.empty()) return guard.front().condition;
+    return is_merge(f_[id].op) ? guards_.chooses(id) : std::nullopt;
+  }
+  /// The side of `condition` that the node is on; none for a Merge that chooses between them.
+  std::optional<bool> side(NodeId id) const {
+    const Guard& guard = *guards_.of(id);
+    return guard.empty() ? std::nullopt : std::optional(guard.front().taken);
+  }
+
+  /// All nodes in an order in which they can run, those of one condition together where that can be.
+  std::vector<Run> runs() const;
+
+ private:
+  const Function& f_;
+  const Guards guards_;
+};
+
+std::vector<Run> Level::runs() const {
+  std::vector<int> missing(f_.nodes.size());
+  std::vector<std::vector<NodeId>> users(f_.nodes.size());
+  Ready free;
+  std::map<Edge, Ready> held;
+  const auto ready = [&](NodeId id) {
+    if (dead(id)) return free.push(id);
+    const auto on = condition(id);
+    on ? held[*on].push(id) : free.push(id);
+  };
+  for (const NodeId id : f_.order()) {
+    for (const Edge& edge : f_[id].inputs) users[static_cast<size_t>(edge.node)].push_back(id);
+    for (const NodeId before : f_[id].after) users[static_cast<size_t>(before)].push_back(id);
+    missing[static_cast<size_t>(id)] = static_cast<int>(f_[id].inputs.size() + f_[id].after.size());
+    if (missing[static_cast<size_t>(id)] == 0) ready(id);
+  }
+  std::vector<Run> out;
+  const auto drain = [&](Ready& queue, std::optional<Edge> condition) {
+    Run run{condition, {}};
+    while (!queue.empty()) {
+      const NodeId id = queue.top();
+      queue.pop();
+      run.nodes.push_back(id);
+      for (const NodeId user : users[static_cast<size_t>(id)])
+        if (--missing[static_cast<size_t>(user)] == 0) ready(user);
+    }
+    if (!run.nodes.empty()) out.push_back(std::move(run));
+  };
+  while (true) {
+    drain(free, std::nullopt);
+    std::optional<Edge> next;
+    for (const auto& [condition, queue] : held)
+      if (!queue.empty() && (!next || queue.top() < held.at(*next).top())) next = condition;
+    if (!next) return out;
+    drain(held.at(*next), next);
+  }
+}
+
+/// What a Merge gives besides the value: which of its inputs came.
+Literal index_literal(int32_t index) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&index);
+  return {ValueType::tensor(DType::kInt32),
+          {},
+          std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof index),
+          nullptr};
+}
+
+/// A function written anew without the conditions of its first level.
+class Rewrite {
+ public:
+  Rewrite(const Function& from, Program& program)
+      : from_(from), program_(program), level_(from), out_(from.name, *from.dialect) {}
+
+  Function finish() {
+    for (const Argument& argument : from_.arguments)
+      values_[{argument.node, 0}] = {out_.add_argument(argument.name, argument.value), 0};
+    find_users();
+    for (const Run& run : level_.runs()) run.condition ? emit_if(run) : emit(run.nodes);
+    for (const Result& result : from_.results) out_.results.push_back({result.name, result_of(result)});
+    for (const NodeId id : from_.control_results)
+      if (const auto at = nodes_.find(id); at != nodes_.end()) out_.control_results.push_back(at->second);
+    std::ranges::sort(out_.control_results);
+    const auto rest = std::ranges::unique(out_.control_results);
+    out_.control_results.erase(rest.begin(), rest.end());
+    return std::move(out_);
+  }
+
+ private:
+  /// What decides in this function and is no node any more: values go through it.
+  bool passes(NodeId id) const {
+    const Node& node = from_[id];
+    return is_switch(node.op) || (is_merge(node.op) && !level_.guards().chooses(id));
+  }
+
+  Edge behind(Edge edge) const {
+    while (passes(edge.node)) {
+      const Node& node = from_[edge.node];
+      if (level_.guards().of(edge.node)->size() > 0 && is_switch(node.op)) return edge;
+      edge = is_merge(node.op) ? coming(node) : node.inputs.front();
+    }
+    return edge;
+  }
+
+  Edge coming(const Node& merge) const {
+    return *std::ranges::find_if(merge.inputs, [&](Edge edge) { return level_.guards().of(edge).has_value(); });
+  }
+
+  /// What a node reads at its input `i`. Whatever way a condition takes to a Switch, it is one value.
+  Edge read(const Node& node, size_t i) const {
+    return i == 1 && is_switch(node.op) ? level_.guards().condition_of(node) : behind(node.inputs[i]);
+  }
+
+  void find_users() {
+    for (size_t i = 0; i < from_.nodes.size(); ++i)
+      for (size_t k = 0; k < from_.nodes[i].inputs.size(); ++k)
+        if (!level_.dead(static_cast<NodeId>(i)) && level_.guards().of(from_.nodes[i].inputs[k]))
+          users_[read(from_.nodes[i], k)].push_back(static_cast<NodeId>(i));
+    for (const Result& result : from_.results) users_[behind(result.value)].push_back(-1);
+    for (const Node& node : from_.nodes) awaited_.insert(node.after.begin(), node.after.end());
+    awaited_.insert(from_.control_results.begin(), from_.control_results.end());
+  }
+
+  Edge result_of(const Result& result) const {
+    const auto guard = level_.guards().of(result.value);
+    require(guard && guard->empty(),
+            "the value of {} may not come: it stands in one branch of a condition, with no "
+            "Merge behind it; fetch what tf.cond gives",
+            result.name);
+    return values_.at(behind(result.value));
+  }
+
+  void wait(const Node& node, std::vector<NodeId>& after) const {
+    for (const NodeId before : node.after)
+      if (const auto at = nodes_.find(before); at != nodes_.end()) after.push_back(at->second);
+  }
+
+  void emit(const std::vector<NodeId>& nodes) {
+    for (const NodeId id : nodes) {
+      if (from_[id].kind == Kind::kArgument) {
+        nodes_[id] = values_.at({id, 0}).node;
+      } else if (level_.dead(id)) {
+        continue;
+      } else if (passes(id)) {
+        nodes_[id] = values_.at(behind({id, 0})).node;
+      } else {
+        emit(id);
+      }
+    }
+  }
+
+  void emit(NodeId id) {
+    Node node = from_[id];
+    for (Edge& edge : node.inputs) edge = values_.at(behind(edge));
+    node.after.clear();
+    wait(from_[id], node.after);
+    nodes_[id] = out_.add(std::move(node));
+    for (size_t i = 0; i < from_[id].outputs.size(); ++i)
+      values_[{id, static_cast<int32_t>(i)}] = {nodes_[id], static_cast<int32_t>(i)};
+  }
+
+  /// The nodes of one If node on their way into its branches.
+  struct Branches {
+    Edge condition;
+    std::set<NodeId> members;
+    std::array<std::shared_ptr<Function>, 2> sides;  ///< else, then
+    std::vector<Edge> given;                         ///< from outside, by argument
+    std::array<std::map<Edge, Edge>, 2> values;      ///< of `from_`, in each side
+    std::array<std::map<NodeId, NodeId>, 2> nodes;
+  };
+
+  void emit_if(const Run& run) {
+    Branches b{*run.condition, {run.nodes.begin(), run.nodes.end()}, {}, {}, {}, {}};
+    const std::string stem = from_.name + "/" + scope(run.nodes);
+    b.sides = {function(stem + "/else"), function(stem + "/then")};
+    collect(b, run.nodes);
+    for (const NodeId id : run.nodes)
+      if (level_.side(id)) add(b, id, *level_.side(id) ? 1 : 0);
+    Node node{.name = scope(run.nodes), .kind = Kind::kIf};
+    node.inputs.push_back(values_.at(behind(b.condition)));
+    for (const Edge& edge : b.given) node.inputs.push_back(values_.at(edge));
+    std::set<NodeId> after;
+    for (const NodeId id : run.nodes)
+      for (const NodeId before : from_[id].after)
+        if (const auto at = nodes_.find(before); at != nodes_.end()) after.insert(at->second);
+    node.after.assign(after.begin(), after.end());
+    std::vector<std::pair<Edge, Edge>> outputs;  // of from_, and of the If node
+    give(b, run.nodes, node, outputs);
+    finish(b, node);
+    const NodeId made = out_.add(std::move(node));
+    for (const auto& [old, now] : outputs) values_[old] = {made, now.output};
+    for (const NodeId id : run.nodes) nodes_[id] = made;
+  }
+
+  /// What the program calls the branches, as far as a Merge tells.
+  std::string scope(const std::vector<NodeId>& nodes) const {
+    const auto merge = std::ranges::find_if(nodes, [&](NodeId id) { return is_merge(from_[id].op); });
+    const std::string& name = from_[merge == nodes.end() ? nodes.front() : *merge].name;
+    const size_t end = name.rfind('/');
+    return end == std::string::npos ? name : name.substr(0, end);
+  }
+
+  std::shared_ptr<Function> function(std::string name) const {
+    while (program_.functions.contains(name)) name += "_";
+    auto out = std::make_shared<Function>(name, *from_.dialect);
+    program_.add(out);
+    return out;
+  }
+
+  /// All values from outside become arguments of both sides.
+  void collect(Branches& b, const std::vector<NodeId>& nodes) {
+    std::set<Edge> seen;
+    for (const NodeId id : nodes)
+      for (size_t i = 0; i < from_[id].inputs.size(); ++i) {
+        if (!level_.guards().of(from_[id].inputs[i])) continue;
+        const Edge edge = read(from_[id], i);
+        if (b.members.contains(edge.node) || !seen.insert(edge).second) continue;
+        b.given.push_back(edge);
+        for (const size_t side : {0, 1}) {
+          const NodeId argument = b.sides[side]->add_argument(fmt::format("{}:{}", from_[edge.node].name, edge.output),
+                                                              {from_.output(edge).type, {}});
+          b.values[side][edge] = {argument, 0};
+        }
+      }
+  }
+
+  void add(Branches& b, NodeId id, size_t side) {
+    if (is_merge(from_[id].op) && passes(id)) return;
+    Node node = from_[id];
+    for (size_t i = 0; i < node.inputs.size(); ++i) node.inputs[i] = b.values[side].at(read(from_[id], i));
+    node.after.clear();
+    for (const NodeId before : from_[id].after)
+      if (const auto at = b.nodes[side].find(before); at != b.nodes[side].end()) node.after.push_back(at->second);
+    const NodeId added = b.sides[side]->add(std::move(node));
+    b.nodes[side][id] = added;
+    for (size_t i = 0; i < from_[id].outputs.size(); ++i)
+      b.values[side][{id, static_cast<int32_t>(i)}] = {added, static_cast<int32_t>(i)};
+  }
+
+  void give(Branches& b, const std::vector<NodeId>& nodes, Node& node,
+            std::vector<std::pair<Edge, Edge>>& outputs) const {
+    const auto add_output = [&](Edge old, std::array<Edge, 2> sides) {
+      for (const size_t side : {0, 1})
+        b.sides[side]->results.push_back({fmt::format("{}:{}", from_[old.node].name, old.output), sides[side]});
+      outputs.emplace_back(old, Edge{-1, static_cast<int32_t>(node.outputs.size())});
+      node.outputs.push_back({from_.output(old).type, {}});
+    };
+    for (const NodeId id : nodes) {
+      if (!level_.side(id)) {
+        choose(b, id, add_output);
+        continue;
+      }
+      const size_t own = *level_.side(id) ? 1 : 0;
+      for (size_t i = 0; i < from_[id].outputs.size(); ++i) {
+        const Edge edge{id, static_cast<int32_t>(i)};
+        if (!leaves(b, edge)) continue;
+        std::array<Edge, 2> sides;
+        sides[own] = b.values[own].at(edge);
+        sides[1 - own] = {b.sides[1 - own]->add(absent(from_.output(edge).type)), 0};
+        add_output(edge, sides);
+      }
+    }
+  }
+
+  template <class Add>
+  void choose(Branches& b, NodeId id, Add&& add_output) const {
+    std::array<Edge, 2> sides, indices;
+    for (size_t i = 0; i < 2; ++i) {
+      const Edge input = from_[id].inputs[i];
+      const Guard guard = *level_.guards().of(input);
+      const auto at = std::ranges::find(guard, b.condition, &Side::condition);
+      const size_t side = at->taken ? 1 : 0;
+      sides[side] = b.values[side].at(behind(input));
+      indices[side] = {b.sides[side]->add_constant(from_[id].name + "/index", index_literal(static_cast<int>(i))), 0};
+    }
+    add_output(Edge{id, 0}, sides);
+    if (users_.contains(Edge{id, 1})) add_output(Edge{id, 1}, indices);
+  }
+
+  /// Whether a node that is not of this If node reads the value.
+  bool leaves(const Branches& b, Edge edge) const {
+    const auto at = users_.find(edge);
+    return at != users_.end() &&
+           std::ranges::any_of(at->second, [&](NodeId user) { return !b.members.contains(user); });
+  }
+
+  /// What a branch gives for a value that only the other one computes. Only nodes of that one read it.
+  static Node absent(const ValueType& type) {
+    Node node{.name = "absent", .op = "FakeParam", .outputs = {{type, {}}}};
+    return node;
+  }
+
+  void finish(Branches& b, Node& node) {
+    for (const size_t side : {0, 1}) {
+      Function& f = *b.sides[side];
+      for (const auto& [old, added] : b.nodes[side])
+        if (f[added].stateful || f[added].outputs.empty() || awaited_.contains(old)) f.control_results.push_back(added);
+      std::ranges::sort(f.control_results);
+      node.stateful |= std::ranges::any_of(f.nodes, &Node::stateful);
+      make_branches(f, program_);
+      node.attributes.set(side == 1 ? "then_branch" : "else_branch", FunctionName{f.name});
+    }
+  }
+
+  const Function& from_;
+  Program& program_;
+  const Level level_;
+  Function out_;
+  std::map<Edge, Edge> values_;
+  std::map<NodeId, NodeId> nodes_;
+  std::map<Edge, std::vector<NodeId>> users_;
+  std::set<NodeId> awaited_;
+};
+
+}  // namespace
+
+void make_branches(Function& f, Program& program) {
+  const auto decides = [](const Node& node) { return !node.removed && (is_switch(node.op) || is_merge(node.op)); };
+  if (std::ranges::none_of(f.nodes, decides)) return;
+  f = Rewrite(f, program).finish();
+}
+
+}  // namespace npu::graph::tensorflow

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/import/tensorflow/dataflow/guard.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/import/tensorflow/frame_words.h"
+
+namespace npu::graph::tensorflow {
+namespace {
+
+bool holds(const Guard& guard, const Side& side) { return std::ranges::find(guard, side) != guard.end(); }
+
+/// What both ask for; nothing where that can never be.
+std::optional<Guard> both(std::optional<Guard> a, const std::optional<Guard>& b) {
+  if (!a || !b) return std::nullopt;
+  // The longer one tells the order in which conditions are nested.
+  Guard out = a->size() >= b->size() ? *a : *b;
+  for (const Side& side : a->size() >= b->size() ? *b : *a) {
+    if (holds(out, side.other())) return std::nullopt;
+    if (!holds(out, side)) out.push_back(side);
+  }
+  return out;
+}
+
+/// `guard` without one side, where the other guard is the same with the other side.
+std::optional<Guard> either(const Guard& a, const Guard& b, Edge& condition) {
+  for (const Side& side : a) {
+    if (!holds(b, side.other()) || a.size() != b.size()) continue;
+    Guard rest = a;
+    std::erase(rest, side);
+    if (!std::ranges::all_of(rest, [&](const Side& one) { return holds(b, one); })) continue;
+    condition = side.condition;
+    return rest;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Guards::Guards(const Function& f) : f_(f), nodes_(f.nodes.size(), Guard()), chooses_(f.nodes.size()) {
+  for (const NodeId id : f.order()) find(id);
+}
+
+Edge Guards::condition_of(const Node& decides) const {
+  Edge edge = decides.inputs[1];
+  while (f_[edge.node].kind == Kind::kIdentity || is_switch(f_[edge.node].op)) edge = f_[edge.node].inputs.front();
+  return edge;
+}
+
+std::optional<Guard> Guards::of(Edge edge) const {
+  const std::optional<Guard>& guard = of(edge.node);
+  const Node& node = f_[edge.node];
+  if (!guard || !is_switch(node.op)) return guard;
+  return both(guard, Guard{{condition_of(node), edge.output == 1}});
+}
+
+std::optional<Edge> Guards::chooses(NodeId merge) const { return chooses_[static_cast<size_t>(merge)]; }
+
+void Guards::find(NodeId id) {
+  const Node& node = f_[id];
+  std::optional<Guard>& guard = nodes_[static_cast<size_t>(id)];
+  if (is_merge(node.op)) {
+    std::vector<Guard> come;
+    for (const Edge& edge : node.inputs)
+      if (const auto one = of(edge)) come.push_back(*one);
+    require(!come.empty() && node.inputs.size() == 2, "{} inputs of node {} can come; two are known how to choose from",
+            node.inputs.size(), node.name);
+    if (come.size() == 1) {
+      guard = come.front();
+    } else {
+      Edge condition;
+      guard = either(come[0], come[1], condition);
+      require(guard.has_value(), "node {} merges values that are not the two sides of one condition", node.name);
+      chooses_[static_cast<size_t>(id)] = condition;
+    }
+  } else {
+    for (const Edge& edge : node.inputs) guard = both(guard, of(edge));
+  }
+  for (const NodeId before : node.after) guard = both(guard, of(before));
+}
+
+}  // namespace npu::graph::tensorflow

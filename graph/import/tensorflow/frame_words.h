@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorFlow's operators of dataflow control, which stand for loops (frames) and branches before they are functional.
+#pragma once
+
+#include <string_view>
+
+namespace npu::graph::tensorflow {
+
+inline bool is_switch(std::string_view op) { return op == "Switch" || op == "RefSwitch"; }
+inline bool is_merge(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
+inline bool is_enter(std::string_view op) { return op == "Enter" || op == "RefEnter"; }
+inline bool is_exit(std::string_view op) { return op == "Exit" || op == "RefExit"; }
+inline bool is_next_iteration(std::string_view op) { return op == "NextIteration" || op == "RefNextIteration"; }
+inline bool is_loop_condition(std::string_view op) { return op == "LoopCond"; }
+
+}  // namespace npu::graph::tensorflow

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/import/tensorflow/session/slice.h"
+
+#include <set>
+#include <utility>
+
+#include "graph/import/tensorflow/dataflow/branch.h"
+#include "graph/import/tensorflow/dataflow/loop.h"
+#include "graph/import/tensorflow/reader.h"
+#include "graph/import/tensorflow/session/order.h"
+
+namespace npu::graph::tensorflow {
+namespace {
+
+Edge value_of(const Function& f, const std::string& name, std::string_view what) {
+  const Spelling s = spell(name);
+  const NodeId id = f.find(s.node);
+  require(id >= 0, "{} {} names a node that the graph does not have", what, name);
+  require(s.index >= 0 && static_cast<size_t>(s.index) < f[id].outputs.size(), "{} {}: the node has {} outputs", what,
+          name, f[id].outputs.size());
+  return {id, s.index};
+}
+
+std::set<std::string> wanted_nodes(const SliceRequest& request) {
+  std::set<std::string> out(request.targets.begin(), request.targets.end());
+  for (const auto* list : {&request.feeds, &request.fetches})
+    for (const std::string& one : *list) out.emplace(spell(one).node);
+  for (const auto& [old, now] : request.replaced)
+    out.insert({std::string(spell(old).node), std::string(spell(now).node)});
+  return out;
+}
+
+/// Functions that the program has are not read again.
+Reached without_known(Reached parts, const Program& program) {
+  std::erase_if(parts.functions, [&](const FunctionLink* one) { return program.functions.contains(one->name); });
+  return parts;
+}
+
+void feed(Function& f, const SliceRequest& request) {
+  for (const auto& [old, now] : request.replaced)
+    f.replace(value_of(f, old, "the feed"), value_of(f, now, "the value"));
+  for (const std::string& one : request.feeds) {
+    const Edge from = value_of(f, one, "the feed");
+    const Output value{f.output(from).type, PartialShape::unknown()};
+    const NodeId argument = f.add_argument(one, value);
+    f.replace(from, {argument, 0});
+  }
+}
+
+void fetch(Function& f, const SliceRequest& request) {
+  for (const std::string& one : request.fetches) f.results.push_back({one, value_of(f, one, "the fetch")});
+  for (const std::string& one : request.targets) {
+    const NodeId id = f.find(one);
+    require(id >= 0, "the target {} is a node that the graph does not have", one);
+    f.control_results.push_back(id);
+  }
+}
+
+/// Drops what no fetch and no target stands on; where a loop goes round, it stands on what goes round.
+void drop_rest(Function& f) {
+  std::vector<NodeId> open = f.control_results;
+  for (const Result& result : f.results) open.push_back(result.value.node);
+  for (const Argument& argument : f.arguments) open.push_back(argument.node);
+  for (Node& node : f.nodes) node.removed = true;
+  while (!open.empty()) {
+    Node& node = f[open.back()];
+    open.pop_back();
+    if (!std::exchange(node.removed, false)) continue;
+    for (const Edge& edge : node.inputs) open.push_back(edge.node);
+    open.insert(open.end(), node.after.begin(), node.after.end());
+    if (const auto* next = node.attributes.find<std::string>(kTurnsBack)) open.push_back(f.find(*next));
+  }
+  f.compact();
+}
+
+/// The arguments that are variables.
+std::vector<Edge> handles(const Function& f, size_t first, const std::vector<SessionResource>& resources) {
+  std::vector<Edge> out;
+  for (size_t i = 0; i < resources.size(); ++i)
+    if (resources[i].variable) out.push_back({f.arguments[first + i].node, 0});
+  return out;
+}
+
+}  // namespace
+
+Slice read_slice(const GraphMessage& graph, const SliceRequest& request, const Catalogue& catalogue, Program& program) {
+  const Reached parts = without_known(graph.reached(wanted_nodes(request)), program);
+  Slice out;
+  out.function = read_graph(parts, {}, request.name, catalogue, program);
+  Function& f = *out.function;
+  fetch(f, request);
+  feed(f, request);
+  drop_rest(f);
+  Taken taken = take_resources(f, catalogue, request.scope);
+  make_loops(f, program);
+  make_branches(f, program);
+  read_before_write(f, program, handles(f, request.feeds.size(), taken.resources));
+  read_at_the_end(f, taken.variables);
+  out.resources = std::move(taken.resources);
+  program.add(out.function);
+  return out;
+}
+
+}  // namespace npu::graph::tensorflow
