@@ -36,6 +36,8 @@ graph::tensorflow::SliceRequest request_of(const char* function, const anynpu_sl
   out.feeds = texts(slice.feeds, slice.feed_count, "slice.feeds");
   out.fetches = texts(slice.fetches, slice.fetch_count, "slice.fetches");
   out.targets = texts(slice.targets, slice.target_count, "slice.targets");
+  for (size_t i = 0; slice.decided != nullptr && i < out.feeds.size(); ++i)
+    if (slice.decided[i] >= 0) out.decided[out.feeds[i]] = slice.decided[i] != 0;
   const std::vector<std::string> pairs = texts(slice.replaced, 2 * slice.replaced_count, "slice.replaced");
   for (size_t i = 0; i < pairs.size(); i += 2) out.replaced.emplace_back(pairs[i], pairs[i + 1]);
   return out;

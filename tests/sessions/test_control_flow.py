@@ -136,8 +136,34 @@ def test_what_no_branch_gave_is_refused_by_name():
     with tf.Graph().as_default():
         p, x = tf1.placeholder(tf.bool, []), tf.constant(2.0)
         taken = tf.raw_ops.Switch(data=x, pred=p)[1] * 3.0
+        with session() as run:
+            assert run.run(taken, {p: True}) == 6
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"mul:0 may not come.*no Merge"):
+                run.run(taken, {p: False})
+
+
+def test_what_only_the_run_decides_is_refused_where_it_may_not_come():
+    with tf.Graph().as_default():
+        x = tf1.placeholder(tf.float32, [])
+        taken = tf.raw_ops.Switch(data=x, pred=x > 1.0)[1] * 3.0
         with session() as run, pytest.raises(tf.errors.InvalidArgumentError, match=r"mul:0 may not come.*no Merge"):
-            run.run(taken, {p: True})
+            run.run(taken, {x: 2.0})
+
+
+@on_both
+def test_branches_that_a_feed_decides_and_one_in_a_branch_that_is_not_taken():
+    p, q, x = tf1.placeholder(tf.bool, []), tf1.placeholder_with_default(False, []), tf1.placeholder(tf.float32, [2])
+    y = tf.cond(p, lambda: tf.cond(q, lambda: x * 2, lambda: x * 3), lambda: tf.cond(x[0] > 1, lambda: x, lambda: -x))
+    z = tf.cond(tf.logical_not(p), lambda: y + 1, lambda: y - 1)
+    gradient = tf1.gradients(z, x)
+    feeds = [{p: a, x: [v, 3.0]} for a in (True, False) for v in (0.0, 2.0)]
+    open_one = tf.cond(x[1] > 2.0, lambda: tf.cond(q, lambda: x + 1, lambda: x + 2), lambda: x + 3)
+
+    def drive(run):
+        decided = [run.run([z, gradient], one | more) for one in feeds for more in ({}, {q: True}, {q: False})]
+        return decided, [run.run(open_one, {x: [0.0, v]} | more) for v in (0.0, 3.0) for more in ({}, {q: True})]
+
+    return drive
 
 
 def test_a_merge_of_no_condition_is_refused_by_name():

@@ -35,6 +35,8 @@ typedef struct {
   size_t target_count;
   const char* const* replaced; /**< values for which others of the graph stand: in pairs, old and new */
   size_t replaced_count;       /**< pairs */
+  const int8_t* decided; /**< for each feed 0 or 1 where it is a truth value that the function is made for: branches
+                              are decided then; -1 for any other. Null: none is. */
 } anynpu_slice;
 
 /** What a slice uses that its session keeps from run to run. Members are only ever added at the end. */

@@ -66,12 +66,15 @@ void anynpu_tensorflow_session_release(void* session);
 /** The graph, as bytes of a GraphDef, for slices made from now on: 1, or 0 when it fails. */
 int anynpu_tensorflow_session_graph(void* session, const void* graph_def, size_t size,
                                     void (*refused)(int code, const char* reason));
-/** The part of the graph between these values ("node:0") and nodes (anynpu_library_add_slice); null when it fails. */
+/** The part of the graph between these values ("node:0") and nodes (anynpu_library_add_slice), taken when it is first
+ * run or compiled; null when it fails. */
 void* anynpu_tensorflow_slice(void* session, const char* const* feeds, size_t feed_count, const char* const* fetches,
                               size_t fetch_count, const char* const* targets, size_t target_count,
                               const char* const* replaced, size_t replaced_count,
                               void (*refused)(int code, const char* reason));
 void anynpu_tensorflow_slice_release(void* slice);
+/** Takes it now; shapes are looked at in the first run. 1, or 0 when it fails. */
+int anynpu_tensorflow_compile(void* slice, void (*refused)(int code, const char* reason));
 /** Runs a slice `times` times, with copies of `feeds`; `fetches` are those of the last time and live as long as what is
  * returned. Null when it fails. */
 void* anynpu_tensorflow_run(void* slice, int times, const anynpu_session_tensor* feeds, anynpu_session_tensor* fetches,

@@ -12,7 +12,7 @@ using Refused = void (*)(int code, const char* reason);
 
 struct Run {
   Session& session;
-  const Slice& slice;
+  Slice& slice;
 };
 
 /// Runs `body`; what it raises goes to `refused`, and `nothing` is the answer.
@@ -73,8 +73,8 @@ void* anynpu_tensorflow_slice(void* session, const char* const* feeds, size_t fe
                               void (*refused)(int code, const char* reason)) {
   return answered<void*>(refused, nullptr, [&] {
     Session& live = *static_cast<Session*>(session);
-    const Slice& slice = live.slice({list(feeds, feed_count), list(fetches, fetch_count), list(targets, target_count),
-                                     list(replaced, 2 * replaced_count)});
+    Slice& slice = live.slice({list(feeds, feed_count), list(fetches, fetch_count), list(targets, target_count),
+                               list(replaced, 2 * replaced_count)});
     return new Run{live, slice};
   });
 }
@@ -85,10 +85,18 @@ void* anynpu_tensorflow_run(void* slice, int times, const anynpu_session_tensor*
     const RunningCall call;
     const Run& run = *static_cast<Run*>(slice);
     std::vector<Value> values;
-    for (size_t i = 0; i < run.slice.feeds; ++i) values.push_back(fed(feeds[i], run.session.device()));
+    for (size_t i = 0; i < run.slice.feed_count(); ++i) values.push_back(fed(feeds[i], run.session.device()));
     auto results = std::make_unique<Fetched>(run.session.run(run.slice, values, times));
     std::copy(results->tensors().begin(), results->tensors().end(), fetches);
     return results.release();
+  });
+}
+
+int anynpu_tensorflow_compile(void* slice, void (*refused)(int code, const char* reason)) {
+  return answered(refused, 0, [&] {
+    const Run& run = *static_cast<Run*>(slice);
+    run.session.compile(run.slice);
+    return 1;
   });
 }
 

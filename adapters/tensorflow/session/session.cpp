@@ -24,6 +24,19 @@ std::string bool_value(bool value) {
   return bytes;
 }
 
+/// What is known of feeds before a run: truth values. Where there are many, they are few among many, and left open.
+std::vector<int8_t> decided_by(const std::vector<Value>& feeds) {
+  constexpr int kMost = 4;
+  std::vector<int8_t> out(feeds.size(), -1);
+  int count = 0;
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    const anynpu_value_view view = inspect(feeds[i].get());
+    if (view.kind != ANYNPU_TENSOR || view.dtype != ACL_BOOL || view.rank != 0 || ++count > kMost) continue;
+    out[i] = *static_cast<const bool*>(view.data) ? 1 : 0;
+  }
+  return out;
+}
+
 /// The functions of a graph, for operators that TensorFlow runs.
 void tell_functions(TFE_Context* context, std::string_view graph_def) {
   protozero::pbf_reader graph(graph_def.data(), graph_def.size());
@@ -55,11 +68,36 @@ void Session::set_graph(std::string_view graph_def) {
   graph_.reset(graph);
 }
 
-const Slice& Session::slice(const SliceNames& names) {
+Slice::Slice(const SliceNames& names)
+    : feeds_(names.feeds.begin(), names.feeds.end()),
+      fetches_(names.fetches.begin(), names.fetches.end()),
+      targets_(names.targets.begin(), names.targets.end()),
+      replaced_(names.replaced.begin(), names.replaced.end()) {}
+
+SliceNames Slice::names() const {
+  SliceNames out;
+  for (const auto& [from, to] : {std::pair{&feeds_, &out.feeds}, std::pair{&fetches_, &out.fetches},
+                                 std::pair{&targets_, &out.targets}, std::pair{&replaced_, &out.replaced}})
+    for (const std::string& one : *from) to->push_back(one.c_str());
+  return out;
+}
+
+Slice& Session::slice(const SliceNames& names) {
   const std::lock_guard lock(mutex_);
-  auto slice = std::make_unique<Slice>();
-  slice->function = name_ + "#" + std::to_string(slices_.size() + 1);
-  slice->feeds = names.feeds.size(), slice->fetches = names.fetches.size();
+  return *slices_.emplace_back(std::make_unique<Slice>(names));
+}
+
+const Variant& Session::variant(Slice& slice, const std::vector<int8_t>& decided) {
+  const std::lock_guard lock(mutex_);
+  auto at = slice.variants_.find(decided);
+  if (at == slice.variants_.end()) at = slice.variants_.emplace(decided, made(slice, decided)).first;
+  return at->second;
+}
+
+Variant Session::made(const Slice& slice, const std::vector<int8_t>& decided) {
+  const SliceNames names = slice.names();
+  Variant variant;
+  variant.function = name_ + "#" + std::to_string(++functions_);
   anynpu_slice request{};
   request.struct_size = sizeof request;
   request.session = name_.c_str();
@@ -67,23 +105,26 @@ const Slice& Session::slice(const SliceNames& names) {
   request.fetches = names.fetches.data(), request.fetch_count = names.fetches.size();
   request.targets = names.targets.data(), request.target_count = names.targets.size();
   request.replaced = names.replaced.data(), request.replaced_count = names.replaced.size() / 2;
+  request.decided = decided.data();
   struct Found {
     std::string key, node, node_def;
     bool variable;
   };
   std::vector<Found> found;
   check_engine(anynpu_library_add_slice(
-      engine_.library(), slice->function.c_str(), graph_.get(), &request,
+      engine_.library(), variant.function.c_str(), graph_.get(), &request,
       [](const anynpu_slice_resource* one, void* list) {
         static_cast<std::vector<Found>*>(list)->push_back(
             {one->key, one->node, {static_cast<const char*>(one->node_def), one->size}, one->variable != 0});
       },
       &found));
   for (const Found& one : found)
-    slice->resources.push_back(resource({sizeof(anynpu_slice_resource), one.key.c_str(), one.node.c_str(), one.variable,
-                                         one.node_def.data(), one.node_def.size()}));
-  return *slices_.emplace_back(std::move(slice));
+    variant.resources.push_back(resource({sizeof(anynpu_slice_resource), one.key.c_str(), one.node.c_str(),
+                                          one.variable, one.node_def.data(), one.node_def.size()}));
+  return variant;
 }
+
+void Session::compile(Slice& slice) { variant(slice, std::vector<int8_t>(slice.feed_count(), -1)); }
 
 anynpu_value* Session::resource(const anynpu_slice_resource& one) {
   auto at = resources_.find(one.key);
@@ -102,11 +143,13 @@ Session::Resource Session::made(const anynpu_slice_resource& one) {
   return {op, std::move(run_on_host(call).front())};
 }
 
-std::vector<Value> Session::run(const Slice& slice, const std::vector<Value>& feeds, int times) {
+std::vector<Value> Session::run(Slice& slice, const std::vector<Value>& feeds, int times) {
+  const Variant& chosen = variant(slice, decided_by(feeds));
   std::vector<anynpu_value*> inputs = pointers(feeds);
-  inputs.insert(inputs.end(), slice.resources.begin(), slice.resources.end());
+  inputs.insert(inputs.end(), chosen.resources.begin(), chosen.resources.end());
   std::vector<Value> results;
-  for (int i = 0; i < times; ++i) results = engine_.run_added(context_, slice.function.c_str(), inputs, slice.fetches);
+  for (int i = 0; i < times; ++i)
+    results = engine_.run_added(context_, chosen.function.c_str(), inputs, slice.fetch_count());
   return results;
 }
 

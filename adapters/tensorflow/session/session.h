@@ -19,11 +19,24 @@ struct SliceNames {
   std::vector<const char*> feeds, fetches, targets, replaced;  ///< `replaced` in pairs
 };
 
-/// One run that a session has met: a function of the engine, and what it is given besides the feeds.
-struct Slice {
+/// A function of the engine, and what it is given besides the feeds.
+struct Variant {
   std::string function;
-  size_t feeds = 0, fetches = 0;
   std::vector<anynpu_value*> resources;  ///< of the session
+};
+
+/// One run that a session has met.
+class Slice {
+ public:
+  explicit Slice(const SliceNames& names);
+  size_t feed_count() const { return feeds_.size(); }
+  size_t fetch_count() const { return fetches_.size(); }
+
+ private:
+  friend class Session;
+  SliceNames names() const;
+  const std::vector<std::string> feeds_, fetches_, targets_, replaced_;
+  std::map<std::vector<int8_t>, Variant> variants_;  ///< by what is decided (anynpu_slice.decided)
 };
 
 class Session {
@@ -39,9 +52,12 @@ class Session {
   /// Slices made from now on are made of this GraphDef.
   void set_graph(std::string_view graph_def);
   /// A new one, which lives as long as the session.
-  const Slice& slice(const SliceNames& names);
-  /// Runs it `times` times; gives the fetches of the last time.
-  std::vector<Value> run(const Slice& slice, const std::vector<Value>& feeds, int times);
+  Slice& slice(const SliceNames& names);
+  /// Runs it `times` times; gives the fetches of the last time. Truth values that are fed decide branches: there is a
+  /// function for each set of them.
+  std::vector<Value> run(Slice& slice, const std::vector<Value>& feeds, int times);
+  /// Makes the function for feeds that are not known yet.
+  void compile(Slice& slice);
   /// Ends what runs wait for, and what of the session TensorFlow keeps by name.
   void close();
 
@@ -50,6 +66,8 @@ class Session {
     std::string op;  ///< that makes it; empty for a variable
     Value value;
   };
+  const Variant& variant(Slice& slice, const std::vector<int8_t>& decided);
+  Variant made(const Slice& slice, const std::vector<int8_t>& decided);
   anynpu_value* resource(const anynpu_slice_resource& one);
   Resource made(const anynpu_slice_resource& one);
   void end(const Resource& one);
@@ -60,6 +78,7 @@ class Session {
   std::mutex mutex_;
   std::unique_ptr<anynpu_session_graph, Deleter<anynpu_session_graph_release>> graph_;
   std::vector<std::unique_ptr<Slice>> slices_;
+  int functions_ = 0;
   std::map<std::string, Resource> resources_;  ///< by key
 };
 

@@ -114,6 +114,7 @@ FUNCTIONS = {
     "anynpu_set_wait_limits": (C.c_int, C.c_int64, C.c_int64,),
     "anynpu_tensorflow_callbacks": (C.c_void_p,),
     "anynpu_tensorflow_close": (C.c_int, C.c_int,),
+    "anynpu_tensorflow_compile": (C.c_int, C.c_void_p, C.CFUNCTYPE(None, C.c_int, C.c_char_p),),
     "anynpu_tensorflow_device": (C.c_void_p, C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p),),
     "anynpu_tensorflow_fetched_release": (None, C.c_void_p,),
     "anynpu_tensorflow_fusions": (None, C.c_void_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),

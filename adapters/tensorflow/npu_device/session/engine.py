@@ -57,6 +57,10 @@ class Slice:
         finally:
             self._functions.anynpu_tensorflow_fetched_release(fetched)
 
+    def compile(self):
+        if not self._functions.anynpu_tensorflow_compile(self._pointer, _refused):
+            _raise()
+
     def __del__(self):
         self._functions.anynpu_tensorflow_slice_release(self._pointer)
 

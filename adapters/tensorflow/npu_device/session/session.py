@@ -36,7 +36,7 @@ def compile(session, fetches):
     """Takes the part of the graph on which `fetches` stand before it is run. TensorFlow's error for what the NPU cannot
     take; shapes are looked at in the first run."""
     handler = sessions._FetchHandler(session.graph, fetches, {})
-    _engine(session).slice([], handler.fetches(), handler.targets())
+    session._do_call(_engine(session).slice([], handler.fetches(), handler.targets()).compile)
 
 
 def _init(self, target="", graph=None, config=None):

@@ -117,16 +117,17 @@ class Rewrite {
   }
 
  private:
-  /// What decides in this function and is no node any more: values go through it.
+  /// What decides in this function, or is decided, and is no node any more: values go through it. A Switch in a branch
+  /// is a node of that branch.
   bool passes(NodeId id) const {
     const Node& node = from_[id];
-    return is_switch(node.op) || (is_merge(node.op) && !level_.guards().chooses(id));
+    if (is_merge(node.op)) return !level_.guards().chooses(id);
+    return is_switch(node.op) && (level_.guards().of(id)->empty() || level_.guards().value_of(node));
   }
 
   Edge behind(Edge edge) const {
     while (passes(edge.node)) {
       const Node& node = from_[edge.node];
-      if (level_.guards().of(edge.node)->size() > 0 && is_switch(node.op)) return edge;
       edge = is_merge(node.op) ? coming(node) : node.inputs.front();
     }
     return edge;
@@ -255,7 +256,7 @@ class Rewrite {
   }
 
   void add(Branches& b, NodeId id, size_t side) {
-    if (is_merge(from_[id].op) && passes(id)) return;
+    if (passes(id)) return;
     Node node = from_[id];
     for (size_t i = 0; i < node.inputs.size(); ++i) node.inputs[i] = b.values[side].at(read(from_[id], i));
     node.after.clear();

@@ -47,7 +47,9 @@ Edge Closure::at(Edge edge) const {
 
 void copy_attribute(const Attributes& from, std::string_view name, Attributes& into, std::string_view as) {
   const auto at = from.entries().find(name);
-  if (at != from.entries().end()) into.set(std::string(as), at->second.value, at->second.raw);
+  if (at == from.entries().end()) return;
+  const Attributes::Entry entry = at->second;  // `into` may be `from`
+  into.set(std::string(as), entry.value, entry.raw);
 }
 
 }  // namespace npu::graph::tensorflow

@@ -52,7 +52,18 @@ std::optional<Guard> Guards::of(Edge edge) const {
   const std::optional<Guard>& guard = of(edge.node);
   const Node& node = f_[edge.node];
   if (!guard || !is_switch(node.op)) return guard;
-  return both(guard, Guard{{condition_of(node), edge.output == 1}});
+  const bool taken = edge.output == 1;
+  const std::optional<bool> known = value_of(node);
+  if (!known) return both(guard, Guard{{condition_of(node), taken}});
+  return *known == taken ? guard : std::nullopt;
+}
+
+std::optional<bool> Guards::value_of(const Node& decides) const {
+  const Node& node = f_[condition_of(decides).node];
+  if (node.kind != Kind::kConstant) return std::nullopt;
+  const auto& literal = node.attributes.get<Literal>("value");
+  if (literal.type.dtype != DType::kBool || literal.count() != 1) return std::nullopt;
+  return *literal.as<bool>();
 }
 
 std::optional<Edge> Guards::chooses(NodeId merge) const { return chooses_[static_cast<size_t>(merge)]; }
@@ -64,9 +75,10 @@ void Guards::find(NodeId id) {
     std::vector<Guard> come;
     for (const Edge& edge : node.inputs)
       if (const auto one = of(edge)) come.push_back(*one);
-    require(!come.empty() && node.inputs.size() == 2, "{} inputs of node {} can come; two are known how to choose from",
-            node.inputs.size(), node.name);
-    if (come.size() == 1) {
+    require(come.size() <= 2, "{} inputs of node {} can come; between two it can be chosen", come.size(), node.name);
+    if (come.empty()) {
+      guard = std::nullopt;
+    } else if (come.size() == 1) {
       guard = come.front();
     } else {
       Edge condition;

@@ -9,7 +9,7 @@
 
 namespace npu::graph::tensorflow {
 
-/// One side of a condition.
+/// One side of a condition that is decided in the run; a constant one is decided here.
 struct Side {
   Edge condition;
   bool taken = false;
@@ -31,6 +31,8 @@ class Guards {
   std::optional<Edge> chooses(NodeId merge) const;
   /// The condition of a Switch, as the value that decides in the end: copies of it count as it.
   Edge condition_of(const Node& decides) const;
+  /// The condition of a Switch where it is a constant.
+  std::optional<bool> value_of(const Node& decides) const;
 
  private:
   void find(NodeId id);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/import/tensorflow/dataflow/branch.h"
+#include "graph/import/tensorflow/dataflow/closure.h"
 #include "graph/import/tensorflow/dataflow/loop.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/import/tensorflow/session/order.h"
@@ -36,14 +37,30 @@ Reached without_known(Reached parts, const Program& program) {
   return parts;
 }
 
+Literal truth(bool value) {
+  const std::byte byte{value};
+  return {ValueType::tensor(DType::kBool), {}, std::make_shared<const std::vector<std::byte>>(1, byte), nullptr};
+}
+
 void feed(Function& f, const SliceRequest& request) {
   for (const auto& [old, now] : request.replaced)
     f.replace(value_of(f, old, "the feed"), value_of(f, now, "the value"));
   for (const std::string& one : request.feeds) {
     const Edge from = value_of(f, one, "the feed");
     const Output value{f.output(from).type, PartialShape::unknown()};
-    const NodeId argument = f.add_argument(one, value);
-    f.replace(from, {argument, 0});
+    NodeId given = f.add_argument(one, value);
+    if (const auto at = request.decided.find(one); at != request.decided.end())
+      given = f.add_constant(one, truth(at->second));
+    f.replace(from, {given, 0});
+  }
+}
+
+/// What is not fed has its default value.
+void take_defaults(Function& f) {
+  for (Node& node : f.nodes) {
+    if (node.op != "PlaceholderWithDefault") continue;
+    node.kind = Kind::kIdentity, node.op = f.dialect->spelling(node.kind);
+    copy_attribute(node.attributes, "dtype", node.attributes, "T");
   }
 }
 
@@ -90,6 +107,7 @@ Slice read_slice(const GraphMessage& graph, const SliceRequest& request, const C
   Function& f = *out.function;
   fetch(f, request);
   feed(f, request);
+  take_defaults(f);
   drop_rest(f);
   Taken taken = take_resources(f, catalogue, request.scope);
   make_loops(f, program);

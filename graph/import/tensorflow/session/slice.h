@@ -2,6 +2,7 @@
 // One run of a session as a function: what its fetches and targets stand on, from what is fed.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ struct SliceRequest {
   std::string scope = {};                                          ///< see take_resources
   std::vector<std::string> feeds = {};                             ///< values, "node:0"
   std::vector<std::string> fetches = {};                           ///< the same
+  std::map<std::string, bool> decided = {};                        ///< feeds whose value is known, and decides branches
   std::vector<std::string> targets = {};                           ///< nodes
   std::vector<std::pair<std::string, std::string>> replaced = {};  ///< values, and those that stand for them
 };
