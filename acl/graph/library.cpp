@@ -72,7 +72,10 @@ using npu::acl::result;
 
 extern "C" {
 
-const char* anynpu_node_operator(const anynpu_node* node) { return node->node.op.c_str(); }
+const char* anynpu_node_operator(const anynpu_node* node) {
+  const std::string& op = node->node.op;
+  return op.c_str() + (op.starts_with(npu::graph::kOnHost) ? npu::graph::kOnHost.size() : 0);
+}
 
 const char* anynpu_node_name(const anynpu_node* node) { return node->node.client_name.c_str(); }
 

@@ -14,6 +14,10 @@
 
 namespace npu::graph {
 
+/// In front of the name of an opaque node's operator: the program wants it run by the client, whatever we have for it.
+/// No client's operator has this sign in its name.
+inline constexpr std::string_view kOnHost = "host:";
+
 class Dialect {
  public:
   struct Row {

@@ -144,7 +144,8 @@ void Planner::lower_by_meaning(const Node& node) {
   const bool lists = !node.inputs.empty() && builder_.values.at(node.inputs.front()).list;
   const Meaning* meaning = lists ? find_list_meaning(node.type()) : nullptr;
   if (meaning == nullptr) meaning = find_meaning(node.type());
-  if (meaning == nullptr) throw Declined{"there is no kernel of it"};
+  if (meaning == nullptr)
+    throw Declined{node.op.starts_with(kOnHost) ? "the program wants it on the host" : "there is no kernel of it"};
   Lowering lowering(builder_, node, meaning->target);
   meaning->lower(lowering);
   for (size_t i = 0; i < node.outputs.size(); ++i) {

@@ -3,10 +3,12 @@
 
 import threading
 
+import npu_device
 import numpy as np
 import pytest
 import tensorflow as tf
 from both import on_both, session, tf1, trained
+from tensorflow.core.framework import attr_value_pb2
 
 
 def regression(use_resource=None):
@@ -266,6 +268,45 @@ def test_a_part_of_a_run_is_refused():
         x = tf1.placeholder(tf.float32, [])
         with pytest.raises(tf.errors.UnimplementedError, match="partial_run.*call run"):
             run.partial_run_setup([x + 1], [x])
+
+
+def test_options_and_metadata_of_a_run():
+    with tf.Graph().as_default(), session() as run:
+        y, told = tf.constant(1.0) + 1, tf1.RunMetadata()
+        with pytest.warns(UserWarning, match="tells the time of the whole run"):
+            run.run(y, options=tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE), run_metadata=told)
+        [stats] = told.step_stats.dev_stats
+        assert "NPU:0" in stats.device
+        assert stats.node_stats[0].all_end_rel_micros > 0
+        with pytest.warns(UserWarning, match="timeout_in_ms has no effect.*stream_sync_timeout"):
+            assert run.run(y, options=tf1.RunOptions(timeout_in_ms=1000)) == 2
+
+
+def test_nodes_that_are_to_run_on_the_host():
+    with tf.Graph().as_default(), session() as run:
+        x = tf1.placeholder(tf.float32, [2])
+        with tf1.get_default_graph()._attr_scope({"_without_npu_compile": attr_value_pb2.AttrValue(b=True)}):
+            y = tf.nn.relu(x) + 1
+        assert list(run.run(y * 2, {x: [-1, 1]})) == [2, 4]
+    hosted = {one["op"]: one["reason"] for part in npu_device.open().report() for one in part["host"]}
+    assert hosted["host:Relu"] == hosted["host:AddV2"] == "the program wants it on the host"
+
+
+def test_what_cannot_be_compiled_runs_on_the_host_where_that_is_asked_for(monkeypatch):
+    with tf.Graph().as_default(), session() as run:
+        v = tf1.get_variable("v", initializer=2.0)
+        odd = tf.raw_ops.Merge(inputs=[v * 2, v * 2], name="odd")[0]
+        with tf.control_dependencies([odd]):
+            add = tf1.assign_add(v, 1.0)
+        run.run(v.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="odd"):
+            run.run([odd, add.op])
+        monkeypatch.setenv("ENABLE_NETWORK_ANALYSIS_DEBUG", "1")
+        assert run.run([odd, add.op])[0] == 4
+        assert run.run(v) == 3
+    [told] = [part for part in npu_device.open().report() if part["name"] == "a run of a session"]
+    assert "odd" in told["host"][0]["reason"]
+    assert told["host"][0]["runs"] == 1
 
 
 def test_a_closed_session_is_closed():

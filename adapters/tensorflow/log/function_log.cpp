@@ -2,6 +2,7 @@
 #include "adapters/tensorflow/log/function_log.h"
 
 #include <atomic>
+#include <cstring>
 
 #include "adapters/tensorflow/c_api/functions.h"
 
@@ -38,6 +39,8 @@ void FunctionLog::added(const anynpu_compiled& one) {
   NPU_TF_LOG(kInfo, "  nodes:", one.nodes);
   NPU_TF_LOG(kInfo, "  compile_ms:", one.milliseconds);
   if (one.cache[0] != '\0') NPU_TF_LOG(kInfo, "Compile cache of ", one.function, ": ", one.cache);
+  if (std::strchr(one.function, '#') != nullptr)  // a slice of a session
+    NPU_TF_LOG(kInfo, "The model has been compiled on the Ascend AI processor, current graph id is: ", one.graph);
   NPU_TF_LOG(kInfo, one.function, one.host_nodes == 0 ? " fully compiled on npu" : " compiled in mix mode on npu");
   if (one.loops > 0) {
     NPU_TF_LOG(kInfo, "Graph ", one.function, " can loop: true");

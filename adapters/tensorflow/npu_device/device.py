@@ -35,6 +35,7 @@ TENSORFLOW = "2.15.1"
 _lock = threading.Lock()
 _opened = {}  # in the order of opening
 _default = None
+reports = []  # functions that give more lines of NpuDeviceHandle.report()
 physical.list_npus()
 
 
@@ -80,7 +81,7 @@ class NpuDeviceHandle:
         "host": [{"op", "reason", "runs", "bytes"}], "precision": [{"node", "op", "source", "dtype", "why", …}], …};
         cache tells whether an earlier process had compiled it, host are the nodes that ran on the CPU, precision tells
         in which dtype each node computes, where a mode is set."""
-        return library.report(self._info)
+        return library.report(self._info) + [line for told in reports for line in told()]
 
     def overflows(self):
         """Where results overflowed in saturation mode: for the last 64 times that the device's word was set, the first

@@ -140,7 +140,10 @@ Session::Resource Session::made(const anynpu_slice_resource& one) {
   }
   const auto [op, attributes] = read_node({static_cast<const char*>(one.node_def), one.size});
   const HostCall call{context_, engine_.name(), op.c_str(), nullptr, attributes, {}, 1, true};
-  return {op, std::move(run_on_host(call).front())};
+  Value value = std::move(run_on_host(call).front());
+  // It never leaves the session, so that it may be read ahead; its texts (string_handle) go to the program.
+  if (op == "IteratorV2") object_of(value.get())->kept = object_of(value.get())->shared = true;
+  return {op, std::move(value)};
 }
 
 std::vector<Value> Session::run(Slice& slice, const std::vector<Value>& feeds, int times) {

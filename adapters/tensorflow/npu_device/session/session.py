@@ -2,6 +2,8 @@
 """TensorFlow's session classes, whose runs go to the NPU once enable() was called."""
 
 import functools
+import time
+import warnings
 
 import numpy as np
 import tensorflow as tf
@@ -9,10 +11,11 @@ from tensorflow.python.client import session as sessions
 
 from npu_device import device
 from npu_device.patch import session as told
-from npu_device.session import iterations
+from npu_device.session import host, iterations
 from npu_device.session.engine import Engine
 
 _stock = {}  # what was there before
+_said = set()
 
 
 def enable():
@@ -20,9 +23,11 @@ def enable():
     if _stock:
         return
     told.on_the_npu = True
+    device.reports.append(host.report)
     for name, replacement in {
         "__init__": _init,
         "close": _close,
+        "run": _run_whole,
         "_do_run": _do_run,
         "make_callable": _make_callable,
         "_make_callable_from_options": _make_callable_from_options,
@@ -63,9 +68,15 @@ def _close(self):
 def _do_run(self, handle, target_list, fetch_list, feed_dict, options, run_metadata):
     if getattr(self, "_npu", None) is None:
         return _stock["_do_run"](self, handle, target_list, fetch_list, feed_dict, options, run_metadata)
-    feeds = [ref.deref() for ref in feed_dict]
-    arrays = list(feed_dict.values())
-    return self._do_call(_run, self, feeds, arrays, fetch_list, target_list)
+    if handle is not None:
+        raise _no_parts()
+    feeds, arrays = [ref.deref() for ref in feed_dict], list(feed_dict.values())
+    try:
+        return self._do_call(_run, self, feeds, arrays, fetch_list, target_list)
+    except host.CANNOT as error:
+        if not host.asked():
+            raise
+        return host.run(self, _stock, error, (target_list, fetch_list, feed_dict))
 
 
 def _run(session, feeds, arrays, fetches, targets):
@@ -120,8 +131,54 @@ def _make_callable_from_options(self, callable_options):
 def _partial_run_setup(self, fetches, feeds=None):
     if getattr(self, "_npu", None) is None:
         return _stock["partial_run_setup"](self, fetches, feeds)
-    raise tf.errors.UnimplementedError(
-        None,
-        None,
-        "partial_run: a run on the NPU is one function and cannot stop in between; call run() with all feeds",
+    raise _no_parts()
+
+
+def _no_parts():
+    text = "partial_run: a run on the NPU is one function and cannot stop in between; call run() with all feeds"
+    return tf.errors.UnimplementedError(None, None, text)
+
+
+def _run_whole(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    if getattr(self, "_npu", None) is None:
+        return _stock["run"](self, fetches, feed_dict, options, run_metadata)
+    if options is not None:
+        _tell_of(options)
+    start = time.time_ns()
+    results = _stock["run"](self, fetches, feed_dict)
+    if run_metadata is not None:
+        _fill(run_metadata, start, options)
+    return results
+
+
+def _tell_of(options):
+    for field, why in {
+        "timeout_in_ms": "set the option stream_sync_timeout instead",
+        "output_partition_graphs": "DUMP_GE_GRAPH writes the graphs that run",
+        "debug_options": "the option dump_config writes tensors",
+    }.items():
+        if options.HasField(field) if field == "debug_options" else getattr(options, field):
+            _once(f"RunOptions.{field} has no effect on the NPU: {why}")
+
+
+def _fill(metadata, start, options):
+    """The run as one step; nodes are told apart by profiling."""
+    metadata.Clear()
+    if options is None or options.trace_level == options.NO_TRACE:
+        return
+    _once("RunMetadata tells the time of the whole run on the NPU; profiling_config tells that of each node")
+    micros = (time.time_ns() - start) // 1000
+    device_stats = metadata.step_stats.dev_stats.add(device=device.open().name())
+    device_stats.node_stats.add(
+        node_name="run",
+        timeline_label="session run",
+        all_start_micros=start // 1000,
+        all_end_rel_micros=micros,
+        op_end_rel_micros=micros,
     )
+
+
+def _once(text):
+    if text not in _said:
+        _said.add(text)
+        warnings.warn(text, stacklevel=4)

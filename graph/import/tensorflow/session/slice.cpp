@@ -9,6 +9,7 @@
 #include "graph/import/tensorflow/dataflow/loop.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/import/tensorflow/session/order.h"
+#include "graph/ir/control_flow.h"
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -98,6 +99,16 @@ std::vector<Edge> handles(const Function& f, size_t first, const std::vector<Ses
   return out;
 }
 
+/// Nodes of npu_scope.without_npu_compile_scope().
+void leave_to_host(Function& f) {
+  for (Node& node : f.nodes) {
+    if (!node.attributes.get_or<bool>("_without_npu_compile", false)) continue;
+    const bool is_value = node.kind == Kind::kConstant || node.kind == Kind::kArgument || node.kind == Kind::kIdentity;
+    if (is_value || node.kind == Kind::kRead || as_call(node)) continue;
+    node.kind = Kind::kOpaque, node.op = std::string(kOnHost) + node.op;
+  }
+}
+
 }  // namespace
 
 Slice read_slice(const GraphMessage& graph, const SliceRequest& request, const Catalogue& catalogue, Program& program) {
@@ -114,6 +125,7 @@ Slice read_slice(const GraphMessage& graph, const SliceRequest& request, const C
   make_branches(f, program);
   read_before_write(f, program, handles(f, request.feeds.size(), taken.resources));
   read_at_the_end(f, taken.variables);
+  leave_to_host(f);
   out.resources = std::move(taken.resources);
   program.add(out.function);
   return out;
