@@ -123,6 +123,7 @@ Slice read_slice(const GraphMessage& graph, const SliceRequest& request, const C
   Taken taken = take_resources(f, catalogue, request.scope);
   make_loops(f, program);
   make_branches(f, program);
+  drop_waited_for(f);
   read_before_write(f, program, handles(f, request.feeds.size(), taken.resources));
   read_at_the_end(f, taken.variables);
   leave_to_host(f);

@@ -157,6 +157,24 @@ TEST(Slice, WritesWaitForReadsThatDoNotDependOnThem) {
   EXPECT_EQ(f[f.find("after")].after, std::vector<NodeId>{f.find("add")});
 }
 
+TEST(Slice, NodesThatOthersOnlyWaitForAreNotComputed) {
+  const std::vector<std::string> nodes = {
+      placeholder("x"),
+      node("v", "VarHandleOp", {}, kFloats),
+      node("add", "AssignAddVariableOp", {"v", "x"}, kFloats),
+      node("read", "ReadVariableOp", {"v", "^add"}, kFloats),
+      float_node("unread", "AddV2", {"read", "x"}),
+      node("group", "NoOp", {"^unread"}),
+      float_node("y", "Identity", {"x", "^group"}),
+  };
+  const Read read = slice_of(nodes, {.feeds = {"x:0"}, .fetches = {"y:0"}});
+  const Function& f = *read.slice.function;
+  EXPECT_EQ(f.find("unread"), -1);
+  EXPECT_EQ(f.find("group"), -1);
+  const std::vector<NodeId>& after = f[f.find("y")].after;
+  EXPECT_NE(std::ranges::find(after, f.find("read")), after.end()) << "what has an effect still comes first";
+}
+
 TEST(Slice, WhatTheClientKeepsIsToldWithANameOfItsSession) {
   const std::vector<std::string> nodes = {
       node("q", "FIFOQueueV2", {}, {{"shared_name", text_value("")}, {"container", text_value("")}}),
