@@ -2,6 +2,7 @@
 """Runs of sessions: what is fed and fetched, what sessions keep, what goes wrong."""
 
 import threading
+import time
 
 import npu_device
 import numpy as np
@@ -318,6 +319,35 @@ def test_a_closed_session_is_closed():
         with pytest.raises(RuntimeError, match="closed Session"):
             run.run(y)
         run.close()
+
+
+def test_closing_ends_what_waits_for_a_queue():
+    with tf.Graph().as_default():
+        queue = tf.queue.FIFOQueue(1, [tf.float32], [[]])
+        put, take = queue.enqueue(1.0), queue.dequeue()
+        run, other = session(), session()
+        run.run(put)
+        assert other.run(queue.size()) == 0, "another session has a queue of its own"
+        assert closed_while_waiting(run, put) == tf.errors.CancelledError
+        assert closed_while_waiting(other, take) == tf.errors.OutOfRangeError
+
+
+def closed_while_waiting(run, what):
+    """The error of a run that waits when its session is closed."""
+    told = []
+
+    def wait():
+        try:
+            run.run(what)
+        except tf.errors.OpError as error:
+            told.append(type(error))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.2)
+    run.close()
+    thread.join(20)
+    return told[0]
 
 
 def test_a_graph_may_grow_between_runs():

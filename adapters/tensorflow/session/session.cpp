@@ -4,6 +4,7 @@
 #include <atomic>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <utility>
 
 #include "adapters/tensorflow/c_api/function_def.h"
 #include "adapters/tensorflow/c_api/message.h"
@@ -146,7 +147,29 @@ Session::Resource Session::made(const anynpu_slice_resource& one) {
   return {op, std::move(value)};
 }
 
+class Session::Use {
+ public:
+  explicit Use(Session& session) : session_(session) {}
+  ~Use() { session_.leave(); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  Session& session_;
+};
+
+void Session::leave() {
+  const std::lock_guard lock(mutex_);
+  if (--running_ == 0 && closed_) resources_.clear();
+}
+
 std::vector<Value> Session::run(Slice& slice, const std::vector<Value>& feeds, int times) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw Failure(TF_CANCELLED, "Session has been closed.");
+    ++running_;
+  }
+  const Use use(*this);
   const Variant& chosen = variant(slice, decided_by(feeds));
   std::vector<anynpu_value*> inputs = pointers(feeds);
   inputs.insert(inputs.end(), chosen.resources.begin(), chosen.resources.end());
@@ -157,13 +180,16 @@ std::vector<Value> Session::run(Slice& slice, const std::vector<Value>& feeds, i
 }
 
 void Session::close() {
-  std::map<std::string, Resource> resources;
+  std::vector<const Resource*> ended;
   {
     const std::lock_guard lock(mutex_);
-    resources.swap(resources_);
+    if (std::exchange(closed_, true)) return;
+    ++running_;
+    for (const auto& [key, one] : resources_)
+      if (!one.op.empty()) ended.push_back(&one);
   }
-  for (const auto& [key, one] : resources)
-    if (!one.op.empty()) end(one);
+  const Use use(*this);
+  for (const Resource* one : ended) end(*one);  // without the lock: what waits for them may need it
 }
 
 /// What waits for a queue fails then, as it does when TensorFlow closes a session.

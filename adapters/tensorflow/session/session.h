@@ -58,7 +58,7 @@ class Session {
   std::vector<Value> run(Slice& slice, const std::vector<Value>& feeds, int times);
   /// Makes the function for feeds that are not known yet.
   void compile(Slice& slice);
-  /// Ends what runs wait for, and what of the session TensorFlow keeps by name.
+  /// Ends what runs wait for, and refuses others with Cancelled. What the session keeps goes with the last of its runs.
   void close();
 
  private:
@@ -66,6 +66,9 @@ class Session {
     std::string op;  ///< that makes it; empty for a variable
     Value value;
   };
+  /// A run under way, or a close.
+  class Use;
+  void leave();
   const Variant& variant(Slice& slice, const std::vector<int8_t>& decided);
   Variant made(const Slice& slice, const std::vector<int8_t>& decided);
   anynpu_value* resource(const anynpu_slice_resource& one);
@@ -78,7 +81,8 @@ class Session {
   std::mutex mutex_;
   std::unique_ptr<anynpu_session_graph, Deleter<anynpu_session_graph_release>> graph_;
   std::vector<std::unique_ptr<Slice>> slices_;
-  int functions_ = 0;
+  int functions_ = 0, running_ = 0;
+  bool closed_ = false;
   std::map<std::string, Resource> resources_;  ///< by key
 };
 
