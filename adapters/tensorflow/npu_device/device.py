@@ -12,7 +12,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
 from npu_device.adapter import library
-from npu_device.patch import dlpack, physical, seed, session, strategy
+from npu_device.patch import dlpack, seed, session, strategy
 from npu_device.patch.feed import feed_keras_loops
 from npu_device.patch.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.setting import (
@@ -36,7 +36,6 @@ _lock = threading.Lock()
 _opened = {}  # in the order of opening
 _default = None
 reports = []  # functions that give more lines of NpuDeviceHandle.report()
-physical.list_npus()
 
 
 class NpuDeviceHandle:

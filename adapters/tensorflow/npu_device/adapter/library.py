@@ -2,6 +2,7 @@
 """libanynpu_tensorflow.so of this installation, and TensorFlow's capsules around what it gives."""
 
 import ctypes as C
+import importlib
 import json
 import os
 from functools import cache
@@ -25,7 +26,8 @@ def path():
 
 @cache
 def load():
-    """Loads the adapter; TensorFlow must have been imported, for it uses its C API."""
+    """Loads the adapter, and TensorFlow before it, for it uses its C API."""
+    importlib.import_module("tensorflow")
     library = c_interface.declare(C.CDLL(str(path())))
     _declare_operators(library)
     return library
