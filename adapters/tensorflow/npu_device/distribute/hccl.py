@@ -17,7 +17,8 @@ def _alone(what):
             f"npu.distribute between {cluster.size()} processes is not built yet: {what} cannot be done. Train in one "
             "process, without RANK_TABLE_FILE, RANK_SIZE and CM_WORKER_SIZE"
         )
-    logging.info("Skip %s as current process is not npu cluster worker", what)
+    # Not logging.info, which gives the root logger a handler: TensorFlow's lines would then come twice.
+    logging.get_absl_logger().info("Skip %s as current process is not npu cluster worker", what)
 
 
 def _check(reduction, fusion, fusions, group):
