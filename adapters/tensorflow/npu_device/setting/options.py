@@ -131,6 +131,11 @@ REMOVED = ("auto_tune_mode",)
 MOST_STEPS = 100  # of dump_step
 
 
+def is_strict():
+    """Whether names that nobody knows are errors."""
+    return os.environ.get("ANYNPU_STRICT_OPTIONS", "0") not in ("", "0")
+
+
 class Options:
     """A node of the tree of options; reads and writes go by attribute."""
 
@@ -151,7 +156,7 @@ class Options:
             return self._say(name, f"Option '{path}' is removed and has no effect")
         declared = self._declared.get(name)
         if declared is None:
-            if os.environ.get("ANYNPU_STRICT_OPTIONS", "0") not in ("", "0"):
+            if is_strict():
                 raise ValueError(f"there is no option {path}; there are {', '.join(names_below(DECLARED))}")
             self._values[name] = value
             return self._say(name, f"Option '{path}' is unknown and has no effect; known are {self._names()}")
