@@ -21,7 +21,7 @@ def test_every_file_is_in_pips_list():
     known = {Path(str(file.locate())).resolve() for file in INSTALLED.files}
     found = {
         path
-        for name in ("anynpu", "apex", "npu_device", "torch_npu.libs")
+        for name in ("anynpu", "apex", "npu_bridge", "npu_device", "torch_npu.libs")
         for path in (SITE / name).rglob("*")
         if path.is_file()
     }

@@ -15,7 +15,7 @@ from npu_device.setting.loop import set_npu_loop_size
 from npu_device.setting.options import global_options
 from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
-MODULES = ("distribute", "gen_npu_ops", "npu_device", "ops", "profiler", "train")
+MODULES = ("compat", "distribute", "gen_npu_ops", "npu_device", "ops", "profiler", "session", "train")
 NAMES = {
     "NpuDeviceHandle": "device",
     "close": "device",
@@ -25,9 +25,9 @@ NAMES = {
     "npu_run_context": "scope",
     "open": "device",
 }  # and the modules that they are in
-__all__ = ["NpuDeviceHandle", "close", "distribute", "gen_npu_ops", "global_options", "is_inf_nan_enabled",
+__all__ = ["NpuDeviceHandle", "close", "compat", "distribute", "gen_npu_ops", "global_options", "is_inf_nan_enabled",
            "keep_dtype_scope", "npu_compat_function", "npu_device", "npu_recompute_scope", "npu_run_context", "open",
-           "ops", "profiler", "set_device_sat_mode", "set_npu_loop_size", "train"]  # fmt: skip
+           "ops", "profiler", "session", "set_device_sat_mode", "set_npu_loop_size", "train"]  # fmt: skip
 
 arrival.then(lambda: importlib.import_module("npu_device.patch.physical").list_npus())
 
