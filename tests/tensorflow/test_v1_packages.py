@@ -58,6 +58,21 @@ assert n == 1
     )
 
 
+def test_whose_names_bring_sessions_to_the_npu(tmp_path):
+    fresh.run(
+        tmp_path,
+        """
+import npu_device.session
+enabled = []
+npu_device.session.enable = lambda: enabled.append(True)
+import npu_bridge.npu_init as tf1, npu_device.compat.v1.npu_init as compat
+theirs = compat.npu_config_proto
+assert not enabled, "enable_v1() does"
+assert tf1.npu_config_proto is theirs and enabled
+""",
+    )
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in TO_COME.split()])
 def test_a_name_is_there(name):
     assert name in npu_init.__all__
