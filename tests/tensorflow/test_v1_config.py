@@ -9,12 +9,12 @@ import tensorflow as tf
 from npu_bridge.estimator.npu import npu_config, npu_session
 from npu_device.compat.v1 import SessionConfigBuilder
 from npu_device.session import config
-from npu_device.setting import session
+from npu_device.setting import session, telling
 
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    monkeypatch.setattr(session, "_told", set())
+    monkeypatch.setattr(telling, "_told", set())
 
 
 # The vendor's parameters, in their order.

@@ -7,6 +7,13 @@ import fresh
 import pytest
 from npu_bridge.estimator.npu import npu_callbacks, npu_common, npu_hook, npu_plugin, npu_session
 from npu_bridge.hccl import hccl_ops, split
+from npu_device.setting import telling
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch):
+    monkeypatch.setattr(telling, "_told", set())
+
 
 HEAD = """
 import numpy as np
@@ -226,7 +233,6 @@ def test_hooks_refuse_what_makes_no_sense():
         npu_hook.TellMeStepOrLossHook(step=1)
     with pytest.raises(ValueError, match="takes step and total_step, or loss and final_loss"):
         npu_hook.TellMeStepOrLossHook(1, 2, 3, 4)
-    npu_hook._told.clear()
     with pytest.warns(UserWarning, match="TellMeStepOrLossHook has no effect: types do not change") as told:
         npu_hook.TellMeStepOrLossHook(step=1, total_step=2)
         npu_hook.TellMeStepOrLossHook(loss=1, final_loss=2)
@@ -283,7 +289,6 @@ def test_one_of_several_processes_is_refused(monkeypatch):
 
 
 def test_what_is_set_and_has_nothing_to_do():
-    split._told.clear()
     with pytest.warns(UserWarning, match="the split of gradients has no effect") as told:
         split.set_split_strategy_by_idx([3, 7])
         split.set_split_strategy_by_size([60, 40])
@@ -293,7 +298,6 @@ def test_what_is_set_and_has_nothing_to_do():
             split.set_split_strategy_by_idx(wrong)
     with pytest.raises(ValueError, match="dataSizeList is"):
         split.set_split_strategy_by_size([60, 30])
-    npu_plugin._said.clear()
     with pytest.warns(UserWarning, match="init_rdma_pool has no effect"):
         npu_plugin.init_rdma_pool(1 << 20)
     with pytest.raises(ValueError, match="mem_size is 0"):

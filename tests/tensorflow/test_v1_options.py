@@ -9,15 +9,14 @@ import fresh
 import pytest
 import tensorflow as tf
 from npu_device.session import config
-from npu_device.setting import options, session
+from npu_device.setting import options, session, telling
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/tensorflow1.md").read_text()
 
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    monkeypatch.setattr(session, "_told", set())
-    monkeypatch.setattr(config, "_told", set())
+    monkeypatch.setattr(telling, "_told", set())
 
 
 @pytest.fixture
@@ -117,8 +116,9 @@ def test_what_a_proto_has_is_read():
 def test_what_nobody_knows(monkeypatch):
     with pytest.warns(UserWarning, match="key 'speed' is unknown and has no effect; docs/tensorflow1.md lists them"):
         assert session.checked({"speed": 1, "jit_compile": True}) == {"jit_compile": "true"}
-    with pytest.warns(UserWarning, match="key 'auto_tune_mode' is removed"):
+    with pytest.warns(UserWarning, match="key 'auto_tune_mode' is removed") as told:
         assert session.checked({"auto_tune_mode": "RL,GA"}) == {}
+    assert told[0].filename == __file__, "the user's line"
     monkeypatch.setenv("ANYNPU_STRICT_OPTIONS", "1")
     with pytest.raises(ValueError, match="no key speed; there are .*precision_mode, .*use_off_line"):
         session.checked({"speed": 1})

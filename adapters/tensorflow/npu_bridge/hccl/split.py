@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which gradients are summed up together. There is one process, which sums up none."""
 
-import warnings
+from npu_device.setting import telling
 
 MOST = 8
-_told = []
 
 
 def _tell():
-    if not _told:
-        _told.append(True)
-        warnings.warn(
-            "the split of gradients has no effect: one process has nothing to sum up with others", stacklevel=3
-        )
+    telling.once("split", "the split of gradients has no effect: one process has nothing to sum up with others")
 
 
 def set_split_strategy_by_idx(idxList, group="hccl_world_group"):  # noqa: N803 (the vendor's name)

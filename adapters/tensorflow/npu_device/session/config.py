@@ -2,13 +2,11 @@
 """What a session asks for in its ConfigProto: a custom optimizer called NpuOptimizer with a parameter_map."""
 
 import os
-import warnings
 from dataclasses import dataclass
 
-from npu_device.setting import session
+from npu_device.setting import session, telling
 
 OPTIMIZER = "NpuOptimizer"
-_told = set()
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def apply(config=None):
     if iterations < 1:
         raise ValueError(f"NpuOptimizer's key iterations_per_loop is {iterations}; it is 1 or more")
     if not known.get("use_off_line", True):
-        _tell_once("use_off_line", "a session with use_off_line=False stays on the CPU; leave it out for the NPU")
+        telling.once("use_off_line", "a session with use_off_line=False stays on the CPU; leave it out for the NPU")
         return SessionOptions(use_off_line=False)
     _tell_of_control_flow()
     return SessionOptions(_opened(known), True, known.get("mix_compile_mode", False), iterations)
@@ -73,7 +71,7 @@ def _device_id(known):
     if isinstance(asked, bool) or not isinstance(asked, int) or asked < 0:
         raise ValueError(f"NpuOptimizer's key session_device_id is {asked!r}; it is the number of a device, such as 0")
     if environment and environment != str(asked):
-        _tell_once("device", f"session_device_id={asked} comes before ASCEND_DEVICE_ID={environment}")
+        telling.once("device", f"session_device_id={asked} comes before ASCEND_DEVICE_ID={environment}")
     return asked
 
 
@@ -81,7 +79,7 @@ def _tell_of_control_flow():
     from tensorflow.python.ops import control_flow_util
 
     if forces_control_flow() and not control_flow_util.ENABLE_CONTROL_FLOW_V2:
-        _tell_once("control", "ENABLE_FORCE_V2_CONTROL is set, and the graph has control flow of TensorFlow 1: call "
+        telling.once("control", "ENABLE_FORCE_V2_CONTROL is set, and the graph has control flow of TensorFlow 1: call "
                               "npu_device.compat.enable_v1() before the graph is built, or, after "
                               "disable_v2_behavior(), tf.compat.v1.enable_control_flow_v2()")  # fmt: skip
 
@@ -89,9 +87,3 @@ def _tell_of_control_flow():
 def forces_control_flow():
     """Whether ENABLE_FORCE_V2_CONTROL asks for control flow in the form of TensorFlow 2."""
     return os.environ.get("ENABLE_FORCE_V2_CONTROL", "0").strip().lower() not in ("", "0", "false")
-
-
-def _tell_once(what, text):
-    if what not in _told:
-        _told.add(what)
-        warnings.warn(text, stacklevel=3)

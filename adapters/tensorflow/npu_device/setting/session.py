@@ -3,10 +3,9 @@
 npu.global_options() too are declared there, and set there before the device is opened; the others are declared here."""
 
 import threading
-import warnings
 from dataclasses import dataclass
 
-from npu_device.setting import options
+from npu_device.setting import options, telling
 from npu_device.setting.options import Option, acts, anyway, idle
 
 
@@ -70,13 +69,6 @@ ALIASES = {"profiling_mode": "profiling_config.enable_profiling"}  # sessions sa
 _LEAVES = {path.rpartition(".")[2]: path for path in options.names_below(options.DECLARED)}
 PATHS = {name: path for name, path in _LEAVES.items() if name not in KEYS} | ALIASES
 _lock = threading.Lock()
-_told = set()
-
-
-def _tell_once(what, text):
-    if what not in _told:
-        _told.add(what)
-        warnings.warn(text, stacklevel=3)
 
 
 def _node(tree, path):
@@ -101,7 +93,7 @@ def _checked(key, value):
 def _tell_unknown(key):
     if options.is_strict():
         raise ValueError(f"NpuOptimizer has no key {key}; there are {', '.join(sorted({*KEYS, *PATHS}))}")
-    _tell_once(key, f"NpuOptimizer's key '{key}' is unknown and has no effect; docs/tensorflow1.md lists them")
+    telling.once(key, f"NpuOptimizer's key '{key}' is unknown and has no effect; docs/tensorflow1.md lists them")
 
 
 def checked(asked):
@@ -110,7 +102,7 @@ def checked(asked):
     known = {}
     for key, value in asked.items():
         if key in options.REMOVED:
-            _tell_once(key, f"NpuOptimizer's key '{key}' is removed and has no effect")
+            telling.once(key, f"NpuOptimizer's key '{key}' is removed and has no effect")
         elif key not in KEYS and key not in PATHS:
             _tell_unknown(key)
         else:
@@ -118,7 +110,7 @@ def checked(asked):
     for key in KEYS.keys() & known.keys():
         declared = KEYS[key].option
         if declared.why and known[key] != declared.default:
-            _tell_once(key, f"NpuOptimizer's key '{key}' is accepted and has no effect so far: {declared.why}")
+            telling.once(key, f"NpuOptimizer's key '{key}' is accepted and has no effect so far: {declared.why}")
     _verify_alone(known)
     return known
 
@@ -164,5 +156,5 @@ def _tell_of_what_differs(paths):
         node, name = _node(options.global_options(), path)
         old = getattr(node, name)
         if value != old:
-            _tell_once((path, value), f"option {path} of this session is {value!r} and has no effect: {old!r} is in "
+            telling.once((path, value), f"option {path} of this session is {value!r} and has no effect: {old!r} is in "
                                       "force since the device was opened; set it in the first session")  # fmt: skip

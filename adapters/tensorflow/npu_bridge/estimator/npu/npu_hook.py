@@ -2,16 +2,15 @@
 """Hooks of monitored sessions on the NPU."""
 
 import numbers
-import warnings
 
 import tensorflow as tf
 from npu_device.distribute import hccl
 from npu_device.session import iterations
+from npu_device.setting import telling
 
 __all__ = ["NPUBroadcastGlobalVariablesHook", "NPUCheckpointSaverHook", "NPUOutputTensorHook", "NpuEmptyHook",
            "SetIterationsVarHook", "TellMeStepOrLossHook", "npu_hooks_append"]  # fmt: skip
 logging = tf.compat.v1.logging
-_told = []
 
 
 class NpuEmptyHook(tf.compat.v1.train.SessionRunHook):
@@ -135,7 +134,5 @@ class TellMeStepOrLossHook(tf.compat.v1.train.SessionRunHook):
         super().__init__()
         if (step is None or total_step is None) == (loss is None or final_loss is None):
             raise ValueError("TellMeStepOrLossHook takes step and total_step, or loss and final_loss")
-        if not _told:
-            _told.append(True)
-            warnings.warn("TellMeStepOrLossHook has no effect: types do not change in the course of a training; "
-                          "set precision_mode", stacklevel=2)  # fmt: skip
+        telling.once("TellMeStepOrLossHook", "TellMeStepOrLossHook has no effect: types do not change in the course of "
+                                             "a training; set precision_mode")  # fmt: skip

@@ -3,9 +3,8 @@
 
 import inspect
 import sys
-import warnings
 
-from npu_device.setting import session
+from npu_device.setting import session, telling
 from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
 __all__ = ["init_rdma_pool", "is_inf_nan_enabled", "npu_close", "npu_resource_init", "npu_resource_shutdown",
@@ -58,10 +57,4 @@ def init_rdma_pool(mem_size):
     """Accepted: memory for direct access from other hosts is taken as it is used. ValueError for no size."""
     if isinstance(mem_size, bool) or not isinstance(mem_size, int) or mem_size <= 0:
         raise ValueError(f"mem_size is {mem_size!r}; it is a number of bytes above 0")
-    if not _said:
-        _said.append(True)
-        warnings.warn("init_rdma_pool has no effect: there is no pool to reserve, memory is taken as it is used",
-                      stacklevel=2)  # fmt: skip
-
-
-_said = []
+    telling.once("pool", "init_rdma_pool has no effect: there is no pool to reserve, memory is taken as it is used")
