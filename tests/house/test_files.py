@@ -7,6 +7,7 @@ import budget
 import source
 
 BANNED = re.compile(r"^(common|utils?|misc|helpers?|src|third_party|stuff|new|old|tmp)$", re.IGNORECASE)
+PUBLIC = {"adapters/tensorflow/npu_bridge/estimator/npu/util.py"}  # the vendor's users import them by these names
 
 
 def test_no_file_is_longer_than_1000_lines():
@@ -17,6 +18,8 @@ def test_no_file_is_longer_than_1000_lines():
 
 def test_names_say_what_is_inside():
     wrong = {str(path) for path in source.files() for part in path.with_suffix("").parts if BANNED.match(part)}
+    assert wrong >= PUBLIC
+    wrong -= PUBLIC
     assert not wrong, f"a file is the noun it defines: {sorted(wrong)}"
 
 
