@@ -48,13 +48,26 @@ def test_dropout_takes_masks_of_a_shape_seeds_and_tensors():
     def masked(keep):
         rows = npu_ops.dropout(x, keep, noise_shape=[None, 1], seed=3)
         fed = npu_ops.dropout(x, keep, noise_shape=tf.constant([1, 50]), seed=3)
-        return rows, fed, npu_ops.dropout(x, keep, seed=5), npu_ops.dropout(x, 1.0)
+        mixed = npu_ops.dropout(x, keep, noise_shape=[tf.shape(x)[0], tf.compat.v1.Dimension(1)], seed=4)
+        return rows, fed, mixed, npu_ops.dropout(x, keep, seed=5), npu_ops.dropout(x, 1.0)
 
-    rows, columns, plain, whole = (t.numpy() for t in masked(tf.constant(0.5)))
+    rows, columns, mixed, plain, whole = (t.numpy() for t in masked(tf.constant(0.5)))
     assert (rows == rows[:, :1]).all() and (columns == columns[:1]).all() and len(set(rows[:, 0])) == 2
-    for mask in (rows, columns, plain):
+    assert (mixed == mixed[:, :1]).all()
+    for mask in (rows, columns, mixed, plain):
         assert set(np.unique(mask)) == {0, 2}
     assert (whole == 1).all()
+
+
+def test_dropout_of_one_seed_draws_one_sequence_of_masks():
+    def drawn():
+        return tf.function(lambda: npu_ops.dropout(tf.ones([4, 64]), 0.5, seed=5))
+
+    first, second = drawn(), drawn()
+    masks = [first().numpy() for _ in range(3)]
+    for mask in masks:
+        np.testing.assert_array_equal(second(), mask)
+    assert (masks[0] != masks[1]).any() and (masks[1] != masks[2]).any()
 
 
 @pytest.mark.parametrize("arguments, words", [

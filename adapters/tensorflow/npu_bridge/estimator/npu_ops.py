@@ -65,7 +65,7 @@ def _mask_shape(x, noise_shape):
     """Sizes that are left open are those of x."""
     if noise_shape is None or tf.is_tensor(noise_shape):
         return tf.shape(x) if noise_shape is None else noise_shape
-    sizes = tf.TensorShape(noise_shape).as_list()
+    sizes = [size.value if isinstance(size, tf.Dimension) else size for size in noise_shape]
     if x.shape.rank is not None and len(sizes) != x.shape.rank:
         raise ValueError(f"noise_shape is {noise_shape}, and x has {x.shape.rank} sizes; give one for each")
     there = tf.shape(x)
