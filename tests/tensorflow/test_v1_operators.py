@@ -154,7 +154,7 @@ def follow():
     except tf.errors.OutOfRangeError:
         read.append("end")
 
-thread = threading.Thread(target=follow)
+thread = threading.Thread(target=follow, daemon=True)
 thread.start()
 for i in range(3):
     writer.run(put, {a: [i, 2 * i]})
@@ -185,18 +185,32 @@ from npu_bridge.estimator import outfeed
 channel = outfeed.Channel()
 for i in range(outfeed.LONGEST):
     channel.put([i])
-late = threading.Thread(target=channel.put, args=(["late"],))
+late = threading.Thread(target=channel.put, args=(["late"],), daemon=True)
 late.start()
 late.join(0.2)
 assert late.is_alive()
 assert channel.get() == [0]
 late.join(60)
 assert not late.is_alive()
-late = threading.Thread(target=channel.put, args=(["last"],))
+late = threading.Thread(target=channel.put, args=(["last"],), daemon=True)
 late.start()
 channel.end()
 late.join(60)
 assert not late.is_alive()
+
+# One that is written to after its end begins anew: its reader waits.
+channel = outfeed.Channel()
+channel.end()
+raised(StopIteration, "was stopped", channel.get)
+channel.put(["again"])
+assert channel.get() == ["again"]
+late = threading.Thread(target=lambda: read.append(channel.get()), daemon=True)
+late.start()
+late.join(0.2)
+assert late.is_alive()
+channel.put(["at last"])
+late.join(60)
+assert read[-1] == ["at last"]
 """
 
 

@@ -119,6 +119,17 @@ with tf.Graph().as_default(), tf.Session() as session:
     np.testing.assert_array_equal(session.run(layer.weights[0]), start)
     np.testing.assert_allclose(session.run(own), lstm(x, start, np.zeros(4 * H))[0], rtol=1e-4, atol=1e-5)
 
+# The vendor's example: float32 comes in, and all is computed in the type of the layer.
+with tf.Graph().as_default(), tf.Session() as session:
+    layer = DynamicRNN(hidden_size=H, dtype=tf.float16, is_training=False)
+    outputs = layer(tf.constant(x, tf.float32), seq_length=None, init_h=None, init_c=None)
+    session.run(tf.global_variables_initializer())
+    w, b = session.run(layer.weights)
+    assert w.dtype == b.dtype == np.float16
+    for ours, theirs in zip(session.run(outputs), lstm(x, w.astype("float64"), b)):
+        assert ours.dtype == np.float16
+        np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=2e-3)
+
 # Any cell: what tf.nn.static_rnn gives, with its variables.
 with tf.Graph().as_default(), tf.Session() as session:
     both = []

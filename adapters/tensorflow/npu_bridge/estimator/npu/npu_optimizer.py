@@ -3,7 +3,6 @@
 once; several use npu_device.distribute."""
 
 import tensorflow.compat.v1 as tf
-from absl import logging
 from keras.src import optimizers as keras_optimizers
 from keras.src.optimizers import optimizer as keras_optimizer
 from keras.src.optimizers.legacy import optimizer_v2
@@ -30,7 +29,9 @@ def _alone():
         return False
     if not _said:
         _said.append(True)
-        logging.info("Skip all reduce as current process is not npu cluster worker: gradients are applied as they are")
+        tf.logging.info(
+            "Skip all reduce as current process is not npu cluster worker: gradients are applied as they are"
+        )
     return True
 
 
