@@ -2,6 +2,8 @@
 """What is told of nodes and runs of TensorFlow 1 before they run: scopes, loops, compilation."""
 
 import enum
+import importlib
+import types
 import warnings
 
 import npu_device.session
@@ -145,3 +147,17 @@ def test_compilation_is_the_sessions(graph, monkeypatch):
     session, a, b = v1.Session(), tf.constant(1.0), tf.no_op()
     util.npu_compile(session, a, b)
     assert asked == [(session, (a, b))]
+
+
+STARS = ["npu_ops", "npu_unary_ops", "npu.keep_dtype_scope", "npu.npu_dynamic_rnn", "npu.npu_loss_scale_manager",
+         "npu.npu_loss_scale_optimizer", "npu.npu_optimizer", "npu.npu_rnn", "npu.npu_scope", "npu.util"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STARS)
+def test_a_star_brings_the_names_and_leaves_tf_alone(name):
+    """Scripts have a tf of their own, which may be another one than the modules'."""
+    found = {}
+    exec(f"from npu_bridge.estimator.{name} import *", found)  # noqa: S102 - what scripts write
+    del found["__builtins__"]
+    assert sorted(found) == sorted(importlib.import_module(f"npu_bridge.estimator.{name}").__all__)
+    assert not [key for key, value in found.items() if isinstance(value, types.ModuleType)]

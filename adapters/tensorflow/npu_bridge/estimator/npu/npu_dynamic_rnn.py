@@ -7,6 +7,7 @@ import math
 
 import tensorflow.compat.v1 as tf
 
+__all__ = ["DYNAMIC_RNN_BIDIRECTION", "DYNAMIC_RNN_UNIDIRECTION", "DynamicAUGRU", "DynamicGRUV2", "DynamicRNN"]
 DYNAMIC_RNN_UNIDIRECTION = "UNIDIRECTIONAL"
 DYNAMIC_RNN_BIDIRECTION = "BIDIRECTIONAL"
 GATE_ORDERS = ("zrh", "rzh")

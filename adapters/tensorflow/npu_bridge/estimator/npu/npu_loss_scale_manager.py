@@ -3,6 +3,7 @@
 
 import tensorflow.compat.v1 as tf
 
+__all__ = ["ExponentialUpdateLossScaleManager", "FixedLossScaleManager"]
 LARGEST_SCALE = 3.4e38  # a scale that would pass it stays as it is
 
 

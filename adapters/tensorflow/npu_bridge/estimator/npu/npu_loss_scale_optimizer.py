@@ -11,6 +11,7 @@ from npu_device.setting import cluster, overflow
 from npu_bridge.estimator.npu.npu_loss_scale_manager import FixedLossScaleManager
 from npu_bridge.estimator.npu.wrapped_optimizer import WrappedOptimizer
 
+__all__ = ["NPULossScaleOptimizer"]
 MARK = "_npu_loss_scale"  # the attribute by which the vendor's tools know the nodes that read the word
 
 

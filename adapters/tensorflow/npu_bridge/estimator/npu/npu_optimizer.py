@@ -12,6 +12,8 @@ from npu_device.setting import cluster
 from npu_bridge.estimator.npu import npu_loss_scale_optimizer as loss_scaling
 from npu_bridge.estimator.npu.wrapped_optimizer import WrappedOptimizer
 
+__all__ = ["KerasDistributeOptimizer", "NPUDistributedOptimizer", "NPUOptimizer", "npu_allreduce",
+           "npu_distributed_optimizer_wrapper", "npu_keras_optimizer", "npu_tf_optimizer"]  # fmt: skip
 WORLD = hccl.WORLD
 _said = []
 

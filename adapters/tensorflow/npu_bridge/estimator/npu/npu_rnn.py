@@ -3,6 +3,8 @@
 
 import tensorflow.compat.v1 as tf
 
+__all__ = ["npu_dynamic_rnn"]
+
 
 def npu_dynamic_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
     """(outputs, last state) of an RNNCell over `inputs`, a tensor of [time, batch, size], a list of one for each step,

@@ -6,6 +6,8 @@ import warnings
 import tensorflow.compat.v1 as tf
 from npu_device.session import iterations
 
+__all__ = ["IterationPerLoop", "keep_tensors_dtypes", "npu_compile", "set_graph_exec_config",
+           "set_iteration_per_loop", "variable_initializer_in_host"]  # fmt: skip
 _said = set()
 EXECUTE_MODES = ("dynamic_execute", "lazy_recompile")
 
