@@ -11,10 +11,11 @@ tf1 = tf.compat.v1
 
 
 def session(on_npu=True, **named):
-    made = tf1.Session(**named)
-    if not on_npu:
-        made._npu = None
-    return made
+    config = tf1.ConfigProto()
+    optimizer = config.graph_options.rewrite_options.custom_optimizers.add()
+    optimizer.name = "NpuOptimizer"
+    optimizer.parameter_map["use_off_line"].b = on_npu
+    return tf1.Session(config=config, **named)
 
 
 def on_both(test=None, *, rtol=1e-5):

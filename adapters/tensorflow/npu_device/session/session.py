@@ -3,7 +3,6 @@
 
 import functools
 import time
-import warnings
 
 import numpy as np
 import tensorflow as tf
@@ -11,11 +10,12 @@ from tensorflow.python.client import session as sessions
 
 from npu_device import device
 from npu_device.patch import session as told
+from npu_device.session import config as settings
 from npu_device.session import host, iterations
 from npu_device.session.engine import Engine
+from npu_device.setting import telling
 
 _stock = {}  # what was there before
-_said = set()
 
 
 def enable():
@@ -47,9 +47,12 @@ def compile(session, fetches):
 def _init(self, target="", graph=None, config=None):
     _stock["__init__"](self, target, graph, config)
     self._npu = None
-    if not target:
-        handle = device.open()
-        self._npu = Engine(handle._info, self.graph)
+    if target:
+        telling.once("target", f"a session of the server {target} computes there; one without a target is on the NPU")
+        return
+    options = settings.apply(config)
+    if options.use_off_line:
+        self._npu = Engine(device.open(options.device_id)._info, self.graph)
 
 
 def _engine(session):
@@ -81,7 +84,8 @@ def _do_run(self, handle, target_list, fetch_list, feed_dict, options, run_metad
 
 def _run(session, feeds, arrays, fetches, targets):
     part = session._npu.slice(feeds, fetches, targets)
-    times = iterations.count_of(session.graph, [one.name for one in targets])
+    names = [one.name for one in targets] + [one.op.name for one in fetches]
+    times = iterations.count_of(session.graph, names)
     return part.run(arrays, times)
 
 
@@ -158,7 +162,7 @@ def _tell_of(options):
         "debug_options": "the option dump_config writes tensors",
     }.items():
         if options.HasField(field) if field == "debug_options" else getattr(options, field):
-            _once(f"RunOptions.{field} has no effect on the NPU: {why}")
+            telling.once(field, f"RunOptions.{field} has no effect on the NPU: {why}")
 
 
 def _fill(metadata, start, options):
@@ -166,7 +170,10 @@ def _fill(metadata, start, options):
     metadata.Clear()
     if options is None or options.trace_level == options.NO_TRACE:
         return
-    _once("RunMetadata tells the time of the whole run on the NPU; profiling_config tells that of each node")
+    telling.once(
+        "RunMetadata",
+        "RunMetadata tells the time of the whole run on the NPU; profiling_config tells that of each node",
+    )
     micros = (time.time_ns() - start) // 1000
     device_stats = metadata.step_stats.dev_stats.add(device=device.open().name())
     device_stats.node_stats.add(
@@ -176,9 +183,3 @@ def _fill(metadata, start, options):
         all_end_rel_micros=micros,
         op_end_rel_micros=micros,
     )
-
-
-def _once(text):
-    if text not in _said:
-        _said.add(text)
-        warnings.warn(text, stacklevel=4)
