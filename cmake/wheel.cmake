@@ -4,7 +4,8 @@
 #   anynpu/lib64, anynpu/include   a toolkit folder for C programs: core, what it links (private_library.cmake) with the
 #                                  licences, vendor-named libraries, headers
 #   anynpu/bin      the migration tool, the comparison tool, the pages of profiles and atc; the commands exec them, and so
-#                   do the scripts that guides name: npu_device/convert_tf2npu/main.py and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
+#                   do the scripts that guides name: npu_device/convert_tf2npu/main.py, npu_bridge/convert_tf2npu/main.py (for
+#                   TensorFlow 1) and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
 #   anynpu/opp      the lists of mixed precision, where guides look them up (operator_info.py)
 #   anynpu/tools/profiler          msprof, where torch_npu looks for it
 #   anynpu/tools/precision_tool    the folder that users copy beside their script
@@ -49,6 +50,8 @@ install(TARGETS ascend_dump_parser LIBRARY DESTINATION anynpu/tools/adump/lib64 
 install(DIRECTORY tools/precision_tool DESTINATION anynpu/tools COMPONENT wheel PATTERN "*_test.py" EXCLUDE
         PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 install(FILES tools/anynpu/tools/convert_tf2npu/main.py DESTINATION npu_device/convert_tf2npu COMPONENT wheel)
+install(FILES tools/anynpu/tools/convert_tf2npu/tensorflow1.py DESTINATION npu_bridge/convert_tf2npu RENAME main.py
+        COMPONENT wheel)
 install(DIRECTORY acl/include/ ${generated}/include/ DESTINATION anynpu/include COMPONENT wheel FILES_MATCHING
         PATTERN "*.h")
 # Where ASCEND_HOME_PATH is set, torch-npu does not start without these folders below it.

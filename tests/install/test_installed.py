@@ -52,11 +52,26 @@ def test_the_licences_of_what_is_bundled_are_there():
 
 
 @pytest.mark.parametrize(
-    "script", ["npu_device/convert_tf2npu/main.py", "anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py"]
+    "script",
+    [
+        "npu_device/convert_tf2npu/main.py",
+        "npu_bridge/convert_tf2npu/main.py",
+        "anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py",
+    ],
 )
 def test_the_migration_stands_where_the_guides_look(script, tmp_path):
     done = subprocess.run([sys.executable, SITE / script, "-h"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and "--input" in done.stdout, done.stderr
+
+
+def test_the_migration_of_npu_bridge_is_that_of_tensorflow_1(tmp_path):
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net/train.py").write_text("import tensorflow as tf\nwith tf.Session() as sess:\n    pass\n")
+    command = [sys.executable, SITE / "npu_bridge/convert_tf2npu/main.py", "-i", "net", "-r", "there"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (made,) = tmp_path.glob("there/output_npu_*/net_npu_*/train.py")
+    assert "from npu_bridge.npu_init import *" in made.read_text()
 
 
 @pytest.mark.parametrize("name", ["set_env.sh", "bin/setenv.bash", "tfplugin/set_env.sh", "doctor/unbuilt.tsv"])

@@ -361,6 +361,39 @@ def test_output_and_report_elsewhere(tmp_path):
     assert len(names) == 2 and names[0].startswith("net_npu_") and names[1].startswith("report_npu_")
 
 
+OF_OLD = "import tensorflow as tf\nwith tf.Session() as sess:\n    pass\n"
+
+
+def test_the_tool_of_tensorflow_1_lays_scripts_beside_reports(tmp_path):
+    put(tmp_path / "net", {"train.py": OF_OLD})
+    face = "npu_bridge.convert_tf2npu"
+    assert run("-i", "net", "-r", "there", cwd=tmp_path, face=face)[0] == 0
+    (output,), (report,) = tmp_path.glob("there/output_npu_*"), tmp_path.glob("there/report_npu_*")
+    assert output.name.replace("output", "report") == report.name and len(list(tmp_path.iterdir())) == 2
+    made = next(output.glob("net_npu_*/train.py")).read_text()
+    assert made.splitlines() == [
+        "from npu_bridge.npu_init import *",
+        "import tensorflow.compat.v1 as tf",
+        "tf.disable_v2_behavior()",
+        "with tf.Session(config=npu_config_proto()) as sess:",
+        "    pass",
+    ]
+    assert (report / "success_report.txt").exists()
+
+
+def test_the_tool_of_tensorflow_1_elsewhere(tmp_path):
+    put(tmp_path / "net", {"train.py": OF_OLD})
+    face = "npu_bridge.convert_tf2npu"
+    assert run("-i", "net", cwd=tmp_path, face=face)[0] == 0
+    assert len(list(tmp_path.glob("output_npu_*/net_npu_*/train.py"))) == 1
+    assert run("-i", "net", "-o", "o", "-r", "r", "-c", cwd=tmp_path, face=face)[0] == 0
+    (made,) = tmp_path.glob("o/net_npu_*/train.py")  # with -c, of tf.compat.v1
+    assert "npu.compat.enable_v1()" in made.read_text() and "npu_bridge" not in made.read_text()
+    assert len(list(tmp_path.glob("r/report_npu_*"))) == 1
+    code, _, err = run("-i", "net", "-r", "net", cwd=tmp_path, face=face)
+    assert code == 2 and err.startswith("convert_tf2npu: ") and "lies in the input" in err
+
+
 def test_the_text_reports(tmp_path):
     _, _, _, _, report = convert(tmp_path)
     success = (report / "success_report.txt").read_text()

@@ -32,6 +32,14 @@ def convert_tf2npu():
         sys.exit(f"convert_tf2npu: {error}")
 
 
+def convert_tf1():
+    """convert_tf2npu as the vendor's package for TensorFlow 1 has it."""
+    try:
+        start("npu_bridge.convert_tf2npu", sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"convert_tf2npu: {error}")
+
+
 def ms_fmk_transplt():
     try:
         start("ms_fmk_transplt", sys.argv[1:])

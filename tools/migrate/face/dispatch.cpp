@@ -13,8 +13,10 @@
 namespace npu::migrate {
 
 int dispatch(const std::string& called, std::vector<std::string> arguments) {
-  static const std::map<std::string, Face> kFaces = {
-      {"migrate", migrate_face}, {"convert_tf2npu", tensorflow_face}, {"ms_fmk_transplt", torch_face}};
+  static const std::map<std::string, Face> kFaces = {{"migrate", migrate_face},
+                                                     {"convert_tf2npu", tensorflow_face},
+                                                     {"npu_bridge.convert_tf2npu", tensorflow1_face},
+                                                     {"ms_fmk_transplt", torch_face}};
   std::string name = called.substr(called.rfind('/') + 1);
   if (!kFaces.contains(name) && !arguments.empty() && kFaces.contains(arguments[0])) {
     name = arguments[0];
@@ -22,6 +24,7 @@ int dispatch(const std::string& called, std::vector<std::string> arguments) {
   }
   const Face face = kFaces.contains(name) ? kFaces.at(name) : migrate_face;
   if (face == migrate_face) name = "anynpu migrate";
+  if (face == tensorflow1_face) name = "convert_tf2npu";
   catch_signals();
   try {
     return face(std::move(arguments));

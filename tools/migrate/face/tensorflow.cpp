@@ -21,17 +21,21 @@ namespace fs = std::filesystem;
 struct Wanted {
   std::string input, output, report, list, main, distributed;
   bool compat = false, tf1 = false;
+  bool of_old = false;  ///< asked of npu_bridge, whose scripts are of TensorFlow 1
 };
 
 std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
   CLI::App app(
-      "Migrates TensorFlow scripts written for GPUs to the NPU: TensorFlow 2 scripts, and with -c those that use\n"
-      "tf.compat.v1 as TensorFlow 1. The originals stay as they are.",
+      out.of_old
+          ? "Migrates scripts of TensorFlow 1 written for GPUs to the NPU. The originals stay as they are."
+          : "Migrates TensorFlow scripts written for GPUs to the NPU: TensorFlow 2 scripts, and with -c those that\n"
+            "use tf.compat.v1 as TensorFlow 1. The originals stay as they are.",
       "convert_tf2npu");
   app.add_option("-i,--input", out.input, "the folder (or one .py file) to migrate")->required();
   app.add_option("-o,--output", out.output,
-                 "folder for the migrated scripts, outside the input [output_npu_<time>]; they go to\n"
-                 "<name>_npu_<time> in it");
+                 fmt::format("folder for the migrated scripts, outside the input [output_npu_<time>{}]; they go to\n"
+                             "<name>_npu_<time> in it",
+                             out.of_old ? " beside the reports" : ""));
   app.add_option("-r,--report", out.report,
                  "folder for the reports, outside the input [here]; they go to report_npu_<time> in it");
   app.add_option("-l,--list", out.list,
@@ -72,7 +76,8 @@ class TensorflowFace {
   void choose_places() {
     job_.input = existing_input(wanted_.input, "-i");
     const std::string now = fmt::format("_npu_{:%Y%m%d%H%M%S}", fmt::localtime(std::time(nullptr)));
-    output_ = absolute(wanted_.output.empty() ? "output" + now : wanted_.output);
+    const std::string beside = wanted_.of_old && !wanted_.report.empty() ? wanted_.report + "/output" : "output";
+    output_ = absolute(wanted_.output.empty() ? beside + now : wanted_.output);
     report_ = absolute(wanted_.report.empty() ? "report" + now : wanted_.report + "/report" + now);
     refuse_below_input(output_, job_.input, "-o");
     refuse_below_input(report_, job_.input, "-r");
@@ -115,6 +120,14 @@ class TensorflowFace {
 int tensorflow_face(std::vector<std::string> arguments) {
   Wanted wanted;
   if (const auto code = read(std::move(arguments), wanted)) return *code;
+  return TensorflowFace(std::move(wanted)).done();
+}
+
+int tensorflow1_face(std::vector<std::string> arguments) {
+  Wanted wanted;
+  wanted.of_old = true;
+  if (const auto code = read(std::move(arguments), wanted)) return *code;
+  wanted.tf1 = wanted.tf1 || !wanted.compat;
   return TensorflowFace(std::move(wanted)).done();
 }
 
