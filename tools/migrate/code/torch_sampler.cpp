@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "tools/migrate/migration/argument.h"
@@ -37,14 +38,67 @@ std::string_view target_of(Node call) {
 
 enum class Loader { kTrain, kOther, kSampled };
 
+bool says_other(std::string_view name) { return has(name, "val") || has(name, "test") || has(name, "eval"); }
+
+/// "" where a damaged file has nothing there.
+std::string_view text_of(Node node) { return node ? node.text() : ""; }
+
+/// The name of the function a node stands in; "" at the file's top.
+std::string function_of(Node node) {
+  for (node = node.parent(); node; node = node.parent())
+    if (node.is(k_function_definition)) return lower(text_of(node.child(Field::k_name)));
+  return "";
+}
+
+/// Whether what is read, or the function that makes the loader, is called after training: `ImageFolder(train_dir)`,
+/// `MNIST(train=True)`, `def train_loader()`. None where neither tells.
+std::optional<bool> told_by_data(Node call) {
+  std::string data = lower(text_of(Arguments(call).value(0, "dataset")));
+  std::erase(data, ' ');
+  if (has(data, "train=false")) return false;
+  for (const std::string& text : {data, function_of(call)})
+    if (says_other(text) || has(text, "train")) return !says_other(text);
+  return {};
+}
+
+bool learns(Node body) {
+  const std::string text = lower(text_of(body));
+  return has(text, ".backward(") || has(text, ".step(") || has(text, "apply_gradients");
+}
+
+/// Whether the name is read in this expression, as itself.
+bool mentions(Node expression, std::string_view name) {
+  for (uint32_t i = expression ? expression.index() : 0; expression && i < expression.past(); ++i)
+    if (expression.tree().node(i).text() == name) return true;
+  return false;
+}
+
+/// Whether the file trains from what is called so: a loop through it learns, or a function that is called after
+/// training gets it.
+bool is_trained_from(Node call, std::string_view name) {
+  if (name.empty()) return false;
+  for (uint32_t i = 0; i < call.tree().root().past(); ++i) {
+    const Node node = call.tree().node(i);
+    if (node.is(k_for_statement) && mentions(node.child(Field::k_right), name) && learns(node.child(Field::k_body)))
+      return true;
+    if (!node.is(k_call)) continue;
+    const std::string called = lower(text_of(node.child(Field::k_function)));
+    if ((has(called, "train") || has(called, "fit")) && !says_other(called) &&
+        mentions(node.child(Field::k_arguments), name))
+      return true;
+  }
+  return false;
+}
+
 Loader kind_of(Node call) {
   const Arguments arguments(call);
   const Node sampler = arguments.value(3, "sampler"), batches = arguments.value(4, "batch_sampler");
   if ((sampler && !sampler.is(k_none)) || (batches && !batches.is(k_none))) return Loader::kSampled;
-  const std::string name = lower(target_of(call));
-  if (has(name, "val") || has(name, "test") || has(name, "eval")) return Loader::kOther;
-  const Node shuffle = arguments.value(2, "shuffle");
-  return shuffle.is(k_true) || has(name, "train") ? Loader::kTrain : Loader::kOther;
+  const std::string_view target = target_of(call);
+  const std::string name = lower(target);
+  if (says_other(name)) return Loader::kOther;
+  if (arguments.value(2, "shuffle").is(k_true) || has(name, "train")) return Loader::kTrain;
+  return told_by_data(call).value_or(is_trained_from(call, target)) ? Loader::kTrain : Loader::kOther;
 }
 
 /// May be written twice: reading it does nothing.
