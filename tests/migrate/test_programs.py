@@ -159,6 +159,15 @@ def test_code_of_tensorflow_1_is_told(text, options, rule, tmp_path):
     assert any("cannot run yet" in note for note in notes) == bool(options)
 
 
+def test_what_went_with_tensorflow_1_is_told(tmp_path):
+    text = "import tensorflow as tf\nfrom tensorflow.contrib import slim\ntf.contrib.rnn.GRUCell(3)\nslim.conv2d()\n"
+    made, rows, _ = migrated(tmp_path, {"a.py": text}, "--tf1")
+    assert [row["line"] for row in rows["a.py"] if row["rule"] == "tf1-contrib"] == [3, 4]
+    assert made["a.py"].splitlines()[1:3] == ["import tensorflow.compat.v1 as tf", "tf.disable_v2_behavior()"]
+    rows = migrated(tmp_path / "compat", {"a.py": V1}, "-c")[1]["a.py"]
+    assert [row["line"] for row in rows if row["rule"] == "compat-code-of-v1"] == [2]
+
+
 @pytest.mark.parametrize(
     "options, needs",
     [(["-c"], "npu_device.compat"), (["--tf1"], "npu_bridge"), (["-c", "-d", "horovod"], "npu_device.compat")],
