@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts of TensorFlow 1 in the style of public tutorials (scripts/), as they are and on the NPU: with two lines in
+front, or migrated where they train on several devices. What they print must agree as the house compares free runs:
+within 1e-5 a step (of numbers beyond 1, relative), or three times what TensorFlow's own CPU differs from itself with
+and without oneDNN. The report must show that the steps ran on the NPU."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("npu_device.session")
+
+HERE = Path(__file__).resolve().parent
+TESTS = HERE.parents[1]
+SCRIPTS = {path.stem: path for path in sorted((HERE / "scripts").glob("*.py"))}
+LINES = "import npu_device\nnpu_device.compat.enable_v1()\n"
+MIGRATED = {"horovod_monitored": ["-c", "-d", "horovod"], "mirrored_estimator": ["-c", "-d", "tf_strategy"]}
+# Where a script is run, and the environment there. Both CPU runs have a stock TensorFlow, without our packages.
+WHERE = {
+    "cpu": {"TF_ENABLE_ONEDNN_OPTS": "1", "PYTHONPATH": str(HERE / "one_process")},
+    "plain": {"TF_ENABLE_ONEDNN_OPTS": "0", "PYTHONPATH": str(HERE / "one_process")},
+    "npu": {},
+}
+# What trains and infers; the host may feed, read and write files, keep tables of strings and call Python.
+COMPUTES = re.compile(r"(Batch)?MatMul|Conv[23]D|DepthwiseConv|FusedBatchNorm|.*Softmax|Bias|Relu|Tanh|Sigmoid|.*Apply")
+PRINTED = re.compile(r"^([A-Za-z]\w*)(?:\[(\d+)\])? (\S+)$", re.MULTILINE)
+
+
+def numbers(text):
+    """{(name, step or None): number} of lines "name[step] number" and "name number"."""
+    found = {}
+    for name, step, number in PRINTED.findall(text):
+        try:
+            found[name, int(step) if step else None] = float(number)
+        except ValueError:
+            continue  # a sentence of two words
+    return found
+
+
+def allowed(cpu, plain, step):
+    """By how much an NPU's number may differ: see the house's rule for free runs."""
+    return max(1e-5 * step * max(1.0, abs(cpu)), 3 * abs(cpu - plain))
+
+
+def differences(cpu, plain, npu):
+    """[(name, step, of the CPU, of the NPU, difference, allowed)]; final numbers count as those of the last step."""
+    last = max((step for _, step in cpu if step), default=1)
+    rows = []
+    for (name, step), value in cpu.items():
+        limit = allowed(value, plain[name, step], step or last)
+        rows.append((name, step, value, npu[name, step], abs(value - npu[name, step]), limit))
+    return rows
+
+
+class Runs:
+    """The scripts that were asked for, run everywhere below `folder`."""
+
+    def __init__(self, names, folder):
+        self.names, self.folder = names, folder
+        for name in names:
+            (folder / name).mkdir()
+            self.script(name).write_text(LINES + SCRIPTS[name].read_text())
+            if name in MIGRATED:
+                self.migrate(name)
+        with ThreadPoolExecutor(2) as two:
+            list(two.map(self.run, WHERE))
+
+    def script(self, name):
+        return self.folder / name / f"{name}.py"
+
+    def migrate(self, name):
+        command = [sys.executable, "-m", "anynpu", "migrate", SCRIPTS[name], "-o", self.folder / name / "migrated.py"]
+        done = subprocess.run([*command, *MIGRATED[name]], env=self.environment(), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        (self.folder / name / "migrated.py").replace(self.script(name))
+
+    def environment(self, **more):
+        paths = [more.pop("PYTHONPATH", ""), str(TESTS.parent / "tools")]
+        if importlib.util.find_spec("npu_device").origin.startswith(str(TESTS.parent / "adapters")):
+            paths.append(str(TESTS.parent / "adapters/tensorflow"))  # not installed
+        return os.environ | {"PYTHONPATH": ":".join(filter(None, paths)), "TF_CPP_MIN_LOG_LEVEL": "2"} | more
+
+    def order(self, name, where):
+        folder = self.folder / name / where
+        folder.mkdir()
+        script = self.script(name) if where == "npu" else SCRIPTS[name]
+        order = {"script": str(script), "folder": str(folder)}
+        order |= {kind: str(folder / kind) for kind in ("log", "result")}
+        return order | ({"report": str(folder / "report.json")} if where == "npu" else {})
+
+    def run(self, where):
+        """Each in a process of its own; TensorFlow is loaded once for all of them."""
+        orders = json.dumps([self.order(name, where) for name in self.names])
+        command = [sys.executable, TESTS / "migrate/train.py", "tensorflow"]
+        subprocess.run(command, input=orders, env=self.environment(**WHERE[where]), text=True, check=True)
+
+    def printed(self, name, where):
+        """What a run that ended well printed; and how many tasks NPUs had."""
+        folder = self.folder / name / where
+        log = (folder / "log").read_text(errors="replace")
+        assert (folder / "result").exists(), f"{name} on {where} was killed or never started\n{log[-3000:]}"
+        result = json.loads((folder / "result").read_text())
+        assert result["status"] == 0, f"{name} failed on {where}\n{log[-3000:]}"
+        return numbers(log), result["tasks"]
+
+    def report(self, name):
+        path = self.folder / name / "npu/report.json"
+        assert path.exists(), f"{name} never opened the NPU"
+        return json.loads(path.read_text())["functions"]
+
+
+@pytest.fixture(scope="module")
+def runs(request, tmp_path_factory):
+    wanted = {item.callspec.params["name"] for item in request.session.items if "runs" in item.fixturenames}
+    return Runs(sorted(wanted), tmp_path_factory.mktemp("scripts"))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_prints_what_the_cpu_prints(runs, name):
+    cpu, stock = runs.printed(name, "cpu")
+    plain, _ = runs.printed(name, "plain")
+    npu, _ = runs.printed(name, "npu")
+    assert stock is None, "the CPU's run had our library"
+    assert len(cpu) >= 3 and list(cpu) == list(plain) == list(npu)
+    rows = differences(cpu, plain, npu)
+    for what, step, value, ours, difference, limit in rows:
+        print(f"{name}: {what} {step or ''}: CPU {value:.8g}  NPU {ours:.8g}  differs {difference:.1e} of {limit:.1e}")
+    assert not [row for row in rows if not row[4] <= row[5]]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_steps_run_on_the_npu(runs, name):
+    _, tasks = runs.printed(name, "npu")
+    functions = runs.report(name)
+    computing = [host["op"] for function in functions for host in function["host"] if COMPUTES.match(host["op"])]
+    native, host = (sum(function[kind] for function in functions) for kind in ("native_nodes", "host_nodes"))
+    print(f"{name}: {len(functions)} functions, {native} nodes on the NPU, {host} on the host, {tasks} tasks")
+    assert native >= 10 and tasks and not computing
+
+
+def test_a_number_that_differs_is_seen():
+    cpu = numbers("loss[1] 1.5\nloss[2] 1.25\naccuracy 0.75\nall is well\n")
+    assert cpu == {("loss", 1): 1.5, ("loss", 2): 1.25, ("accuracy", None): 0.75}
+    moved = cpu | {("loss", 2): 1.25004}
+    assert [row[:2] for row in differences(cpu, cpu, moved) if row[4] > row[5]] == [("loss", 2)]
+    assert not [row for row in differences(cpu, moved, moved) if row[4] > row[5]], "the CPU differs as much itself"
+    with pytest.raises(KeyError):
+        differences(cpu, cpu, {("loss", 1): 1.5})
