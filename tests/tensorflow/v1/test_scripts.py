@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts of TensorFlow 1 in the style of public tutorials (scripts/), as they are and on the NPU: with two lines in
-front, or migrated where they train on several devices. What they print must agree as the house compares free runs:
-within 1e-5 a step (of numbers beyond 1, relative), or three times what TensorFlow's own CPU differs from itself with
-and without oneDNN. The report must show that the steps ran on the NPU."""
+front, or migrated where they train on several devices; some also as TensorFlow 1.15 wrote them, migrated by the tool
+for it. What they print must agree as the house compares free runs: within 1e-5 a step (of numbers beyond 1, relative),
+or three times what TensorFlow's own CPU differs from itself with and without oneDNN. The report must show that the
+steps ran on the NPU."""
 
 import importlib.util
 import json
@@ -22,6 +23,8 @@ TESTS = HERE.parents[1]
 SCRIPTS = {path.stem: path for path in sorted((HERE / "scripts").glob("*.py"))}
 LINES = "import npu_device\nnpu_device.compat.enable_v1()\n"
 MIGRATED = {"horovod_monitored": ["-c", "-d", "horovod"], "mirrored_estimator": ["-c", "-d", "tf_strategy"]}
+OF_OLD = ["estimator_cnn", "keras_session", "lenet_layers", "lstm_dynamic_rnn", "monitored_session", "saver_restore"]
+CASES = [*SCRIPTS, *[f"{name}-tf1" for name in OF_OLD]]
 # Where a script is run, and the environment there. Both CPU runs have a stock TensorFlow, without our packages.
 WHERE = {
     "cpu": {"TF_ENABLE_ONEDNN_OPTS": "1", "PYTHONPATH": str(HERE / "one_process")},
@@ -44,6 +47,17 @@ def numbers(text):
     return found
 
 
+def stem(case):
+    """The script of a case."""
+    return case.removesuffix("-tf1")
+
+
+def as_of_old(text):
+    """The script as TensorFlow 1.15 runs it."""
+    text = text.replace("import tensorflow.compat.v1 as tf", "import tensorflow as tf")
+    return text.replace("tf.disable_v2_behavior()\n", "")
+
+
 def allowed(cpu, plain, step):
     """By how much an NPU's number may differ: see the house's rule for free runs."""
     return max(1e-5 * step * max(1.0, abs(cpu)), 3 * abs(cpu - plain))
@@ -60,59 +74,71 @@ def differences(cpu, plain, npu):
 
 
 class Runs:
-    """The scripts that were asked for, run everywhere below `folder`."""
+    """The cases that were asked for, run everywhere below `folder`: on the CPU their scripts."""
 
-    def __init__(self, names, folder):
-        self.names, self.folder = names, folder
-        for name in names:
-            (folder / name).mkdir()
-            self.script(name).write_text(LINES + SCRIPTS[name].read_text())
-            if name in MIGRATED:
-                self.migrate(name)
+    def __init__(self, cases, folder):
+        self.cases, self.folder = cases, folder
+        for case in cases:
+            (folder / case).mkdir()
+            self.write(case)
         with ThreadPoolExecutor(2) as two:
             list(two.map(self.run, WHERE))
 
-    def script(self, name):
-        return self.folder / name / f"{name}.py"
+    def script(self, case):
+        """The one for the NPU."""
+        return self.folder / case / f"{stem(case)}.py"
 
-    def migrate(self, name):
-        command = [sys.executable, "-m", "anynpu", "migrate", SCRIPTS[name], "-o", self.folder / name / "migrated.py"]
-        done = subprocess.run([*command, *MIGRATED[name]], env=self.environment(), capture_output=True, text=True)
+    def write(self, case):
+        text = SCRIPTS[stem(case)].read_text()
+        if case in MIGRATED:
+            return self.migrate(case, text, MIGRATED[case])
+        if case != stem(case):
+            return self.migrate(case, as_of_old(text), ["--tf1"])
+        return self.script(case).write_text(LINES + text)
+
+    def migrate(self, case, text, options):
+        source = self.folder / case / "source.py"
+        source.write_text(text)
+        command = [sys.executable, "-m", "anynpu", "migrate", source, "-o", self.script(case), *options]
+        done = subprocess.run(command, env=self.environment(), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        (self.folder / name / "migrated.py").replace(self.script(name))
 
     def environment(self, **more):
-        paths = [more.pop("PYTHONPATH", ""), str(TESTS.parent / "tools")]
+        paths = [more.pop("PYTHONPATH", ""), str(TESTS.parent / "tools"), os.environ.get("PYTHONPATH", "")]
         if importlib.util.find_spec("npu_device").origin.startswith(str(TESTS.parent / "adapters")):
             paths.append(str(TESTS.parent / "adapters/tensorflow"))  # not installed
         return os.environ | {"PYTHONPATH": ":".join(filter(None, paths)), "TF_CPP_MIN_LOG_LEVEL": "2"} | more
 
-    def order(self, name, where):
-        folder = self.folder / name / where
-        folder.mkdir()
-        script = self.script(name) if where == "npu" else SCRIPTS[name]
+    def place(self, case, where):
+        return self.folder / (case if where == "npu" else stem(case)) / where
+
+    def order(self, case, where):
+        folder = self.place(case, where)
+        folder.mkdir(parents=True)
+        script = self.script(case) if where == "npu" else SCRIPTS[case]
         order = {"script": str(script), "folder": str(folder)}
         order |= {kind: str(folder / kind) for kind in ("log", "result")}
         return order | ({"report": str(folder / "report.json")} if where == "npu" else {})
 
     def run(self, where):
         """Each in a process of its own; TensorFlow is loaded once for all of them."""
-        orders = json.dumps([self.order(name, where) for name in self.names])
+        cases = self.cases if where == "npu" else sorted({stem(case) for case in self.cases})
+        orders = json.dumps([self.order(case, where) for case in cases])
         command = [sys.executable, TESTS / "migrate/train.py", "tensorflow"]
         subprocess.run(command, input=orders, env=self.environment(**WHERE[where]), text=True, check=True)
 
-    def printed(self, name, where):
+    def printed(self, case, where):
         """What a run that ended well printed; and how many tasks NPUs had."""
-        folder = self.folder / name / where
+        folder = self.place(case, where)
         log = (folder / "log").read_text(errors="replace")
-        assert (folder / "result").exists(), f"{name} on {where} was killed or never started\n{log[-3000:]}"
+        assert (folder / "result").exists(), f"{case} on {where} was killed or never started\n{log[-3000:]}"
         result = json.loads((folder / "result").read_text())
-        assert result["status"] == 0, f"{name} failed on {where}\n{log[-3000:]}"
+        assert result["status"] == 0, f"{case} failed on {where}\n{log[-3000:]}"
         return numbers(log), result["tasks"]
 
-    def report(self, name):
-        path = self.folder / name / "npu/report.json"
-        assert path.exists(), f"{name} never opened the NPU"
+    def report(self, case):
+        path = self.place(case, "npu") / "report.json"
+        assert path.exists(), f"{case} never opened the NPU"
         return json.loads(path.read_text())["functions"]
 
 
@@ -122,7 +148,7 @@ def runs(request, tmp_path_factory):
     return Runs(sorted(wanted), tmp_path_factory.mktemp("scripts"))
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", CASES)
 def test_prints_what_the_cpu_prints(runs, name):
     cpu, stock = runs.printed(name, "cpu")
     plain, _ = runs.printed(name, "plain")
@@ -135,7 +161,7 @@ def test_prints_what_the_cpu_prints(runs, name):
     assert not [row for row in rows if not row[4] <= row[5]]
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", CASES)
 def test_the_steps_run_on_the_npu(runs, name):
     _, tasks = runs.printed(name, "npu")
     functions = runs.report(name)
