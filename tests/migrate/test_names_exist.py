@@ -159,9 +159,13 @@ def test_names_of_the_compat_header(mode):
     assert written - BESIDE_THE_HEADER <= header(mode == "tf1")
 
 
-@pytest.mark.parametrize("name", sorted(header(False)))
-def test_name_of_the_compat_header(name):
-    module = "npu_device.compat.v1.npu_init"
+HEADERS = {"npu_device.compat.v1.npu_init": False, "npu_bridge.npu_init": True}
+
+
+@pytest.mark.parametrize(
+    "module, name", [(module, name) for module in HEADERS for name in sorted(header(HEADERS[module]))]
+)
+def test_name_of_a_header(module, name):
     assert exists(f"{module}.{name}") or waits(module), f"{module} is there and gives no {name}"
 
 
