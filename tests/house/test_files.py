@@ -29,9 +29,11 @@ def test_source_names_are_snake_case():
     assert not wrong, wrong
 
 
-def test_the_root_has_at_most_twelve_folders():
+def test_the_root_has_at_most_twelve_folders_and_ten_files():
     folders = {path.parts[0] for path in source.files() if len(path.parts) > 1 and not path.parts[0].startswith(".")}
     assert len(folders) <= 12, sorted(folders)
+    files = [path.name for path in source.files() if len(path.parts) == 1 and not path.name.startswith(".")]
+    assert len(files) <= 10, f"left behind by a program that ran here: {sorted(files)[:20]}"
 
 
 def test_every_source_names_its_licence():
