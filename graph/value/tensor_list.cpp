@@ -59,22 +59,26 @@ std::optional<Dims> ListType::element_shape(const PartialShape& asked) const {
   return all.known() ? all.dims : std::nullopt;
 }
 
-std::string TensorList::traits() const {
-  std::string text = "list of " + to_string(type.element) + to_string(type.declared);
-  if (type.mixed) return text + " mixed";
-  return type.shape ? text + " " + to_string(PartialShape{*type.shape}) : text;
+std::string ListType::text() const {
+  const std::string known = to_string(element) + to_string(declared);
+  if (mixed) return known + " mixed";
+  return shape ? known + " " + to_string(PartialShape{*shape}) : known;
 }
 
-void TensorList::add_traits(std::string& key) const {
+void ListType::add_to(std::string& key) const {
   const auto add = [&](const auto& number) { key.append(reinterpret_cast<const char*>(&number), sizeof number); };
   const auto add_shape = [&](const std::optional<Dims>& dims) {
     add(static_cast<int8_t>(dims ? static_cast<int>(dims->size()) : -1));
     if (dims) key.append(reinterpret_cast<const char*>(dims->data()), dims->size() * sizeof(int64_t));
   };
-  key += type.mixed ? 'm' : 'l';
-  add(type.element.kind), add(type.element.dtype);
-  add_shape(type.declared.dims), add_shape(type.shape);
+  key += mixed ? 'm' : 'l';
+  add(element.kind), add(element.dtype);
+  add_shape(declared.dims), add_shape(shape);
 }
+
+std::string TensorList::traits() const { return "list of " + type.text(); }
+
+void TensorList::add_traits(std::string& key) const { type.add_to(key); }
 
 void TensorList::set(size_t at, Value element) {
   if (!element.object) type.hold(element.tensor.shape);

@@ -27,6 +27,10 @@ struct ListType {
   void join(const ListType& other);
   /// The shape of every element, `asked` included in what is known; none when elements differ or nothing tells.
   std::optional<Dims> element_shape(const PartialShape& asked) const;
+  /// What plans may count on, to be read, and as bytes for the key of a plan.
+  std::string text() const;
+  void add_to(std::string& key) const;
+  bool operator==(const ListType&) const = default;
 };
 
 /// What both say. Raises 161002 when they contradict each other.

@@ -39,6 +39,10 @@ IN_FUNCTIONS = {
     "nodes/test_random.py::test_whole_numbers_of_a_generator": "RngReadAndSkip RngSkip StatefulUniformFullInt "
     "StatefulUniformInt",
     "nodes/test_random.py::test_whole_numbers_of_a_node": "RandomUniformInt",
+    "nodes/test_stacks.py::test_operator": "StackCloseV2 StackPopV2 StackPushV2 StackV2",
+    "nodes/test_tensor_arrays.py::test_operator": "TensorArrayCloseV3 TensorArrayConcatV3 TensorArrayGatherV3 "
+    "TensorArrayGradV3 TensorArrayGradWithShape TensorArrayReadV3 TensorArrayScatterV3 TensorArraySizeV3 "
+    "TensorArraySplitV3 TensorArrayV3 TensorArrayWriteV3",
     "nodes/test_tensor_lists.py::test_a_list_given_to_two_readers_stays": "TensorListConcatLists",
     "nodes/test_tensor_lists.py::test_operator": "TensorListConcat TensorListConcatV2 TensorListElementShape "
     "TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListReserve TensorListResize "

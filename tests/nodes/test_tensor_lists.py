@@ -178,6 +178,9 @@ OPERATORS = {
     "gather": lambda x: raw.TensorListGather(
         input_handle=listed(x), indices=[3, 0, 3], element_shape=ANY, element_dtype=tf.float32
     ),
+    "gather by a column": lambda x: raw.TensorListGather(
+        input_handle=listed(x), indices=(tf.cast(x, tf.int32) % 4)[:, 0], element_shape=ANY, element_dtype=tf.float32
+    ),
     "scatter": lambda x: stacked(raw.TensorListScatter(tensor=x, indices=[3, 0, 1, 5], element_shape=[3])),
     "scatter sized": lambda x: stacked(
         raw.TensorListScatterV2(tensor=x, indices=[3, 0, 1, 5], element_shape=[3], num_elements=9)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "graph/node/state/run_integer.h"
 #include "graph/plan/lowering.h"
 #include "graph/run/frame.h"
 
@@ -54,19 +55,6 @@ List own_list(Frame& frame, const Planned& list) {
 }
 
 void give_list(Frame& frame, const Planned& out, List list) { frame.set(out, {{}, nullptr, std::move(list)}); }
-
-int64_t integer(Frame& frame, const Planned& planned) {
-  const Tensor tensor = frame.tensor(planned);
-  return Scalar(tensor.bytes(), tensor.dtype).to_int();
-}
-
-std::vector<int64_t> integers(Frame& frame, const Planned& planned) {
-  const Tensor tensor = frame.tensor(planned);
-  std::vector<int64_t> out;
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    out.push_back(tensor.dtype == DType::kInt64 ? tensor.as<int64_t>()[i] : tensor.as<int32_t>()[i]);
-  return out;
-}
 
 /// An output that is one element: its shape is known when all elements are alike.
 Planned element_output(Lowering& l, size_t output, const ListType& type, const std::optional<Dims>& shape) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks. Plans know the shape of what comes off where all values are alike, as they do of lists (tensor_list.cpp).
+#include "graph/value/stack.h"
+
+#include "graph/node/state/changing.h"
+#include "graph/node/state/run_integer.h"
+#include "graph/run/frame.h"
+
+namespace npu::graph {
+namespace {
+
+Stack& stack_of(Frame& frame, const Planned& handle) {
+  auto* stack = dynamic_cast<Stack*>(frame.value(handle).object.get());
+  require(stack != nullptr, "its handle is not that of a stack");
+  return *stack;
+}
+
+/// What the plan may count on of the stack: of one that was made in this plan, what its node says.
+ListType type_of(Lowering& l) {
+  if (l.input(0).list) return *l.input(0).list;
+  const Object* object = l.object_of(0);
+  const auto* stack = dynamic_cast<const Stack*>(object);
+  if (stack == nullptr) l.decline("its stack is the client's");
+  return stack->type();
+}
+
+void make(Lowering& l) {
+  const auto& element = l.attributes().get<ValueType>("elem_type");
+  std::string name = l.attributes().get_or<std::string>("stack_name", "");
+  if (name.empty()) name = l.node().client_name.empty() ? l.node().name : l.node().client_name;
+  const Planned most = l.input(0);
+  require(l.shape(0).empty(), "Stack size must be a scalar, but had shape: {}", most.shape());
+  Planned out = l.object(0);
+  out.list = std::make_shared<const ListType>(element, PartialShape::unknown());
+  l.alias(0, out);
+  l.run({most, out}, [=](Frame& frame) {
+    frame.set(out, {{}, nullptr, std::make_shared<Stack>(element, name, integer(frame, most))});
+  });
+}
+
+void push(Lowering& l) {
+  const ListType type = type_of(l);
+  const Planned handle = l.input(0), value = l.input(1);
+  require(value.type == type.element, "Must have type {} but got {}", to_string(type.element), to_string(value.type));
+  l.keep(value);
+  l.alias(0, value);
+  const auto body = [=](Frame& frame) { stack_of(frame, handle).push(frame.value(value)); };
+  if (is_object(value.type) || !(value.dynamic || changes(type, value.shape()))) return l.run({handle, value}, body);
+  l.run({handle, value}, Changing{body});
+}
+
+/// What comes off is of the type that the plan was made for, unless somebody else pushed meanwhile.
+void check(const Value& value, const Planned& planned) {
+  if (is_object(planned.type) || planned.dynamic) return;
+  require(value.tensor.shape == planned.shape(), "the stack came to hold {} while the function ran; it held {}",
+          value.tensor, planned.view);
+}
+
+void pop(Lowering& l) {
+  need_unchanged(l);
+  const ListType type = type_of(l);
+  const ValueType asked = l.node().outputs[0].type;
+  require(asked == type.element, "the stack holds {}; {} is asked for", to_string(type.element), to_string(asked));
+  const bool known = !is_object(asked) && type.shape;
+  const Planned handle = l.input(0), out = known ? l.late(0, asked.dtype, *type.shape) : l.unknown(0);
+  if (!known) l.end_plan();
+  l.run({handle, out}, [=](Frame& frame) {
+    Value value = stack_of(frame, handle).pop();
+    check(value, out);
+    frame.set(out, std::move(value));
+  });
+}
+
+void close(Lowering& l) {
+  type_of(l);
+  const Planned handle = l.input(0);
+  l.run({handle}, [=](Frame& frame) { stack_of(frame, handle).close(); });
+}
+
+NPU_NODE("StackV2", make);
+NPU_NODE("StackPushV2", push);
+NPU_NODE("StackPopV2", pop);
+NPU_NODE("StackCloseV2", close);
+
+}  // namespace
+}  // namespace npu::graph

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/value/stack.h"
+
+#include <atomic>
+
+#include "base/error.h"
+
+namespace npu::graph {
+namespace {
+
+/// Stacks of one node are told apart by their numbers.
+std::string numbered(const std::string& name) {
+  static std::atomic<int64_t> count = 0;
+  return fmt::format("{}_{}", name, count.fetch_add(1, std::memory_order_relaxed));
+}
+
+}  // namespace
+
+Stack::Stack(ValueType element, const std::string& name, int64_t most)
+    : name_(numbered(name)), most_(most), type_(element, PartialShape::unknown()) {}
+
+ListType Stack::type() const {
+  const std::lock_guard lock(mutex_);
+  return type_;
+}
+
+size_t Stack::size() const {
+  const std::lock_guard lock(mutex_);
+  return values_.size();
+}
+
+std::string Stack::traits() const { return "stack of " + type().text(); }
+
+void Stack::add_traits(std::string& key) const {
+  key += 's';
+  type().add_to(key);
+}
+
+void Stack::check_open() const { require(!closed_, "Stack[{}] has already been closed.", name_); }
+
+void Stack::push(Value value) {
+  const std::lock_guard lock(mutex_);
+  check_open();
+  require(most_ < 0 || std::cmp_less(values_.size(), most_), "Stack[{}] overflowed its max_size ({})", name_, most_);
+  if (!value.object) type_.hold(value.tensor.shape);
+  values_.push_back(std::move(value));
+}
+
+Value Stack::pop() {
+  const std::lock_guard lock(mutex_);
+  check_open();
+  require(!values_.empty(), "Stack[{}] is empty when calling Pop().", name_);
+  Value value = std::move(values_.back());
+  values_.pop_back();
+  return value;
+}
+
+void Stack::close() {
+  const std::lock_guard lock(mutex_);
+  values_.clear();
+  closed_ = true;
+}
+
+}  // namespace npu::graph
