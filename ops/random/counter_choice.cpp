@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ops/random/counter.h"
+#include "ops/random/words.h"
 
 namespace npu::ops {
 namespace {
@@ -32,26 +33,6 @@ struct CounterSeed final : Operator {
     counter.as<uint64_t>()[counter.strides[0]] = words[2] | uint64_t{words[3]} << 32;
   }
   int64_t cost() const override { return 200; }
-};
-
-/// Hands out the words from a counter on, one by one.
-class Words {
- public:
-  explicit Words(RandomCounter from) : next_(from) {}
-  uint32_t operator()() {
-    if (used_ == kCount) {
-      philox(next_, kCount / 4, words_);
-      next_ = next_.after(kCount / 4);
-      used_ = 0;
-    }
-    return words_[used_++];
-  }
-
- private:
-  static constexpr int64_t kCount = 64;
-  RandomCounter next_;
-  int64_t used_ = kCount;
-  uint32_t words_[kCount];
 };
 
 /// out: the numbers 0 … n - 1 in random order.

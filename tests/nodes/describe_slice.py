@@ -51,3 +51,5 @@ def cases():
             yield Case("StridedSlice", input=x, **where, strides=ints(*step, dtype=dtype), **masks)
         yield Case("StridedSliceGrad", shape=ints(4, 3, 5), begin=ints(*begin), end=ints(*end), strides=ints(*step),
                    dy=np.array(part, order="C"), **masks)  # fmt: skip
+        yield Case("TensorStridedSliceUpdate", input=x, begin=ints(*begin), end=ints(*end), strides=ints(*step),
+                   value=np.array(part + 9, "float32", order="C"), **masks)  # fmt: skip

@@ -245,6 +245,18 @@ def test_reads_before_and_after_writes():
     check(f, X)
 
 
+def test_what_waits_for_a_trigger_waits_for_all_before_it():
+    v = variable(X)
+
+    def f(x):
+        with tf.control_dependencies([v.assign_add(x)]):
+            trigger = tf.raw_ops.ControlTrigger()
+        with tf.control_dependencies([trigger]):
+            return v.read_value()
+
+    check(f, X)
+
+
 def test_values_read_stay_when_the_variable_changes_in_place():
     v = variable(X)
 

@@ -31,6 +31,8 @@ IN_FUNCTIONS = {
     "nodes/test_optionals.py::test_gradient_of_a_case_in_a_loop": "EmptyTensorList OptionalFromValue OptionalGetValue "
     "OptionalNone StatelessCase StatelessWhile TensorListPopBack TensorListPushBack",
     "nodes/test_optionals.py::test_has_value": "OptionalHasValue StatelessIf",
+    "nodes/test_functions.py::test_what_waits_for_a_trigger_waits_for_all_before_it": "ControlTrigger",
+    "nodes/test_random.py::test_classes_of_a_vocabulary": "LogUniformCandidateSampler UniformCandidateSampler",
     "nodes/test_random.py::test_multinomial": "Multinomial",
     "nodes/test_random.py::test_numbers_of_a_generator": "StatefulStandardNormalV2 StatefulTruncatedNormal "
     "StatefulUniform",

@@ -67,6 +67,45 @@ def test_multinomial(dtype):
     )
 
 
+@pytest.mark.parametrize("op", ["LogUniformCandidateSampler", "UniformCandidateSampler"])
+def test_classes_of_a_vocabulary(op):
+    draw = getattr(raw, op)
+
+    def f(classes):
+        common = {"true_classes": classes, "num_true": 2, "seed": 3, "seed2": 4}
+        return (
+            *draw(num_sampled=5, unique=True, range_max=10, **common),
+            *draw(num_sampled=10, unique=True, range_max=10, **common),
+            *draw(num_sampled=64, unique=False, range_max=16, **common),
+            *draw(num_sampled=700, unique=True, range_max=2**33, **common),
+        )
+
+    Traced(f, np.int64([[1, 2], [0, 9], [3, 3]])).check(times=3, tolerance=1e-6)  # the samples are integers
+
+
+@pytest.mark.parametrize("op", ["LogUniformCandidateSampler", "UniformCandidateSampler"])
+def test_classes_that_are_none_are_refused(op):
+    def refusal(classes, **changes):
+        attributes = {"num_true": 1, "num_sampled": 5, "unique": True, "range_max": 10, "seed": 1, **changes}
+        t = Traced(lambda x: getattr(raw, op)(true_classes=x, **attributes), np.int64(classes),
+                   specs=[tf.TensorSpec(None, tf.int64)])  # fmt: skip
+        with pytest.raises(tf.errors.InvalidArgumentError) as theirs:
+            t.wanted()
+        with pytest.raises(EngineError) as mine:
+            t.run()
+        return str(mine.value), theirs.value.message
+
+    for given, changes, text in [
+        ([[11]], {}, "`true_candidate` out of range [0, 10), received 11"),
+        ([[-1]], {}, "`true_candidate` out of range [0, 10), received -1"),
+        ([[1]], {"num_sampled": 11}, "Sampler's range is too small."),
+        ([1], {}, "true_classes must be a matrix"),
+        ([[1, 2]], {}, "true_classes must have num_true columns, expected: 2 was: 1"),
+    ]:
+        for told in refusal(given, **changes):
+            assert text in told
+
+
 def test_two_nodes_of_equal_seeds_and_a_loop():
     @tf.function
     def inner(n):

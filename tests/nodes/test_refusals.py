@@ -9,6 +9,18 @@ from engine import Engine, EngineError, Value, node_of
 from traced import Traced
 
 BY_ZERO = {"x": ints(6, 7), "y": ints(2, 0)}
+ZERO = np.float32(0).reshape(())
+
+
+def rows_of(indices, dense_shape):
+    return {"indices": np.int64(indices), "values": floats(1), "dense_shape": np.int64(dense_shape),
+            "default_value": ZERO}  # fmt: skip
+
+
+def sizes_of(new_shape):
+    return {"input_indices": np.int64([[0, 1]]), "input_shape": np.int64([3, 4]), "new_shape": np.int64(new_shape)}
+
+
 REFUSED = [
     ("FloorDiv", BY_ZERO, "Integer division by zero"),
     ("FloorMod", BY_ZERO, "Integer division by zero"),
@@ -30,11 +42,52 @@ REFUSED = [
     ("InvertPermutation", {"x": ints(0, 0, 1)}, "duplicated"),
     ("ReverseV2", {"tensor": floats(2, 2), "axis": ints(0, -2)}, "specified more than once"),
     ("ConcatV2", {"values": [floats(2, 2), floats(3, 3)], "axis": scalar(0)}, "differ"),
+    (
+        "SparseToDense",
+        {"sparse_indices": ints(3, 1), "output_shape": ints(5), "sparse_values": floats(2), "default_value": ZERO},
+        "indices\\[1\\] = \\[1\\] is out of order. Many sparse ops require sorted indices",
+    ),
+    (
+        "SparseToDense",
+        {"sparse_indices": ints(1, 1), "output_shape": ints(5), "sparse_values": floats(2), "default_value": ZERO},
+        "indices\\[1\\] = \\[1\\] is repeated",
+    ),
+    (
+        "SparseToDense",
+        {"sparse_indices": ints(1, -1), "output_shape": ints(5), "sparse_values": floats(2), "default_value": ZERO},
+        "indices\\[1\\] = \\[-1\\] is out of bounds: need 0 <= index < \\[5\\]",
+    ),
+    (
+        "SparseToDense",
+        {"sparse_indices": ints(1, 2), "output_shape": ints(5), "sparse_values": floats(3), "default_value": ZERO},
+        "sparse_values has incorrect shape \\[3\\], should be \\[\\] or \\[2\\]",
+    ),
+    ("SparseFillEmptyRows", rows_of([[4, 0]], [2, 2]), "indices\\(0, 0\\) is invalid: 4 >= 2"),
+    ("SparseFillEmptyRows", rows_of([[0, 0]], [0, 2]), "Received SparseTensor with dense_shape\\[0\\] = 0 but"),
+    ("SparseFillEmptyRows", rows_of([[0, 0]], [2, 2, 2]), "The length of `dense_shape` \\(3\\) must match"),
+    (
+        "SparseFillEmptyRowsGrad",
+        {"reverse_index_map": np.int64([0, 7]), "grad_values": floats(3)},
+        "Elements in reverse index must be in \\[0, 3\\) but got 7",
+    ),
+    ("SparseReshape", sizes_of([5, -1]), "the requested shape requires a multiple of 5. input_shape=\\[3,4\\]"),
+    ("SparseReshape", sizes_of([5]), "a tensor with 12 dense values, but the requested shape has 5"),
+    ("SparseReshape", sizes_of([-1, -1]), "only one output dimension may be -1, not both 0 and 1"),
+    ("SparseReshape", sizes_of([-2, -1]), "size 0 must be non-negative, not -2"),
+    (
+        "ComputeAccidentalHits",
+        {"true_classes": np.int64([[1, 2]]), "sampled_candidates": np.int64([2])},
+        "true_candidates must be a batch_size \\* num_true matrix",
+    ),
     ("Tile", {"input": floats(2, 2), "multiples": ints(1)}, "multiples"),
     ("Range", {"start": scalar(0), "limit": scalar(5), "delta": scalar(0)}, "delta != 0"),
 ]
 ATTRIBUTES = {"CheckNumerics": {"message": "here"}, "CheckNumericsV2": {"message": "here"},
-              "DynamicPartition": {"num_partitions": 2}}  # fmt: skip
+              "ComputeAccidentalHits": {"num_true": 1}, "DynamicPartition": {"num_partitions": 2}}  # fmt: skip
+
+
+OUTPUTS = {"DynamicPartition": 2, "SparseFillEmptyRows": 4, "SparseFillEmptyRowsGrad": 2, "SparseReshape": 2,
+           "ComputeAccidentalHits": 3}  # fmt: skip
 
 
 @pytest.mark.parametrize(("op", "inputs", "text"), REFUSED, ids=lambda v: v if isinstance(v, str) else "")
@@ -46,7 +99,7 @@ def test_is_refused_as_tensorflow_does(op, inputs, text):
     # With values unknown, TensorFlow lets the node pass.
     node = node_of(op, inputs, attributes, hole=lambda v: tf.compat.v1.placeholder(v.dtype))
     with pytest.raises(EngineError, match=text) as e:
-        Engine().run_node(node, [Value.of(v) for v in flat], 1 if op != "DynamicPartition" else 2)
+        Engine().run_node(node, [Value.of(v) for v in flat], OUTPUTS.get(op, 1))
     assert e.value.node == op
 
 

@@ -202,6 +202,14 @@ def indexed(dtype):
         yield Case(op, steps=1, ref=table, indices=rows, updates=numbers(dtype, 3, 3, seed=1))
         places = ints(4, 2, 0, 1, 4, 2).reshape(3, 2)
         yield Case(op, steps=1, ref=table, indices=places, updates=numbers(dtype, 3, seed=1))
+    for begin, end, strides, masks, shape in [
+        (ints(1, 0), ints(4, 2), ints(2, 1), {}, (2, 2)),
+        (ints(-1, 2), ints(0, 0), ints(-1, -2), {"end_mask": 2}, (4, 2)),
+        (ints(2, 0), ints(3, 0), ints(1, 1), {"shrink_axis_mask": 1, "end_mask": 2}, (3,)),
+        (ints(2, 0), ints(2, 1), ints(1, 1), {}, (0, 1)),
+    ]:
+        yield Case("ResourceStridedSliceAssign", steps=1, ref=table, begin=begin, end=end, strides=strides,
+                   value=numbers(dtype, *shape, seed=1), **masks)  # fmt: skip
 
 
 def cases():
@@ -274,6 +282,24 @@ def test_a_variable_given_twice_is_refused(engine):
     node = momentum(Held(np.zeros(3, "float32"))).node()
     with pytest.raises(EngineError, match="inputs 0 and 1 are one variable"):
         engine.run_node(node, [one, one, number, Value.of(floats(3)), number], 0)
+
+
+def test_a_part_is_where_it_begins(engine):
+    case = Case("ResourceStridedSliceAssign", ref=Held(np.zeros((4, 3), "float32")), begin=ints(1, 2), end=ints(3, 3),
+                strides=ints(1, 1), value=np.ones((2, 1), "float32"))  # fmt: skip
+    np.testing.assert_array_equal(case.by_engine(engine)[1][0], np.pad(np.ones((2, 1)), ((1, 1), (2, 0))))
+
+
+def test_a_part_takes_a_value_of_its_shape_only(engine):
+    var = Value.variable(np.zeros((4, 3), "float32"))
+    case = Case("ResourceStridedSliceAssign", ref=Held(np.zeros((4, 3), "float32")), begin=ints(1, 0), end=ints(3, 3),
+                strides=ints(1, 1), value=floats(3, 3))  # fmt: skip
+    rest = [Value.of(v) for n, v in case.inputs.items() if n != "ref"]
+    with pytest.raises(EngineError, match="shapes|broadcast|expand"):
+        engine.run_node(case.node(), [var, *rest], 0)
+    np.testing.assert_array_equal(var.read(), np.zeros((4, 3)))
+    with pytest.raises(EngineError, match="nothing was assigned to the variable yet"):
+        engine.run_node(case.node(), [Value.variable(None), *rest], 0)
 
 
 def test_a_wrong_index_leaves_the_variable_as_it_was(engine):

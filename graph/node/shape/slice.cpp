@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "graph/node/array.h"
+#include "graph/node/resource.h"
+#include "ops/runner/call.h"
 
 namespace npu::graph {
 namespace {
@@ -187,9 +189,39 @@ void strided_slice_grad(Lowering& l) {
   copy(l, gradient, place);
 }
 
+/// The whole, with `value` in the place of a part.
+void strided_slice_update(Lowering& l) {
+  decline_objects(l);
+  const Planned out = l.make(0, l.dtype(0), l.shape(0)), place = StridedSlice(l, 1).of(out);
+  copy(l, l.input(0), out);
+  copy(l, expanded(l.input(4), place.shape()), place);
+}
+
+/// The same in a variable.
+void strided_slice_assign(Lowering& l) {
+  const Tensor meta = l.variable(0);
+  if (!meta.defined()) fail(Code::kUninitialized, "nothing was assigned to the variable yet; assign it first");
+  const Planned whole{ValueType::tensor(meta.dtype), make_tensor(nullptr, meta.dtype, meta.shape)};
+  const Planned handle = l.input(0), place = StridedSlice(l, 1).of(whole);
+  Planned value = l.input(4);
+  value.literal = nullptr;
+  value = expanded(value, place.shape());
+  l.run({handle, value}, [=](Frame& frame) {
+    const Tensor from = frame.tensor(value);
+    variable_of(frame, handle).update([&](const Tensor& tensor) {
+      require(tensor.shape == meta.shape, "the variable became {} while the function ran; it was {}", tensor, meta);
+      Tensor to = tensor.view(place.shape(), place.view.strides);
+      to.offset += place.view.offset;
+      ops::Call("copy").set("self", ops::Operand{from, {}}).set("out", to).run();
+    });
+  });
+}
+
 NPU_NODE("Slice", slice);
 NPU_NODE("StridedSlice", strided_slice);
 NPU_NODE("StridedSliceGrad", strided_slice_grad);
+NPU_NODE("TensorStridedSliceUpdate", strided_slice_update);
+NPU_NODE("ResourceStridedSliceAssign", strided_slice_assign);
 
 }  // namespace
 }  // namespace npu::graph

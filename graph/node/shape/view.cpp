@@ -117,6 +117,7 @@ NPU_NODE("Snapshot", identity);
 NPU_NODE("PlaceholderWithDefault", identity);
 NPU_NODE("IdentityN", identity_n);
 NPU_NODE("NoOp", nothing);
+NPU_NODE("ControlTrigger", nothing);
 NPU_NODE("DisableCopyOnRead", nothing);
 NPU_NODE(Kind::kReshape, reshape);
 NPU_NODE(Kind::kExpandDims, expand_dims);

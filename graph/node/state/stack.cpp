@@ -3,7 +3,7 @@
 #include "graph/value/stack.h"
 
 #include "graph/node/state/changing.h"
-#include "graph/node/state/run_integer.h"
+#include "graph/node/run_integer.h"
 #include "graph/run/frame.h"
 
 namespace npu::graph {

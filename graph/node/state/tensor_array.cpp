@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "graph/node/state/changing.h"
-#include "graph/node/state/run_integer.h"
+#include "graph/node/run_integer.h"
 #include "graph/run/frame.h"
 
 namespace npu::graph {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "graph/node/state/run_integer.h"
+#include "graph/node/run_integer.h"
 #include "graph/plan/lowering.h"
 #include "graph/run/frame.h"
 
