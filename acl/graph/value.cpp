@@ -5,6 +5,8 @@
 #include <span>
 
 #include "acl/call.h"
+#include "graph/value/stack.h"
+#include "graph/value/tensor_array.h"
 
 namespace npu::acl {
 
@@ -30,7 +32,9 @@ anynpu_value_kind kind_of(const Value& value) {
   if (object == nullptr) return ANYNPU_TENSOR;
   if (dynamic_cast<const ClientObject*>(object) != nullptr) return ANYNPU_OBJECT;
   if (dynamic_cast<const graph::Variable*>(object) != nullptr) return ANYNPU_VARIABLE;
-  return dynamic_cast<const graph::StringTensor*>(object) != nullptr ? ANYNPU_STRINGS : ANYNPU_OTHER;
+  if (dynamic_cast<const graph::StringTensor*>(object) != nullptr) return ANYNPU_STRINGS;
+  const bool changes = dynamic_cast<const graph::Stack*>(object) || dynamic_cast<const graph::TensorArray*>(object);
+  return changes ? ANYNPU_HANDLE : ANYNPU_OTHER;
 }
 
 }  // namespace npu::acl

@@ -77,8 +77,8 @@ aclError anynpu_variable_assign(anynpu_value* variable, const anynpu_value* tens
   return call("anynpu_variable_assign", [&] {
     const npu::graph::Value& value = given(tensor, "tensor")->value;
     const anynpu_value_kind kind = npu::acl::kind_of(value);
-    npu::require(kind != ANYNPU_VARIABLE && kind != ANYNPU_OTHER, "tensor is an object of the engine's own (kind {})",
-                 static_cast<int>(kind));
+    npu::require(kind != ANYNPU_VARIABLE && kind != ANYNPU_OTHER && kind != ANYNPU_HANDLE,
+                 "tensor is an object of the engine's own (kind {})", static_cast<int>(kind));
     npu::acl::variable_of(variable, "variable").assign(value);
   });
 }

@@ -30,6 +30,44 @@ def test_parts_of_variables():
 
 
 @on_both
+def test_stacks_and_arrays_between_functions():
+    raw = tf.raw_ops
+
+    @tf.function
+    def made():
+        array, flow = raw.TensorArrayV3(size=3, dtype=tf.float32)
+        stack = raw.StackV2(max_size=-1, elem_type=tf.float32)
+        flow = raw.TensorArrayScatterV3(handle=array, indices=[0, 1, 2], value=[[1.0], [2.0], [3.0]], flow_in=flow)
+        return array, stack, flow, raw.StackPushV2(handle=stack, elem=[4.0, 5.0])
+
+    @tf.function
+    def used(array, stack, flow):
+        read = raw.TensorArrayReadV3(handle=array, index=1, flow_in=flow, dtype=tf.float32)
+        return read + raw.StackPopV2(handle=stack, elem_type=tf.float32)
+
+    @tf.function
+    def both():
+        array, stack, flow, pushed = made()
+        with tf.control_dependencies([pushed]):
+            return used(array, stack, flow)
+
+    return both()
+
+
+def test_a_stack_between_operators_stays_on_the_npu():
+    stack = tf.raw_ops.StackV2(max_size=-1, elem_type=tf.float32)
+    assert stack.dtype == tf.resource and "NPU" in stack.device
+    tf.raw_ops.StackPushV2(handle=stack, elem=[1.0, 2.0])
+    tf.raw_ops.StackPushV2(handle=stack, elem=[3.0])
+    popped = [tf.raw_ops.StackPopV2(handle=stack, elem_type=tf.float32).numpy().tolist() for _ in range(2)]
+    assert popped == [[3.0], [1.0, 2.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is empty when calling Pop"):
+        tf.raw_ops.StackPopV2(handle=stack, elem_type=tf.float32)
+    with pytest.raises(tf.errors.UnimplementedError, match="cannot be copied to the host; read its elements"):
+        tf.function(lambda: tf.py_function(lambda h: 1.0, [stack], tf.float32))()
+
+
+@on_both
 def test_variables_change_their_shape():
     u = tf.Variable([1], shape=tf.TensorShape(None))
     f = tf.function(lambda: tf.size(u) + tf.reduce_sum(u))

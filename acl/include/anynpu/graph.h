@@ -27,6 +27,7 @@ typedef enum {
   ANYNPU_VARIABLE = 2, /**< a variable of the engine */
   ANYNPU_STRINGS = 3,  /**< a constant tensor of strings, on its way to the client */
   ANYNPU_OTHER = 4,    /**< an object that only the engine's own nodes understand: a list of tensors */
+  ANYNPU_HANDLE = 5,   /**< one that these nodes change, which all who have it see: a stack, an array of tensors */
 } anynpu_value_kind;
 
 /** What a value is. Members are only ever added at the end. */

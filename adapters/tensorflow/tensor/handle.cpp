@@ -138,7 +138,7 @@ TensorHandle device_handle(TFE_Context* context, const std::string& device, anyn
   if (view.kind == ANYNPU_STRINGS || (object != nullptr && !object->kept)) return host_handle(context, value);
   TF_DataType type = object == nullptr ? TF_VARIANT : TFE_TensorHandleDataType(object->handle.get());
   if (view.kind == ANYNPU_TENSOR) type = data_type(view.dtype);
-  if (view.kind == ANYNPU_VARIABLE) type = TF_RESOURCE;
+  if (view.kind == ANYNPU_VARIABLE || view.kind == ANYNPU_HANDLE) type = TF_RESOURCE;
   TFE_CustomDeviceTensorHandle methods;
   methods.num_dims = handle_rank;
   methods.dim = handle_dim;
@@ -159,6 +159,8 @@ TensorHandle host_handle(TFE_Context* context, anynpu_value* value) {
       return TensorHandle(checked(TFE_TensorHandleCopySharingTensor, object->handle.get()));
     }
     case ANYNPU_OTHER: return list_handle(context, value, host_handle);
+    case ANYNPU_HANDLE:
+      throw Failure(TF_UNIMPLEMENTED, "a stack or an array of the NPU cannot be copied to the host; read its elements");
     default: throw Failure(TF_UNIMPLEMENTED, "a variable of the NPU cannot be copied to the host; read its value");
   }
 }

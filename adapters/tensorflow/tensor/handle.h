@@ -54,8 +54,8 @@ std::vector<Value> values_of(std::span<const TensorHandle> handles, const std::s
 std::vector<anynpu_value*> pointers(std::span<const Value> values);
 /// A handle that lives on `device`; objects of the client's come back as the handles they are.
 TensorHandle device_handle(TFE_Context* context, const std::string& device, anynpu_value* value);
-/// A handle of the host; a list of tensors becomes one of TensorFlow's. Raises Unimplemented for variables and
-/// optionals.
+/// A handle of the host; a list of tensors becomes one of TensorFlow's. Raises Unimplemented for variables, stacks,
+/// arrays and optionals.
 TensorHandle host_handle(TFE_Context* context, anynpu_value* value);
 
 anynpu_value_view inspect(const anynpu_value* value);
