@@ -30,7 +30,8 @@ from npu_bridge.estimator.npu import npu_plugin
 from npu_device.compat.v1.estimator.npu import npu_plugin as same
 assert npu_plugin is same and same.__spec__.name == "npu_bridge.estimator.npu.npu_plugin"
 npu_device.global_options().precision_mode = "must_keep_origin_dtype"
-npu_plugin.npu_resource_init(op_compiler_cache_mode="disable", graph_run_mode=1)
+npu_plugin.npu_global_init(op_compiler_cache_mode="disable", graph_run_mode=1)
+assert npu_plugin.npu_global_shutdown is npu_plugin.npu_resource_shutdown
 raised(ValueError, "option precision_mode is 'fast'", lambda: npu_plugin.npu_resource_init(precision_mode="fast"))
 npu_plugin.npu_resource_shutdown(), npu_plugin.npu_close()
 raised(AttributeError, "has no attribute 'speed'", lambda: npu_device.speed)

@@ -7,8 +7,8 @@ import sys
 from npu_device.setting import session, telling
 from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
-__all__ = ["init_rdma_pool", "is_inf_nan_enabled", "npu_close", "npu_resource_init", "npu_resource_shutdown",
-           "set_device_sat_mode"]  # fmt: skip
+__all__ = ["init_rdma_pool", "is_inf_nan_enabled", "npu_close", "npu_global_init", "npu_global_shutdown",
+           "npu_resource_init", "npu_resource_shutdown", "set_device_sat_mode"]  # fmt: skip
 
 
 def npu_resource_init(
@@ -51,6 +51,10 @@ def npu_resource_shutdown():
 def npu_close():
     """As npu_resource_shutdown."""
     npu_resource_shutdown()
+
+
+# Their names in scripts that are older.
+npu_global_init, npu_global_shutdown = npu_resource_init, npu_resource_shutdown
 
 
 def init_rdma_pool(mem_size):
