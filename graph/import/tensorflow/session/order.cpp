@@ -5,6 +5,7 @@
 #include <map>
 #include <queue>
 #include <set>
+#include <vector>
 
 #include "graph/ir/control_flow.h"
 
@@ -51,9 +52,10 @@ struct Uses {
   std::vector<NodeId> reads, writes;
 };
 
-std::map<Edge, Uses> uses_of(const Function& f, const Program& program, const std::vector<Edge>& variables) {
+std::map<Edge, Uses> uses_of(const Function& f, const Program& program) {
   std::map<Edge, Uses> out;
-  for (const Edge& variable : variables) out[variable];
+  for (const Argument& argument : f.arguments)
+    if (argument.value.type.kind == ValueKind::kResource) out[{argument.node, 0}];
   Looks looks(program);
   for (size_t i = 0; i < f.nodes.size(); ++i)
     for (const Edge& edge : std::set<Edge>(f.nodes[i].inputs.begin(), f.nodes[i].inputs.end())) {
@@ -90,35 +92,10 @@ std::vector<size_t> places(const Function& f, const std::set<NodeId>& late) {
   return out;
 }
 
-/// Arguments, results, and the nodes that the program names to run, also in groups.
-std::vector<NodeId> asked_for(const Function& f) {
-  std::vector<NodeId> out = f.control_results;
-  for (size_t i = 0; i < out.size(); ++i)
-    if (const Node& node = f[out[i]]; node.outputs.empty() && !node.stateful)
-      for (const NodeId one : node.after)
-        if (std::ranges::find(out, one) == out.end()) out.push_back(one);
-  for (const Result& result : f.results) out.push_back(result.value.node);
-  for (const Argument& argument : f.arguments) out.push_back(argument.node);
-  return out;
-}
-
-/// By node: whether a value of it goes into one of these nodes, directly or not.
-std::vector<bool> read_for(const Function& f, std::vector<NodeId> open) {
-  std::vector<bool> out(f.nodes.size());
-  while (!open.empty()) {
-    const NodeId id = open.back();
-    open.pop_back();
-    if (out[static_cast<size_t>(id)]) continue;
-    out[static_cast<size_t>(id)] = true;
-    for (const Edge& edge : f[id].inputs) open.push_back(edge.node);
-  }
-  return out;
-}
-
 }  // namespace
 
-void read_before_write(Function& f, const Program& program, const std::vector<Edge>& variables) {
-  const std::map<Edge, Uses> uses = uses_of(f, program, variables);
+void read_before_write(Function& f, const Program& program) {
+  const std::map<Edge, Uses> uses = uses_of(f, program);
   std::set<NodeId> writers;
   for (const auto& [handle, one] : uses) writers.insert(one.writes.begin(), one.writes.end());
   const std::vector<size_t> place = places(f, writers);
@@ -130,21 +107,6 @@ void read_before_write(Function& f, const Program& program, const std::vector<Ed
       for (const NodeId read : one.reads)
         if (at(read) < at(write) && !needed[static_cast<size_t>(read)]) f[write].after.push_back(read);
     }
-}
-
-void drop_waited_for(Function& f) {
-  std::vector<NodeId> wanted = asked_for(f);
-  for (size_t i = 0; i < f.nodes.size(); ++i)
-    if (f.nodes[i].stateful) wanted.push_back(static_cast<NodeId>(i));
-  const std::vector<bool> read = read_for(f, std::move(wanted));
-  const std::vector<NodeId> order = f.order();
-  bool changed = false;
-  for (auto at = order.rbegin(); at != order.rend(); ++at) {
-    if (read[static_cast<size_t>(*at)]) continue;
-    f.remove(*at);
-    changed = true;
-  }
-  if (changed) f.compact();
 }
 
 }  // namespace npu::graph::tensorflow

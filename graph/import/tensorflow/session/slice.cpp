@@ -9,6 +9,7 @@
 #include "graph/import/tensorflow/dataflow/loop.h"
 #include "graph/import/tensorflow/reader.h"
 #include "graph/import/tensorflow/session/order.h"
+#include "graph/import/tensorflow/session/tidy.h"
 #include "graph/ir/control_flow.h"
 
 namespace npu::graph::tensorflow {
@@ -91,12 +92,13 @@ void drop_rest(Function& f) {
   f.compact();
 }
 
-/// The arguments that are variables.
-std::vector<Edge> handles(const Function& f, size_t first, const std::vector<SessionResource>& resources) {
-  std::vector<Edge> out;
-  for (size_t i = 0; i < resources.size(); ++i)
-    if (resources[i].variable) out.push_back({f.arguments[first + i].node, 0});
-  return out;
+/// The function and those that its loops and branches have become.
+void put_in_order(Function& f, const Program& program) {
+  std::vector<Function*> all{&f};
+  for (const auto& [name, one] : program.functions)
+    if (name.starts_with(f.name + "/")) all.push_back(one.get());
+  for (Function* one : all) tidy(*one);
+  for (Function* one : all) read_before_write(*one, program);
 }
 
 /// Nodes of npu_scope.without_npu_compile_scope().
@@ -123,8 +125,7 @@ Slice read_slice(const GraphMessage& graph, const SliceRequest& request, const C
   Taken taken = take_resources(f, catalogue, request.scope);
   make_loops(f, program);
   make_branches(f, program);
-  drop_waited_for(f);
-  read_before_write(f, program, handles(f, request.feeds.size(), taken.resources));
+  put_in_order(f, program);
   read_at_the_end(f, taken.variables);
   leave_to_host(f);
   out.resources = std::move(taken.resources);
