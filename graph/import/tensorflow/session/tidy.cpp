@@ -57,18 +57,31 @@ class Effects {
   std::vector<std::set<NodeId>> behind_;
 };
 
+/// By node: whether its value goes into `id`, directly or not.
+std::vector<bool> goes_into(const Function& f, NodeId id) { return read_for(f, {id}); }
+
+/// Nodes without effect wait for nothing; what reads or has an effect waits for the effects behind it that its inputs
+/// do not stand on anyway.
 void wait_for_effects(Function& f) {
   const Effects effects(f);
-  for (Node& node : f.nodes) {
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    Node& node = f.nodes[i];
     std::set<NodeId> after;
-    for (const NodeId before : node.after) {
-      if (f[before].stateful)
-        after.insert(before);
-      else
-        after.insert(effects.of(before).begin(), effects.of(before).end());
+    if (node.stateful) {
+      after = effects.of(static_cast<NodeId>(i));
+      for (const NodeId before : node.after)
+        if (f[before].stateful) after.insert(before);
+      if (!after.empty()) {
+        const std::vector<bool> into = goes_into(f, static_cast<NodeId>(i));
+        std::erase_if(after, [&](NodeId before) { return into[static_cast<size_t>(before)]; });
+      }
+      if (has_effect(node)) f.control_results.push_back(static_cast<NodeId>(i));
     }
-    node.after.assign(after.begin(), after.end());
+    if (node.stateful || !node.outputs.empty()) node.after.assign(after.begin(), after.end());
   }
+  std::ranges::sort(f.control_results);
+  const auto rest = std::ranges::unique(f.control_results);
+  f.control_results.erase(rest.begin(), rest.end());
 }
 
 bool gives_what_it_takes(const Node& node) {

@@ -9,8 +9,9 @@ namespace npu::graph::tensorflow {
 
 /// Without frames and branches:
 /// - nodes without effect whose values nobody reads go; control results, and what groups of them wait for, stay;
-/// - who waited for a node without effect waits for the effects behind it. Reads of variables are none: writes wait for
-///   them (order.h);
+/// - what has an effect, or reads, waits for the effects behind all that it stands on and waited for; nothing else
+/// waits.
+///   Reads of variables are no effects: writes wait for them (order.h). All effects are control results;
 /// - values go past nodes that give what they take.
 void tidy(Function& f);
 
