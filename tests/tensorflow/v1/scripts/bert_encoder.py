@@ -82,7 +82,8 @@ class AdamWeightDecay(tf.train.Optimizer):
             if not re.search("norm|bias", name_of_it):
                 update += self.decay * variable
             updates += [variable.assign(variable - self.rate * update), m.assign(next_m), v.assign(next_v)]
-        return tf.group(*updates, global_step.assign(global_step + 1), name=name)
+        with tf.control_dependencies(updates):  # the rate of this step reads it
+            return tf.group(global_step.assign(global_step + 1), name=name)
 
 
 def main():
