@@ -2,8 +2,8 @@
 // Stacks. Plans know the shape of what comes off where all values are alike, as they do of lists (tensor_list.cpp).
 #include "graph/value/stack.h"
 
-#include "graph/node/state/changing.h"
 #include "graph/node/run_integer.h"
+#include "graph/node/state/changing.h"
 #include "graph/run/frame.h"
 
 namespace npu::graph {

@@ -4,10 +4,8 @@
 // on the one that it got.
 #include "graph/value/tensor_array.h"
 
-#include <numeric>
-
-#include "graph/node/state/changing.h"
 #include "graph/node/run_integer.h"
+#include "graph/node/state/changing.h"
 #include "graph/run/frame.h"
 
 namespace npu::graph {
