@@ -58,6 +58,9 @@ std::string key_of(const Node& node) {
   return text_attribute(node, "container") + "/" + (shared.empty() ? node.client_name : shared);
 }
 
+/// Iterators that get a name cannot call functions of other devices any more, or take none.
+bool keeps_its_name(std::string_view op) { return op.find("Iterator") != std::string_view::npos; }
+
 /// Names of containers may have few signs.
 std::string container_of(std::string_view name) {
   std::string out;
@@ -138,8 +141,8 @@ class Taking {
     if (fresh) {
       argument->second = out_.add_argument(node.name, {ValueType::resource(), PartialShape{Dims()}});
       Node named = node;
-      if (node.op == "OneShotIterator")
-        set(named, "container", container_of(scope_ + key));  // it takes no name
+      if (keeps_its_name(node.op))
+        set(named, "container", container_of(scope_ + key));
       else
         set(named, "shared_name", scope_ + key);
       resources_.push_back({key, node.client_name, variable, variable ? std::string() : node_def_of(named)});
