@@ -225,7 +225,7 @@ class Rewrite {
 
   /// What the program calls the branches, as far as a Merge tells.
   std::string scope(const std::vector<NodeId>& nodes) const {
-    const auto merge = std::ranges::find_if(nodes, [&](NodeId id) { return is_merge(from_[id].op); });
+    const auto merge = std::ranges::find_if(nodes, [&](NodeId id) { return !level_.side(id); });
     const std::string& name = from_[merge == nodes.end() ? nodes.front() : *merge].name;
     const size_t end = name.rfind('/');
     return end == std::string::npos ? name : name.substr(0, end);

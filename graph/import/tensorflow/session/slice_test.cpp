@@ -233,6 +233,25 @@ TEST(Branch, BecomesAnIf) {
   EXPECT_NE(text_of(read, "s#1/cond/else").find("return %0"), std::string::npos);
 }
 
+TEST(Branch, AConditionIsOneWhateverWayItComes) {
+  const Attrs of_bool = {{"T", type_value(kBool)}};
+  const std::vector<std::string> nodes = {
+      placeholder("p", kBool),
+      placeholder("q", kBool),
+      placeholder("x"),
+      node("q_id", "Identity", {"q"}, of_bool),
+      node("at", "Switch", {"x", "p"}, kOfFloat),
+      node("q_in", "Switch", {"q", "p"}, of_bool),
+      node("one", "Switch", {"at:1", "q_id"}, kOfFloat),
+      node("other", "Switch", {"at:1", "q_in:1"}, kOfFloat),
+      merge("cond/inner/Merge", "one:0", "other:1"),
+      merge("cond/Merge", "at:0", "cond/inner/Merge"),
+  };
+  const Read read = slice_of(nodes, {.feeds = {"p:0", "q:0", "x:0"}, .fetches = {"cond/Merge:0"}});
+  const Function& taken = read.program.get("s#1/cond/then");
+  EXPECT_EQ(std::ranges::count(taken.nodes, Kind::kIf, &Node::kind), 1) << to_text(taken);
+}
+
 TEST(Branch, ValuesOfOneSideGoOnUnderTheSameCondition) {
   std::vector<std::string> nodes = branch();
   // Another branch of the same condition goes on with what the first one computed, when the first has ended.
