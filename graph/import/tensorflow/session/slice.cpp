@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/import/tensorflow/session/slice.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -92,12 +93,18 @@ void drop_rest(Function& f) {
   f.compact();
 }
 
+/// Whether it looks at the device's overflow word: then it is an effect of every node that computes.
+bool watches_overflow(const Function* f) {
+  return std::ranges::any_of(f->nodes, [](const Node& node) { return is_float_status(node.kind); });
+}
+
 /// The function and those that its loops and branches have become.
 void put_in_order(Function& f, const Program& program) {
   std::vector<Function*> all{&f};
   for (const auto& [name, one] : program.functions)
     if (name.starts_with(f.name + "/")) all.push_back(one.get());
-  for (Function* one : all) tidy(*one);
+  if (std::ranges::none_of(all, watches_overflow))
+    for (Function* one : all) tidy(*one);
   for (Function* one : all) read_before_write(*one, program);
 }
 

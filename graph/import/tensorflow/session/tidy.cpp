@@ -69,8 +69,7 @@ void wait_for_effects(Function& f) {
     std::set<NodeId> after;
     if (node.stateful) {
       after = effects.of(static_cast<NodeId>(i));
-      for (const NodeId before : node.after)
-        if (f[before].stateful) after.insert(before);
+      after.insert(node.after.begin(), node.after.end());  // the time may be asked for
       if (!after.empty()) {
         const std::vector<bool> into = goes_into(f, static_cast<NodeId>(i));
         std::erase_if(after, [&](NodeId before) { return into[static_cast<size_t>(before)]; });
