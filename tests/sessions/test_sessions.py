@@ -168,6 +168,8 @@ def test_what_is_not_initialized_is_told_with_its_node():
         y = v * 2
         with pytest.raises(tf.errors.FailedPreconditionError, match=r"before anything was assigned(.|\n)*node v"):
             run.run(y)
+        with pytest.raises(tf.errors.FailedPreconditionError, match=r"before anything was assigned(.|\n)*node v}"):
+            run.run(v)
         run.run(v.initializer)
         assert run.run(y).shape == (2,)
 
@@ -262,6 +264,41 @@ def test_callables():
         v = tf1.Variable(3.0)
         run.run(v.initializer)
         assert run.make_callable([v, v * 2])() == [3, 6]
+
+
+def test_handles_of_tensors_are_refused():
+    with tf.Graph().as_default(), session() as run:
+        handle = tf1.get_session_handle(tf.constant(2.0))
+        with pytest.raises(tf.errors.UnimplementedError, match="get_session_handle.*keep them in a variable"):
+            run.run(handle)
+
+
+@on_both
+def test_an_interactive_session_and_methods_of_tensors():
+    v = tf1.Variable([1.0, 2.0], use_resource=False)
+
+    def drive(run):
+        with run.as_default():
+            v.initializer.run()
+            first = (v * 2).eval()
+            v.load([5.0, 6.0], run)
+            return first, v.eval(), v.read_value().eval()
+
+    return drive
+
+
+@on_both
+def test_text_variables_and_variables_whose_shape_changes():
+    text = tf1.get_variable("text", initializer="a", dtype=tf.string, use_resource=False)
+    grown = tf1.get_variable("grown", initializer=tf.zeros([3]), validate_shape=False, use_resource=False)
+    longer = tf1.assign(grown, tf.ones([5]), validate_shape=False)
+    joined = tf1.assign(text, tf.strings.join([text, "b"]))
+
+    def drive(run):
+        run.run(tf1.global_variables_initializer())
+        return [run.run(one) for one in (text, joined, text, grown, longer, grown * 2)]
+
+    return drive
 
 
 def test_a_part_of_a_run_is_refused():

@@ -86,7 +86,13 @@ def _run(session, feeds, arrays, fetches, targets):
     part = session._npu.slice(feeds, fetches, targets)
     names = [one.name for one in targets] + [one.op.name for one in fetches]
     times = iterations.count_of(session.graph, names)
-    return part.run(arrays, times)
+    try:
+        return part.run(arrays, times)
+    except tf.errors.FailedPreconditionError as error:
+        if "null session state" not in error.message:
+            raise
+        text = "a session on the NPU keeps no tensors behind handles (get_session_handle); keep them in a variable"
+        raise tf.errors.UnimplementedError(None, None, f"{error.message}: {text}") from None
 
 
 def _make_callable(self, fetches, feed_list=None, accept_options=False):

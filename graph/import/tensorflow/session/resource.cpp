@@ -345,7 +345,9 @@ void read_at_the_end(Function& f, const std::map<size_t, ValueType>& variables) 
       if (std::ranges::find(f.nodes[i].inputs, result.value) != f.nodes[i].inputs.end() &&
           f.nodes[i].kind != Kind::kRead)
         users.push_back(static_cast<NodeId>(i));
-    result.value = {f.add(read(result.name, {result.value, {}, type}, std::move(users))), 0};
+    Node last = read(result.name, {result.value, {}, type}, std::move(users));
+    last.client_name = f[result.value.node].client_name;
+    result.value = {f.add(std::move(last)), 0};
   }
 }
 
