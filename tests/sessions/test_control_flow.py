@@ -138,16 +138,35 @@ def test_what_no_branch_gave_is_refused_by_name():
         taken = tf.raw_ops.Switch(data=x, pred=p)[1] * 3.0
         with session() as run:
             assert run.run(taken, {p: True}) == 6
-            with pytest.raises(tf.errors.InvalidArgumentError, match=r"mul:0 may not come.*no Merge"):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"does not have value.*branch.*no Merge"):
                 run.run(taken, {p: False})
 
 
-def test_what_only_the_run_decides_is_refused_where_it_may_not_come():
+def test_what_a_branch_that_is_not_taken_would_give_is_missing():
     with tf.Graph().as_default():
         x = tf1.placeholder(tf.float32, [])
-        taken = tf.raw_ops.Switch(data=x, pred=x > 1.0)[1] * 3.0
-        with session() as run, pytest.raises(tf.errors.InvalidArgumentError, match=r"mul:0 may not come.*no Merge"):
-            run.run(taken, {x: 2.0})
+        low, high = tf.raw_ops.Switch(data=x, pred=x > 1.0)
+        taken = high * 3.0
+        with session() as run:
+            assert run.run([taken, high], {x: 2.0}) == [6, 2]
+            assert run.run(low, {x: 0.5}) == 0.5
+            for fetch in (taken, high):
+                with pytest.raises(tf.errors.InvalidArgumentError, match="does not have value.*not taken.*no Merge"):
+                    run.run(fetch, {x: 0.5})
+
+
+@on_both
+def test_a_loop_in_a_branch_and_its_gradient():
+    x, w = tf1.placeholder(tf.float32, [3]), tf1.get_variable("w", initializer=[0.5, 1.0, -0.3])
+    inner = lambda: tf1.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.sin(a) * w + x), [0, x])[1]  # noqa: E731
+    y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.cond(x[0] > 1.0, inner, lambda: x * w), lambda: -x)
+    gradients = tf1.gradients(y, [x, w])
+
+    def drive(run):
+        run.run(tf1.global_variables_initializer())
+        return [run.run([y, gradients], {x: v}) for v in ([2.0, 0.5, 0.1], [0.5, 0.4, 0.2], [-1.0, 0.1, 0.2])]
+
+    return drive
 
 
 @on_both

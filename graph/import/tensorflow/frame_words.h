@@ -13,4 +13,7 @@ inline bool is_exit(std::string_view op) { return op == "Exit" || op == "RefExit
 inline bool is_next_iteration(std::string_view op) { return op == "NextIteration" || op == "RefNextIteration"; }
 inline bool is_loop_condition(std::string_view op) { return op == "LoopCond"; }
 
+/// A node of ours: the value of a branch that was not taken, where somebody outside wants it.
+inline constexpr std::string_view kMissing = "_Missing";
+
 }  // namespace npu::graph::tensorflow

@@ -39,7 +39,20 @@ void absent(Lowering& l) {
   });
 }
 
+/// A result of a branch that was not taken: the run ends there.
+void missing(Lowering& l) {
+  const ValueType type = l.node().outputs.front().type;
+  const Planned out = is_object(type) ? l.object(0) : l.late(0, type.dtype, {0});
+  l.run({out}, [](Frame&) {
+    fail(
+        Code::kNnInvalidParam,
+        "Retval does not have value: it stands in a branch of a condition that was not taken, with no Merge behind it; "
+        "fetch what tf.cond gives");
+  });
+}
+
 NPU_NODE("FakeParam", absent);
+NPU_NODE("_Missing", missing);
 
 }  // namespace
 }  // namespace npu::graph

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/import/tensorflow/dataflow/closure.h"
 #include "graph/import/tensorflow/dataflow/guard.h"
 #include "graph/import/tensorflow/frame_words.h"
 
@@ -96,18 +97,24 @@ Literal index_literal(int32_t index) {
           nullptr};
 }
 
+/// Users that are results.
+constexpr NodeId kWanted = -1, kPassedOn = -2;
+
+void rewrite(Function& f, Program& program, const std::vector<bool>& wanted);
+
 /// A function written anew without the conditions of its first level.
 class Rewrite {
  public:
-  Rewrite(const Function& from, Program& program)
-      : from_(from), program_(program), level_(from), out_(from.name, *from.dialect) {}
+  /// `wanted` tells of each result whether somebody asks for it who does not know about conditions.
+  Rewrite(const Function& from, Program& program, const std::vector<bool>& wanted)
+      : from_(from), program_(program), wanted_(wanted), level_(from), out_(from.name, *from.dialect) {}
 
   Function finish() {
     for (const Argument& argument : from_.arguments)
       values_[{argument.node, 0}] = {out_.add_argument(argument.name, argument.value), 0};
     find_users();
     for (const Run& run : level_.runs()) run.condition ? emit_if(run) : emit(run.nodes);
-    for (const Result& result : from_.results) out_.results.push_back({result.name, result_of(result)});
+    for (size_t i = 0; i < from_.results.size(); ++i) out_.results.push_back({from_.results[i].name, result_of(i)});
     for (const NodeId id : from_.control_results)
       if (const auto at = nodes_.find(id); at != nodes_.end()) out_.control_results.push_back(at->second);
     std::ranges::sort(out_.control_results);
@@ -142,23 +149,29 @@ class Rewrite {
     return i == 1 && is_switch(node.op) ? level_.guards().condition_of(node) : behind(node.inputs[i]);
   }
 
+  /// Of the value, and of the conditions under which it stands (see bring).
+  void add_user(Edge edge, NodeId user) {
+    users_[edge].push_back(user);
+    const Guard guard = level_.guards().of(edge).value_or(Guard());
+    for (const Side& side : guard) users_[side.condition].push_back(user);
+  }
+
   void find_users() {
     for (size_t i = 0; i < from_.nodes.size(); ++i)
       for (size_t k = 0; k < from_.nodes[i].inputs.size(); ++k)
         if (!level_.dead(static_cast<NodeId>(i)) && level_.guards().of(from_.nodes[i].inputs[k]))
-          users_[read(from_.nodes[i], k)].push_back(static_cast<NodeId>(i));
-    for (const Result& result : from_.results) users_[behind(result.value)].push_back(-1);
+          add_user(read(from_.nodes[i], k), static_cast<NodeId>(i));
+    for (size_t i = 0; i < from_.results.size(); ++i)
+      if (level_.guards().of(from_.results[i].value))
+        add_user(behind(from_.results[i].value), wanted_[i] ? kWanted : kPassedOn);
     for (const Node& node : from_.nodes) awaited_.insert(node.after.begin(), node.after.end());
     awaited_.insert(from_.control_results.begin(), from_.control_results.end());
   }
 
-  Edge result_of(const Result& result) const {
-    const auto guard = level_.guards().of(result.value);
-    require(guard && guard->empty(),
-            "the value of {} may not come: it stands in one branch of a condition, with no "
-            "Merge behind it; fetch what tf.cond gives",
-            result.name);
-    return values_.at(behind(result.value));
+  Edge result_of(size_t i) {
+    const Edge edge = from_.results[i].value;
+    if (level_.guards().of(edge)) return values_.at(behind(edge));
+    return {out_.add(wanted_[i] ? missing(edge) : absent(from_.output(edge).type)), 0};
   }
 
   void wait(const Node& node, std::vector<NodeId>& after) const {
@@ -195,13 +208,17 @@ class Rewrite {
     Edge condition;
     std::set<NodeId> members;
     std::array<std::shared_ptr<Function>, 2> sides;  ///< else, then
-    std::vector<Edge> given;                         ///< from outside, by argument
-    std::array<std::map<Edge, Edge>, 2> values;      ///< of `from_`, in each side
+    std::set<Edge> brought = {};
+    std::vector<bool> wanted = {};               ///< by result
+    std::vector<Edge> given;                     ///< from outside, by argument
+    std::array<std::map<Edge, Edge>, 2> values;  ///< of `from_`, in each side
     std::array<std::map<NodeId, NodeId>, 2> nodes;
   };
 
   void emit_if(const Run& run) {
-    Branches b{*run.condition, {run.nodes.begin(), run.nodes.end()}, {}, {}, {}, {}};
+    Branches b;
+    b.condition = *run.condition;
+    b.members = {run.nodes.begin(), run.nodes.end()};
     const std::string stem = from_.name + "/" + scope(run.nodes);
     b.sides = {function(stem + "/else"), function(stem + "/then")};
     collect(b, run.nodes);
@@ -238,21 +255,36 @@ class Rewrite {
     return out;
   }
 
-  /// All values from outside become arguments of both sides.
-  void collect(Branches& b, const std::vector<NodeId>& nodes) {
-    std::set<Edge> seen;
+  void collect(Branches& b, const std::vector<NodeId>& nodes) const {
     for (const NodeId id : nodes)
-      for (size_t i = 0; i < from_[id].inputs.size(); ++i) {
-        if (!level_.guards().of(from_[id].inputs[i])) continue;
-        const Edge edge = read(from_[id], i);
-        if (b.members.contains(edge.node) || !seen.insert(edge).second) continue;
-        b.given.push_back(edge);
-        for (const size_t side : {0, 1}) {
-          const NodeId argument = b.sides[side]->add_argument(fmt::format("{}:{}", from_[edge.node].name, edge.output),
-                                                              {from_.output(edge).type, {}});
-          b.values[side][edge] = {argument, 0};
-        }
-      }
+      for (size_t i = 0; i < from_[id].inputs.size(); ++i)
+        if (level_.guards().of(from_[id].inputs[i])) bring(b, read(from_[id], i));
+  }
+
+  /// A value from outside becomes an argument of both sides. One that an If node before this one gave stands under the
+  /// conditions that it had there.
+  void bring(Branches& b, Edge edge) const {
+    if (b.members.contains(edge.node) || !b.brought.insert(edge).second) return;
+    const Guard guard = level_.guards().of(edge).value_or(Guard());
+    for (const Side& inner : guard)
+      if (inner.condition != b.condition) bring(b, inner.condition);
+    b.given.push_back(edge);
+    for (const size_t side : {0, 1}) {
+      const std::string name = fmt::format("{}:{}", from_[edge.node].name, edge.output);
+      Edge value{b.sides[side]->add_argument(name, {from_.output(edge).type, {}}), 0};
+      const bool elsewhere = std::ranges::find(guard, Side{b.condition, side == 0}) != guard.end();
+      for (const Side& inner : guard)
+        if (inner.condition != b.condition && !elsewhere)
+          value = under(*b.sides[side], value, b.values[side].at(inner.condition), inner.taken);
+      b.values[side][edge] = value;
+    }
+  }
+
+  static Edge under(Function& f, Edge value, Edge condition, bool taken) {
+    const Output output = f.output(value);
+    const NodeId id =
+        f.add({.name = f[value.node].name, .op = "Switch", .inputs = {value, condition}, .outputs = {output, output}});
+    return {id, taken ? 1 : 0};
   }
 
   void add(Branches& b, NodeId id, size_t side) {
@@ -271,6 +303,7 @@ class Rewrite {
   void give(Branches& b, const std::vector<NodeId>& nodes, Node& node,
             std::vector<std::pair<Edge, Edge>>& outputs) const {
     const auto add_output = [&](Edge old, std::array<Edge, 2> sides) {
+      b.wanted.push_back(is_wanted(old));
       for (const size_t side : {0, 1})
         b.sides[side]->results.push_back({fmt::format("{}:{}", from_[old.node].name, old.output), sides[side]});
       outputs.emplace_back(old, Edge{-1, static_cast<int32_t>(node.outputs.size())});
@@ -287,7 +320,8 @@ class Rewrite {
         if (!leaves(b, edge)) continue;
         std::array<Edge, 2> sides;
         sides[own] = b.values[own].at(edge);
-        sides[1 - own] = {b.sides[1 - own]->add(absent(from_.output(edge).type)), 0};
+        const Node none = is_wanted(edge) ? missing(edge) : absent(from_.output(edge).type);
+        sides[1 - own] = {b.sides[1 - own]->add(none), 0};
         add_output(edge, sides);
       }
     }
@@ -318,6 +352,20 @@ class Rewrite {
   /// What a branch gives for a value that only the other one computes. Only nodes of that one read it.
   static Node absent(const ValueType& type) {
     Node node{.name = "absent", .op = "FakeParam", .outputs = {{type, {}}}};
+    node.attributes.set("dtype", type);  // what tells it from one of another type
+    return node;
+  }
+
+  bool is_wanted(Edge edge) const {
+    const auto at = users_.find(edge);
+    return at != users_.end() && std::ranges::find(at->second, kWanted) != at->second.end();
+  }
+
+  /// The same where the value is a result with no Merge behind it: there is none, as the run says then.
+  Node missing(Edge edge) const {
+    Node node{.name = "missing", .op = std::string(kMissing), .outputs = {from_.output(edge)}};
+    node.client_name = from_[edge.node].client_name;
+    node.stateful = true;
     return node;
   }
 
@@ -328,13 +376,14 @@ class Rewrite {
         if (f[added].stateful || f[added].outputs.empty() || awaited_.contains(old)) f.control_results.push_back(added);
       std::ranges::sort(f.control_results);
       node.stateful |= std::ranges::any_of(f.nodes, &Node::stateful);
-      make_branches(f, program_);
+      rewrite(f, program_, b.wanted);
       node.attributes.set(side == 1 ? "then_branch" : "else_branch", FunctionName{f.name});
     }
   }
 
   const Function& from_;
   Program& program_;
+  const std::vector<bool> wanted_;
   const Level level_;
   Function out_;
   std::map<Edge, Edge> values_;
@@ -343,12 +392,30 @@ class Rewrite {
   std::set<NodeId> awaited_;
 };
 
-}  // namespace
+/// A value that is a result as a Switch gives it gets a node that has it on that side alone.
+void name_guarded_results(Function& f) {
+  for (Result& result : f.results) {
+    const Node& node = f[result.value.node];
+    if (!is_switch(node.op)) continue;
+    Node copy{.name = node.name + ":result",
+              .kind = Kind::kIdentity,
+              .inputs = {result.value},
+              .outputs = {f.output(result.value)}};
+    copy.client_name = node.client_name;
+    copy_attribute(node.attributes, "T", copy.attributes, "T");
+    result.value = {f.add(std::move(copy)), 0};
+  }
+}
 
-void make_branches(Function& f, Program& program) {
+void rewrite(Function& f, Program& program, const std::vector<bool>& wanted) {
   const auto decides = [](const Node& node) { return !node.removed && (is_switch(node.op) || is_merge(node.op)); };
   if (std::ranges::none_of(f.nodes, decides)) return;
-  f = Rewrite(f, program).finish();
+  name_guarded_results(f);
+  f = Rewrite(f, program, wanted).finish();
 }
+
+}  // namespace
+
+void make_branches(Function& f, Program& program) { rewrite(f, program, std::vector<bool>(f.results.size(), true)); }
 
 }  // namespace npu::graph::tensorflow

@@ -36,6 +36,14 @@ std::optional<Guard> either(const Guard& a, const Guard& b, Edge& condition) {
   return std::nullopt;
 }
 
+/// "if less, unless more"
+std::string told(const Function& f, const Guard& guard) {
+  std::string out;
+  for (const Side& side : guard)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", side.taken ? "if" : "unless", f[side.condition.node].name);
+  return out.empty() ? "always" : out;
+}
+
 }  // namespace
 
 Guards::Guards(const Function& f) : f_(f), nodes_(f.nodes.size(), Guard()), chooses_(f.nodes.size()) {
@@ -83,7 +91,9 @@ void Guards::find(NodeId id) {
     } else {
       Edge condition;
       guard = either(come[0], come[1], condition);
-      require(guard.has_value(), "node {} merges values that are not the two sides of one condition", node.name);
+      require(guard.has_value(),
+              "node {} merges values that are not the two sides of one condition: one comes {}, one {}", node.name,
+              told(f_, come[0]), told(f_, come[1]));
       chooses_[static_cast<size_t>(id)] = condition;
     }
   } else {
