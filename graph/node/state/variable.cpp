@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variables. A read shares the value with the variable; a write goes into the variable's own memory unless a reader
 // still holds it (Variable::update).
+#include "graph/ir/declared_shape.h"
 #include "graph/node/resource.h"
 #include "graph/plan/refusal.h"
 #include "ops/runner/call.h"
@@ -31,10 +32,23 @@ void read(Lowering& l) {
   l.run({handle, out}, [handle, out](Frame& frame) { frame.set(out, read_as(out, variable_of(frame, handle))); });
 }
 
+/// A variable keeps its shape where the assignment says so: the one it has, or, before the first, was declared with.
+void check_shape(const Lowering& l, const Tensor& meta, const Dims& given) {
+  if (!l.attributes().get_or("validate_shape", false)) return;
+  const auto* declared = l.attributes().find<PartialShape>(kDeclaredShape);
+  if (meta.defined())
+    require(meta.shape == given, "a variable of shape {} is assigned a value of shape {}",
+            to_string(PartialShape{meta.shape}), to_string(PartialShape{given}));
+  else if (declared != nullptr && declared->known())
+    require(*declared->dims == given, "a variable declared with shape {} is assigned a value of shape {}",
+            to_string(*declared), to_string(PartialShape{given}));
+}
+
 void assign(Lowering& l) {
   const Planned handle = l.input(0), value = l.input(1);
   const bool object = holds_object(l);
   const Tensor meta = object ? Tensor() : l.variable(0);
+  if (!object && !is_object(value.type)) check_shape(l, meta, value.shape());
   l.keep(value);
   l.run({handle, value}, [handle, value](Frame& frame) { variable_of(frame, handle).assign(frame.take(value)); });
   // What follows must see the new shape; where all variables of a model are initialized, nothing follows.

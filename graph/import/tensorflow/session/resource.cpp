@@ -11,6 +11,7 @@
 #include "graph/import/tensorflow/model_graph.h"
 #include "graph/import/tensorflow/proto.h"
 #include "graph/import/tensorflow/value.h"
+#include "graph/ir/declared_shape.h"
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -60,6 +61,14 @@ std::string key_of(const Node& node) {
 
 /// Iterators that get a name cannot call functions of other devices any more, or take none.
 bool keeps_its_name(std::string_view op) { return op.find("Iterator") != std::string_view::npos; }
+PartialShape declared_by(const Node& variable) {
+  const auto* shape = variable.attributes.find<PartialShape>("shape");
+  return shape == nullptr ? PartialShape::unknown() : *shape;
+}
+
+void set_declared(Node& assign, const PartialShape& shape) {
+  if (shape.known()) assign.attributes.set(std::string(kDeclaredShape), shape);
+}
 
 /// Names of containers may have few signs.
 std::string container_of(std::string_view name) {
@@ -87,6 +96,7 @@ struct Reference {
   Edge handle;
   std::vector<NodeId> after;
   ValueType type;
+  PartialShape declared = {};
 };
 
 Node read(std::string name, const Reference& reference, std::vector<NodeId> after) {
@@ -152,7 +162,7 @@ class Taking {
     if (node.outputs.front().type.kind == ValueKind::kResource)
       values_[{id, 0}] = handle;
     else
-      references_[{id, 0}] = {handle, {}, node.outputs.front().type};
+      references_[{id, 0}] = {handle, {}, node.outputs.front().type, declared_by(node)};
   }
 
   /// Whether the operator takes its input `i` by reference.
@@ -267,12 +277,14 @@ class Taking {
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (!references[i]) copy.inputs[i] = value(node, i, copy.after);
     copy.attributes = attributes_of(node, copy.op);
+    if (copy.kind == Kind::kAssign) set_declared(copy, reference(node, 0).declared);
     const Signature* signature = catalogue_.find(node.op);
     const bool gives = !signature->outputs.empty() && signature->outputs.front().reference;
     if (gives) copy.outputs.clear();
     copy.stateful = true;
     const NodeId added = add(id, std::move(copy));
-    if (gives) references_[{id, 0}] = {reference(node, 0).handle, {added}, reference(node, 0).type};
+    if (gives)
+      references_[{id, 0}] = {reference(node, 0).handle, {added}, reference(node, 0).type, reference(node, 0).declared};
   }
 
   /// Those of the node that an operator on handles takes; the type of the variable is called T or dtype there.
