@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/tensorflow/session/session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
@@ -23,6 +24,18 @@ std::string bool_value(bool value) {
   std::string bytes;
   protozero::pbf_writer(bytes).add_bool(field::kFlag, value);
   return bytes;
+}
+
+std::string text_value(std::string_view text) {
+  std::string bytes;
+  protozero::pbf_writer(bytes).add_string(field::kText, text.data(), text.size());
+  return bytes;
+}
+
+const std::string& find(const std::vector<Attribute>& attributes, std::string_view name) {
+  const auto at = std::ranges::find(attributes, name, &Attribute::first);
+  if (at == attributes.end()) throw Failure(TF_INTERNAL, "an iterator is made without " + std::string(name));
+  return at->second;
 }
 
 /// What is known of feeds before a run: truth values. Where there are many, they are few among many, and left open.
@@ -140,11 +153,26 @@ Session::Resource Session::made(const anynpu_slice_resource& one) {
     return {"", Value(variable)};
   }
   const auto [op, attributes] = read_node({static_cast<const char*>(one.node_def), one.size});
+  if (op == "OneShotIterator") return {op, one_shot(attributes)};
   const HostCall call{context_, engine_.name(), op.c_str(), nullptr, attributes, {}, 1, true};
   Value value = std::move(run_on_host(call).front());
   // It never leaves the session, so that it may be read ahead; its texts (string_handle) go to the program.
   if (op == "IteratorV2") object_of(value.get())->kept = object_of(value.get())->shared = true;
   return {op, std::move(value)};
+}
+
+/// As other iterators are made. TensorFlow would write a function around the operator, and keep it.
+Value Session::one_shot(const std::vector<Attribute>& attributes) {
+  std::string factory;
+  std::vector<Attribute> iterator{{"shared_name", find(attributes, "container")}, {"container", text_value("")}};
+  for (const char* name : {"output_types", "output_shapes"}) iterator.emplace_back(name, find(attributes, name));
+  each_function(find(attributes, "dataset_factory"), [&](const std::string& name) { factory = name; });
+  const TensorHandle data_set = std::move(run_on_host(context_, factory.c_str(), nullptr, {}, {}, 1).front());
+  Value made =
+      std::move(run_on_host(HostCall{context_, engine_.name(), "IteratorV2", nullptr, iterator, {}, 1, true}).front());
+  TFE_TensorHandle* const both[] = {data_set.get(), object_of(made.get())->handle.get()};
+  run_on_host(context_, "MakeIterator", nullptr, {}, both, 0);
+  return made;
 }
 
 class Session::Use {

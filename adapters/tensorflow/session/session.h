@@ -73,6 +73,7 @@ class Session {
   Variant made(const Slice& slice, const std::vector<int8_t>& decided);
   anynpu_value* resource(const anynpu_slice_resource& one);
   Resource made(const anynpu_slice_resource& one);
+  Value one_shot(const std::vector<Attribute>& attributes);
   void end(const Resource& one);
 
   Engine& engine_;

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One session in the adapter's C++ library: its graph, and the slices of it that runs have named."""
 
+import atexit
 import ctypes as C
+import os
 import threading
+import weakref
 
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import context
@@ -12,6 +15,7 @@ from npu_device.adapter import c_interface, library
 from npu_device.session import tensor
 
 _failure = threading.local()
+_open = weakref.WeakSet()  # engines whose sessions were not closed
 
 
 @c_interface.FUNCTIONS["anynpu_tensorflow_session"][-1]
@@ -34,6 +38,13 @@ def _eager_context():
     pointer = C.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = C.c_void_p, [C.py_object, C.c_char_p]
     return pointer(context.context()._handle, None)
+
+
+@atexit.register
+def _end():
+    """The end of the process waits for the runs of other threads: those that wait for a queue must end."""
+    for engine in list(_open):
+        engine.close()
 
 
 class Slice:
@@ -73,9 +84,11 @@ class Engine:
         self._graph, self._version = graph, None
         self._lock = threading.Lock()
         self._slices = {}
+        self._process = os.getpid()
         self._pointer = self._functions.anynpu_tensorflow_session(info, _eager_context(), _refused)
         if not self._pointer:
             _raise()
+        _open.add(self)
 
     def slice(self, feeds, fetches, targets, replaced=()):
         """The slice between these tensors and operations of the graph; `replaced` are pairs of tensors, old and new."""
@@ -123,6 +136,11 @@ class Engine:
     def close(self):
         """Ends what runs wait for. Runs of other threads may still be under way."""
         self._functions.anynpu_tensorflow_session_close(self._pointer)
+        _open.discard(self)
+        if not _open and self._process == os.getpid():  # a forked child has none of the threads to end
+            # TensorFlow keeps the kernels that made queues, tables and iterators, and these with them, for the next
+            # operator of the same name: there is none. Kernels of other sessions go on where they are.
+            context.context().clear_kernel_cache()
 
     def __del__(self):
         if getattr(self, "_pointer", None):
