@@ -106,7 +106,7 @@ comes with `-c`, `tf1` with `--tf1`, `horovod` and `tf_strategy` with `-d`, `dis
 # Folders of tests, by what their promises are about.
 SUBJECTS = {
     "PyTorch": ["tests/end_to_end", "tests/ways_out", "tests/npu_functions", "tests/random_call", "tests/apex"],
-    "TensorFlow": ["tests/tensorflow"],
+    "TensorFlow": ["tests/tensorflow", "tests/sessions"],
     "Several NPUs": ["tests/collective"],
     "Precision": ["tests/planted"],
     "Migration": ["tests/migrate"],

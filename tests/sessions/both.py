@@ -10,8 +10,8 @@ import tensorflow as tf
 tf1 = tf.compat.v1
 
 
-def session(on_npu=True, **named):
-    config = tf1.ConfigProto()
+def session(on_npu=True, config=None, **named):
+    config = config or tf1.ConfigProto()
     optimizer = config.graph_options.rewrite_options.custom_optimizers.add()
     optimizer.name = "NpuOptimizer"
     optimizer.parameter_map["use_off_line"].b = on_npu
