@@ -106,7 +106,8 @@ comes with `-c`, `tf1` with `--tf1`, `horovod` and `tf_strategy` with `-d`, `dis
 # Folders of tests, by what their promises are about.
 SUBJECTS = {
     "PyTorch": ["tests/end_to_end", "tests/ways_out", "tests/npu_functions", "tests/random_call", "tests/apex"],
-    "TensorFlow": ["tests/tensorflow", "tests/sessions"],
+    "TensorFlow": ["tests/tensorflow"],
+    "TensorFlow 1": ["tests/tensorflow/v1", "tests/sessions"],
     "Several NPUs": ["tests/collective"],
     "Precision": ["tests/planted"],
     "Migration": ["tests/migrate"],

@@ -22,6 +22,14 @@ def enable_v1():
         tf.compat.v1.enable_control_flow_v2()
         tf.compat.v1.enable_resource_variables()
     session.enable()
+    _give_keras_sessions(tf)
+
+
+def _give_keras_sessions(tf):
+    """The vendor's guide asks tf.keras.backend for functions that only tf.compat.v1's has."""
+    for name in ("get_session", "set_session"):
+        if not hasattr(tf.keras.backend, name):
+            setattr(tf.keras.backend, name, getattr(tf.compat.v1.keras.backend, name))
 
 
 def __getattr__(name):

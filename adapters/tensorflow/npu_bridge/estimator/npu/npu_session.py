@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configurations and sessions for the NPU: what migrated scripts wrap around TensorFlow's own."""
 
+import sys
+
 import tensorflow as tf
 from npu_device.session import config as session_config
 from tensorflow.core.protobuf import rewriter_config_pb2
@@ -77,9 +79,13 @@ def npu_run_config_init(run_config=None):
 
 
 def set_keras_session_npu_config(config=None):
-    """Gives Keras a session on the NPU, and returns it."""
+    """Gives Keras a session on the NPU, and returns it: to tf.keras, and to tensorflow.python.keras where a script has
+    imported that older copy."""
     session = tf.compat.v1.Session(config=npu_config_proto(config))
     tf.compat.v1.keras.backend.set_session(session)
+    older = sys.modules.get("tensorflow.python.keras.backend")
+    if older is not None:
+        older.set_session(session)
     return session
 
 
