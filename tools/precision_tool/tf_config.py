@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training script of TensorFlow 2 imports: import precision_tool.tf_config as npu_tf_config. Importing it seeds
+"""What a training script of TensorFlow imports: import precision_tool.tf_config as npu_tf_config. Importing it seeds
 all random numbers, so that two runs can be compared."""
 
 import random
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.protobuf import rewriter_config_pb2
 
 from .lib import adapter
 from .lib.config import config as cfg
 
-SESSIONS = ("sess_dump", "estimator_dump", "session_dump_config", "estimator_dump_config", "update_custom_op")
+OF_A_CPU = {
+    "sess_dump": "tensorflow.python.debug.DumpingDebugWrapperSession(sess, FOLDER)",
+    "estimator_dump": "tensorflow.python.debug.DumpingDebugHook(FOLDER)",
+}
 
 
 def seed_everything(seed=cfg.DUMP_SEED):
@@ -24,6 +28,29 @@ def npu_device_dump_config(npu_device, action=None):
     """Before npu_device.open(). `action`: dump, overflow, fusion_off, fusion_switch, several joined by |; None: what
     precision_tool/cli.py npu_dump and npu_overflow ask for."""
     return adapter.configure(npu_device, action)
+
+
+def update_custom_op(custom_op, action=None):
+    """The same for a session: into the NpuOptimizer of its configuration, which is returned."""
+    adapter.configure_session(custom_op.parameter_map, action)
+    return custom_op
+
+
+def session_dump_config(session_config=None, action=None):
+    """A ConfigProto for a session that does so: the one given, changed, or a new one."""
+    found = tf.compat.v1.ConfigProto() if session_config is None else session_config
+    rewriting = found.graph_options.rewrite_options
+    ours = [one for one in rewriting.custom_optimizers if one.name == "NpuOptimizer"]
+    update_custom_op(ours[0] if ours else rewriting.custom_optimizers.add(name="NpuOptimizer"), action)
+    rewriting.remapping = rewriting.memory_optimization = rewriter_config_pb2.RewriterConfig.OFF
+    return found
+
+
+def estimator_dump_config(action=None):
+    """A DumpConfig for NPURunConfig(dump_config=…). Of the actions only dump and overflow are its own."""
+    from npu_bridge.estimator.npu.npu_config import DumpConfig
+
+    return DumpConfig(**{name: value for name, value in adapter.asked(action).items() if name != "fusion_switch_file"})
 
 
 class NpuPrintLossScaleCallBack(tf.keras.callbacks.Callback):
@@ -40,9 +67,8 @@ class NpuPrintLossScaleCallBack(tf.keras.callbacks.Callback):
 
 
 def __getattr__(name):
-    if name in SESSIONS:
-        raise AttributeError(f"{name} is for sessions and estimators of TensorFlow 1, not served yet; "
-                             "in TensorFlow 2 it is npu_device_dump_config(npu_device, action)")  # fmt: skip
+    if name in OF_A_CPU:
+        raise AttributeError(f"{name} dumps a session on the CPU by TensorFlow's debugger; write {OF_A_CPU[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

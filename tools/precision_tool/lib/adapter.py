@@ -26,27 +26,40 @@ def wanted(action):
     return found
 
 
+def asked(action):
+    """The options of a run with these actions: {name: value}, by the names that sessions give them. Their folders are
+    made, and graphs are written."""
+    actions, options = wanted(action), {}
+    if "dump" in actions:
+        options |= {"enable_dump": True, "dump_path": folder(cfg.DEFAULT_NPU_DUMP_DIR), "dump_mode": "all"}
+        if cfg.TF_DUMP_STEP:
+            options["dump_step"] = cfg.TF_DUMP_STEP
+    if "overflow" in actions:
+        options |= {"enable_dump_debug": True, "dump_path": folder(cfg.NPU_OVERFLOW_DUMP_DIR), "dump_debug_mode": "all"}
+    for name in ("fusion_off", "fusion_switch"):
+        if name in actions:
+            options["fusion_switch_file"] = str(HERE / f"{name}.cfg")
+            print(f"[PrecisionTool] Set fusion switch file: {options['fusion_switch_file']}")
+    if actions:
+        dump_graphs()
+    return options
+
+
 def configure(npu_device, action):
     """Sets npu_device.global_options(), before npu_device.open()."""
     options = npu_device.global_options()
-    actions = wanted(action)
-    if "dump" in actions:
-        options.dump_config.enable_dump = True
-        options.dump_config.dump_path = folder(cfg.DEFAULT_NPU_DUMP_DIR)
-        options.dump_config.dump_mode = "all"
-        if cfg.TF_DUMP_STEP:
-            options.dump_config.dump_step = cfg.TF_DUMP_STEP
-    if "overflow" in actions:
-        options.dump_config.enable_dump_debug = True
-        options.dump_config.dump_path = folder(cfg.NPU_OVERFLOW_DUMP_DIR)
-        options.dump_config.dump_debug_mode = "all"
-    for name in ("fusion_off", "fusion_switch"):
-        if name in actions:
-            options.fusion_switch_file = str(HERE / f"{name}.cfg")
-            print(f"[PrecisionTool] Set fusion switch file: {options.fusion_switch_file}")
-    if actions:
-        dump_graphs()
+    for name, value in asked(action).items():
+        setattr(options if name == "fusion_switch_file" else options.dump_config, name, value)
     return npu_device
+
+
+def configure_session(parameter_map, action):
+    """Sets the keys of NpuOptimizer in a session's configuration."""
+    for name, value in asked(action).items():
+        if value is True:
+            parameter_map[name].b = value
+        else:
+            parameter_map[name].s = value.encode()
 
 
 def folder(path):
