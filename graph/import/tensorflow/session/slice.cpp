@@ -108,12 +108,14 @@ void put_in_order(Function& f, const Program& program) {
   for (Function* one : all) read_before_write(*one, program);
 }
 
-/// Nodes of npu_scope.without_npu_compile_scope().
+/// Nodes of npu_scope.without_npu_compile_scope(), but for what only moves values: a kernel on the host is lent the
+/// variable's value, which the first assignment would not find.
 void leave_to_host(Function& f) {
   for (Node& node : f.nodes) {
     if (!node.attributes.get_or<bool>("_without_npu_compile", false)) continue;
     const bool is_value = node.kind == Kind::kConstant || node.kind == Kind::kArgument || node.kind == Kind::kIdentity;
-    if (is_value || node.kind == Kind::kRead || as_call(node)) continue;
+    const bool moves = node.kind == Kind::kRead || node.kind == Kind::kAssign;
+    if (is_value || moves || as_call(node)) continue;
     node.kind = Kind::kOpaque, node.op = std::string(kOnHost) + node.op;
   }
 }

@@ -52,6 +52,8 @@ Catalogue operators() {
       operator_def("VariableV2", {}, {reference("ref", "dtype")}, {"dtype", "shared_name", "container"}, true),
       operator_def("VarHandleOp", {}, {formal("resource", kResourceType)}, {"dtype", "shared_name", "container"}, true),
       operator_def("FIFOQueueV2", {}, {formal("handle", kResourceType)}, {"shared_name", "container"}, true),
+      operator_def("AssignVariableOp", {formal("resource", kResourceType), formal("value", 0, "dtype")}, {}, {"dtype"},
+                   true),
       operator_def("QueueSizeV2", {formal("handle", kResourceType)}, {formal("size", kInt32)}, {}, true),
       operator_def("AssignAdd", {reference("ref", "T"), formal("value", 0, "T")}, {reference("output_ref", "T")},
                    {"T", "use_locking"}),
@@ -215,6 +217,21 @@ TEST(Slice, WhatTheClientKeepsIsToldWithANameOfItsSession) {
   EXPECT_FALSE(read.slice.resources[0].variable);
   EXPECT_NE(read.slice.resources[0].node_def.find("s/q"), std::string::npos);
   EXPECT_EQ(read.slice.function->arguments.size(), 1u);
+}
+
+TEST(Slice, NodesThatAreToRunOnTheHostLeaveAssignmentsToTheNpu) {
+  const std::string on_host = message([](auto& w) { w.add_bool(field::kB, true); });
+  const auto marked = [&](Attrs attributes) {
+    attributes.emplace_back("_without_npu_compile", on_host);
+    return attributes;
+  };
+  const std::vector<std::string> nodes = {placeholder("x"), node("v", "VarHandleOp", {}, marked(kFloats)),
+                                          node("assign", "AssignVariableOp", {"v", "x"}, marked(kFloats)),
+                                          node("y", "AddV2", {"x", "x"}, marked({{"T", type_value(kFloat)}}))};
+  const Read read = slice_of(nodes, {.feeds = {"x:0"}, .fetches = {"y:0"}, .targets = {"assign"}});
+  const Function& f = *read.slice.function;
+  EXPECT_EQ(f[f.find("assign")].op, "AssignVariableOp");
+  EXPECT_EQ(f[f.find("y")].op, "host:AddV2");
 }
 
 TEST(Slice, ReferencesThatNobodyKnowsAreRefusedByName) {
