@@ -116,7 +116,8 @@ def keep_tensors_dtypes(graph, input_tensors):
 
 
 def npu_compile(sess, *fetches):
-    """Compiles what a run of these would compute, without running it."""
+    """Takes what a run of these would compute, without running it: TensorFlow's error for what the NPU cannot take.
+    What depends on shapes is compiled in the first run."""
     import npu_device.session as sessions
 
     sessions.compile(sess, fetches)
