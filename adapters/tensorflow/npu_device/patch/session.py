@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sessions of TensorFlow 1. They place operators by themselves and know no custom device, so they compute on the CPU;
-that is said, once, and so is what `with tf.device("/NPU:0")` means in their graphs."""
+"""Sessions of TensorFlow 1 where nobody has called npu_device.session.enable(). They place operators by themselves and
+know no custom device, so they compute on the CPU; that is said, once, and so is what `with tf.device("/NPU:0")` means
+in their graphs."""
 
 import functools
 import warnings
@@ -9,8 +10,8 @@ import tensorflow as tf
 from tensorflow.python.client import session
 
 HINT = (
-    "; a session has no NPU: leave tf.device('/NPU:…') out of the graph, which then runs on the CPU, or turn the code "
-    "into a tf.function, which runs on the NPU"
+    "; a session has no NPU: leave tf.device('/NPU:…') out of the graph, which then runs on the CPU, or call "
+    "npu_device.compat.enable_v1() before anything of TensorFlow is used, which brings sessions to the NPU"
 )
 _said = []
 on_the_npu = False  # whether npu_device.session takes sessions to the NPU
@@ -29,8 +30,9 @@ def tell_of_the_cpu():
             warnings.warn(
                 "a session of TensorFlow 1 (tf.compat.v1.Session, tf.estimator, graphs of disable_eager_execution) "
                 "computes on the CPU, whatever the default device is: tf.device('/NPU:0') in its graph has no effect, "
-                "or is refused without allow_soft_placement, and options of NpuOptimizer have none. What runs eagerly "
-                "or in a tf.function runs on the NPU",
+                "or is refused without allow_soft_placement, and options of NpuOptimizer have none. "
+                "npu_device.compat.enable_v1() brings sessions to the NPU. What runs eagerly or in a tf.function runs "
+                "on the NPU",
                 stacklevel=3,
             )
         build(self, *arguments, **named)
