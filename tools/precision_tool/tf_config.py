@@ -3,6 +3,7 @@
 all random numbers, so that two runs can be compared."""
 
 import random
+import sys
 
 import numpy as np
 import tensorflow as tf
@@ -47,10 +48,13 @@ def session_dump_config(session_config=None, action=None):
 
 
 def estimator_dump_config(action=None):
-    """A DumpConfig for NPURunConfig(dump_config=…). Of the actions only dump and overflow are its own."""
-    from npu_bridge.estimator.npu.npu_config import DumpConfig
-
-    return DumpConfig(**{name: value for name, value in adapter.asked(action).items() if name != "fusion_switch_file"})
+    """A DumpConfig for NPURunConfig(dump_config=…), of the package that the script has imported. Of the actions only
+    dump and overflow are its own."""
+    module = sys.modules.get("npu_bridge.estimator.npu.npu_config")
+    if module is None:
+        raise ImportError("estimator_dump_config needs DumpConfig; write `from npu_bridge.npu_init import *` before it")
+    asked = adapter.asked(action)
+    return module.DumpConfig(**{name: value for name, value in asked.items() if name != "fusion_switch_file"})
 
 
 class NpuPrintLossScaleCallBack(tf.keras.callbacks.Callback):

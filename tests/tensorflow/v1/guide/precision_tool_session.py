@@ -6,6 +6,13 @@ import tensorflow.compat.v1 as tf
 
 tf.disable_v2_behavior()
 import precision_tool.tf_config as npu_tf_config
+
+try:
+    npu_tf_config.estimator_dump_config(action="dump")
+except ImportError as error:
+    assert "from npu_bridge.npu_init import *" in str(error)
+else:
+    raise AssertionError("there is no DumpConfig yet")
 from npu_bridge.npu_init import *
 
 config = npu_tf_config.session_dump_config(npu_config_proto(), action="dump")
