@@ -15,5 +15,9 @@ inline bool is_loop_condition(std::string_view op) { return op == "LoopCond"; }
 
 /// A node of ours: the value of a branch that was not taken, where somebody outside wants it.
 inline constexpr std::string_view kMissing = "_Missing";
+/// Those of loops only.
+inline bool is_frame_word(std::string_view op) {
+  return is_enter(op) || is_exit(op) || is_next_iteration(op) || is_loop_condition(op);
+}
 
 }  // namespace npu::graph::tensorflow

@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kName = "model";
 
 constexpr const char* kWay =
-    "freeze variables into constants and leave control flow functional: convert_variables_to_constants_v2(function, "
-    "lower_control_flow=False); end the graph before other operators with out_nodes";
+    "freeze variables into constants, with convert_variables_to_constants_v2(function); end the graph before other "
+    "operators with out_nodes";
 
 bool is_placeholder(std::string_view op) { return op == "Placeholder" || op == "PlaceholderV2"; }
 
@@ -39,6 +39,25 @@ void refuse_variables(const Function& f) {
   }
 }
 
+std::set<NodeId> read_nodes(const Function& f) {
+  std::set<NodeId> out;
+  for (const Node& node : f.nodes)
+    for (const Edge& edge : node.inputs) out.insert(edge.node);
+  return out;
+}
+
+/// Lowering loops and branches leaves placeholders under this name for what their functions took and did not read.
+void drop_unused_inputs(Function& f) {
+  const std::set<NodeId> read = read_nodes(f);
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    Node& node = f.nodes[i];
+    if (is_placeholder(node.op) && node.name.starts_with("unused_control_flow_input"))
+      node.removed = !read.contains(static_cast<NodeId>(i));
+  }
+  for (Node& node : f.nodes) std::erase_if(node.after, [&](NodeId id) { return f[id].removed; });
+  f.compact();
+}
+
 void make_arguments(Function& f, const ImportOptions& options) {
   for (size_t i = 0; i < f.nodes.size(); ++i) {
     Node& node = f.nodes[i];
@@ -55,18 +74,24 @@ void make_arguments(Function& f, const ImportOptions& options) {
             "a shape is given for input '{}', which the graph does not have", name);
 }
 
-/// Outputs that no node reads, of nodes that are not there for their effect or left over.
-void give_unread(Function& f) {
-  std::set<NodeId> read;
-  for (const Node& node : f.nodes)
-    for (const Edge& edge : node.inputs) read.insert(edge.node);
+/// Nodes that no other reads, and that are not there for their effect or left over.
+std::vector<std::string> unread(const Function& f) {
+  const std::set<NodeId> read = read_nodes(f);
+  std::vector<std::string> out;
   for (size_t i = 0; i < f.nodes.size(); ++i) {
-    const auto id = static_cast<NodeId>(i);
-    const Node& node = f[id];
+    const Node& node = f.nodes[i];
     const bool left_over = node.kind == Kind::kConstant || node.kind == Kind::kArgument || node.stateful;
-    if (!read.contains(id) && !node.outputs.empty() && !left_over && node.outputs.front().type.is_tensor())
-      f.results.push_back({node.name, {id, 0}});
+    if (!read.contains(static_cast<NodeId>(i)) && !node.outputs.empty() && !left_over &&
+        node.outputs.front().type.is_tensor())
+      out.push_back(node.name);
   }
+  return out;
+}
+
+/// What loops and branches leave unread inside is no result.
+void give_unread(Function& f, const Imported& model, const std::vector<std::string>& unread) {
+  for (const std::string& one : unread)
+    if (const auto value = value_named(model, one)) f.results.push_back({one, *value});
   require(!f.results.empty(), "every output of the graph is read by another node; name its results with out_nodes");
 }
 
@@ -86,11 +111,14 @@ Imported read_frozen(Bytes graph_def, const ImportOptions& options) {
   parts.refuse_unknown(kWay);
   Imported out;
   const auto f = read_graph(parts, {}, kName, known_operators(), out.program);
+  drop_unused_inputs(*f);
   name_values(*f, out);
   refuse_variables(*f);
   make_arguments(*f, options);
+  const std::vector<std::string> left = unread(*f);
+  make_functional(*f, out, options.out_nodes);
   if (options.out_nodes.empty())
-    give_unread(*f);
+    give_unread(*f, out, left);
   else
     give_asked(*f, out, options.out_nodes);
   out.function = f->name;

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "graph/graph_fixture.h"
-#include "graph/import/tensorflow/message_fixture.h"
+#include "graph/import/tensorflow/dataflow/frame_fixture.h"
 #include "graph/import/tensorflow/signatures.h"
 #include "graph/ir/verify.h"
 #include "graph/run/executable.h"
@@ -18,11 +18,6 @@ using Floats = std::vector<float>;
 
 std::string shape_value(const std::vector<int64_t>& dims) {
   return message([&](auto& w) { w.add_message(field::kShape, shape(dims)); });
-}
-std::string graph_def(const std::vector<std::string>& nodes) {
-  return message([&](auto& w) {
-    for (const std::string& one : nodes) w.add_message(field::kNode, one);
-  });
 }
 const Attrs kOfFloat = {{"T", type_value(kFloat)}};
 
@@ -73,8 +68,8 @@ TEST(Frozen, WhatDoesNotFitIsNamed) {
             "input 'x' is [?, 2]; the shape 5 given for it has another rank");
   EXPECT_EQ(refusal(example(), {.out_nodes = {"nowhere:0"}}),
             "out_nodes names 'nowhere:0', which the graph does not have");
-  EXPECT_NE(refusal(graph_def({node("a", "Enter", {}, kOfFloat), node("b", "Quantum", {}, {})}))
-                .find("Enter (node a), Quantum (node b)"),
+  EXPECT_NE(refusal(graph_def({node("a", "Entangle", {}, kOfFloat), node("b", "Quantum", {}, {})}))
+                .find("Entangle (node a), Quantum (node b)"),
             std::string::npos);
   EXPECT_NE(refusal(example().substr(0, 40)).find("cut off or damaged"), std::string::npos);
 }
@@ -118,6 +113,77 @@ TEST(Frozen, TheGraphCanEndBeforeWhatIsNotKnown) {
   EXPECT_EQ(f.results.size(), 1u);
   EXPECT_EQ(f.arguments.size(), 2u) << "inputs stay inputs";
   EXPECT_EQ(f.find("twice"), -1);
+}
+
+float run(const Imported& model, float x, float end) {
+  verify(model.program);
+  Library library(0);
+  library.add(model.program);
+  const auto results = library.get(model.function)->run({value_of<float>({}, {x}), value_of<float>({}, {end})});
+  return numbers_of<float>(results.front()).front();
+}
+
+TEST(Frozen, LoopsAndBranchesOfDataflowGiveWhatTheyCompute) {
+  const Imported loop = read_frozen(graph_def(loop_graph())), branch = read_frozen(graph_def(branch_graph()));
+  for (const Imported* model : {&loop, &branch}) {
+    const Function& f = model->program.get(model->function);
+    ASSERT_EQ(f.results.size(), 1u) << "what a loop leaves unread is no result";
+    EXPECT_EQ(f.results[0].name, "y");
+    EXPECT_EQ(f.arguments[1].name, "end");
+    EXPECT_EQ(to_string(f.arguments[1].value.shape), "[]");
+  }
+  EXPECT_EQ(run(loop, 1, 10), 17);
+  EXPECT_EQ(run(loop, 20, 10), 40);
+  EXPECT_EQ(run(branch, 3, 10), 15);
+  EXPECT_EQ(run(branch, 20, 10), 0);
+}
+
+TEST(Frozen, ValuesThatAlwaysComeKeepTheirNames) {
+  const Imported loop = read_frozen(graph_def(loop_graph()), {.out_nodes = {"while/Exit:0"}});
+  EXPECT_EQ(run(loop, 1, 10), 16);
+  const Function& f = loop.program.get(loop.function);
+  EXPECT_EQ(loop.values.at("while/Exit:0"), f.results[0].value);
+  EXPECT_EQ(loop.values.at("x:0"), (Edge{f.arguments[0].node, 0}));
+  EXPECT_EQ(loop.nodes.count("while/Exit"), 1u);
+  EXPECT_EQ(loop.values.count("while/add:0") + loop.nodes.count("while/add"), 0u);
+  const Imported branch = read_frozen(graph_def(branch_graph()), {.out_nodes = {"cond/Merge"}});
+  EXPECT_EQ(run(branch, 20, 10), -20);
+  EXPECT_EQ(branch.values.at("cond/Merge:0"), branch.program.get(branch.function).results[0].value);
+  EXPECT_EQ(branch.values.count("cond/Neg:0") + branch.values.count("cond/while/Exit:0"), 0u);
+}
+
+TEST(Frozen, ValuesThatMayNotComeAreNoResults) {
+  const auto said = [](const std::vector<std::string>& nodes, const std::string& asked) {
+    return refusal(graph_def(nodes), {.out_nodes = {"y", asked}});
+  };
+  for (const std::string& one : {said(loop_graph(), "while/add"), said(branch_graph(), "cond/Neg:0")})
+    EXPECT_NE(one.find("may not come: it is inside of a loop, or on one side of a condition"), std::string::npos)
+        << one;
+}
+
+TEST(Frozen, InputsThatLoweringLeftOverAreNone) {
+  std::vector<std::string> nodes = loop_graph();
+  nodes.push_back(float_placeholder("unused_control_flow_input_3", {}));
+  const Imported model = read_frozen(graph_def(nodes));
+  EXPECT_EQ(model.program.get(model.function).arguments.size(), 2u);
+  nodes.push_back(node("reads", "Neg", {"unused_control_flow_input_3"}, kFloats));
+  const Imported read = read_frozen(graph_def(nodes));
+  EXPECT_EQ(read.program.get(read.function).arguments.size(), 3u);
+}
+
+TEST(Frozen, CirclesThatAreNoLoopsAreRefused) {
+  const auto said = [](const std::vector<std::string>& more) {
+    std::vector<std::string> nodes = {float_placeholder("x", {})};
+    nodes.insert(nodes.end(), more.begin(), more.end());
+    return refusal(graph_def(nodes));
+  };
+  EXPECT_EQ(said({merge("m", "x", "n"), node("n", "NextIteration", {"m"}, kFloats)}),
+            "node m (Merge) belongs to a loop, and nothing enters it");
+  EXPECT_NE(said({enter("e", "x", "f"), node("n", "NextIteration", {"e"}, kFloats), merge("m", "n", "n")})
+                .find("node m: it takes two values of the turn before"),
+            std::string::npos);
+  EXPECT_NE(said({node("a", "AddV2", {"x", "b"}, kFloats), node("b", "Neg", {"a"}, kFloats)}).find("depends on itself"),
+            std::string::npos);
 }
 
 TEST(Frozen, VariablesAreRefusedWithTheWay) {

@@ -178,9 +178,15 @@ class Builder {
     if (s.control)
       node.after.push_back(node_named(s.node));
     else if (turns_back(node, s.node))
-      node.attributes.set(std::string(kTurnsBack), std::string(s.node));
+      turn_back(node, s);
     else
       node.inputs.push_back(edge(s));
+  }
+
+  static void turn_back(Node& node, const Spelling& s) {
+    require(!node.attributes.has(kTurnsBack), "it takes two values of the turn before");
+    require(s.index == 0 && s.output.empty(), "node {} has one output", s.node);
+    node.attributes.set(std::string(kTurnsBack), std::string(s.node));
   }
 
   /// The edge that closes a loop of a frame.

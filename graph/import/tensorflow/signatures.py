@@ -12,7 +12,12 @@ from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.framework.c_api_util import tf_buffer
 
 HEAD = "operator\tinputs\toutputs\tdefaults\tstateful"
-ALSO = ("Placeholder", "PlaceholderV2", "VarHandleOp", "VariableV2", "Variable", "NoOp", "PartitionedCall", "Assert")
+ALSO = (
+    *("Placeholder", "PlaceholderV2", "VarHandleOp", "VariableV2", "Variable", "NoOp", "PartitionedCall", "Assert"),
+    # dataflow control, which is read as loops and branches
+    *("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"),
+    *("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration"),
+)
 
 
 def formal(arg):

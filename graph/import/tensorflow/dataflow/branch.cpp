@@ -69,13 +69,19 @@ std::vector<Run> Level::runs() const {
   std::vector<Run> out;
   const auto drain = [&](Ready& queue, std::optional<Edge> condition) {
     Run run{condition, {}};
+    std::set<NodeId> behind;  // what is chosen here comes when this If node has run
+    std::vector<NodeId> later;
     while (!queue.empty()) {
       const NodeId id = queue.top();
       queue.pop();
       run.nodes.push_back(id);
-      for (const NodeId user : users[static_cast<size_t>(id)])
-        if (--missing[static_cast<size_t>(user)] == 0) ready(user);
+      for (const NodeId user : users[static_cast<size_t>(id)]) {
+        if (condition && !side(id)) behind.insert(user);
+        if (--missing[static_cast<size_t>(user)] > 0) continue;
+        behind.contains(user) ? later.push_back(user) : ready(user);
+      }
     }
+    for (const NodeId id : later) ready(id);
     if (!run.nodes.empty()) out.push_back(std::move(run));
   };
   while (true) {

@@ -83,7 +83,8 @@ void Guards::find(NodeId id) {
     std::vector<Guard> come;
     for (const Edge& edge : node.inputs)
       if (const auto one = of(edge)) come.push_back(*one);
-    require(come.size() <= 2, "{} inputs of node {} can come; between two it can be chosen", come.size(), node.name);
+    require(come.size() < 2 || node.inputs.size() == 2, "node {} merges {} values; between two it can be chosen",
+            node.name, node.inputs.size());
     if (come.empty()) {
       guard = std::nullopt;
     } else if (come.size() == 1) {
@@ -100,6 +101,10 @@ void Guards::find(NodeId id) {
     for (const Edge& edge : node.inputs) guard = both(guard, of(edge));
   }
   for (const NodeId before : node.after) guard = both(guard, of(before));
+  const std::optional<Edge>& chosen_by = chooses_[static_cast<size_t>(id)];
+  if (chosen_by && guard)
+    require(std::ranges::find(*guard, *chosen_by, &Side::condition) == guard->end(),
+            "node {} merges the two sides of a condition, and waits for one of them", node.name);
 }
 
 }  // namespace npu::graph::tensorflow

@@ -171,7 +171,7 @@ class Loop {
         },
         [this](NodeId id) {
           return frames_.of(id) == index_ && id != condition_ && !merge_at_.contains(id) && !is_enter(f_[id].op) &&
-                 !turns(f_[id]);
+                 !is_next_iteration(f_[id].op) && !turns(f_[id]);
         });
   }
 
@@ -264,6 +264,10 @@ int innermost(const Frames& frames) {
   return deepest;
 }
 
+void require_left(const Function& f, NodeId id, std::string_view frame) {
+  require(!f[id].removed, "the value of {} is inside the loop {}; name what comes out of it", f[id].name, frame);
+}
+
 /// The nodes of a frame that a While node has taken the place of, with its Exits.
 void drop_frame(Function& f, const Frame& frame) {
   for (const auto* list : {&frame.enters, &frame.members})
@@ -277,7 +281,16 @@ void drop_frame(Function& f, const Frame& frame) {
     for (const NodeId id : node.after)
       require(!f[id].removed, "node {} waits for {}, which is inside the loop {}", node.name, f[id].name, frame.name);
   }
+  for (const Result& result : f.results) require_left(f, result.value.node, frame.name);
+  for (const NodeId id : f.control_results) require_left(f, id, frame.name);
   f.compact();
+}
+
+/// Damaged graphs may go round without a frame.
+void refuse_left_over(const Function& f) {
+  for (const Node& node : f.nodes)
+    require(node.removed || !(node.attributes.has(kTurnsBack) || is_frame_word(node.op)),
+            "node {} ({}) belongs to a loop, and nothing enters it", node.name, node.op);
 }
 
 }  // namespace
@@ -286,10 +299,18 @@ void make_loops(Function& f, Program& program) {
   while (true) {
     const Frames frames(f);
     const int index = innermost(frames);
-    if (index == kNone) return;
+    if (index == kNone) break;
     Loop(f, program, frames, index).replace();
     drop_frame(f, frames.all()[static_cast<size_t>(index)]);
   }
+  refuse_left_over(f);
+}
+
+std::vector<bool> in_frames(const Function& f) {
+  const Frames frames(f);
+  std::vector<bool> out(f.nodes.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = frames.of(static_cast<NodeId>(i)) != kNone;
+  return out;
 }
 
 }  // namespace npu::graph::tensorflow

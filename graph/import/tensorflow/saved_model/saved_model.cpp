@@ -21,7 +21,7 @@ constexpr const char* kName = "model";
 constexpr const char* kWay =
     "of a SavedModel variables are read, tables, assets and other resources are not: give another signature with "
     "signature_def, or end the graph before them with out_nodes, or freeze a function without them in TensorFlow "
-    "(convert_variables_to_constants_v2(function, lower_control_flow=False)) and convert the .pb";
+    "(convert_variables_to_constants_v2(function)) and convert the .pb";
 
 /// The values of a model's variables; their files are opened when the first of them is asked for.
 class Variables {
@@ -98,6 +98,12 @@ void refuse_unknown(const Reached& parts, const Wanted& wanted) {
   computed.refuse_unknown(kWay);
 }
 
+std::vector<std::string> tensors_of(const Wanted& wanted) {
+  std::vector<std::string> out;
+  for (const auto& [name, tensor] : wanted.outputs) out.push_back(tensor);
+  return out;
+}
+
 /// Results by the names of the signature's outputs, or as they were asked for.
 void give(Function& f, const Imported& model, const Wanted& wanted) {
   for (const auto& [name, tensor] : wanted.outputs) {
@@ -122,8 +128,9 @@ Imported read_saved_model(Bytes saved_model, const ImportOptions& options) {
   refuse_unknown(parts, wanted);
   Imported out;
   const auto f = read_graph(parts, wanted.inputs, kName, known_operators(), out.program);
-  for (size_t i = 0; i < f->arguments.size(); ++i) f->arguments[i].name = wanted.input_names[i];
   name_values(*f, out);
+  make_functional(*f, out, tensors_of(wanted));
+  for (size_t i = 0; i < f->arguments.size(); ++i) f->arguments[i].name = wanted.input_names[i];
   give(*f, out, wanted);
   Variables variables(options.folder, restored_variables(graph, meta.restore_op));
   freeze(*f, out.program, [&](const std::string& node) { return variables.read(node); });

@@ -324,6 +324,26 @@ TEST(Branch, WhatIsNotMergedIsMissingOnTheOtherSide) {
   EXPECT_NE(text_of(read, "s:1/twice/then").find("_Missing"), std::string::npos) << "at:0";
 }
 
+TEST(Branch, WhatWasChosenGoesOnInAnotherIf) {
+  std::vector<std::string> nodes = branch();
+  nodes.push_back(float_node("more", "AddV2", {"cond/Merge", "at:1"}));
+  nodes.push_back(merge("z", "same", "more"));
+  const Read read = slice_of(nodes, {.feeds = {"p:0", "x:0"}, .fetches = {"z:0"}});
+  EXPECT_EQ(std::ranges::count(read.slice.function->nodes, Kind::kIf, &Node::kind), 2);
+}
+
+TEST(Branch, MergesThatCannotChooseAreRefused) {
+  const auto said = [](const std::vector<std::string>& merged, int64_t count) {
+    std::vector<std::string> nodes = branch();
+    nodes.push_back(node("z", "Merge", merged, {{"T", type_value(kFloat)}, {"N", int_value(count)}}));
+    return refusal(nodes, {.feeds = {"p:0", "x:0"}, .fetches = {"z:0"}});
+  };
+  const std::string waits = said({"same", "twice", "^same"}, 2);
+  EXPECT_NE(waits.find("node z merges the two sides of a condition, and waits for one of them"), std::string::npos);
+  const std::string three = said({"same", "twice", "twice"}, 3);
+  EXPECT_NE(three.find("node z merges 3 values"), std::string::npos) << three;
+}
+
 TEST(Branch, WhatIsNoChoiceIsRefused) {
   std::vector<std::string> nodes = branch();
   nodes.push_back(merge("both", "x", "y"));
@@ -373,6 +393,22 @@ TEST(Loop, WritesInItWaitForReadsToo) {
   const Read read = slice_of(nodes, {.feeds = {"x:0", "end:0"}, .fetches = {"y:0"}});
   const Function& body = read.program.get("s:1/while/body");
   EXPECT_EQ(body[body.find("add")].after, std::vector<NodeId>{body.find("read")}) << to_text(body);
+}
+
+TEST(Loop, ValuesInsideAreNotTakenOut) {
+  for (const char* inside : {"twice:0", "merge:0", "next:0"}) {
+    const std::string text = refusal(loop(), {.feeds = {"x:0", "end:0"}, .fetches = {inside}});
+    EXPECT_NE(text.find("is inside the loop while/while_context"), std::string::npos) << text;
+  }
+  std::vector<std::string> nodes = loop();
+  nodes.push_back(enter("other", "x", "while/while_context"));
+  nodes.push_back(float_node("late", "AddV2", {"next", "limit"}));
+  nodes.push_back(float_node("again", "NextIteration", {"late"}));
+  nodes.push_back(merge("second", "other", "again"));
+  nodes.push_back(node("leave", "Switch", {"second", "go"}, kOfFloat));
+  nodes.push_back(float_node("out", "Exit", {"leave:0"}));
+  const std::string text = refusal(nodes, {.feeds = {"x:0", "end:0"}, .fetches = {"out:0"}});
+  EXPECT_NE(text.find("node next is used"), std::string::npos) << text;
 }
 
 TEST(Loop, WithoutAConditionIsRefused) {
