@@ -85,6 +85,7 @@ class Engine:
         self._lock = threading.Lock()
         self._slices = {}
         self._process = os.getpid()
+        self.runs = {}  # see prepared.py
         self._pointer = self._functions.anynpu_tensorflow_session(info, _eager_context(), _refused)
         if not self._pointer:
             _raise()
@@ -144,5 +145,6 @@ class Engine:
 
     def __del__(self):
         if getattr(self, "_pointer", None):
+            self.runs.clear()
             self._slices.clear()
             self._functions.anynpu_tensorflow_session_release(self._pointer)

@@ -2,6 +2,7 @@
 """Arrays of NumPy and the tensors of the C interface."""
 
 import ctypes as C
+import functools
 
 import numpy as np
 import tensorflow as tf
@@ -22,7 +23,7 @@ def give(tensor, array, dtype, held):
         return _give_texts(tensor, array, held)
     array = np.ascontiguousarray(array)
     held.append(array)
-    tensor.data, tensor.texts, tensor.lengths = array.ctypes.data, None, None
+    tensor.data, tensor.texts, tensor.lengths = array.__array_interface__["data"][0], None, None
     return None
 
 
@@ -33,12 +34,17 @@ def _give_texts(tensor, array, held):
     tensor.data, tensor.texts, tensor.lengths = None, pointers, lengths
 
 
+@functools.cache
+def _numpy_dtype(number):
+    return np.dtype(tf.as_dtype(number).as_numpy_dtype)
+
+
 def array_of(tensor):
     """A copy of it as sessions give it: an array, or the scalar of a tensor without dimensions."""
     shape = tuple(tensor.sizes[: tensor.rank])
     if tensor.dtype == TEXT:
         return _texts_of(tensor, shape)
-    array = np.empty(shape, tf.as_dtype(tensor.dtype).as_numpy_dtype)
+    array = np.empty(shape, _numpy_dtype(tensor.dtype))
     if array.nbytes:
         C.memmove(array.ctypes.data, tensor.data, array.nbytes)
     return array if shape else array[()]
