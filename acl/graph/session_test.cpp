@@ -90,7 +90,7 @@ class SessionDoor : public ::testing::Test {
     EXPECT_EQ(call(), code);
     const std::string text = aclGetRecentErrMsg();
     for (const char* word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
-    EXPECT_OK(add("s:right", slice(&x_, &sum_, nullptr)));
+    EXPECT_OK(add("s@right", slice(&x_, &sum_, nullptr)));
   }
 
   const char *x_ = "x:0", *sum_ = "sum:0", *add_ = "add";
@@ -100,9 +100,9 @@ class SessionDoor : public ::testing::Test {
 };
 
 TEST_F(SessionDoor, SlicesShareTheVariablesOfTheirSession) {
-  ASSERT_OK(add("s:1", slice(&x_, &sum_, nullptr)));
+  ASSERT_OK(add("s@1", slice(&x_, &sum_, nullptr)));
   EXPECT_EQ(keys_, std::vector<std::string>{"v/v"});
-  ASSERT_OK(add("s:2", slice(&x_, nullptr, &add_)));
+  ASSERT_OK(add("s@2", slice(&x_, nullptr, &add_)));
   EXPECT_EQ(keys_, std::vector<std::string>{"v/v"});
   anynpu_value *variable = nullptr, *one = nullptr;
   float first = 1;
@@ -111,43 +111,43 @@ TEST_F(SessionDoor, SlicesShareTheVariablesOfTheirSession) {
   ASSERT_OK(anynpu_value_tensor(ACL_FLOAT, 0, nullptr, &first, nullptr, nullptr, &one));
   ASSERT_OK(anynpu_variable_assign(variable, one));
   anynpu_value_release(one);
-  EXPECT_EQ(run("s:1", 5, variable, 1), 6);
-  run("s:2", 2, variable, 0);
-  EXPECT_EQ(run("s:1", 5, variable, 1), 8);
+  EXPECT_EQ(run("s@1", 5, variable, 1), 6);
+  run("s@2", 2, variable, 0);
+  EXPECT_EQ(run("s@1", 5, variable, 1), 8);
   EXPECT_OK(anynpu_library_end_session(library_, "s"));
-  expect_refused(161002, {"function s:1"}, [&] {
+  expect_refused(161002, {"function s@1"}, [&] {
     anynpu_value* given[] = {variable, variable};
-    return anynpu_library_run(library_, "s:1", given, 2, nullptr, 0);
+    return anynpu_library_run(library_, "s@1", given, 2, nullptr, 0);
   });
 }
 
 TEST_F(SessionDoor, WrongSlices) {
   const char* nothing = "nothing:0";
-  expect_refused(161002, {"the feed nothing:0"}, [&] { return add("s:1", slice(&nothing, &sum_, nullptr)); });
-  expect_refused(161002, {"the fetch nothing:0"}, [&] { return add("s:1", slice(&x_, &nothing, nullptr)); });
-  expect_refused(161002, {"the target nothing:0"}, [&] { return add("s:1", slice(&x_, nullptr, &nothing)); });
-  expect_refused(161002, {"session s", "s:"}, [&] { return add("t:1", slice(&x_, &sum_, nullptr)); });
+  expect_refused(161002, {"the feed nothing:0"}, [&] { return add("s@1", slice(&nothing, &sum_, nullptr)); });
+  expect_refused(161002, {"the fetch nothing:0"}, [&] { return add("s@1", slice(&x_, &nothing, nullptr)); });
+  expect_refused(161002, {"the target nothing:0"}, [&] { return add("s@1", slice(&x_, nullptr, &nothing)); });
+  expect_refused(161002, {"session s", "s@"}, [&] { return add("t@1", slice(&x_, &sum_, nullptr)); });
   expect_refused(161002, {"struct_size"}, [&] {
     anynpu_slice one = slice(&x_, &sum_, nullptr);
     one.struct_size = 8;
-    return add("s:1", one);
+    return add("s@1", one);
   });
   expect_refused(100000, {"slice.session"}, [&] {
     anynpu_slice one = slice(&x_, &sum_, nullptr);
     one.session = nullptr;
-    return add("s:1", one);
+    return add("s@1", one);
   });
   expect_refused(100000, {"slice.fetches"}, [&] {
     anynpu_slice one = slice(&x_, nullptr, nullptr);
     one.fetch_count = 1;
-    return add("s:1", one);
+    return add("s@1", one);
   });
   const anynpu_slice one = slice(&x_, &sum_, nullptr);
   expect_refused(100000, {"visit"},
-                 [&] { return anynpu_library_add_slice(library_, "s:1", graph_, &one, nullptr, nullptr); });
+                 [&] { return anynpu_library_add_slice(library_, "s@1", graph_, &one, nullptr, nullptr); });
   expect_refused(100000, {"graph"}, [&] {
     return anynpu_library_add_slice(
-        library_, "s:1", nullptr, &one, [](const anynpu_slice_resource*, void*) {}, nullptr);
+        library_, "s@1", nullptr, &one, [](const anynpu_slice_resource*, void*) {}, nullptr);
   });
 }
 

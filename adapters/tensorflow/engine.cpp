@@ -49,7 +49,7 @@ TF_Code code_of(aclError code) {
 }
 
 /// TensorFlow shows the user's own lines when a message names the functions and the node in its way. Slices of sessions
-/// (with a ':') are no functions of the user's: the node is one of the graph.
+/// (with a '@') are no functions of the user's: the node is one of the graph.
 std::string located_reason() {
   struct Place {
     std::string functions, node, text;
@@ -58,7 +58,7 @@ std::string located_reason() {
   anynpu_each_failed(
       [](const char* name, int is_node, const char* text, void* context) {
         auto& p = *static_cast<Place*>(context);
-        if (is_node == 0 && std::string_view(name).find(':') != std::string_view::npos) {
+        if (is_node == 0 && std::string_view(name).find('@') != std::string_view::npos) {
           p.in_slice = true;
         } else if (is_node == 0) {
           p.functions += "{{function_node " + std::string(name) + "}}";

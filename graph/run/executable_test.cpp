@@ -57,13 +57,13 @@ TEST(Library, FunctionsOfOneSessionShareWhatNodesKeep) {
   const auto state = [&](const char* function) {
     return library.state(function, "random", [] { return std::make_shared<Nothing>(); });
   };
-  const auto kept = state("s:1");
-  EXPECT_EQ(state("s:2"), kept);
-  EXPECT_EQ(state("s:2/while/body"), kept);
-  EXPECT_NE(state("t:1"), kept);
+  const auto kept = state("s@1");
+  EXPECT_EQ(state("s@2"), kept);
+  EXPECT_EQ(state("s@2/while/body"), kept);
+  EXPECT_NE(state("t@1"), kept);
   EXPECT_NE(state("s"), state("f"));
   library.remove("s");
-  EXPECT_NE(state("s:1"), kept) << "gone with the session";
+  EXPECT_NE(state("s@1"), kept) << "gone with the session";
 }
 
 TEST(Executable, AValueTooLongToPlanForSendsItsNodeToTheClient) {

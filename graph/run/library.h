@@ -23,7 +23,7 @@
 namespace npu::graph {
 
 /// Functions whose names are equal up to this sign share what their nodes keep between runs: those of one session.
-inline constexpr char kSharedBefore = ':';
+inline constexpr char kSharedBefore = '@';
 
 class Library : public Environment {
  public:

@@ -49,7 +49,7 @@ typedef struct {
   size_t size;
 } anynpu_slice_resource;
 
-/** Adds the function `function`, whose name is that of the session, ':' and more, to the library: its inputs are
+/** Adds the function `function`, whose name is that of the session, '@' and more, to the library: its inputs are
  * slice.feeds in order, then what `visit` is called for, in that order; its results slice.fetches. 161002 naming a
  * feed, fetch or target that the graph does not have, or a node of a loop or branch that does not hold together; 100024
  * for an operator that the library does not know, or one on references of variables that has no form for handles. */

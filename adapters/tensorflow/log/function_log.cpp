@@ -39,7 +39,7 @@ void FunctionLog::added(const anynpu_compiled& one) {
   NPU_TF_LOG(kInfo, "  nodes:", one.nodes);
   NPU_TF_LOG(kInfo, "  compile_ms:", one.milliseconds);
   if (one.cache[0] != '\0') NPU_TF_LOG(kInfo, "Compile cache of ", one.function, ": ", one.cache);
-  if (std::strchr(one.function, ':') != nullptr)  // a slice of a session
+  if (std::strchr(one.function, '@') != nullptr)  // a slice of a session
     NPU_TF_LOG(kInfo, "The model has been compiled on the Ascend AI processor, current graph id is: ", one.graph);
   NPU_TF_LOG(kInfo, one.function, one.host_nodes == 0 ? " fully compiled on npu" : " compiled in mix mode on npu");
   if (one.loops > 0) {

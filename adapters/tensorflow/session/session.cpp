@@ -111,7 +111,7 @@ const Variant& Session::variant(Slice& slice, const std::vector<int8_t>& decided
 Variant Session::made(const Slice& slice, const std::vector<int8_t>& decided) {
   const SliceNames names = slice.names();
   Variant variant;
-  variant.function = name_ + ":" + std::to_string(++functions_);
+  variant.function = name_ + "@" + std::to_string(++functions_);
   anynpu_slice request{};
   request.struct_size = sizeof request;
   request.session = name_.c_str();

@@ -99,7 +99,7 @@ struct Read {
 Read slice_of(const std::vector<std::string>& nodes, SliceRequest request) {
   const std::string bytes = graph_def(nodes);
   const GraphMessage graph{Bytes(bytes)};
-  request.name = "s:1", request.scope = "s";
+  request.name = "s@1", request.scope = "s";
   Read out;
   out.slice = read_slice(graph, request, operators(), out.program);
   verify(out.program);
@@ -120,8 +120,8 @@ std::string refusal(const std::vector<std::string>& nodes, const SliceRequest& r
 TEST(Slice, WhatIsFedStandsOnNothing) {
   const std::vector<std::string> nodes = {placeholder("x"), float_node("twice", "AddV2", {"x", "x"}),
                                           float_node("more", "AddV2", {"twice", "x"})};
-  EXPECT_EQ(text_of(slice_of(nodes, {.feeds = {"x:0", "twice:0"}, .fetches = {"more:0"}}), "s:1"),
-            "function s:1(x:0: float32?, twice:0: float32?) -> (more:0: float32?)\n"
+  EXPECT_EQ(text_of(slice_of(nodes, {.feeds = {"x:0", "twice:0"}, .fetches = {"more:0"}}), "s@1"),
+            "function s@1(x:0: float32?, twice:0: float32?) -> (more:0: float32?)\n"
             "  %2 = AddV2(%1, %0) T=float32 : float32?  \"more\"\n"
             "  return %2\n");
   EXPECT_NE(refusal(nodes, {.fetches = {"less:0"}}).find("the fetch less:0 names a node that the graph does not have"),
@@ -139,8 +139,8 @@ TEST(Slice, VariablesAreArgumentsAndReferencesHandles) {
   ASSERT_EQ(read.slice.resources.size(), 1u);
   EXPECT_EQ(read.slice.resources[0].key, "/v");
   EXPECT_TRUE(read.slice.resources[0].variable);
-  EXPECT_EQ(text_of(read, "s:1"),
-            "function s:1(v: resource) -> (after:0: float32?, v:0: float32?)\n"
+  EXPECT_EQ(text_of(read, "s@1"),
+            "function s@1(v: resource) -> (after:0: float32?, v:0: float32?)\n"
             "  %1 = ReadVariableOp(%0) dtype=float32 : float32?  \"twice:0\"\n"
             "  %2 = ReadVariableOp(%0) dtype=float32 : float32?  \"twice:1\"\n"
             "  %3 = AddV2(%1, %2) T=float32 : float32?  \"twice\"\n"
@@ -253,13 +253,13 @@ std::vector<std::string> branch() {
 
 TEST(Branch, BecomesAnIf) {
   const Read read = slice_of(branch(), {.feeds = {"p:0", "x:0"}, .fetches = {"y:0", "cond/Merge:1"}});
-  EXPECT_EQ(text_of(read, "s:1"),
-            "function s:1(p:0: bool?, x:0: float32?) -> (y:0: float32?, cond/Merge:1: int32?)\n"
-            "  %2 = If(%0, %1) else_branch=@s:1/cond/else then_branch=@s:1/cond/then : float32?, int32?  \"cond\"\n"
+  EXPECT_EQ(text_of(read, "s@1"),
+            "function s@1(p:0: bool?, x:0: float32?) -> (y:0: float32?, cond/Merge:1: int32?)\n"
+            "  %2 = If(%0, %1) else_branch=@s@1/cond/else then_branch=@s@1/cond/then : float32?, int32?  \"cond\"\n"
             "  %3 = AddV2(%2:0, %1) T=float32 : float32?  \"y\"\n"
             "  return %3, %2:1\n");
-  EXPECT_NE(text_of(read, "s:1/cond/then").find("AddV2(%0, %0)"), std::string::npos);
-  EXPECT_NE(text_of(read, "s:1/cond/else").find("return %0"), std::string::npos);
+  EXPECT_NE(text_of(read, "s@1/cond/then").find("AddV2(%0, %0)"), std::string::npos);
+  EXPECT_NE(text_of(read, "s@1/cond/else").find("return %0"), std::string::npos);
 }
 
 TEST(Branch, AConditionIsOneWhateverWayItComes) {
@@ -277,7 +277,7 @@ TEST(Branch, AConditionIsOneWhateverWayItComes) {
       merge("cond/Merge", "at:0", "cond/inner/Merge"),
   };
   const Read read = slice_of(nodes, {.feeds = {"p:0", "q:0", "x:0"}, .fetches = {"cond/Merge:0"}});
-  const Function& taken = read.program.get("s:1/cond/then");
+  const Function& taken = read.program.get("s@1/cond/then");
   EXPECT_EQ(std::ranges::count(taken.nodes, Kind::kIf, &Node::kind), 1) << to_text(taken);
 }
 
@@ -288,7 +288,7 @@ TEST(Branch, ValuesOfOneSideGoOnUnderTheSameCondition) {
   nodes.push_back(float_node("sum", "AddV2", {"again:1", "twice"}));
   nodes.push_back(merge("z", "again:0", "sum"));
   const Read read = slice_of(nodes, {.feeds = {"p:0", "x:0"}, .fetches = {"z:0"}});
-  EXPECT_NE(text_of(read, "s:1/cond/else").find("FakeParam"), std::string::npos) << text_of(read, "s:1/cond/else");
+  EXPECT_NE(text_of(read, "s@1/cond/else").find("FakeParam"), std::string::npos) << text_of(read, "s@1/cond/else");
   const Function& f = *read.slice.function;
   EXPECT_EQ(std::ranges::count(f.nodes, Kind::kIf, &Node::kind), 2);
 }
@@ -312,7 +312,7 @@ TEST(Branch, ValuesOfOneSideGoOnUnderTheConditionsThatTheyHadThere) {
   const Read read = slice_of(nodes, {.feeds = {"p:0", "q:0", "x:0"}, .fetches = {"second/Merge:0"}});
   const Function& f = *read.slice.function;
   EXPECT_EQ(std::ranges::count(f.nodes, Kind::kIf, &Node::kind), 2) << to_text(f);
-  const Function& taken = read.program.get("s:1/second/then");
+  const Function& taken = read.program.get("s@1/second/then");
   EXPECT_EQ(std::ranges::count(taken.nodes, Kind::kIf, &Node::kind), 1) << to_text(taken);
   for (const auto& [name, one] : read.program.functions)
     EXPECT_EQ(std::ranges::count(one->nodes, "_Missing", &Node::op), 0) << name << ": nobody asks for one side alone";
@@ -320,8 +320,8 @@ TEST(Branch, ValuesOfOneSideGoOnUnderTheConditionsThatTheyHadThere) {
 
 TEST(Branch, WhatIsNotMergedIsMissingOnTheOtherSide) {
   const Read read = slice_of(branch(), {.feeds = {"p:0", "x:0"}, .fetches = {"twice:0", "at:0"}});
-  EXPECT_NE(text_of(read, "s:1/twice/else").find("_Missing"), std::string::npos) << text_of(read, "s:1");
-  EXPECT_NE(text_of(read, "s:1/twice/then").find("_Missing"), std::string::npos) << "at:0";
+  EXPECT_NE(text_of(read, "s@1/twice/else").find("_Missing"), std::string::npos) << text_of(read, "s@1");
+  EXPECT_NE(text_of(read, "s@1/twice/then").find("_Missing"), std::string::npos) << "at:0";
 }
 
 TEST(Branch, WhatWasChosenGoesOnInAnotherIf) {
@@ -368,16 +368,16 @@ std::vector<std::string> loop() {
 
 TEST(Loop, BecomesAWhile) {
   const Read read = slice_of(loop(), {.feeds = {"x:0", "end:0"}, .fetches = {"y:0"}});
-  EXPECT_EQ(text_of(read, "s:1"),
-            "function s:1(x:0: float32?, end:0: float32?) -> (y:0: float32?)\n"
-            "  %3 = While(%0, %1) body=@s:1/while/body cond=@s:1/while/cond : float32?, float32?  \"while\"\n"
+  EXPECT_EQ(text_of(read, "s@1"),
+            "function s@1(x:0: float32?, end:0: float32?) -> (y:0: float32?)\n"
+            "  %3 = While(%0, %1) body=@s@1/while/body cond=@s@1/while/cond : float32?, float32?  \"while\"\n"
             "  %2 = AddV2(%3:0, %0) T=float32 : float32?  \"y\"\n"
             "  return %2\n");
-  EXPECT_EQ(text_of(read, "s:1/while/body"),
-            "function s:1/while/body(merge: float32?, limit: float32?) -> (next: float32?, limit: float32?)\n"
+  EXPECT_EQ(text_of(read, "s@1/while/body"),
+            "function s@1/while/body(merge: float32?, limit: float32?) -> (next: float32?, limit: float32?)\n"
             "  %2 = AddV2(%0, %0) T=float32 : float32?  \"twice\"\n"
             "  return %2, %1\n");
-  EXPECT_NE(text_of(read, "s:1/while/cond").find("Less(%0, %1)"), std::string::npos);
+  EXPECT_NE(text_of(read, "s@1/while/cond").find("Less(%0, %1)"), std::string::npos);
 }
 
 TEST(Loop, WritesInItWaitForReadsToo) {
@@ -391,7 +391,7 @@ TEST(Loop, WritesInItWaitForReadsToo) {
   nodes[8] = float_node("twice", "AddV2", {"turn:1", "more"});
   nodes[9] = node("next", "NextIteration", {"twice", "^add"}, kOfFloat);
   const Read read = slice_of(nodes, {.feeds = {"x:0", "end:0"}, .fetches = {"y:0"}});
-  const Function& body = read.program.get("s:1/while/body");
+  const Function& body = read.program.get("s@1/while/body");
   EXPECT_EQ(body[body.find("add")].after, std::vector<NodeId>{body.find("read")}) << to_text(body);
 }
 
