@@ -9,6 +9,7 @@ steps sunk into one run against as many runs on the NPU; then what was aimed at,
 python tests/bench/session_bench.py [--pairs 9] [--only WORD] [--json FILE]
 """
 
+import gc
 import os
 import statistics
 import tempfile
@@ -112,6 +113,7 @@ def estimator(options, results):
         with tempfile.TemporaryDirectory() as folder:
             run = tf1.estimator.RunConfig(folder, session_config=config(side), log_step_count_steps=None)
             made = tf1.estimator.Estimator(models.estimated, config=run)
+            gc.collect()  # what the run before it left is not its own
             return timed(lambda: made.train(batches, steps=ESTIMATOR_STEPS))
 
     def batches():
