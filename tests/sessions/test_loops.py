@@ -119,3 +119,17 @@ def test_two_counts_in_one_run_are_refused():
         with pytest.raises(ValueError, match="different iterations per loop"):
             run.run(both)
         assert run.run(step) == 0
+
+
+def test_a_count_in_the_configuration_alone_is_told():
+    config = tf1.ConfigProto()
+    optimizer = config.graph_options.rewrite_options.custom_optimizers.add()
+    optimizer.name = "NpuOptimizer"
+    optimizer.parameter_map["iterations_per_loop"].i = 3
+    with tf.Graph().as_default():
+        *_, train = numbers(100)
+        run = tf1.Session(config=config)
+        run.run(tf1.global_variables_initializer())
+        run.run(train)
+        with pytest.warns(UserWarning, match="iterations_per_loop=3 had no effect.*util.set_iteration_per_loop"):
+            run.close()

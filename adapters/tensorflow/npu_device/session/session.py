@@ -53,6 +53,7 @@ def _init(self, target="", graph=None, config=None):
     options = settings.apply(config)
     if options.use_off_line:
         self._npu = Engine(device.open(options.device_id)._info, self.graph)
+        self._npu_loop = options.iterations_per_loop
 
 
 def _engine(session):
@@ -64,8 +65,17 @@ def _engine(session):
 
 def _close(self):
     if getattr(self, "_npu", None) is not None and not self._closed:
+        _tell_of_no_loop(self)
         self._npu.close()
     _stock["close"](self)
+
+
+def _tell_of_no_loop(session):
+    if session._npu_loop > 1 and not getattr(session.graph, iterations.TABLE, {}):
+        text = f"NpuOptimizer's key iterations_per_loop={session._npu_loop} had no effect: each run was one step. "
+        telling.once(
+            "loop", text + "Run the operation that util.set_iteration_per_loop(session, train_op, count) gives"
+        )
 
 
 def _do_run(self, handle, target_list, fetch_list, feed_dict, options, run_metadata):
