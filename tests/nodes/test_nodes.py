@@ -32,6 +32,8 @@ IN_FUNCTIONS = {
     "OptionalNone StatelessCase StatelessWhile TensorListPopBack TensorListPushBack",
     "nodes/test_optionals.py::test_has_value": "OptionalHasValue StatelessIf",
     "nodes/test_functions.py::test_what_waits_for_a_trigger_waits_for_all_before_it": "ControlTrigger",
+    "sessions/test_random_graphs.py::test_what_is_drawn_computes_the_same": "FakeParam",
+    "sessions/test_sessions.py::test_a_placeholder_that_is_not_fed_is_named": "Placeholder",
     "nodes/test_random.py::test_classes_of_a_vocabulary": "LogUniformCandidateSampler UniformCandidateSampler",
     "nodes/test_random.py::test_multinomial": "Multinomial",
     "nodes/test_random.py::test_numbers_of_a_generator": "StatefulStandardNormalV2 StatefulTruncatedNormal "
