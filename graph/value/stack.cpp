@@ -24,25 +24,46 @@ ListType Stack::type() const {
   return type_;
 }
 
+Stack::Constant Stack::Constant::with(const std::shared_ptr<const Literal>& pushed) const {
+  if (varies || pushed == nullptr || (all != nullptr && !(*all == *pushed))) return {nullptr, true};
+  return {pushed, false};
+}
+
+bool Stack::Constant::operator==(const Constant& other) const {
+  if (varies != other.varies || (all == nullptr) != (other.all == nullptr)) return false;
+  return all == nullptr || *all == *other.all;
+}
+
+Stack::Constant Stack::constant() const {
+  const std::lock_guard lock(mutex_);
+  return constant_;
+}
+
 size_t Stack::size() const {
   const std::lock_guard lock(mutex_);
   return values_.size();
 }
 
-std::string Stack::traits() const { return "stack of " + type().text(); }
+std::string Stack::traits() const {
+  return (constant().all == nullptr ? "stack of " : "stack of equal ") + type().text();
+}
 
 void Stack::add_traits(std::string& key) const {
-  key += 's';
+  const Constant known = constant();
+  key += known.varies ? 's' : known.all == nullptr ? 'e' : 'c';
   type().add_to(key);
+  if (known.all != nullptr)
+    key.append(reinterpret_cast<const char*>(known.all->bytes->data()), known.all->bytes->size());
 }
 
 void Stack::check_open() const { require(!closed_, "Stack[{}] has already been closed.", name_); }
 
-void Stack::push(Value value) {
+void Stack::push(Value value, const std::shared_ptr<const Literal>& known) {
   const std::lock_guard lock(mutex_);
   check_open();
   require(most_ < 0 || std::cmp_less(values_.size(), most_), "Stack[{}] overflowed its max_size ({})", name_, most_);
   if (!value.object) type_.hold(value.tensor.shape);
+  constant_ = constant_.with(known);
   values_.push_back(std::move(value));
 }
 

@@ -20,9 +20,18 @@ class Stack final : public Object {
   /// What plans may count on now.
   ListType type() const;
   size_t size() const;
+  /// Whether all that was pushed is known to plans and the same, such as the shape of what a loop computes.
+  struct Constant {
+    std::shared_ptr<const Literal> all;  ///< what it is; null where nothing was pushed yet, or it varies
+    bool varies = false;
+    /// What it is when this, or something unknown (null), is pushed.
+    Constant with(const std::shared_ptr<const Literal>& pushed) const;
+    bool operator==(const Constant& other) const;
+  };
+  Constant constant() const;
 
-  /// Raise 161002 when the stack is full, empty, or closed.
-  void push(Value value);
+  /// Raise 161002 when the stack is full, empty, or closed. `known`: the elements, where plans know them.
+  void push(Value value, const std::shared_ptr<const Literal>& known = nullptr);
   Value pop();
   /// Lets go of what it holds.
   void close();
@@ -34,6 +43,7 @@ class Stack final : public Object {
   const int64_t most_;
   mutable std::mutex mutex_;
   ListType type_;
+  Constant constant_;
   std::vector<Value> values_;
   bool closed_ = false;
 };

@@ -39,6 +39,36 @@ TEST(Stack, TheLastComesFirstAndIsTheSameMemory) {
   EXPECT_EQ(stack.pop().tensor.data, first.tensor.data);
 }
 
+std::shared_ptr<const Literal> literal_of(float first) {
+  const float numbers[] = {first, first + 1};
+  const auto* bytes = reinterpret_cast<const std::byte*>(numbers);
+  return std::make_shared<const Literal>(
+      Literal{kFloats, {2}, std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof numbers), nullptr});
+}
+
+TEST(Stack, TellsPlansWhatAllOfItIs) {
+  Stack stack(kFloats, "s", -1);
+  EXPECT_EQ(stack.constant(), Stack::Constant{});
+  stack.push(row(1), literal_of(1));
+  ASSERT_NE(stack.constant().all, nullptr);
+  EXPECT_EQ(*stack.constant().all, *literal_of(1));
+  EXPECT_EQ(stack.traits(), "stack of equal float32? [2]");
+  const std::string ones = key_of(stack);
+  stack.push(row(1), literal_of(1));
+  EXPECT_EQ(key_of(stack), ones);
+  Stack other(kFloats, "t", -1);
+  other.push(row(3), literal_of(3));
+  EXPECT_NE(key_of(other), ones) << "plans are made for the elements";
+  stack.push(row(3), literal_of(3));
+  EXPECT_TRUE(stack.constant().varies);
+  EXPECT_NE(key_of(stack), ones);
+  stack.pop(), stack.pop(), stack.pop();
+  stack.push(row(1), literal_of(1));
+  EXPECT_TRUE(stack.constant().varies) << "it varied once";
+  other.push(row(3));
+  EXPECT_TRUE(other.constant().varies) << "nobody knows what the second is";
+}
+
 TEST(Stack, TellsPlansTheShapeOfWhatItHoldsAndNotHowMuch) {
   Stack stack(kFloats, "s", -1), other(kFloats, "t", 7);
   EXPECT_EQ(stack.traits(), "stack of float32?");

@@ -2,6 +2,8 @@
 // Stacks. Plans know the shape of what comes off where all values are alike, as they do of lists (tensor_list.cpp).
 #include "graph/value/stack.h"
 
+#include <cstring>
+
 #include "graph/node/run_integer.h"
 #include "graph/node/state/changing.h"
 #include "graph/run/frame.h"
@@ -16,12 +18,25 @@ Stack& stack_of(Frame& frame, const Planned& handle) {
 }
 
 /// What the plan may count on of the stack: of one that was made in this plan, what its node says.
-ListType type_of(Lowering& l) {
-  if (l.input(0).list) return *l.input(0).list;
+struct Known {
+  ListType type;
+  Stack::Constant constant = {};
+};
+
+Known known_of(Lowering& l) {
+  if (l.input(0).list) return {*l.input(0).list};
   const Object* object = l.object_of(0);
   const auto* stack = dynamic_cast<const Stack*>(object);
   if (stack == nullptr) l.decline("its stack is the client's");
-  return stack->type();
+  return {stack->type(), stack->constant()};
+}
+
+constexpr size_t kLargestConstant = 64;  // bytes: a shape
+
+/// The elements of what is pushed, where the plan knows them and they are few.
+std::shared_ptr<const Literal> constant_of(const Planned& value) {
+  const bool few = value.literal && value.literal->bytes && value.literal->bytes->size() <= kLargestConstant;
+  return few ? value.literal : nullptr;
 }
 
 void make(Lowering& l) {
@@ -39,13 +54,15 @@ void make(Lowering& l) {
 }
 
 void push(Lowering& l) {
-  const ListType type = type_of(l);
+  const auto [type, constant] = known_of(l);
   const Planned handle = l.input(0), value = l.input(1);
   require(value.type == type.element, "Must have type {} but got {}", to_string(type.element), to_string(value.type));
   l.keep(value);
   l.alias(0, value);
-  const auto body = [=](Frame& frame) { stack_of(frame, handle).push(frame.value(value)); };
-  if (is_object(value.type) || !(value.dynamic || changes(type, value.shape()))) return l.run({handle, value}, body);
+  const std::shared_ptr<const Literal> known = constant_of(value);
+  const auto body = [=](Frame& frame) { stack_of(frame, handle).push(frame.value(value), known); };
+  const bool same = !value.dynamic && !changes(type, value.shape()) && constant.with(known) == constant;
+  if (is_object(value.type) || same) return l.run({handle, value}, body);
   l.run({handle, value}, Changing{body});
 }
 
@@ -56,11 +73,24 @@ void check(const Value& value, const Planned& planned) {
           value.tensor, planned.view);
 }
 
+/// All that was pushed is this: nodes behind it need not wait for the run.
+void pop_constant(Lowering& l, const std::shared_ptr<const Literal>& all) {
+  const Planned handle = l.input(0);
+  l.constant(0, *all);
+  l.run({handle}, [=](Frame& frame) {
+    const Value value = stack_of(frame, handle).pop();
+    const auto bytes = static_cast<size_t>(bytes_of(value.tensor));
+    require(bytes == all->bytes->size() && std::memcmp(value.tensor.bytes(), all->bytes->data(), bytes) == 0,
+            "the stack came to hold other values while the function ran");
+  });
+}
+
 void pop(Lowering& l) {
   need_unchanged(l);
-  const ListType type = type_of(l);
+  const auto [type, constant] = known_of(l);
   const ValueType asked = l.node().outputs[0].type;
   require(asked == type.element, "the stack holds {}; {} is asked for", to_string(type.element), to_string(asked));
+  if (constant.all != nullptr) return pop_constant(l, constant.all);
   const bool known = !is_object(asked) && type.shape;
   const Planned handle = l.input(0), out = known ? l.late(0, asked.dtype, *type.shape) : l.unknown(0);
   if (!known) l.end_plan();
@@ -72,7 +102,7 @@ void pop(Lowering& l) {
 }
 
 void close(Lowering& l) {
-  type_of(l);
+  known_of(l);
   const Planned handle = l.input(0);
   l.run({handle}, [=](Frame& frame) { stack_of(frame, handle).close(); });
 }
