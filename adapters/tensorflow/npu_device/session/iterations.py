@@ -19,6 +19,12 @@ def mark(op, count):
     getattr(op.graph, TABLE)[op.name] = int(count)
 
 
+def single(graph):
+    """Tells that runs of this graph are meant to be one step each, unless an operation is marked."""
+    if not hasattr(graph, TABLE):
+        setattr(graph, TABLE, {})
+
+
 def count_of(graph, names):
     """How often a run of the operations of these names is repeated: 1 where none is marked. ValueError where two of
     them are marked with different counts."""

@@ -71,7 +71,7 @@ def _close(self):
 
 
 def _tell_of_no_loop(session):
-    if session._npu_loop > 1 and not getattr(session.graph, iterations.TABLE, {}):
+    if session._npu_loop > 1 and not hasattr(session.graph, iterations.TABLE):
         text = f"NpuOptimizer's key iterations_per_loop={session._npu_loop} had no effect: each run was one step. "
         telling.once(
             "loop", text + "Run the operation that util.set_iteration_per_loop(session, train_op, count) gives"

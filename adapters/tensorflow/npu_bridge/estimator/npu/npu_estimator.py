@@ -112,6 +112,7 @@ class NPUEstimator(tf.compat.v1.estimator.Estimator):
 
     def _npu_call_model_fn(self, features, labels, mode, config):
         spec = super()._call_model_fn(features, labels, mode, config)
+        iterations.single(tf.compat.v1.get_default_graph())  # until the operation that trains is marked
         if mode != TRAIN:
             return spec
         if getattr(spec, "host_call", None) is not None:
