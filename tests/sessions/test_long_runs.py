@@ -2,12 +2,12 @@
 """Sessions over many runs, many sessions, and runs that do not end as they should. LONG_RUN=100000 makes the first test
 that long; `pytest -s` shows the figures."""
 
-import ctypes
 import gc
 import os
 import threading
 import weakref
 
+import memory
 import npu_device
 import numpy as np
 import pytest
@@ -16,25 +16,6 @@ from both import session, tf1
 from npu_device.adapter import library
 
 LONG = int(os.environ.get("LONG_RUN", "10000"))
-HBM = 1
-
-
-def device_bytes():
-    acl = library.load()
-    assert acl.aclrtSetDevice(0) == 0
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    assert acl.aclrtGetMemInfo(HBM, ctypes.byref(free), ctypes.byref(total)) == 0
-    return total.value - free.value
-
-
-def process_bytes():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def held():
-    gc.collect()
-    return np.array([process_bytes(), device_bytes()])
 
 
 def live():
@@ -43,16 +24,7 @@ def live():
 
 
 def assert_flat(name, step, warm, steps):
-    """Calls step(i) `warm` times, then `steps` times: memory may grow by 1 %, the device's by 64 kB more."""
-    for i in range(warm):
-        step(i)
-    before, alive = held(), live()
-    for i in range(warm, warm + steps):
-        step(i)
-    grown = held() - before
-    print(f"\n{name}: {steps} steps, process {before[0]} + {grown[0]} bytes, device {before[1]} + {grown[1]}; {alive}")
-    assert (grown <= 0.01 * before + [0, 1 << 16]).all()
-    assert live() == alive
+    memory.assert_flat(library.load(), name, step, warm, steps, live)
 
 
 def network():

@@ -35,5 +35,5 @@ def run(folder, code, limit=300, **environment):
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"} | environment
     command = [sys.executable, str(script)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment, cwd=folder)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
     return done.stdout, done.stderr

@@ -2,10 +2,10 @@
 """Memory over many steps: what the process holds and what is allocated on the device stay within 1 % once every shape
 was met. LONG_RUN=10000 makes the training runs that long; `pytest -s` shows the figures."""
 
-import ctypes
 import gc
 import os
 
+import memory
 import models
 import numpy as np
 import pytest
@@ -14,37 +14,10 @@ from npu_device.adapter import library
 
 LONG = int(os.environ.get("LONG_RUN", "0"))
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-HBM = 1
-
-
-def device_bytes():
-    acl = library.load()
-    assert acl.aclrtSetDevice(0) == 0
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    assert acl.aclrtGetMemInfo(HBM, ctypes.byref(free), ctypes.byref(total)) == 0
-    return total.value - free.value
-
-
-def process_bytes():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def held():
-    gc.collect()
-    return np.array([process_bytes(), device_bytes()])
 
 
 def assert_flat(name, step, warm, steps):
-    """Calls step(i) `warm` times, then `steps` times: memory may grow by 1 %, the device's by 64 kB more."""
-    for i in range(warm):
-        step(i)
-    before = held()
-    for i in range(warm, warm + steps):
-        step(i)
-    grown = held() - before
-    print(f"\n{name}: {steps} steps, process {before[0]} + {grown[0]} bytes, device {before[1]} + {grown[1]} bytes")
-    assert (grown <= 0.01 * before + [0, 1 << 16]).all()
+    memory.assert_flat(library.load(), name, step, warm, steps)
 
 
 def train_step(model, optimizer):

@@ -2,44 +2,22 @@
 """What needs a process of its own: how one ends, forks, logs, and opens two devices. TensorFlow takes seconds to load,
 so each script checks several things."""
 
-import os
 import re
-import subprocess
-import sys
 
-import npu_device as npu
+import fresh
 import pytest
 
 HEAD = """
-import os, sys, threading, time
-sys.path.insert(0, {folder!r})
+import threading, time
 import npu_device as npu
 import numpy as np
 import tensorflow as tf
-
-def raised(kind, words, body):
-    try:
-        body()
-    except kind as e:
-        assert all(word in str(e) for word in words.split(" | ")), str(e)
-    else:
-        raise AssertionError(f"no {{kind.__name__}}")
 """
 
 
 @pytest.fixture
 def run(tmp_path):
-    def run(code, limit=180, **environment):
-        """Output and errors of a script, which must end well. It is a file, because autograph reads the source."""
-        script = tmp_path / "script.py"
-        script.write_text(HEAD.format(folder=npu.__path__[0] + "/..") + code)
-        environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"} | environment
-        command = [sys.executable, str(script)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=environment)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout, done.stderr
-
-    return run
+    return lambda code, **environment: fresh.run(tmp_path, HEAD + code, limit=180, **environment)
 
 
 @pytest.mark.parametrize("ending", ["", "npu.close(); npu.open(); sys.exit(0)"])
