@@ -5,6 +5,8 @@ import os
 import pathlib
 import sys
 
+import pytest
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))  # what several folders of tests use
@@ -15,3 +17,11 @@ except ImportError:
     import npu_device as npu
 
 npu.open().as_default()
+
+
+@pytest.fixture
+def nothing_said(monkeypatch):
+    """What is told once in a process is told again."""
+    from npu_device.setting import telling
+
+    monkeypatch.setattr(telling, "_told", set())

@@ -6,12 +6,8 @@ import warnings
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device.patch import session
 
-
-@pytest.fixture(autouse=True)
-def nothing_said(monkeypatch):
-    monkeypatch.setattr(session, "_said", [])
+pytestmark = pytest.mark.usefixtures("nothing_said")
 
 
 def product(device=""):

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from both import on_cpu
-from npu_device.patch import strategy
 
 ON_NPU = {
     "MirroredStrategy()": lambda: tf.distribute.MirroredStrategy(),
@@ -28,9 +27,7 @@ ON_HOST = {
 }
 
 
-@pytest.fixture(autouse=True)
-def nothing_said(monkeypatch):
-    monkeypatch.setattr(strategy, "_said", set())
+pytestmark = pytest.mark.usefixtures("nothing_said")
 
 
 def trained(scope):

@@ -9,13 +9,9 @@ import tensorflow as tf
 from npu_bridge.estimator.npu import npu_config, npu_session
 from npu_device.compat.v1 import SessionConfigBuilder
 from npu_device.session import config
-from npu_device.setting import session, telling
+from npu_device.setting import session
 
-
-@pytest.fixture(autouse=True)
-def nothing_said(monkeypatch):
-    monkeypatch.setattr(telling, "_told", set())
-
+pytestmark = pytest.mark.usefixtures("nothing_said")
 
 # The vendor's parameters, in their order.
 PARAMETERS = """iterations_per_loop profiling_config model_dir tf_random_seed save_summary_steps save_checkpoints_steps

@@ -7,13 +7,8 @@ import fresh
 import pytest
 from npu_bridge.estimator.npu import npu_callbacks, npu_common, npu_hook, npu_plugin, npu_session
 from npu_bridge.hccl import hccl_ops, split
-from npu_device.setting import telling
 
-
-@pytest.fixture(autouse=True)
-def nothing_said(monkeypatch):
-    monkeypatch.setattr(telling, "_told", set())
-
+pytestmark = pytest.mark.usefixtures("nothing_said")
 
 HEAD = """
 import numpy as np

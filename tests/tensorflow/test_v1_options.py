@@ -9,14 +9,12 @@ import fresh
 import pytest
 import tensorflow as tf
 from npu_device.session import config
-from npu_device.setting import options, session, telling
+from npu_device.setting import options, session
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/tensorflow1.md").read_text()
 
 
-@pytest.fixture(autouse=True)
-def nothing_said(monkeypatch):
-    monkeypatch.setattr(telling, "_told", set())
+pytestmark = pytest.mark.usefixtures("nothing_said")
 
 
 @pytest.fixture

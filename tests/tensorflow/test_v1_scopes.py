@@ -34,9 +34,7 @@ WRONG = [("npu_variable_scope", 4), ("npu_stage_scope", -1), ("npu_qos_label_sco
 
 
 @pytest.fixture
-def graph():
-    npu_scope._said.clear()
-    util._said.clear()
+def graph(nothing_said):
     with tf.Graph().as_default() as graph:
         yield graph
 

@@ -125,13 +125,6 @@ def test_callbacks_for_keras():
     assert npu_broadcast_scope_wrapper(strategy) is strategy
 
 
-@pytest.fixture
-def nothing_said(monkeypatch):
-    from npu_device import scope
-
-    monkeypatch.setattr(scope, "_said", [])
-
-
 def test_recomputation_that_is_asked_for_is_told_once(nothing_said, recwarn):
     with pytest.warns(UserWarning, match="nothing is computed again: results of the forward pass are kept"):
         npu.npu_recompute_scope()

@@ -3,22 +3,19 @@
 
 import contextlib
 import types
-import warnings
 
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.framework import ops
 
-_said = []
+from npu_device.setting import telling
 
 
-def _say_once(stacklevel):
-    if not _said:
-        _said.append(True)
-        warnings.warn(
-            "nothing is computed again: results of the forward pass are kept, with or without a scope or option of "
-            "recomputation; results are the same, and smaller batches take less memory",
-            stacklevel=stacklevel,
-        )
+def _tell_of_recomputation():
+    telling.once(
+        "npu_recompute_scope",
+        "nothing is computed again: results of the forward pass are kept, with or without a scope or option of "
+        "recomputation; results are the same, and smaller batches take less memory",
+    )
 
 
 @contextlib.contextmanager
@@ -35,7 +32,7 @@ def keep_dtype_scope():
 def npu_recompute_scope():
     """Accepted: on a card, what nodes of such a block give is computed again in the backward pass, to save memory. Here
     results are kept; they are the same either way."""
-    _say_once(3)
+    _tell_of_recomputation()
     return _marked("_recompute")
 
 
@@ -56,5 +53,5 @@ def npu_run_context(options=None):
         raise ValueError(f"experimental.graph_memory_optimize_config.recompute is {recompute!r}; allowed are None, "
                          "'auto' and 'manual'")  # fmt: skip
     if recompute is not None:
-        _say_once(4)
+        _tell_of_recomputation()
     yield

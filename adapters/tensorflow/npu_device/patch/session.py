@@ -4,16 +4,16 @@ know no custom device, so they compute on the CPU; that is said, once, and so is
 in their graphs."""
 
 import functools
-import warnings
 
 import tensorflow as tf
 from tensorflow.python.client import session
+
+from npu_device.setting import telling
 
 HINT = (
     "; a session has no NPU: leave tf.device('/NPU:…') out of the graph, which then runs on the CPU, or call "
     "npu_device.compat.enable_v1() before anything of TensorFlow is used, which brings sessions to the NPU"
 )
-_said = []
 on_the_npu = False  # whether npu_device.session takes sessions to the NPU
 
 
@@ -25,15 +25,14 @@ def tell_of_the_cpu():
 
     @functools.wraps(build)
     def told(self, *arguments, **named):
-        if not _said and not on_the_npu:
-            _said.append(True)
-            warnings.warn(
+        if not on_the_npu:
+            telling.once(
+                "a session on the CPU",
                 "a session of TensorFlow 1 (tf.compat.v1.Session, tf.estimator, graphs of disable_eager_execution) "
                 "computes on the CPU, whatever the default device is: tf.device('/NPU:0') in its graph has no effect, "
                 "or is refused without allow_soft_placement, and options of NpuOptimizer have none. "
                 "npu_device.compat.enable_v1() brings sessions to the NPU. What runs eagerly or in a tf.function runs "
                 "on the NPU",
-                stacklevel=3,
             )
         build(self, *arguments, **named)
 

@@ -4,7 +4,6 @@ OneDeviceStrategy on the CPU, and trains them on the NPU. What TensorFlow puts o
 NPU; several NPUs in one process are refused; any other strategy says once that it keeps its variables on the host."""
 
 import functools
-import warnings
 
 from tensorflow.python.distribute import device_util, distribute_lib, mirrored_strategy, one_device_strategy
 from tensorflow.python.eager import context
@@ -12,8 +11,7 @@ from tensorflow.python.framework import ops
 from tensorflow.python.util import tf_export
 
 from npu_device.adapter import library
-
-_said = set()
+from npu_device.setting import telling
 
 
 def _default():
@@ -26,12 +24,6 @@ def _default():
 def _is_missing(device):
     """Whether `device` is a GPU that this machine does not have."""
     return ":GPU:" in device and not context.context().list_logical_devices("GPU")
-
-
-def _say_once(name, text):
-    if name not in _said:
-        _said.add(name)
-        warnings.warn(text, stacklevel=5)
 
 
 def place_on_the_default_npu():
@@ -73,7 +65,9 @@ def _mirrored(self, build, container_strategy, devices=None, cross_device_ops=No
             "built yet. tf.distribute.MirroredStrategy(['/NPU:0']) with the same global batch trains the same model"
         )
     if default and (not wanted or all(map(_is_missing, wanted))):
-        _say_once("MirroredStrategy", f"MirroredStrategy has one replica, on {default}: one process trains on one NPU")
+        telling.once(
+            "MirroredStrategy", f"MirroredStrategy has one replica, on {default}: one process trains on one NPU"
+        )
         devices = [default]
     build(self, container_strategy, devices, cross_device_ops)
 
@@ -91,5 +85,8 @@ def _any(self, build, extended):
     devices = extended.worker_devices
     if not any(":NPU:" in device for device in devices):
         npu = "/NPU:" + default.rsplit(":", 1)[1]
-        _say_once(name, f"{name} keeps its variables on {', '.join(devices)} and trains there, though {default} is the "
-                        f"default device; tf.distribute.OneDeviceStrategy('{npu}') trains on the NPU")  # fmt: skip
+        telling.once(
+            name,
+            f"{name} keeps its variables on {', '.join(devices)} and trains there, though {default} is the default "
+            f"device; tf.distribute.OneDeviceStrategy('{npu}') trains on the NPU",
+        )

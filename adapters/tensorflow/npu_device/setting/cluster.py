@@ -2,14 +2,13 @@
 """The variables by which the vendor's launchers describe a training of several processes."""
 
 import os
-import warnings
 
 from npu_device.adapter import library
+from npu_device.setting import telling
 
 BY_TABLE = ("RANK_TABLE_FILE", "RANK_ID", "RANK_SIZE")
 BY_CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT", "CM_CHIEF_DEVICE", "CM_WORKER_SIZE", "CM_WORKER_IP")
 UNKNOWN = -1
-_said = []
 
 
 def _set(names):
@@ -62,10 +61,9 @@ def verify():
         raise ValueError(
             f"{', '.join(table)} and {', '.join(chief)} describe the same cluster in two ways; unset one group"
         )
-    if size() > 1 and not _said:
-        _said.append(True)
-        warnings.warn(
+    if size() > 1:
+        telling.once(
+            "a cluster",
             f"{size()} processes are to train together; npu_device.distribute is not there yet, so this one trains "
             "alone",
-            stacklevel=3,
         )

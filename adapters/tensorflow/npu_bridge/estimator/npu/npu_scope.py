@@ -3,15 +3,14 @@
 the others ask for is a matter of memory, engines and lanes that software has not, and says so once."""
 
 import contextlib
-import warnings
 
 import tensorflow.compat.v1 as tf
 from npu_device.scope import keep_dtype_scope, npu_recompute_scope
+from npu_device.setting import telling
 
 __all__ = ["keep_dtype_scope", "npu_graph_slice_scope", "npu_mem_type_scope", "npu_qos_label_scope",
            "npu_recompute_scope", "npu_stage_scope", "npu_variable_scope", "npu_weight_prefetch_scope",
            "op_specified_engine_scope", "subgraph_multi_dims_scope", "without_npu_compile_scope"]  # fmt: skip
-_said = set()
 
 
 def _value(value):
@@ -27,9 +26,7 @@ def _marked(**attributes):
 
 
 def _idle(scope, why, **attributes):
-    if scope not in _said:
-        _said.add(scope)
-        warnings.warn(f"{scope} has no effect on results or speed here: {why}", stacklevel=3)
+    telling.once(scope, f"{scope} has no effect on results or speed here: {why}")
     return _marked(**attributes)
 
 

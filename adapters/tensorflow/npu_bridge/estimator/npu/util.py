@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops inside a session run, and what else is told of a graph of TensorFlow 1 before it runs."""
 
-import warnings
-
 import tensorflow.compat.v1 as tf
 from npu_device.session import iterations
+from npu_device.setting import telling
 
 __all__ = ["IterationPerLoop", "keep_tensors_dtypes", "npu_compile", "set_graph_exec_config",
            "set_iteration_per_loop", "variable_initializer_in_host"]  # fmt: skip
-_said = set()
 EXECUTE_MODES = ("dynamic_execute", "lazy_recompile")
-
-
-def _tell_once(what, why):
-    if what not in _said:
-        _said.add(what)
-        warnings.warn(f"{what} {why}", stacklevel=3)
 
 
 def _repeated(train_op):
@@ -61,7 +53,7 @@ class IterationPerLoop:
 def variable_initializer_in_host(var_list):
     """An operation that initializes the variables of the list."""
     why = "initializes variables as tf.variables_initializer does: host and NPU share their memory"
-    _tell_once("variable_initializer_in_host", why)
+    telling.once("variable_initializer_in_host", f"variable_initializer_in_host {why}")
     return tf.variables_initializer(var_list, name="var_in_host")
 
 
@@ -92,9 +84,10 @@ def set_graph_exec_config(
         raise ValueError(f"dynamic_graph_execute_mode is {dynamic_graph_execute_mode!r}; it is one of "
                          f"{', '.join(EXECUTE_MODES)}")  # fmt: skip
     why = "changes no result: shapes of inputs may change from run to run without it, and each gets a plan of its own"
-    _tell_once("set_graph_exec_config", why)
+    telling.once("set_graph_exec_config", f"set_graph_exec_config {why}")
     if experimental_config is not None:
-        _tell_once("experimental_config of set_graph_exec_config", "has no effect here")
+        what = "experimental_config of set_graph_exec_config"
+        telling.once(what, f"{what} has no effect here")
     marks = {
         "_graph_dynamic_input": tf.AttrValue(b=bool(dynamic_input)),
         "_graph_dynamic_graph_execute_mode": tf.AttrValue(s=dynamic_graph_execute_mode.encode()),
