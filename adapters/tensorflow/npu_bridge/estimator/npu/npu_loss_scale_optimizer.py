@@ -5,31 +5,13 @@ optimizers."""
 import warnings
 
 import tensorflow.compat.v1 as tf
-from npu_device import device, gen_npu_ops
+from npu_device import device, overflow_word
 from npu_device.setting import cluster, overflow
 
 from npu_bridge.estimator.npu.npu_loss_scale_manager import FixedLossScaleManager
 from npu_bridge.estimator.npu.wrapped_optimizer import WrappedOptimizer
 
 __all__ = ["NPULossScaleOptimizer"]
-MARK = "_npu_loss_scale"  # the attribute by which the vendor's tools know the nodes that read the word
-
-
-def _values(grads_and_vars):
-    grads = [g for g, _ in grads_and_vars if g is not None]
-    return [g.values if isinstance(g, tf.IndexedSlices) else g for g in grads]
-
-
-def _status_is_clear(values):
-    """Whether nothing overflowed from when the step before cleared the device's word until `values` were there; the
-    word is 0 afterwards. It cannot be cleared later: what the loss is made of was built before, and may run at once."""
-    with tf.control_dependencies(values):
-        status = gen_npu_ops.npu_get_float_status_v2()
-    with tf.control_dependencies([status]):
-        cleared = gen_npu_ops.npu_clear_float_status_v2()
-    clear = tf.reduce_all(tf.equal(status, 0))
-    with tf.control_dependencies([cleared]):
-        return tf.identity(clear)
 
 
 def _warn_where_nothing_is_seen():
@@ -42,10 +24,10 @@ def step_is_finite(grads_and_vars):
     """Whether the gradients are, and the device saw no overflow. Both are asked for: a device may go from one mode to
     the other under a graph that is built."""
     _warn_where_nothing_is_seen()
-    values = _values(grads_and_vars)
-    with tf.get_default_graph()._attr_scope({MARK: tf.AttrValue(b=True)}), tf.name_scope("overflow"):
+    values = overflow_word.values_of([g for g, _ in grads_and_vars])
+    with overflow_word.marked(), tf.name_scope("overflow"):
         finite = [tf.reduce_all(tf.math.is_finite(v)) for v in values]
-        return tf.reduce_all(tf.stack([_status_is_clear(values), *finite]))
+        return tf.reduce_all(tf.stack([overflow_word.is_clear(values), *finite]))
 
 
 def scaled(loss, scale):

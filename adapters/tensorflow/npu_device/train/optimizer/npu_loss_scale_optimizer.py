@@ -9,28 +9,10 @@ import tensorflow as tf
 from keras.src.mixed_precision import loss_scale_optimizer as keras_scaling
 from keras.src.optimizers.legacy import optimizer_v2
 
-from npu_device import device
+from npu_device import device, overflow_word
 from npu_device.setting import overflow
 
 LARGEST_SCALE = 3.4e38  # a scale that would pass it stays as it is
-MARK = "_npu_loss_scale"  # the attribute by which the vendor's tools know the nodes that read the word
-
-
-def _values(grads):
-    grads = [g for g in tf.nest.flatten(grads) if g is not None]
-    return [g.values if isinstance(g, tf.IndexedSlices) else g for g in grads]
-
-
-def _status_is_clear(values):
-    """Whether nothing overflowed on the device before `values` were there; the word is 0 afterwards."""
-    from npu_device import gen_npu_ops
-
-    with tf.control_dependencies(values):
-        status = gen_npu_ops.npu_get_float_status_v2()
-    with tf.control_dependencies([status]):
-        cleared = gen_npu_ops.npu_clear_float_status_v2()
-    with tf.control_dependencies([] if tf.executing_eagerly() else [cleared]):
-        return tf.reduce_all(tf.equal(status, 0))
 
 
 def _warn_where_nothing_is_seen():
@@ -42,16 +24,15 @@ def _warn_where_nothing_is_seen():
 
 def _step_is_finite(grads):
     """Both signs of an overflow are asked for: a device may go from one mode to the other under a traced function."""
-    values = _values(grads)
+    values = overflow_word.values_of(grads)
     finite = tf.reduce_all([tf.reduce_all(tf.math.is_finite(v)) for v in values])
     if not device.is_open():
         return finite
     _warn_where_nothing_is_seen()
     if tf.executing_eagerly():
-        return tf.logical_and(_status_is_clear(values), finite)
-    mark = tf.compat.v1.AttrValue(b=True)
-    with tf.compat.v1.get_default_graph()._attr_scope({MARK: mark}):
-        return tf.logical_and(_status_is_clear(values), finite)
+        return tf.logical_and(overflow_word.is_clear(values), finite)
+    with overflow_word.marked():
+        return tf.logical_and(overflow_word.is_clear(values), finite)
 
 
 def _op(result):
