@@ -9,6 +9,7 @@
 
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/function.h"
+#include "graph/ir/literal.h"
 #include "graph/value/value.h"
 
 namespace npu::graph {
@@ -39,12 +40,7 @@ class TestFunction {
   }
   template <class T>
   Edge constant(const Dims& shape, const std::vector<T>& numbers) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
-    return {f_->add_constant(
-                "constant",
-                {ValueType::tensor(dtype_of<T>), shape,
-                 std::make_shared<const std::vector<std::byte>>(bytes, bytes + numbers.size() * sizeof(T)), nullptr}),
-            0};
+    return {f_->add_constant("constant", literal_of<T>(shape, numbers)), 0};
   }
   /// A node of `outputs` outputs; gives its first.
   Edge node(const std::string& op, std::vector<Edge> inputs, ValueType type = ValueType::tensor(DType::kFloat),

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/import/onnx/tensor.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::onnx {
 namespace {
@@ -238,18 +239,9 @@ Edge Translation::constant(Literal literal) {
   return {function().add_constant(name_ + "/Const", std::move(literal)), 0};
 }
 
-Edge Translation::ints(const std::vector<int64_t>& values) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return constant({ValueType::tensor(DType::kInt64), Dims{static_cast<int64_t>(values.size())},
-                   std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(int64_t)),
-                   nullptr});
-}
+Edge Translation::ints(const std::vector<int64_t>& values) { return constant(literal_of(values)); }
 
-Edge Translation::integer(int64_t value) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-  return constant({ValueType::tensor(DType::kInt64), Dims{},
-                   std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof(value)), nullptr});
-}
+Edge Translation::integer(int64_t value) { return constant(scalar_literal(value)); }
 
 Edge Translation::number(DType dtype, double value) {
   std::vector<std::byte> bytes(size_of(dtype));

@@ -6,22 +6,17 @@
 #include <numbers>
 #include <numeric>
 
+#include "graph/ir/literal.h"
 #include "graph/node/onnx/floats.h"
 #include "ops/signal/fourier.h"
 
 namespace npu::graph::onnx {
 namespace {
 
-Literal doubles(const Dims& shape, const std::vector<double>& values) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return {ValueType::tensor(DType::kDouble), shape,
-          std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(double)), nullptr};
-}
-
 /// Numbers that are known when the plan is made.
 void give_numbers(Lowering& l, const Dims& shape, const std::vector<double>& values) {
   const Planned out = l.make(0, out_type(l), shape);
-  if (out.view.count() > 0) copy(l, l.given(doubles(shape, values)), out);
+  if (out.view.count() > 0) copy(l, l.given(literal_of<double>(shape, values)), out);
 }
 
 /// What numbers are put down for when the plan is made.

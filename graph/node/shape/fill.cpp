@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/ir/literal.h"
 #include "graph/node/array.h"
 #include "graph/node/state/optional.h"
 #include "graph/plan/refusal.h"
@@ -68,15 +69,6 @@ void tile(Lowering& l) {
 }
 
 template <class T>
-Literal counted(const std::vector<T>& values) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return {ValueType::tensor(dtype_of<T>),
-          {static_cast<int64_t>(values.size())},
-          std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(T)),
-          nullptr};
-}
-
-template <class T>
 int64_t range_count(T start, T limit, T delta) {
   require(delta != T(0), "Requires delta != 0: {}", delta);
   require(delta > T(0) ? start <= limit : start >= limit, "Requires start {} limit when delta {} 0: {}/{}",
@@ -101,7 +93,7 @@ void range_of(Lowering& l, T start, T limit, T delta) {
   }
   std::vector<T> values;
   for (int64_t i = 0; i < count; ++i, start += delta) values.push_back(start);
-  l.constant(0, counted(values));
+  l.constant(0, literal_of(values));
 }
 
 void range(Lowering& l) {
@@ -129,7 +121,7 @@ void lin_space(Lowering& l) {
       std::vector<T> values{first};
       const T step = (last - first) / static_cast<T>(std::max<int64_t>(count - 1, 1));
       for (int64_t i = 1; i < count; ++i) values.push_back(i + 1 < count ? first + step * static_cast<T>(i) : last);
-      l.constant(0, counted(values));
+      l.constant(0, literal_of(values));
     } else {
       l.decline("linear spaces of this type are left to the client");
     }

@@ -3,6 +3,7 @@
 // them on; iterators' are the client's.
 #include "graph/node/state/optional.h"
 
+#include "graph/ir/literal.h"
 #include "graph/node/array.h"
 #include "graph/plan/refusal.h"
 #include "graph/run/frame.h"
@@ -40,8 +41,7 @@ bool is_list(const Lowering& l) { return dynamic_cast<const TensorList*>(l.objec
 
 void has_value(Lowering& l) {
   const bool has = is_list(l) || seen(l).values() != nullptr;
-  const auto byte = std::make_shared<const std::vector<std::byte>>(1, static_cast<std::byte>(has));
-  l.constant(0, {ValueType::tensor(DType::kBool), {}, byte, nullptr});
+  l.constant(0, scalar_literal(has));
 }
 
 void get_value(Lowering& l) {

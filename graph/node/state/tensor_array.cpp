@@ -4,6 +4,7 @@
 // on the one that it got.
 #include "graph/value/tensor_array.h"
 
+#include "graph/ir/literal.h"
 #include "graph/node/run_integer.h"
 #include "graph/node/state/changing.h"
 #include "graph/run/frame.h"
@@ -76,12 +77,7 @@ void make(Lowering& l) {
   const ListType type(element, l.attributes().get_or<PartialShape>("element_shape", PartialShape::unknown()));
   const Planned size = l.input(0), out = array_output(l, type);
   check_scalar(size, "size");
-  const float nothing = 0;
-  const auto* bytes = reinterpret_cast<const std::byte*>(&nothing);
-  l.constant(1, {ValueType::tensor(DType::kFloat),
-                 {},
-                 std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof nothing),
-                 nullptr});
+  l.constant(1, scalar_literal(0.0F));
   l.run({size, out}, [=](Frame& frame) {
     frame.set(out, {{}, nullptr, TensorArray::make(frame.device(), type, integer(frame, size), form)});
   });

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "graph/ir/literal.h"
 #include "graph/node/run_integer.h"
 #include "graph/plan/lowering.h"
 #include "graph/run/frame.h"
@@ -272,9 +273,7 @@ template <class T>
 Literal shape_literal(const PartialShape& shape) {
   std::vector<T> sizes{-1};
   if (shape.dims) sizes.assign(shape.dims->begin(), shape.dims->end());
-  const auto* bytes = reinterpret_cast<const std::byte*>(sizes.data());
-  return {ValueType::tensor(dtype_of<T>), shape.dims ? Dims{static_cast<int64_t>(sizes.size())} : Dims{},
-          std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizes.size() * sizeof(T)), nullptr};
+  return literal_of<T>(shape.dims ? Dims{static_cast<int64_t>(sizes.size())} : Dims{}, sizes);
 }
 
 void element_shape(Lowering& l) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "graph/import/onnx/rule/loop_builder.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::onnx {
 namespace {
@@ -57,10 +58,7 @@ void loop(Translation& t) {
   LoopBuilder l(t);
   const bool limited = t.has(0), asked = t.has(1);
   const size_t turn = l.variable(graph.inputs[0].name, t.integer(0));
-  const size_t going = l.variable(
-      graph.inputs[1].name,
-      asked ? t.in(1)
-            : t.constant({kTruth, Dims{}, std::make_shared<const std::vector<std::byte>>(1, std::byte{1}), nullptr}));
+  const size_t going = l.variable(graph.inputs[1].name, asked ? t.in(1) : t.constant(scalar_literal(true)));
   const size_t most = l.variable("ai.onnx::most", limited ? t.in(0) : t.integer(std::numeric_limits<int64_t>::max()));
   const size_t first = most + 1;
   for (size_t i = 0; i < variables; ++i) l.variable(graph.inputs[i + 2].name, t.in(i + 2));

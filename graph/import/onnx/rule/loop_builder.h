@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/import/onnx/translation.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::onnx {
 
@@ -41,12 +42,7 @@ Edge add(Function& f, std::string_view op, std::vector<Edge> inputs, ValueType t
 
 template <class T>
 Edge constant(Function& f, const Dims& shape, std::vector<T> values) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return {
-      f.add_constant(
-          "Const", {ValueType::tensor(dtype_of<T>), shape,
-                    std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(T)), nullptr}),
-      0};
+  return {f.add_constant("Const", literal_of<T>(shape, values)), 0};
 }
 inline Edge integer(Function& f, int64_t value) { return constant<int64_t>(f, {}, {value}); }
 

@@ -2,6 +2,7 @@
 // Values that may be missing. Edges of them do not tell what they hold, so the nodes that they come from do.
 #include "graph/import/onnx/tensor.h"
 #include "graph/import/onnx/translation.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::onnx {
 namespace {
@@ -26,10 +27,7 @@ void optional(Translation& t) {
   give_optional(t, t.make("OptionalNone", {}, {ValueType::variant()}), element_type(type.element), type.type);
 }
 
-Edge truth(Translation& t, bool value) {
-  const auto byte = std::make_shared<const std::vector<std::byte>>(1, std::byte{value});
-  return t.constant({ValueType::tensor(DType::kBool), Dims{}, byte, nullptr});
-}
+Edge truth(Translation& t, bool value) { return t.constant(scalar_literal(value)); }
 
 /// Since opset 18 of tensors and sequences as well, which are always there, and of an input that is left out.
 void has_element(Translation& t) {

@@ -5,16 +5,10 @@
 
 #include "graph/import/onnx/tensor.h"
 #include "graph/import/onnx/translation.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::onnx {
 namespace {
-
-template <class T>
-Literal numbers(DType dtype, const Dims& shape, const std::vector<T>& values) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-  return {ValueType::tensor(dtype), shape,
-          std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(T)), nullptr};
-}
 
 void constant(Translation& t) {
   const NodeView& node = t.node();
@@ -23,14 +17,13 @@ void constant(Translation& t) {
     return t.give(0, t.constant(read_tensor(at->second, folder)));
   if (const auto at = node.sparse_tensors.find("sparse_value"); at != node.sparse_tensors.end())
     return t.give(0, t.constant(read_sparse(at->second, folder)));
-  if (t.has_attribute("value_int"))
-    return t.give(0, t.constant(numbers<int64_t>(DType::kInt64, {}, {t.required<int64_t>("value_int")})));
+  if (t.has_attribute("value_int")) return t.give(0, t.integer(t.required<int64_t>("value_int")));
   if (t.has_attribute("value_float")) return t.give(0, t.number(DType::kFloat, t.required<double>("value_float")));
   if (t.has_attribute("value_ints")) return t.give(0, t.ints(t.required<std::vector<int64_t>>("value_ints")));
   if (t.has_attribute("value_floats")) {
     const auto values = t.required<std::vector<double>>("value_floats");
     const std::vector<float> narrow(values.begin(), values.end());
-    return t.give(0, t.constant(numbers<float>(DType::kFloat, {static_cast<int64_t>(narrow.size())}, narrow)));
+    return t.give(0, t.constant(literal_of(narrow)));
   }
   t.refuse("its value is no tensor of numbers");
 }

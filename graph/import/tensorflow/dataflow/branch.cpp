@@ -11,6 +11,7 @@
 #include "graph/import/tensorflow/dataflow/closure.h"
 #include "graph/import/tensorflow/dataflow/guard.h"
 #include "graph/import/tensorflow/frame_words.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -92,15 +93,6 @@ std::vector<Run> Level::runs() const {
     if (!next) return out;
     drain(held.at(*next), next);
   }
-}
-
-/// What a Merge gives besides the value: which of its inputs came.
-Literal index_literal(int32_t index) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&index);
-  return {ValueType::tensor(DType::kInt32),
-          {},
-          std::make_shared<const std::vector<std::byte>>(bytes, bytes + sizeof index),
-          nullptr};
 }
 
 /// Users that are results.
@@ -342,7 +334,8 @@ class Rewrite {
       const auto at = std::ranges::find(guard, b.condition, &Side::condition);
       const size_t side = at->taken ? 1 : 0;
       sides[side] = b.values[side].at(behind(input));
-      indices[side] = {b.sides[side]->add_constant(from_[id].name + "/index", index_literal(static_cast<int>(i))), 0};
+      indices[side] = {b.sides[side]->add_constant(from_[id].name + "/index", scalar_literal(static_cast<int32_t>(i))),
+                       0};
     }
     add_output(Edge{id, 0}, sides);
     if (users_.contains(Edge{id, 1})) add_output(Edge{id, 1}, indices);

@@ -2,7 +2,6 @@
 #include "graph/import/tensorflow/saved_model/freeze.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 
@@ -10,6 +9,7 @@
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/import/tensorflow/model_graph.h"
 #include "graph/ir/control_flow.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -20,13 +20,6 @@ struct Held {
   Output value;
 };
 using MaybeHeld = std::optional<Held>;
-
-Literal literal_of(int32_t number) {
-  std::vector<std::byte> bytes(sizeof number);
-  std::memcpy(bytes.data(), &number, sizeof number);
-  return {
-      ValueType::tensor(DType::kInt32), {}, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), nullptr};
-}
 
 /// Other forms of a function's arguments, where calls of it hand over different variables.
 void widen(PartialShape& shape, const PartialShape& other) {
@@ -141,7 +134,7 @@ class Freezer {
   static void gather(Function& f, NodeId id, const Held& one) {
     const auto batch = f[id].attributes.get_or<int64_t>("batch_dims", 0);
     const ValueType indices = f[id].attributes.get<ValueType>("Tindices");
-    const NodeId axis = f.add_constant(f[id].name + "/axis", literal_of(static_cast<int32_t>(batch)));
+    const NodeId axis = f.add_constant(f[id].name + "/axis", scalar_literal(static_cast<int32_t>(batch)));
     become(f[id], "GatherV2",
            {{"Tparams", one.value.type},
             {"Tindices", indices},

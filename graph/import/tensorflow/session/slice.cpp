@@ -12,6 +12,7 @@
 #include "graph/import/tensorflow/session/order.h"
 #include "graph/import/tensorflow/session/tidy.h"
 #include "graph/ir/control_flow.h"
+#include "graph/ir/literal.h"
 
 namespace npu::graph::tensorflow {
 namespace {
@@ -40,11 +41,6 @@ Reached without_known(Reached parts, const Program& program) {
   return parts;
 }
 
-Literal truth(bool value) {
-  const std::byte byte{value};
-  return {ValueType::tensor(DType::kBool), {}, std::make_shared<const std::vector<std::byte>>(1, byte), nullptr};
-}
-
 void feed(Function& f, const SliceRequest& request) {
   for (const auto& [old, now] : request.replaced)
     f.replace(value_of(f, old, "the feed"), value_of(f, now, "the value"));
@@ -53,7 +49,7 @@ void feed(Function& f, const SliceRequest& request) {
     const Output value{f.output(from).type, PartialShape::unknown()};
     NodeId given = f.add_argument(one, value);
     if (const auto at = request.decided.find(one); at != request.decided.end())
-      given = f.add_constant(one, truth(at->second));
+      given = f.add_constant(one, scalar_literal(at->second));
     f.replace(from, {given, 0});
   }
 }
