@@ -2,9 +2,9 @@
 #include "graph/ir/function.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "base/error.h"
+#include "graph/ir/waiting.h"
 
 namespace npu::graph {
 
@@ -51,32 +51,26 @@ NodeId Function::find(std::string_view node_name) const {
 }
 
 std::vector<NodeId> Function::order() const {
-  std::vector<int> missing(nodes.size());
-  std::vector<std::vector<NodeId>> users(nodes.size());
-  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  Waiting waiting(nodes);
+  Ready ready;
   size_t live = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const auto id = static_cast<NodeId>(i);
-    const Node& node = nodes[i];
-    if (node.removed) continue;
+    if (nodes[i].removed) continue;
     ++live;
-    for (const Edge& edge : node.inputs) users[static_cast<size_t>(edge.node)].push_back(id);
-    for (const NodeId before : node.after) users[static_cast<size_t>(before)].push_back(id);
-    missing[i] = static_cast<int>(node.inputs.size() + node.after.size());
-    if (missing[i] == 0) ready.push(id);
+    if (const auto id = static_cast<NodeId>(i); waiting.is_ready(id)) ready.push(id);
   }
   std::vector<NodeId> out;
   out.reserve(live);
   while (!ready.empty()) {
     out.push_back(ready.top());
     ready.pop();
-    for (const NodeId user : users[static_cast<size_t>(out.back())])
-      if (--missing[static_cast<size_t>(user)] == 0) ready.push(user);
+    for (const NodeId user : waiting.users(out.back()))
+      if (waiting.come(user)) ready.push(user);
   }
   if (out.size() != live) {
-    const auto stuck = std::find_if(missing.begin(), missing.end(), [](int count) { return count > 0; });
-    fail(Code::kNnInvalidParam, "function {}: node {} depends on itself", name,
-         nodes[static_cast<size_t>(stuck - missing.begin())].name);
+    NodeId stuck = 0;
+    while (waiting.is_ready(stuck)) ++stuck;
+    fail(Code::kNnInvalidParam, "function {}: node {} depends on itself", name, (*this)[stuck].name);
   }
   return out;
 }

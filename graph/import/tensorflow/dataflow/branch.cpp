@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <queue>
 #include <set>
 
 #include "base/error.h"
@@ -12,11 +11,10 @@
 #include "graph/import/tensorflow/dataflow/guard.h"
 #include "graph/import/tensorflow/frame_words.h"
 #include "graph/ir/literal.h"
+#include "graph/ir/waiting.h"
 
 namespace npu::graph::tensorflow {
 namespace {
-
-using Ready = std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>>;
 
 /// Nodes that follow each other: of one condition, or of none.
 struct Run {
@@ -52,8 +50,7 @@ class Level {
 };
 
 std::vector<Run> Level::runs() const {
-  std::vector<int> missing(f_.nodes.size());
-  std::vector<std::vector<NodeId>> users(f_.nodes.size());
+  Waiting waiting(f_.nodes);
   Ready free;
   std::map<Edge, Ready> held;
   const auto ready = [&](NodeId id) {
@@ -61,12 +58,8 @@ std::vector<Run> Level::runs() const {
     const auto on = condition(id);
     on ? held[*on].push(id) : free.push(id);
   };
-  for (const NodeId id : f_.order()) {
-    for (const Edge& edge : f_[id].inputs) users[static_cast<size_t>(edge.node)].push_back(id);
-    for (const NodeId before : f_[id].after) users[static_cast<size_t>(before)].push_back(id);
-    missing[static_cast<size_t>(id)] = static_cast<int>(f_[id].inputs.size() + f_[id].after.size());
-    if (missing[static_cast<size_t>(id)] == 0) ready(id);
-  }
+  for (const NodeId id : f_.order())
+    if (waiting.is_ready(id)) ready(id);
   std::vector<Run> out;
   const auto drain = [&](Ready& queue, std::optional<Edge> condition) {
     Run run{condition, {}};
@@ -76,9 +69,9 @@ std::vector<Run> Level::runs() const {
       const NodeId id = queue.top();
       queue.pop();
       run.nodes.push_back(id);
-      for (const NodeId user : users[static_cast<size_t>(id)]) {
+      for (const NodeId user : waiting.users(id)) {
         if (condition && !side(id)) behind.insert(user);
-        if (--missing[static_cast<size_t>(user)] > 0) continue;
+        if (!waiting.come(user)) continue;
         behind.contains(user) ? later.push_back(user) : ready(user);
       }
     }
@@ -115,9 +108,7 @@ class Rewrite {
     for (size_t i = 0; i < from_.results.size(); ++i) out_.results.push_back({from_.results[i].name, result_of(i)});
     for (const NodeId id : from_.control_results)
       if (const auto at = nodes_.find(id); at != nodes_.end()) out_.control_results.push_back(at->second);
-    std::ranges::sort(out_.control_results);
-    const auto rest = std::ranges::unique(out_.control_results);
-    out_.control_results.erase(rest.begin(), rest.end());
+    sort_control_results(out_);
     return std::move(out_);
   }
 

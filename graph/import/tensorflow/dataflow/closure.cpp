@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/import/tensorflow/dataflow/closure.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace npu::graph::tensorflow {
@@ -50,6 +52,12 @@ void copy_attribute(const Attributes& from, std::string_view name, Attributes& i
   if (at == from.entries().end()) return;
   const Attributes::Entry entry = at->second;  // `into` may be `from`
   into.set(std::string(as), entry.value, entry.raw);
+}
+
+void sort_control_results(Function& f) {
+  std::ranges::sort(f.control_results);
+  const auto rest = std::ranges::unique(f.control_results);
+  f.control_results.erase(rest.begin(), rest.end());
 }
 
 }  // namespace npu::graph::tensorflow

@@ -45,4 +45,7 @@ class Closure {
 /// Attribute `name` of `from` under another name, with the client's bytes.
 void copy_attribute(const Attributes& from, std::string_view name, Attributes& into, std::string_view as);
 
+/// Each of them once, in the order of their nodes.
+void sort_control_results(Function& f);
+
 }  // namespace npu::graph::tensorflow

@@ -206,9 +206,7 @@ class Loop {
         into.control_results.push_back(at->second);
     for (const auto& [from, to] : parts.copied())
       if (into[to].stateful) into.control_results.push_back(to);
-    std::ranges::sort(into.control_results);
-    const auto rest = std::ranges::unique(into.control_results);
-    into.control_results.erase(rest.begin(), rest.end());
+    sort_control_results(into);
   }
 
   static bool holds_state(const Function& f) { return std::ranges::any_of(f.nodes, &Node::stateful); }

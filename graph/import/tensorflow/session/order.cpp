@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
 #include <set>
 #include <vector>
 
 #include "graph/ir/control_flow.h"
+#include "graph/ir/waiting.h"
 
 namespace npu::graph::tensorflow {
 namespace {
-
-using Ready = std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>>;
 
 /// Whether a function only reads what its argument is a handle of, itself or in what it calls.
 class Looks {
@@ -69,25 +67,19 @@ std::map<Edge, Uses> uses_of(const Function& f, const Program& program) {
 
 /// By node: its place in an order in which `late` nodes come as late as they can.
 std::vector<size_t> places(const Function& f, const std::set<NodeId>& late) {
-  std::vector<int> missing(f.nodes.size());
-  std::vector<std::vector<NodeId>> users(f.nodes.size());
+  Waiting waiting(f.nodes);
   std::vector<size_t> out(f.nodes.size());
   Ready early, last;
   const auto ready = [&](NodeId id) { (late.contains(id) ? last : early).push(id); };
-  for (size_t i = 0; i < f.nodes.size(); ++i) {
-    const Node& node = f.nodes[i];
-    for (const Edge& edge : node.inputs) users[static_cast<size_t>(edge.node)].push_back(static_cast<NodeId>(i));
-    for (const NodeId before : node.after) users[static_cast<size_t>(before)].push_back(static_cast<NodeId>(i));
-    missing[i] = static_cast<int>(node.inputs.size() + node.after.size());
-    if (missing[i] == 0) ready(static_cast<NodeId>(i));
-  }
+  for (size_t i = 0; i < f.nodes.size(); ++i)
+    if (const auto id = static_cast<NodeId>(i); waiting.is_ready(id)) ready(id);
   for (size_t place = 0; !early.empty() || !last.empty(); ++place) {
     Ready& from = early.empty() ? last : early;
     const NodeId id = from.top();
     from.pop();
     out[static_cast<size_t>(id)] = place;
-    for (const NodeId user : users[static_cast<size_t>(id)])
-      if (--missing[static_cast<size_t>(user)] == 0) ready(user);
+    for (const NodeId user : waiting.users(id))
+      if (waiting.come(user)) ready(user);
   }
   return out;
 }

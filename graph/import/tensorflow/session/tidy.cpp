@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "graph/import/tensorflow/dataflow/closure.h"
+
 namespace npu::graph::tensorflow {
 namespace {
 
@@ -57,9 +59,6 @@ class Effects {
   std::vector<std::set<NodeId>> behind_;
 };
 
-/// By node: whether its value goes into `id`, directly or not.
-std::vector<bool> goes_into(const Function& f, NodeId id) { return read_for(f, {id}); }
-
 /// Nodes without effect wait for nothing; what reads or has an effect waits for the effects behind it that its inputs
 /// do not stand on anyway.
 void wait_for_effects(Function& f) {
@@ -71,16 +70,14 @@ void wait_for_effects(Function& f) {
       after = effects.of(static_cast<NodeId>(i));
       after.insert(node.after.begin(), node.after.end());  // the time may be asked for
       if (!after.empty()) {
-        const std::vector<bool> into = goes_into(f, static_cast<NodeId>(i));
+        const std::vector<bool> into = read_for(f, {static_cast<NodeId>(i)});
         std::erase_if(after, [&](NodeId before) { return into[static_cast<size_t>(before)]; });
       }
       if (has_effect(node)) f.control_results.push_back(static_cast<NodeId>(i));
     }
     if (node.stateful || !node.outputs.empty()) node.after.assign(after.begin(), after.end());
   }
-  std::ranges::sort(f.control_results);
-  const auto rest = std::ranges::unique(f.control_results);
-  f.control_results.erase(rest.begin(), rest.end());
+  sort_control_results(f);
 }
 
 bool gives_what_it_takes(const Node& node) {
