@@ -16,6 +16,7 @@ HANDING_ON = STRUCTURE | {"Assert", "Case", "Identity", "IdentityN", "If", "Opti
                           "PlaceholderWithDefault", "StatefulPartitionedCall", "StatelessCase", "StatelessIf",
                           "StatelessWhile", "While"}  # fmt: skip
 PIPELINE_NOTE = "input pipeline, runs on the host"
+SESSIONS_NOTE = "with -c: sessions of TensorFlow 1"  # which alone have references
 PIPELINE = re.compile(r".*(Dataset|Iterator).*")
 FOREIGN = [
     (re.compile(r".*(TPU|Infeed|Outfeed|Prelinearize|CrossReplicaSum|WorkerHeartbeat).*"), "for TPUs"),
@@ -62,7 +63,7 @@ def of_operator(op):
     if PIPELINE.fullmatch(op):
         return "native", PIPELINE_NOTE
     if works_on_references(op):
-        return "unsupported", "works on references, which only sessions of TensorFlow 1 have"
+        return "migrated", SESSIONS_NOTE
     return "host", op
 
 
@@ -90,6 +91,8 @@ def of_operators(operators, first):
     refused = [op for op in operators if of_operator(op)[0] == "unsupported"]
     if refused:
         return "unsupported", _named(refused)
+    if any(of_operator(op)[0] == "migrated" for op in operators):
+        return "migrated", SESSIONS_NOTE
     host = _left_to_host(operators)
     if host:
         return "host", _named(host)
