@@ -18,6 +18,7 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 import conftest, numpy as np
 import tensorflow as tf
 from both import session, tf1
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
 
 """
 
