@@ -35,7 +35,7 @@ using ConvMaker = std::unique_ptr<ConvKernel>(cube::ConvPass pass, const cube::C
                                               const ConvTensors& tensors);
 
 ConvMaker make_pointwise_conv;  ///< kernel 1, stride 1: a product of matrices
-ConvMaker make_winograd_conv;   ///< 3x3, weights that stay, images with their channels last: fewer multiplications
+ConvMaker make_winograd_conv;   ///< 3x3, images with their channels last: fewer multiplications
 ConvMaker make_patches_conv;    ///< a product with TensorFlow's filter as it lies: few pixels, or few channels
 ConvMaker make_patches_kernel;  ///< the same for any number of them
 ConvMaker make_disjoint_conv;   ///< patches that share no pixel, as pixels of many channels

@@ -1,184 +1,204 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 convolutions with weights that stay, by Winograd's F(2x2, 3x3): 16 products of matrices with 4/9 of the
-// multiplications. A part transforms some tiles of the images, multiplies them with some columns of the weights while
-// both lie in the second-level cache, and transforms them back. What the transforms lose the shorter sums gain: errors
-// are no larger than those of one sum of all products.
+// 3x3 convolutions and the gradients of their images by Winograd's F(2x2, 3x3): 16 products of matrices with 4/9 of the
+// multiplications. A part transforms some tiles of the images, multiplies them with some columns of the weights, some
+// channels at a time, while all of that lies in the second-level cache, and transforms the sums back. What the
+// transforms lose the shorter sums gain: errors are no larger than those of one sum of all products.
 #include <algorithm>
-#include <cstring>
-#include <vector>
+#include <utility>
 
 #include "base/division.h"
 #include "base/thread_pool.h"
-#include "ops/conv/kernel.h"
-#include "ops/conv/winograd_kernel.h"
+#include "ops/conv/winograd_tiles.h"
+#include "ops/cube/channels_last.h"
 #include "ops/kept.h"
 #include "ops/scratch.h"
+#include "ops/vector/elementwise/transpose.h"
 
 namespace npu::ops {
 namespace {
 
 using cube::ConvPass;
 using cube::ConvShape;
-using cube::OnednnMatmul;
+using cube::kX;
+using cube::kY;
 
-constexpr int64_t kVector = 16;      // channels are whole vectors
 constexpr int64_t kLeastTiles = 24;  // fewer are a reading of the weights, of which there are 16/9 as many
-constexpr int64_t kNear = 1 << 20;   // bytes of a part: the second-level cache
-constexpr int64_t kParts = 8;
-constexpr int64_t kLeastWork = 1 << 17;                 // multiply-adds of one product, of which a part has 16
-constexpr int64_t kLeastColumns = 64, kLeastRows = 16;  // of a product
-constexpr int64_t kLine = 16;  // numbers between two points, which else met in one set of the cache
+constexpr int64_t kParts = 8;        // a constant: bits do not follow threads
+constexpr int64_t kLeastBlock = 16;  // tiles of a part
+constexpr int64_t kLine = 16;        // numbers between two points, which else met in one set of the cache
 
-/// How the work is cut: tiles of all images, one after the other, and columns of the weights.
-struct Cut {
-  int64_t tile_parts = 1, columns = 0;
-};
-
-Cut cut_of(int64_t tiles, int64_t channels, int64_t outputs) {
-  Cut cut{1, outputs};
-  const auto bytes = [&] { return divide_up(tiles, cut.tile_parts) * kWinogradPoints * 4 * (channels + cut.columns); };
-  while (bytes() > kNear && tiles / cut.tile_parts > kLeastRows) cut.tile_parts *= 2;
-  const auto parts = [&] { return cut.tile_parts * (outputs / cut.columns); };
-  const auto pays = [&] { return parts() < kParts && tiles * channels * outputs / (2 * parts()) >= kLeastWork; };
-  while (pays() && cut.columns % (2 * kVector) == 0 && cut.columns / 2 >= kLeastColumns) cut.columns /= 2;
-  while (pays() && tiles / (2 * cut.tile_parts) >= kLeastRows) cut.tile_parts *= 2;
-  return cut;
+/// How the tiles are cut: no block larger than the cache takes, and smaller ones where that gives too few parts.
+WinogradCut cut_of(int64_t tiles, int64_t channels, int64_t outputs, int64_t most) {
+  const int64_t columns = divide_up(outputs, kWinogradBlock);
+  const auto parts = [&](int64_t block) { return divide_up(tiles, block) * columns; };
+  int64_t block = kWinogradBlock;
+  const int64_t work = kWinogradPoints * tiles * channels * outputs;
+  while (block > kLeastBlock && parts(block) < most && work >= 2 * parts(block) * kWinogradPartWork) block /= 2;
+  return {tiles, block, kWinogradRows};
 }
 
-class Winograd final : public ConvKernel {
+/// The gradient of images is a convolution of that of the result, with the filters turned around.
+ConvShape turned(const ConvShape& s) {
+  ConvShape out = s;
+  std::swap(out.c, out.o), std::swap(out.in, out.out);
+  for (const size_t axis : {kY, kX}) out.pad[axis] = s.kernel[axis] - 1 - s.pad[axis];
+  return out;
+}
+
+class WinogradImages final : public ConvKernel {
  public:
-  explicit Winograd(const ConvShape& shape)
-      : s_(shape),
-        high_(divide_up(s_.out[1], 2)),
-        wide_(divide_up(s_.out[2], 2)),
-        tiles_(s_.n * high_ * wide_),
-        cut_(cut_of(tiles_, s_.c, s_.o)) {
-    for (int64_t i = 0; i < cut_.tile_parts; ++i) {
-      const int64_t rows = begin_of(i + 1) - begin_of(i);
-      kernels_.push_back(OnednnMatmul::get(
-          {DType::kFloat, false, false, rows, cut_.columns, s_.c, s_.c, s_.o, DType::kFloat, /*ordered=*/true}));
-    }
-  }
-  bool usable() const {
-    return std::ranges::all_of(kernels_, [&](const auto& kernel) {
-      return kernel != nullptr && kernels_[0] != nullptr && kernel->same_right(*kernels_[0]);
-    });
-  }
+  WinogradImages(const ConvShape& shape, ConvPass pass)
+      : forward_(pass == ConvPass::kForward),
+        s_(forward_ ? shape : turned(shape)),
+        tiles_(s_),
+        blocks_(cut_of(tiles_.count(), s_.c, s_.o, conv_parts("winograd", pass, shape, DType::kFloat, kParts))),
+        columns_(s_.o, kWinogradBlock, kWinogradPanel) {}
+
   void run(const ConvTensors& t, const Chain* after) const override {
-    const std::byte* points = right_.of(t.weight.bytes(), blocks() * kWinogradPoints * right_bytes(),
-                                        [&](std::byte* to) { order_weights(t.weight, to); });
+    // One block of tiles: each part makes the points that it alone needs, while they are near.
+    const bool near = !t.kept_weight && blocks_.blocks == 1;
+    const int64_t numbers = near ? 0 : kWinogradPoints * s_.c * s_.o;
+    const Scratch<float> room(t.kept_weight ? 0 : numbers);
+    if (!t.kept_weight && !near) order_weights(t.weight, room);
+    const float* points = t.kept_weight ? kept_points(t.weight, numbers) : near ? nullptr : room.data();
     const bool pieces = after != nullptr && after->by_pieces();
-    parallel_parts(cut_.tile_parts * blocks(), [&](int64_t part) {
-      const int64_t rows = part % cut_.tile_parts, block = part / cut_.tile_parts;
-      run_part(t, points + block * kWinogradPoints * right_bytes(), rows, block * cut_.columns);
-      if (pieces) finish_part(rows, block * cut_.columns, *after);
+    parallel_parts(blocks_.blocks * columns_.blocks, [&](int64_t part) {
+      const int64_t block = part % blocks_.blocks, columns = part / blocks_.blocks;
+      run_part(t, points, block, columns);
+      if (pieces) finish_part(block, columns, *after);
     });
     if (after != nullptr && !pieces) after->run();
   }
 
  private:
-  struct Place {
-    int64_t image, y, x;  ///< of the tile's first pixel of the result
-  };
-  int64_t begin_of(int64_t part) const { return tiles_ * part / cut_.tile_parts; }
-  int64_t blocks() const { return s_.o / cut_.columns; }
-  int64_t right_bytes() const { return round_up(static_cast<int64_t>(kernels_[0]->right_bytes()), 64); }
-  Place place_of(int64_t tile) const { return {tile / (high_ * wide_), tile / wide_ % high_ * 2, tile % wide_ * 2}; }
+  const float* kept_points(const Tensor& weight, int64_t numbers) const {
+    return reinterpret_cast<const float*>(
+        kept_.of(weight.bytes(), numbers * static_cast<int64_t>(sizeof(float)),
+                 [&](std::byte* to) { order_weights(weight, reinterpret_cast<float*>(to)); }));
+  }
 
-  /// Every point of all filters as a matrix [c, o], in the order of the kernels.
-  void order_weights(const Tensor& weight, std::byte* to) const {
-    const Scratch<float> dense(s_.o * s_.c * 9), points(kWinogradPoints * s_.c * s_.o);
-    to_dense(weight, DType::kFloat, dense.data());
-    parallel_for(s_.c, 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin * s_.o; i < end * s_.o; ++i) {
-        const int64_t c = i / s_.o, o = i % s_.o;
-        float of[kWinogradPoints];
-        winograd_filter(dense + (o * s_.c + c) * 9, of);
-        for (int64_t f = 0; f < kWinogradPoints; ++f) points[f * s_.c * s_.o + i] = of[f];
-      }
-    });
-    parallel_for(blocks() * kWinogradPoints, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const float* matrix = points + i % kWinogradPoints * s_.c * s_.o + i / kWinogradPoints * cut_.columns;
-        kernels_[0]->order_right(matrix, to + i * right_bytes());
-      }
+  void order_weights(const Tensor& weight, float* to) const {
+    parallel_parts(s_.c / kWinogradPanel, [&](int64_t block) {
+      const int64_t row = block * kWinogradPanel;
+      order_rows(weight, row, 0, s_.o, to + row * kWinogradPanel, s_.c);
     });
   }
 
-  void run_part(const ConvTensors& t, const std::byte* right, int64_t part, int64_t column) const {
-    const int64_t begin = begin_of(part), count = begin_of(part + 1) - begin;
-    const int64_t left_step = count * s_.c + kLine, product_step = count * cut_.columns + kLine;
+  /// Of panels of columns, one for each point, with `depth` rows each: these 16.
+  void order_rows(const Tensor& weight, int64_t row, int64_t column, int64_t wide, float* to, int64_t depth) const {
+    const Scratch<float> taps(9 * kSquare);
+    for (int64_t c = 0; c < wide; c += kWinogradPanel, to += kWinogradPoints * depth * kWinogradPanel) {
+      take_taps(weight, row, column + c, taps);
+      winograd_filter(taps, kSquare, kSquare, to, depth * kWinogradPanel);
+    }
+  }
+
+  /// Of each tap a square of 16 rows, what is summed over, by 16 columns.
+  void take_taps(const Tensor& weight, int64_t row, int64_t column, float* to) const {
+    const int64_t row_step = weight.strides[forward_ ? 1 : 0], step = weight.strides[forward_ ? 0 : 1];
+    const float* first = weight.as<float>() + row * row_step + column * step;
+    for (int64_t tap = 0; tap < 9; ++tap, to += kSquare) {
+      const int64_t at = forward_ ? tap : 8 - tap;
+      const float* from = first + at / 3 * weight.strides[2] + at % 3 * weight.strides[3];
+      if (row_step == 1) {
+        transpose(from, step, kWinogradPanel, kWinogradPanel, sizeof(float), to, kWinogradPanel);
+      } else if (step == 1) {
+        for (int64_t r = 0; r < kWinogradPanel; ++r)
+          std::copy_n(from + r * row_step, kWinogradPanel, to + r * kWinogradPanel);
+      } else {
+        for (int64_t r = 0; r < kWinogradPanel; ++r)
+          for (int64_t c = 0; c < kWinogradPanel; ++c) to[r * kWinogradPanel + c] = from[r * row_step + c * step];
+      }
+    }
+  }
+
+  /// `points` of all filters, or null where the part makes those that it needs.
+  void run_part(const ConvTensors& t, const float* points, int64_t block, int64_t columns) const {
+    const int64_t begin = blocks_.begin(block), count = blocks_.size(block), rows = round_up(count, kWinogradRows);
+    const int64_t column = columns_.begin(columns), wide = columns_.size(columns);
+    const int64_t depth = std::min(s_.c, kWinogradBlock), left_step = rows * depth + kLine;
+    const int64_t product_step = rows * wide + kLine;
     const Scratch<float> left(kWinogradPoints * left_step), product(kWinogradPoints * product_step);
-    const Scratch<float> patch(16 * s_.c), spare(cut_.columns);
-    const auto* src = t.src.as<float>();
-    auto* dst = t.dst.as<float>() + column;
-    const float* bias = t.bias.defined() ? t.bias.as<float>() + column : nullptr;
-    for (int64_t i = 0; i < count; ++i) spread_tile(src, begin + i, patch, left + i * s_.c, left_step);
-    for (int64_t f = 0; f < kWinogradPoints; ++f)
-      kernels_[static_cast<size_t>(part)]->run(left + f * left_step, right + f * right_bytes(),
-                                               product + f * product_step);
+    const Scratch<float> right(points == nullptr ? kWinogradPoints * depth * wide : 0);
+    const Scratch<float> zeros(depth), spare(wide);
+    std::fill_n(zeros.data(), depth, 0.0f);
+    const auto* src = (forward_ ? t.src : t.dst).as<float>();
+    for (int64_t c = 0; c < s_.c; c += depth) {
+      const int64_t deep = std::min(depth, s_.c - c);
+      for (int64_t i = 0; i < count; ++i)
+        tiles_.spread(src, begin + i, c, deep, zeros, {left + i * deep, left_step, kWinogradPanel});
+      const int64_t panel = kWinogradPoints * (points == nullptr ? deep : s_.c) * kWinogradPanel;
+      for (int64_t r = 0; points == nullptr && r < deep; r += kWinogradPanel)
+        order_rows(t.weight, c + r, column, wide, right + r * kWinogradPanel, deep);
+      const float* first =
+          points == nullptr ? right.data() : points + column / kWinogradPanel * panel + c * kWinogradPanel;
+      for (int64_t f = 0; f < kWinogradPoints; ++f) {
+        std::fill(left + f * left_step + count * deep, left + f * left_step + rows * deep, 0.0f);
+        winograd_product({.rows = rows,
+                          .cols = wide,
+                          .k = deep,
+                          .a = left + f * left_step,
+                          .a_row = deep,
+                          .turned = false,
+                          .b = first + f * panel / kWinogradPoints,
+                          .panel = panel,
+                          .c = product + f * product_step,
+                          .ldc = wide,
+                          .add = c > 0});
+      }
+    }
+    auto* dst = (forward_ ? t.dst : t.src).as<float>() + column;
+    const float* bias = forward_ && t.bias.defined() ? t.bias.as<float>() + column : nullptr;
     for (int64_t i = 0; i < count; ++i) {
-      const Place p = place_of(begin + i);
-      float* pixel[4];
-      for (int64_t k = 0; k < 4; ++k) pixel[k] = pixel_of(dst, p, k / 2, k % 2, spare);
-      winograd_output(product + i * cut_.columns, product_step, cut_.columns, bias, pixel);
+      const auto pixels = tiles_.pixels(dst, begin + i, spare.data());
+      winograd_output(product + i * wide, product_step, wide, bias, pixels.data());
     }
-  }
-
-  void spread_tile(const float* src, int64_t tile, float* patch, float* to, int64_t step) const {
-    const Place p = place_of(tile);
-    const int64_t y = p.y - s_.pad[1], x = p.x - s_.pad[2], line = s_.in[2] * s_.c;
-    const float* image = src + p.image * s_.in[1] * line;
-    if (y >= 0 && x >= 0 && y + 4 <= s_.in[1] && x + 4 <= s_.in[2])
-      return winograd_input(image + y * line + x * s_.c, line, s_.c, to, step);
-    // At an edge: with the zeros around the image.
-    std::memset(patch, 0, static_cast<size_t>(16 * s_.c) * sizeof(float));
-    const int64_t first = std::max<int64_t>(0, -x), end = std::min<int64_t>(4, s_.in[2] - x);
-    for (int64_t i = 0; i < 4; ++i) {
-      if (y + i < 0 || y + i >= s_.in[1] || end <= first) continue;
-      std::memcpy(patch + (4 * i + first) * s_.c, image + (y + i) * line + (x + first) * s_.c,
-                  static_cast<size_t>((end - first) * s_.c) * sizeof(float));
-    }
-    winograd_input(patch, 4 * s_.c, s_.c, to, step);
-  }
-
-  /// Where a pixel of a tile belongs; `spare` takes what lies beyond the last line or column.
-  float* pixel_of(float* dst, const Place& p, int64_t down, int64_t right, float* spare) const {
-    const int64_t y = p.y + down, x = p.x + right;
-    return y < s_.out[1] && x < s_.out[2] ? dst + ((p.image * s_.out[1] + y) * s_.out[2] + x) * s_.o : spare;
   }
 
   /// Line by line of the pixels that the part has computed.
-  void finish_part(int64_t part, int64_t column, const Chain& after) const {
-    for (int64_t tile = begin_of(part); tile < begin_of(part + 1);) {
-      const Place p = place_of(tile);
-      const int64_t tiles = std::min(begin_of(part + 1) - tile, wide_ - p.x / 2);
-      const int64_t pixels = std::min(2 * tiles, s_.out[2] - p.x);
-      for (int64_t y = p.y; y < std::min(p.y + 2, s_.out[1]); ++y)
-        after.run_piece(((p.image * s_.out[1] + y) * s_.out[2] + p.x) * s_.o + column, pixels, s_.o, cut_.columns);
+  void finish_part(int64_t block, int64_t columns, const Chain& after) const {
+    const int64_t end = blocks_.begin(block + 1);
+    for (int64_t tile = blocks_.begin(block); tile < end;) {
+      const auto p = tiles_.place_of(tile);
+      const int64_t tiles = std::min(end - tile, tiles_.left_in_line(tile));
+      const int64_t pixels = std::min(2 * tiles, s_.out[kX] - p.x);
+      for (int64_t y = p.y; y < std::min(p.y + 2, s_.out[kY]); ++y)
+        after.run_piece(tiles_.pixel_at(p.image, y, p.x) * s_.o + columns_.begin(columns), pixels, s_.o,
+                        columns_.size(columns));
       tile += tiles;
     }
   }
 
-  ConvShape s_;
-  int64_t high_, wide_, tiles_;  ///< tiles of an image, and of all
-  Cut cut_;
-  std::vector<std::shared_ptr<const OnednnMatmul>> kernels_;  ///< by part of tiles
-  mutable Kept right_;
+  static constexpr int64_t kSquare = kWinogradPanel * kWinogradPanel;
+
+  bool forward_;
+  ConvShape s_;  ///< of the convolution that is computed: from `src` to `dst` or the way back
+  WinogradTiles tiles_;
+  WinogradCut blocks_, columns_;
+  mutable Kept kept_;
 };
+
+/// Whether tiles can give this: 3x3, one by one, of whole panels of float32 channels that lie last.
+bool has_tiles(const ConvShape& s, const ConvTensors& t) {
+  const cube::Spatial one{1, 1, 1};
+  const auto fits = [](const Tensor& images) {
+    return images.dtype == DType::kFloat && cube::is_channels_last(images);
+  };
+  return s.groups == 1 && s.rank == 2 && s.kernel == cube::Spatial{1, 3, 3} && s.stride == one && s.dilation == one &&
+         s.c % kWinogradPanel == 0 && s.o % kWinogradPanel == 0 && s.work() > 0 && t.weight.dtype == DType::kFloat &&
+         fits(t.src) && fits(t.dst);
+}
 
 }  // namespace
 
 std::unique_ptr<ConvKernel> make_winograd_conv(ConvPass pass, const ConvShape& s, const ConvTensors& t) {
-  const cube::Spatial one{1, 1, 1};
-  const bool fits = s.groups == 1 && s.kernel == cube::Spatial{1, 3, 3} && s.stride == one && s.dilation == one &&
-                    s.in[0] == 1 && s.pad[0] == 0 && s.c % kVector == 0 && s.o % kVector == 0 && s.o > 0;
-  if (!fits || !kept_ways_win(pass, s, t)) return nullptr;
+  if (!has_tiles(s, t)) return nullptr;
+  if (pass == ConvPass::kBackwardWeights) return make_winograd_weights(s, t);
   const bool plain = !t.bias.defined() || (t.bias.dtype == DType::kFloat && t.bias.contiguous());
-  const int64_t tiles = s.n * divide_up(s.out[1], 2) * divide_up(s.out[2], 2);
-  if (!plain || tiles < kLeastTiles || tiles * s.c * s.o < 2 * kLeastWork) return nullptr;
-  auto made = std::make_unique<Winograd>(s);
-  return made->usable() ? std::move(made) : nullptr;
+  auto made = std::make_unique<WinogradImages>(s, pass);
+  const int64_t tiles = WinogradTiles(pass == ConvPass::kForward ? s : turned(s)).count();
+  if (!plain || tiles < kLeastTiles || kWinogradPoints * tiles * s.c * s.o < 2 * kWinogradPartWork) return nullptr;
+  return made;
 }
 
 }  // namespace npu::ops

@@ -30,66 +30,104 @@ ConvShape shape_of(const Case& k) {
   return s;
 }
 
-std::unique_ptr<ConvKernel> made(const ConvShape& s, bool kept = true) {
-  const std::vector<size_t> last{0, 2, 3, 1};
-  const Array src(DType::kFloat, {s.n, s.c, s.in[1], s.in[2]}, last), weight(DType::kFloat, {s.o, s.c, 3, 3});
-  const Array dst(DType::kFloat, {s.n, s.o, s.out[1], s.out[2]}, last);
-  const ConvTensors t{src.tensor(), weight.tensor(), Tensor(), dst.tensor(), kept};
-  return make_winograd_conv(ConvPass::kForward, s, t);
+const std::vector<size_t> kLast{0, 2, 3, 1}, kRows{}, kOutputsLast{2, 3, 1, 0};
+
+std::unique_ptr<ConvKernel> made(const ConvShape& s, ConvPass pass = ConvPass::kForward, bool first = false) {
+  const std::vector<size_t>& images = first ? kRows : kLast;
+  const Array src(DType::kFloat, {s.n, s.c, s.in[1], s.in[2]}, images), weight(DType::kFloat, {s.o, s.c, 3, 3});
+  const Array dst(DType::kFloat, {s.n, s.o, s.out[1], s.out[2]}, images);
+  return make_winograd_conv(pass, s, {src.tensor(), weight.tensor(), Tensor(), dst.tensor()});
 }
 
-/// One number of the result: image n, channel o, line y, column x.
-double pixel(const ConvShape& s, const ConvTensors& t, int64_t n, int64_t o, int64_t y, int64_t x) {
-  double sum = t.bias.defined() ? t.bias.as<float>()[o] : 0;
-  for (int64_t c = 0; c < s.c; ++c) {
-    for (int64_t i = 0; i < 9; ++i) {
-      const int64_t row = y + i / 3 - s.pad[1], col = x + i % 3 - s.pad[2];
-      if (row < 0 || col < 0 || row >= s.in[1] || col >= s.in[2]) continue;
-      sum += static_cast<double>(t.src.as<float>()[((n * s.in[1] + row) * s.in[2] + col) * s.c + c]) *
-             t.weight.as<float>()[(o * s.c + c) * 9 + i];
-    }
-  }
-  return sum;
+/// Calls product(element of src, of weight, of dst) for each product of a convolution.
+template <class F>
+void each_product(const ConvShape& s, F&& product) {
+  for (int64_t n = 0; n < s.n; ++n)
+    for (int64_t o = 0; o < s.o; ++o)
+      for (int64_t y = 0; y < s.out[1]; ++y)
+        for (int64_t x = 0; x < s.out[2]; ++x)
+          for (int64_t tap = 0; tap < 9; ++tap) {
+            const int64_t row = y + tap / 3 - s.pad[1], col = x + tap % 3 - s.pad[2];
+            if (row < 0 || col < 0 || row >= s.in[1] || col >= s.in[2]) continue;
+            for (int64_t c = 0; c < s.c; ++c)
+              product(((n * s.c + c) * s.in[1] + row) * s.in[2] + col, (o * s.c + c) * 9 + tap,
+                      ((n * s.o + o) * s.out[1] + y) * s.out[2] + x);
+          }
 }
 
-void expect_convolution(const Case& k, bool bias) {
-  SCOPED_TRACE(fmt::format("{} images {}x{} of {} channels to {}, padded by {}", k.n, k.high, k.wide, k.c, k.o, k.pad));
+void expect_convolution(const Case& k, ConvPass pass, const std::vector<size_t>& weights, bool bias, bool kept) {
+  SCOPED_TRACE(fmt::format("pass {} of {} images {}x{} of {} channels to {}, padded by {}", static_cast<int>(pass), k.n,
+                           k.high, k.wide, k.c, k.o, k.pad));
   const ConvShape s = shape_of(k);
-  const std::vector<size_t> last{0, 2, 3, 1};
-  const Array src(DType::kFloat, {s.n, s.c, s.in[1], s.in[2]}, last), weight(DType::kFloat, {s.o, s.c, 3, 3});
-  const Array add(DType::kFloat, {s.o}), dst(DType::kFloat, {s.n, s.o, s.out[1], s.out[2]}, last);
-  fill(src, 1), fill(weight, 2), fill(add, 3);
-  const ConvTensors t{src.tensor(), weight.tensor(), bias ? add.tensor() : Tensor(), dst.tensor(), true};
-  const auto kernel = make_winograd_conv(ConvPass::kForward, s, t);
+  const Array src(DType::kFloat, {s.n, s.c, s.in[1], s.in[2]}, kLast), weight(DType::kFloat, {s.o, s.c, 3, 3}, weights);
+  const Array add(DType::kFloat, {s.o}), dst(DType::kFloat, {s.n, s.o, s.out[1], s.out[2]}, kLast);
+  fill(src, 1), fill(weight, 2), fill(add, 3), fill(dst, 4);
+  const std::vector<double> x = src.values(), w = weight.values(), y = dst.values(), b = add.values();
+  const ConvTensors t{src.tensor(), weight.tensor(), bias ? add.tensor() : Tensor(), dst.tensor(), kept};
+  const auto kernel = make_winograd_conv(pass, s, t);
   ASSERT_NE(kernel, nullptr);
   kernel->run(t, nullptr);
-  // Numbers are sums of 9 c products of variance 1. The way there and back adds up to 16 of them and rounds twice more.
-  const double unit = std::ldexp(std::sqrt(9.0 * static_cast<double>(s.c)), -24);
-  const std::vector<double> got = dst.values();
+
+  const Array& result = pass == ConvPass::kForward ? dst : pass == ConvPass::kBackwardData ? src : weight;
+  std::vector<double> wanted(result.values().size());
   const int64_t image = s.out[1] * s.out[2];
-  for (int64_t i = 0; i < dst.tensor().count(); ++i) {
-    const int64_t n = i / (s.o * image), o = i / image % s.o, at = i % image;
-    const double wanted = pixel(s, t, n, o, at / s.out[2], at % s.out[2]);
-    ASSERT_NEAR(got[static_cast<size_t>(i)], wanted, 32 * unit) << "element " << i;
-  }
+  for (size_t i = 0; bias && i < wanted.size(); ++i) wanted[i] = b[i / static_cast<size_t>(image) % b.size()];
+  each_product(s, [&](int64_t of_src, int64_t of_weight, int64_t of_dst) {
+    const auto i = static_cast<size_t>(of_src), j = static_cast<size_t>(of_weight), at = static_cast<size_t>(of_dst);
+    if (pass == ConvPass::kForward) wanted[at] += x[i] * w[j];
+    if (pass == ConvPass::kBackwardData) wanted[i] += y[at] * w[j];
+    if (pass == ConvPass::kBackwardWeights) wanted[j] += x[i] * y[at];
+  });
+  // Numbers are sums of products of variance 1. The way there and back adds up to 16 of them and rounds twice more.
+  const int64_t products = pass == ConvPass::kForward        ? 9 * s.c
+                           : pass == ConvPass::kBackwardData ? 9 * s.o
+                                                             : s.n * image;
+  const double unit = std::ldexp(std::sqrt(static_cast<double>(products)), -24);
+  const std::vector<double> got = result.values();
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], 32 * unit) << "element " << i;
 }
 
 TEST(Winograd, IsTheConvolution) {
-  if (made(shape_of({1, 64, 64, 20, 20, 1})) == nullptr) GTEST_SKIP() << "oneDNN has no such kernels for this CPU";
-  expect_convolution({1, 64, 64, 20, 20, 1}, true);
-  expect_convolution({2, 32, 96, 13, 17, 0}, false);   // the last tiles are cut
-  expect_convolution({3, 48, 96, 9, 11, 2}, true);     // more zeros around than the filter reaches over
-  expect_convolution({1, 64, 256, 14, 14, 1}, false);  // some of the channels at a time
+  for (const bool kept : {false, true}) {
+    for (const auto& weights : {kRows, kLast, kOutputsLast}) {
+      expect_convolution({1, 64, 64, 20, 20, 1}, ConvPass::kForward, weights, true, kept);
+      expect_convolution({2, 32, 96, 13, 17, 0}, ConvPass::kForward, weights, false, kept);  // the last tiles are cut
+    }
+    expect_convolution({3, 48, 96, 9, 11, 2}, ConvPass::kForward, kRows, true, kept);  // padded beyond its reach
+    expect_convolution({1, 80, 256, 14, 14, 1}, ConvPass::kForward, kOutputsLast, false, kept);  // channels in turn
+  }
+}
+
+TEST(Winograd, IsTheGradientOfImages) {
+  for (const auto& weights : {kRows, kLast, kOutputsLast}) {
+    expect_convolution({1, 64, 64, 20, 20, 1}, ConvPass::kBackwardData, weights, false, false);
+    expect_convolution({2, 32, 96, 13, 17, 0}, ConvPass::kBackwardData, weights, false, false);
+  }
+  expect_convolution({3, 48, 96, 9, 11, 2}, ConvPass::kBackwardData, kRows, false, false);
+  expect_convolution({1, 256, 80, 14, 14, 1}, ConvPass::kBackwardData, kOutputsLast, false, false);
+}
+
+TEST(Winograd, IsTheGradientOfWeights) {
+  for (const auto& weights : {kRows, kLast, kOutputsLast}) {
+    expect_convolution({1, 64, 64, 20, 20, 1}, ConvPass::kBackwardWeights, weights, false, false);
+    expect_convolution({2, 32, 96, 13, 17, 0}, ConvPass::kBackwardWeights, weights, false, false);
+  }
+  expect_convolution({4, 32, 48, 31, 33, 1}, ConvPass::kBackwardWeights, kOutputsLast, false, false);  // in ranges
+  expect_convolution({3, 48, 96, 9, 11, 2}, ConvPass::kBackwardWeights, kRows, false, false);
+  expect_convolution({2, 144, 80, 14, 14, 1}, ConvPass::kBackwardWeights, kLast, false, false);  // in squares
 }
 
 TEST(Winograd, LeavesOthersWhatItCannot) {
   const ConvShape fits = shape_of({1, 64, 64, 20, 20, 1});
-  EXPECT_EQ(made(fits, false), nullptr) << "weights may change";
-  ConvShape other = fits;
-  other.dilation = {1, 2, 2}, other.pad = {0, 2, 2};
-  EXPECT_EQ(made(other), nullptr) << "dilated";
-  EXPECT_EQ(made(shape_of({1, 24, 64, 20, 20, 1})), nullptr) << "channels that are no whole vectors";
-  EXPECT_EQ(made(shape_of({1, 512, 512, 7, 7, 1})), nullptr) << "few pixels and many weights";
+  for (const ConvPass pass : {ConvPass::kForward, ConvPass::kBackwardData, ConvPass::kBackwardWeights}) {
+    EXPECT_NE(made(fits, pass), nullptr);
+    EXPECT_EQ(made(fits, pass, true), nullptr) << "channels first";
+    ConvShape other = fits;
+    other.dilation = {1, 2, 2}, other.pad = {0, 2, 2};
+    EXPECT_EQ(made(other, pass), nullptr) << "dilated";
+    EXPECT_EQ(made(shape_of({1, 24, 64, 20, 20, 1}), pass), nullptr) << "channels that are no whole vectors";
+    EXPECT_EQ(made(shape_of({1, 512, 512, 7, 7, 1}), pass), nullptr) << "few pixels and many weights";
+  }
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv/winograd_tiles.h"
+
+#include "base/division.h"
+
+namespace npu::ops {
+
+using cube::kX;
+using cube::kY;
+
+WinogradTiles::WinogradTiles(const cube::ConvShape& shape)
+    : shape_(shape), high_(divide_up(shape.out[kY], 2)), wide_(divide_up(shape.out[kX], 2)) {}
+
+void WinogradTiles::spread(const float* images, int64_t tile, int64_t channel, int64_t channels, const float* zeros,
+                           const WinogradPlace& to) const {
+  const Place p = place_of(tile);
+  const int64_t c = shape_.c, y = p.y - shape_.pad[kY], x = p.x - shape_.pad[kX], line = shape_.in[kX] * c;
+  const float* image = images + p.image * shape_.in[kY] * line + channel;
+  if (y >= 0 && x >= 0 && y + 4 <= shape_.in[kY] && x + 4 <= shape_.in[kX])
+    return winograd_input(image + y * line + x * c, line, c, channels, to);
+  // At an edge: with the zeros around the image.
+  std::array<const float*, 16> pixels;
+  for (int64_t i = 0; i < 16; ++i) {
+    const int64_t down = y + i / 4, right = x + i % 4;
+    const bool inside = down >= 0 && down < shape_.in[kY] && right >= 0 && right < shape_.in[kX];
+    pixels[static_cast<size_t>(i)] = inside ? image + down * line + right * c : zeros;
+  }
+  winograd_input(pixels.data(), channels, to);
+}
+
+}  // namespace npu::ops
