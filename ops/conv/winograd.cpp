@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 convolutions and the gradients of their images by Winograd's F(2x2, 3x3): 16 products of matrices with 4/9 of the
-// multiplications. A part transforms some tiles of the images, multiplies them with some columns of the weights, some
-// channels at a time, while all of that lies in the second-level cache, and transforms the sums back. What the
-// transforms lose the shorter sums gain: errors are no larger than those of one sum of all products.
+// Convolutions of 3x3 and 5x5 and the gradients of their images by Winograd's F(2x2, 3x3): 16 products of matrices with
+// about half of the multiplications. A part transforms some tiles of the images, multiplies them with some columns of
+// the weights, some channels at a time, while all of that lies in the second-level cache, and transforms the sums back.
+// What the transforms lose the shorter sums gain: errors are no larger than those of one sum of all products.
 #include <algorithm>
 #include <utility>
 
@@ -51,13 +51,14 @@ class WinogradImages final : public ConvKernel {
       : forward_(pass == ConvPass::kForward),
         s_(forward_ ? shape : turned(shape)),
         tiles_(s_),
+        taps_(winograd_taps_of(s_)),
         blocks_(cut_of(tiles_.count(), s_.c, s_.o, conv_parts("winograd", pass, shape, DType::kFloat, kParts))),
         columns_(s_.o, kWinogradBlock, kWinogradPanel) {}
 
   void run(const ConvTensors& t, const Chain* after) const override {
     // One block of tiles: each part makes the points that it alone needs, while they are near.
     const bool near = !t.kept_weight && blocks_.blocks == 1;
-    const int64_t numbers = near ? 0 : kWinogradPoints * s_.c * s_.o;
+    const int64_t numbers = near ? 0 : static_cast<int64_t>(taps_.size()) * filter_points();
     const Scratch<float> room(t.kept_weight ? 0 : numbers);
     if (!t.kept_weight && !near) order_weights(t.weight, room);
     const float* points = t.kept_weight ? kept_points(t.weight, numbers) : near ? nullptr : room.data();
@@ -71,6 +72,9 @@ class WinogradImages final : public ConvKernel {
   }
 
  private:
+  /// Numbers of all filters' points, of some taps.
+  int64_t filter_points() const { return kWinogradPoints * s_.c * s_.o; }
+
   const float* kept_points(const Tensor& weight, int64_t numbers) const {
     return reinterpret_cast<const float*>(
         kept_.of(weight.bytes(), numbers * static_cast<int64_t>(sizeof(float)),
@@ -78,36 +82,40 @@ class WinogradImages final : public ConvKernel {
   }
 
   void order_weights(const Tensor& weight, float* to) const {
-    parallel_parts(s_.c / kWinogradPanel, [&](int64_t block) {
-      const int64_t row = block * kWinogradPanel;
-      order_rows(weight, row, 0, s_.o, to + row * kWinogradPanel, s_.c);
+    const int64_t blocks = s_.c / kWinogradPanel;
+    parallel_parts(static_cast<int64_t>(taps_.size()) * blocks, [&](int64_t part) {
+      const int64_t row = part % blocks * kWinogradPanel, i = part / blocks;
+      const WinogradTaps& taps = taps_[static_cast<size_t>(i)];
+      order_rows(weight, taps, row, 0, s_.o, to + i * filter_points() + row * kWinogradPanel, s_.c);
     });
   }
 
   /// Of panels of columns, one for each point, with `depth` rows each: these 16.
-  void order_rows(const Tensor& weight, int64_t row, int64_t column, int64_t wide, float* to, int64_t depth) const {
-    const Scratch<float> taps(9 * kSquare);
+  void order_rows(const Tensor& weight, const WinogradTaps& taps, int64_t row, int64_t column, int64_t wide, float* to,
+                  int64_t depth) const {
+    const Scratch<float> squares(9 * kSquare);
     for (int64_t c = 0; c < wide; c += kWinogradPanel, to += kWinogradPoints * depth * kWinogradPanel) {
-      take_taps(weight, row, column + c, taps);
-      winograd_filter(taps, kSquare, kSquare, to, depth * kWinogradPanel);
+      for (int64_t tap = 0; tap < 9; ++tap)
+        take_tap(weight, taps, tap / 3, tap % 3, row, column + c, squares + tap * kSquare);
+      winograd_filter(squares, kSquare, kSquare, to, depth * kWinogradPanel);
     }
   }
 
-  /// Of each tap a square of 16 rows, what is summed over, by 16 columns.
-  void take_taps(const Tensor& weight, int64_t row, int64_t column, float* to) const {
+  /// Of one tap a square of 16 rows, what is summed over, by 16 columns.
+  void take_tap(const Tensor& weight, const WinogradTaps& taps, int64_t down, int64_t right, int64_t row,
+                int64_t column, float* to) const {
+    if (down >= taps.high || right >= taps.wide) return std::fill_n(to, kSquare, 0.0f), void();
+    const int64_t y = forward_ ? taps.y + down : s_.kernel[kY] - 1 - taps.y - down;
+    const int64_t x = forward_ ? taps.x + right : s_.kernel[kX] - 1 - taps.x - right;
     const int64_t row_step = weight.strides[forward_ ? 1 : 0], step = weight.strides[forward_ ? 0 : 1];
-    const float* first = weight.as<float>() + row * row_step + column * step;
-    for (int64_t tap = 0; tap < 9; ++tap, to += kSquare) {
-      const int64_t at = forward_ ? tap : 8 - tap;
-      const float* from = first + at / 3 * weight.strides[2] + at % 3 * weight.strides[3];
-      if (row_step == 1) {
-        transpose(from, step, kWinogradPanel, kWinogradPanel, sizeof(float), to, kWinogradPanel);
-      } else if (step == 1) {
-        for (int64_t r = 0; r < kWinogradPanel; ++r)
-          std::copy_n(from + r * row_step, kWinogradPanel, to + r * kWinogradPanel);
+    const float* from =
+        weight.as<float>() + row * row_step + column * step + y * weight.strides[2] + x * weight.strides[3];
+    if (row_step == 1) return transpose(from, step, kWinogradPanel, kWinogradPanel, sizeof(float), to, kWinogradPanel);
+    for (int64_t r = 0; r < kWinogradPanel; ++r, from += row_step, to += kWinogradPanel) {
+      if (step == 1) {
+        std::copy_n(from, kWinogradPanel, to);
       } else {
-        for (int64_t r = 0; r < kWinogradPanel; ++r)
-          for (int64_t c = 0; c < kWinogradPanel; ++c) to[r * kWinogradPanel + c] = from[r * row_step + c * step];
+        for (int64_t c = 0; c < kWinogradPanel; ++c) to[c] = from[c * step];
       }
     }
   }
@@ -123,28 +131,33 @@ class WinogradImages final : public ConvKernel {
     const Scratch<float> zeros(depth), spare(wide);
     std::fill_n(zeros.data(), depth, 0.0f);
     const auto* src = (forward_ ? t.src : t.dst).as<float>();
-    for (int64_t c = 0; c < s_.c; c += depth) {
-      const int64_t deep = std::min(depth, s_.c - c);
-      for (int64_t i = 0; i < count; ++i)
-        tiles_.spread(src, begin + i, c, deep, zeros, {left + i * deep, left_step, kWinogradPanel});
-      const int64_t panel = kWinogradPoints * (points == nullptr ? deep : s_.c) * kWinogradPanel;
-      for (int64_t r = 0; points == nullptr && r < deep; r += kWinogradPanel)
-        order_rows(t.weight, c + r, column, wide, right + r * kWinogradPanel, deep);
-      const float* first =
-          points == nullptr ? right.data() : points + column / kWinogradPanel * panel + c * kWinogradPanel;
-      for (int64_t f = 0; f < kWinogradPoints; ++f) {
-        std::fill(left + f * left_step + count * deep, left + f * left_step + rows * deep, 0.0f);
-        winograd_product({.rows = rows,
-                          .cols = wide,
-                          .k = deep,
-                          .a = left + f * left_step,
-                          .a_row = deep,
-                          .turned = false,
-                          .b = first + f * panel / kWinogradPoints,
-                          .panel = panel,
-                          .c = product + f * product_step,
-                          .ldc = wide,
-                          .add = c > 0});
+    for (size_t tap = 0; tap < taps_.size(); ++tap) {
+      const WinogradTaps& taps = taps_[tap];
+      for (int64_t c = 0; c < s_.c; c += depth) {
+        const int64_t deep = std::min(depth, s_.c - c);
+        for (int64_t i = 0; i < count; ++i)
+          tiles_.spread(src, begin + i, taps, c, deep, zeros, {left + i * deep, left_step, kWinogradPanel});
+        const int64_t panel = kWinogradPoints * (points == nullptr ? deep : s_.c) * kWinogradPanel;
+        for (int64_t r = 0; points == nullptr && r < deep; r += kWinogradPanel)
+          order_rows(t.weight, taps, c + r, column, wide, right + r * kWinogradPanel, deep);
+        const float* first = points == nullptr ? right.data()
+                                               : points + static_cast<int64_t>(tap) * filter_points() +
+                                                     column / kWinogradPanel * panel + c * kWinogradPanel;
+        for (int64_t f = 0; f < kWinogradPoints; ++f) {
+          if (taps.lacks(f)) continue;
+          std::fill(left + f * left_step + count * deep, left + f * left_step + rows * deep, 0.0f);
+          winograd_product({.rows = rows,
+                            .cols = wide,
+                            .k = deep,
+                            .a = left + f * left_step,
+                            .a_row = deep,
+                            .turned = false,
+                            .b = first + f * panel / kWinogradPoints,
+                            .panel = panel,
+                            .c = product + f * product_step,
+                            .ldc = wide,
+                            .add = tap > 0 || c > 0});
+        }
       }
     }
     auto* dst = (forward_ ? t.dst : t.src).as<float>() + column;
@@ -174,17 +187,19 @@ class WinogradImages final : public ConvKernel {
   bool forward_;
   ConvShape s_;  ///< of the convolution that is computed: from `src` to `dst` or the way back
   WinogradTiles tiles_;
+  std::vector<WinogradTaps> taps_;
   WinogradCut blocks_, columns_;
   mutable Kept kept_;
 };
 
-/// Whether tiles can give this: 3x3, one by one, of whole panels of float32 channels that lie last.
+/// Whether tiles can give this: 3 or 5 taps, one by one, of whole panels of float32 channels that lie last.
 bool has_tiles(const ConvShape& s, const ConvTensors& t) {
   const cube::Spatial one{1, 1, 1};
+  const auto taps = [&](size_t axis) { return s.kernel[axis] == 3 || s.kernel[axis] == 5; };
   const auto fits = [](const Tensor& images) {
     return images.dtype == DType::kFloat && cube::is_channels_last(images);
   };
-  return s.groups == 1 && s.rank == 2 && s.kernel == cube::Spatial{1, 3, 3} && s.stride == one && s.dilation == one &&
+  return s.groups == 1 && s.rank == 2 && taps(kY) && taps(kX) && s.stride == one && s.dilation == one &&
          s.c % kWinogradPanel == 0 && s.o % kWinogradPanel == 0 && s.work() > 0 && t.weight.dtype == DType::kFloat &&
          fits(t.src) && fits(t.dst);
 }
@@ -197,7 +212,7 @@ std::unique_ptr<ConvKernel> make_winograd_conv(ConvPass pass, const ConvShape& s
   const bool plain = !t.bias.defined() || (t.bias.dtype == DType::kFloat && t.bias.contiguous());
   auto made = std::make_unique<WinogradImages>(s, pass);
   const int64_t tiles = WinogradTiles(pass == ConvPass::kForward ? s : turned(s)).count();
-  if (!plain || tiles < kLeastTiles || kWinogradPoints * tiles * s.c * s.o < 2 * kWinogradPartWork) return nullptr;
+  if (!plain || tiles < kLeastTiles || s.work() < kWinogradLeastWork) return nullptr;
   return made;
 }
 

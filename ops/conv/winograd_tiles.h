@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of 3x3 convolutions by Winograd's F(2x2, 3x3): which pixels they read and give.
+// The tiles of convolutions by Winograd's F(2x2, 3x3): which pixels they read and give. A filter of 5x5 taps is four of
+// 3x3, whose products are added before the way back: those of 2 taps need three of four points, so 49 multiplications
+// take the place of 100.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "ops/conv/kernel.h"
 #include "ops/conv/winograd_kernel.h"
 
 namespace npu::ops {
+
+/// Some of the taps of a filter, at most 3x3: from which on, and how many.
+struct WinogradTaps {
+  int64_t y, x, high, wide;
+  /// Whether a point of them is zero.
+  bool lacks(int64_t point) const { return (high < 3 && point / 4 == 3) || (wide < 3 && point % 4 == 3); }
+};
+/// All taps; the first ones lack no point.
+std::vector<WinogradTaps> winograd_taps_of(const cube::ConvShape& shape);
 
 /// Tiles of all images, one after the other: each gives 2x2 pixels of the result and reads 4x4 of the images.
 class WinogradTiles {
@@ -24,9 +36,9 @@ class WinogradTiles {
   };
   Place place_of(int64_t tile) const { return {tile / (high_ * wide_), tile / wide_ % high_ * 2, tile % wide_ * 2}; }
 
-  /// The points of what a tile reads of some channels. `zeros` are so many.
-  void spread(const float* images, int64_t tile, int64_t channel, int64_t channels, const float* zeros,
-              const WinogradPlace& to) const;
+  /// The points of what a tile reads with these taps, of some channels. `zeros` are so many.
+  void spread(const float* images, int64_t tile, const WinogradTaps& taps, int64_t channel, int64_t channels,
+              const float* zeros, const WinogradPlace& to) const;
 
   /// Where the pixels of the result that a tile gives lie, `channels` numbers each; `beyond` for those outside of it.
   template <class T>
@@ -65,6 +77,8 @@ struct WinogradCut {
 
 /// Multiply-adds that pay for another part.
 inline constexpr int64_t kWinogradPartWork = 1 << 21;
+/// Multiply-adds of a convolution below which the ways there and back cost more than they save.
+inline constexpr int64_t kWinogradLeastWork = 8 << 20;
 
 /// The gradient of weights, or null where tiles are so few that other ways err less.
 std::unique_ptr<ConvKernel> make_winograd_weights(const cube::ConvShape& shape, const ConvTensors& tensors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of the weights of 3x3 convolutions by Winograd's F(2x2, 3x3) turned around: for each of 16 points a
+// Gradients of the weights of 3x3 and 5x5 convolutions by Winograd's F(2x2, 3x3) turned around: for each of 16 points a
 // product, summed over tiles, of what the tiles read and what their results get. A part sums up some tiles for some
 // inputs and outputs while all of that lies in the second-level cache; the sums of parts are added in their order.
 #include <algorithm>
@@ -26,72 +26,85 @@ class WinogradWeights final : public ConvKernel {
   WinogradWeights(const ConvShape& shape, bool outputs_last)
       : s_(shape),
         tiles_(shape),
+        taps_(winograd_taps_of(shape)),
         outputs_last_(outputs_last),
         rows_(outputs_last ? s_.c : s_.o, kWinogradBlock, kWinogradPanel),
         columns_(outputs_last ? s_.o : s_.c, kWinogradBlock, kWinogradPanel),
         ranges_(tiles_.count(), tiles_in_range(), 1) {}
 
   void run(const ConvTensors& t, const Chain*) const override {
-    const int64_t squares = rows_.blocks * columns_.blocks;
-    const Scratch<float> sums(ranges_.blocks * squares * kSums);
-    const auto of = [&](int64_t square, int64_t range) { return sums + (range * squares + square) * kSums; };
-    parallel_parts(squares * ranges_.blocks, [&](int64_t part) {
-      const int64_t square = part % squares, range = part / squares;
-      add_up(t, square, range, of(square, range));
-      if (ranges_.blocks == 1) store(t.weight, square, 0, rows_.size(square % rows_.blocks), of(square, range));
+    const Scratch<float> sums(ranges_.blocks * squares() * kSums);
+    const auto of = [&](int64_t square, int64_t range) { return sums + (range * squares() + square) * kSums; };
+    parallel_parts(squares() * ranges_.blocks, [&](int64_t part) {
+      const Square square = square_of(part % squares());
+      const int64_t range = part / squares();
+      add_up(t, square, range, of(part % squares(), range));
+      if (ranges_.blocks == 1) store(t.weight, square, 0, square.rows, of(part, 0));
     });
     if (ranges_.blocks == 1) return;
-    parallel_parts(squares * kPieces, [&](int64_t part) {
-      const int64_t square = part / kPieces, rows = rows_.size(square % rows_.blocks);
-      const int64_t begin = rows * (part % kPieces) / kPieces, end = rows * (part % kPieces + 1) / kPieces;
-      const int64_t wide = columns_.size(square / rows_.blocks);
+    parallel_parts(squares() * kPieces, [&](int64_t part) {
+      const int64_t number = part / kPieces, piece = part % kPieces;
+      const Square square = square_of(number);
+      const int64_t begin = square.rows * piece / kPieces, end = square.rows * (piece + 1) / kPieces;
       for (int64_t range = 1; range < ranges_.blocks; ++range) {
         for (int64_t f = 0; f < kWinogradPoints; ++f) {
-          float* to = of(square, 0) + f * rows * wide;
-          const float* more = of(square, range) + f * rows * wide;
-          for (int64_t i = begin * wide; i < end * wide; ++i) to[i] += more[i];
+          float* to = of(number, 0) + f * square.rows * square.wide;
+          const float* more = of(number, range) + f * square.rows * square.wide;
+          for (int64_t i = begin * square.wide; i < end * square.wide; ++i) to[i] += more[i];
         }
       }
-      store(t.weight, square, begin, end, of(square, 0));
+      store(t.weight, square, begin, end, of(number, 0));
     });
   }
 
  private:
+  /// Some rows and columns of the products, for some taps.
+  struct Square {
+    WinogradTaps taps;
+    int64_t row, rows, column, wide;
+  };
+  int64_t squares() const { return static_cast<int64_t>(taps_.size()) * rows_.blocks * columns_.blocks; }
+  Square square_of(int64_t number) const {
+    const int64_t row = number % rows_.blocks, column = number / rows_.blocks % columns_.blocks;
+    return {taps_[static_cast<size_t>(number / (rows_.blocks * columns_.blocks))], rows_.begin(row), rows_.size(row),
+            columns_.begin(column), columns_.size(column)};
+  }
+
   static constexpr int64_t kSums = kWinogradPoints * kWinogradBlock * kWinogradBlock;
   static constexpr int64_t kPieces = 4;  // of a square, whose parts are added at a time
 
   int64_t tiles_in_range() const {
     const int64_t parts = conv_parts("winograd", cube::ConvPass::kBackwardWeights, s_, DType::kFloat, kParts);
-    const int64_t ranges = divide_up(parts, rows_.blocks * columns_.blocks);
+    const int64_t ranges = divide_up(parts, squares());
     return std::max(divide_up(tiles_.count(), ranges), kLeastTiles);
   }
 
-  /// The sums of some tiles for one square of rows and columns: for each point a matrix.
-  void add_up(const ConvTensors& t, int64_t square, int64_t range, float* sums) const {
-    const int64_t row = square % rows_.blocks, column = square / rows_.blocks;
-    const int64_t rows = rows_.size(row), wide = columns_.size(column);
+  /// The sums of some tiles for one square: for each point a matrix.
+  void add_up(const ConvTensors& t, const Square& square, int64_t range, float* sums) const {
+    const auto [taps, row, rows, column, wide] = square;
     constexpr int64_t kStep = kWinogradBlock * kWinogradPanel + kLine, kPanelStep = kWinogradPoints * kStep;
     const Scratch<float> left(rows / kWinogradPanel * kPanelStep), right(wide / kWinogradPanel * kPanelStep);
     const Scratch<float> zeros(kWinogradBlock);
     std::fill_n(zeros.data(), kWinogradBlock, 0.0f);
-    const auto read = [&](int64_t tile, int64_t first, int64_t channels, float* to) {
-      tiles_.spread(t.src.as<float>(), tile, first, channels, zeros, {to, kStep, kPanelStep});
-    };
-    const auto get = [&](int64_t tile, int64_t first, int64_t channels, float* to) {
-      const auto pixels = tiles_.pixels(t.dst.as<const float>() + first, tile, static_cast<const float*>(zeros));
-      winograd_gradient(pixels.data(), channels, {to, kStep, kPanelStep});
-    };
-    const int64_t end = ranges_.begin(range + 1);
-    for (int64_t begin = ranges_.begin(range); begin < end; begin += kWinogradBlock) {
+    float* const read = outputs_last_ ? left : right;
+    float* const got = outputs_last_ ? right : left;
+    const int64_t input = outputs_last_ ? row : column, inputs = outputs_last_ ? rows : wide;
+    const int64_t output = outputs_last_ ? column : row, outputs = outputs_last_ ? wide : rows;
+    const int64_t first = ranges_.begin(range), end = ranges_.begin(range + 1);
+    for (int64_t begin = first; begin < end; begin += kWinogradBlock) {
       const int64_t count = std::min(kWinogradBlock, end - begin);
       for (int64_t i = 0; i < count; ++i) {
-        float *a = left + i * kWinogradPanel, *b = right + i * kWinogradPanel;
-        read(begin + i, outputs_last_ ? rows_.begin(row) : columns_.begin(column), outputs_last_ ? rows : wide,
-             outputs_last_ ? a : b);
-        get(begin + i, outputs_last_ ? columns_.begin(column) : rows_.begin(row), outputs_last_ ? wide : rows,
-            outputs_last_ ? b : a);
+        tiles_.spread(t.src.as<float>(), begin + i, taps, input, inputs, zeros,
+                      {read + i * kWinogradPanel, kStep, kPanelStep});
+        const auto* gradients = t.dst.as<const float>() + output;
+        const auto pixels = tiles_.pixels(gradients, begin + i, static_cast<const float*>(zeros));
+        winograd_gradient(pixels.data(), outputs, {got + i * kWinogradPanel, kStep, kPanelStep});
       }
       for (int64_t f = 0; f < kWinogradPoints; ++f) {
+        if (taps.lacks(f)) {
+          std::fill_n(sums + f * rows * wide, rows * wide, 0.0f);
+          continue;
+        }
         for (int64_t r = 0; r < rows; r += kWinogradPanel)
           winograd_product({.rows = kWinogradPanel,
                             .cols = wide,
@@ -103,29 +116,32 @@ class WinogradWeights final : public ConvKernel {
                             .panel = kPanelStep,
                             .c = sums + (f * rows + r) * wide,
                             .ldc = wide,
-                            .add = begin > ranges_.begin(range)});
+                            .add = begin > first});
       }
     }
   }
 
   /// Rows [begin, end) of a square from its sums.
-  void store(const Tensor& weight, int64_t square, int64_t begin, int64_t end, const float* sums) const {
-    const int64_t row = square % rows_.blocks, column = square / rows_.blocks;
-    const int64_t rows = rows_.size(row), wide = columns_.size(column);
+  void store(const Tensor& weight, const Square& square, int64_t begin, int64_t end, const float* sums) const {
+    const auto [taps, row, rows, column, wide] = square;
     const int64_t row_step = weight.strides[outputs_last_ ? 1 : 0], step = weight.strides[outputs_last_ ? 0 : 1];
     const int64_t down = weight.strides[2], right = weight.strides[3];
-    const bool there = step == 1 && down == 3 * right;
+    const bool there = step == 1 && taps_.size() == 1 && down == 3 * right;
     const Scratch<float> room(there ? 0 : 9 * wide);
     for (int64_t r = begin; r < end; ++r) {
-      float* to = weight.as<float>() + (rows_.begin(row) + r) * row_step + columns_.begin(column) * step;
+      float* to = weight.as<float>() + (row + r) * row_step + column * step + taps.y * down + taps.x * right;
       winograd_taps(sums + r * wide, rows * wide, wide, there ? to : room.data(), there ? right : wide);
-      for (int64_t tap = 0; !there && tap < 9; ++tap)
-        for (int64_t c = 0; c < wide; ++c) to[c * step + tap / 3 * down + tap % 3 * right] = room[tap * wide + c];
+      for (int64_t tap = 0; !there && tap < 9; ++tap) {
+        if (tap / 3 >= taps.high || tap % 3 >= taps.wide) continue;
+        float* line = to + tap / 3 * down + tap % 3 * right;
+        for (int64_t c = 0; c < wide; ++c) line[c * step] = room[tap * wide + c];
+      }
     }
   }
 
   ConvShape s_;
   WinogradTiles tiles_;
+  std::vector<WinogradTaps> taps_;
   bool outputs_last_;           ///< columns of the products are outputs, rows inputs
   WinogradCut rows_, columns_;  ///< of the products
   WinogradCut ranges_;          ///< of the tiles
@@ -135,7 +151,7 @@ class WinogradWeights final : public ConvKernel {
 
 std::unique_ptr<ConvKernel> make_winograd_weights(const ConvShape& s, const ConvTensors& t) {
   const int64_t tiles = WinogradTiles(s).count();
-  if (tiles < kFewTiles || kWinogradPoints * tiles * s.c * s.o < 2 * kWinogradPartWork) return nullptr;
+  if (tiles < kFewTiles || s.work() < kWinogradLeastWork) return nullptr;
   return std::make_unique<WinogradWeights>(s, t.weight.strides[0] == 1);
 }
 
