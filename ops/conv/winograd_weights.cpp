@@ -33,27 +33,12 @@ class WinogradWeights final : public ConvKernel {
         ranges_(tiles_.count(), tiles_in_range(), 1) {}
 
   void run(const ConvTensors& t, const Chain*) const override {
-    const Scratch<float> sums(ranges_.blocks * squares() * kSums);
-    const auto of = [&](int64_t square, int64_t range) { return sums + (range * squares() + square) * kSums; };
-    parallel_parts(squares() * ranges_.blocks, [&](int64_t part) {
-      const Square square = square_of(part % squares());
-      const int64_t range = part / squares();
-      add_up(t, square, range, of(part % squares(), range));
-      if (ranges_.blocks == 1) store(t.weight, square, 0, square.rows, of(part, 0));
-    });
-    if (ranges_.blocks == 1) return;
-    parallel_parts(squares() * kPieces, [&](int64_t part) {
-      const int64_t number = part / kPieces, piece = part % kPieces;
-      const Square square = square_of(number);
-      const int64_t begin = square.rows * piece / kPieces, end = square.rows * (piece + 1) / kPieces;
-      for (int64_t range = 1; range < ranges_.blocks; ++range) {
-        for (int64_t f = 0; f < kWinogradPoints; ++f) {
-          float* to = of(number, 0) + f * square.rows * square.wide;
-          const float* more = of(number, range) + f * square.rows * square.wide;
-          for (int64_t i = begin * square.wide; i < end * square.wide; ++i) to[i] += more[i];
-        }
-      }
-      store(t.weight, square, begin, end, of(number, 0));
+    if (ranges_.blocks > 1) return run_ranges(t);
+    parallel_parts(squares(), [&](int64_t part) {
+      const Scratch<float> sums(kSums);
+      const Square square = square_of(part);
+      add_up(t, square, 0, sums);
+      store(t.weight, square, 0, square.rows, sums);
     });
   }
 
@@ -72,6 +57,28 @@ class WinogradWeights final : public ConvKernel {
 
   static constexpr int64_t kSums = kWinogradPoints * kWinogradBlock * kWinogradBlock;
   static constexpr int64_t kPieces = 4;  // of a square, whose parts are added at a time
+
+  void run_ranges(const ConvTensors& t) const {
+    const Scratch<float> sums(ranges_.blocks * squares() * kSums);
+    const auto of = [&](int64_t number, int64_t range) { return sums + (range * squares() + number) * kSums; };
+    parallel_parts(squares() * ranges_.blocks, [&](int64_t part) {
+      const int64_t number = part % squares(), range = part / squares();
+      add_up(t, square_of(number), range, of(number, range));
+    });
+    parallel_parts(squares() * kPieces, [&](int64_t part) {
+      const int64_t number = part / kPieces, piece = part % kPieces;
+      const Square square = square_of(number);
+      const int64_t begin = square.rows * piece / kPieces, end = square.rows * (piece + 1) / kPieces;
+      for (int64_t range = 1; range < ranges_.blocks; ++range) {
+        for (int64_t f = 0; f < kWinogradPoints; ++f) {
+          float* to = of(number, 0) + f * square.rows * square.wide;
+          const float* more = of(number, range) + f * square.rows * square.wide;
+          for (int64_t i = begin * square.wide; i < end * square.wide; ++i) to[i] += more[i];
+        }
+      }
+      store(t.weight, square, begin, end, of(number, 0));
+    });
+  }
 
   int64_t tiles_in_range() const {
     const int64_t parts = conv_parts("winograd", cube::ConvPass::kBackwardWeights, s_, DType::kFloat, kParts);
