@@ -23,15 +23,23 @@ void RankOperator::find_ranks() {
   ranks_ = found->size();
 }
 
-void RankOperator::queue(device::Stream& stream, const char* name, std::function<void()> run) {
-  const auto found = communicator_named(hcom, stream.device());
+std::shared_ptr<Communicator> RankOperator::of_device(int device) {
+  auto found = communicator_named(hcom, device);
   if (found == nullptr)
-    fault(Result::kParameter, "EI0003: hcom is '{}': device {}, the stream's, is in no communicator of that name", hcom,
-          stream.device());
+    fault(Result::kParameter, "EI0003: hcom is '{}': device {}, which runs it, is in no communicator of that name",
+          hcom, device);
   require(found->size() == ranks_, "communicator '{}' has {} ranks, and had {} when the call was prepared", hcom,
           found->size(), ranks_);
   communicator_ = found.get();
-  found->launch_in_order(stream, name, std::move(run));
+  return found;
+}
+
+void RankOperator::queue(device::Stream& stream, const char* name, std::function<void()> run) {
+  of_device(stream.device())->launch_in_order(stream, name, std::move(run));
+}
+
+void RankOperator::run_here(int device, const char* name, const std::function<void()>& run) {
+  of_device(device)->launch_in_order(Lane::calling_thread(), name, run);
 }
 
 void QuantisableRankOperator::refuse_quantised(const char* instead) const {

@@ -20,6 +20,7 @@ class RankOperator : public ops::Operator, public ops::TakesTurns {
   int64_t comm_turn = 0, stream_mode = 1;
 
   void queue(device::Stream& stream, const char* name, std::function<void()> run) final;
+  void run_here(int device, const char* name, const std::function<void()>& run) final;
 
  protected:
   /// For prepare: refuses values of the fields above that are not built, and names that no communicator has.
@@ -29,6 +30,8 @@ class RankOperator : public ops::Operator, public ops::TakesTurns {
   Communicator& communicator() const;
 
  private:
+  std::shared_ptr<Communicator> of_device(int device);
+
   int64_t ranks_ = 0;
   Communicator* communicator_ = nullptr;  // which waits at its end for what is queued
 };

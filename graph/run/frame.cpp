@@ -10,6 +10,7 @@
 #include "graph/run/deadline.h"
 #include "graph/run/saturation.h"
 #include "ops/runner/inside.h"
+#include "ops/runner/turn.h"
 
 namespace npu::graph {
 Frame::Frame(std::shared_ptr<const Plan> plan, Environment& environment)
@@ -142,6 +143,10 @@ void Frame::run_step(size_t i) {
     at_node(*step.node, [&] { step.body(*this); });
   } else {
     if (outdated(i)) at_node(*step.node, [&] { bind(i); });
+    if (step.def->is(ops::kTakesTurns)) [[unlikely]]
+      return at_node(*step.node, [&] {
+        ops::turns_of(*operators_[i])->run_here(device_, step.def->name.data(), [&] { operators_[i]->run(); });
+      });
     if (ops::InsideScope::open()) [[unlikely]]
       return at_node(*step.node, [&] { ops::InsideScope::run(*operators_[i]); });
     at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here

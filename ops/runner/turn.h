@@ -18,6 +18,8 @@ class TakesTurns {
   /// Queues `run`, which runs the operator, on `stream`: as a task that may wait for other ranks, in its place among
   /// the calls that they make. `name` must live as long as the process. Raises where the ranks cannot be met.
   virtual void queue(device::Stream& stream, const char* name, std::function<void()> run) = 0;
+  /// The same in the calling thread, which waits for the other ranks there.
+  virtual void run_here(int device, const char* name, const std::function<void()>& run) = 0;
 
  protected:
   ~TakesTurns() = default;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives as nodes of graphs ask for them (the vendor's Hcom operators): a tensor in, a tensor out, each laid out
+// as it may be. `hcom` is the group's name.
+#include <cstring>
+
+#include "comm/operator/rank_operator.h"
+#include "comm/operator/reachable.h"
+
+namespace npu::comm {
+namespace {
+
+using namespace ops;  // NOLINT: what registers operators
+
+struct Hcom : RankOperator {
+  Tensor self, out;
+  std::string reduction = "sum";
+  int64_t root = 0;
+
+  void run() override {
+    Communicator& ranks = communicator();
+    Reachable sent(self, ranks.device()), received(out, ranks.device());
+    sent.load();
+    meet(ranks, sent, received);
+    received.store();
+  }
+
+ protected:
+  /// `sent` and `received` stand for self and out.
+  virtual void meet(Communicator& ranks, Reachable& sent, Reachable& received) = 0;
+
+  /// For prepare: out is self with its first axis `times` as long, or 1 / `parts` of that.
+  void plan(int64_t times = 1, int64_t parts = 1) {
+    Dims shape = self.shape;
+    if (times != 1 || parts != 1) {
+      require(!shape.empty(), "the tensor has no dimension to be put together or cut along; give one of at least one");
+      require(shape[0] % parts == 0, "the tensor is {}; its first dimension is a multiple of the {} ranks", self,
+              parts);
+      shape[0] = shape[0] * times / parts;
+    }
+    require(out.shape == shape && out.dtype == self.dtype, "out is {}, and for {} on {} ranks it must be {} of {}", out,
+            self, ranks(), shape, self.dtype);
+  }
+  /// For prepare: the rank that gives or gets.
+  void check_root() const {
+    require(root >= 0 && root < ranks(), "the root is rank {}; group '{}' has the ranks 0 to {}", root, hcom,
+            ranks() - 1);
+  }
+  ReduceOp reduce_op() const {
+    if (reduction == "prod") return ReduceOp::kProd;
+    if (reduction == "max") return ReduceOp::kMax;
+    if (reduction == "min") return ReduceOp::kMin;
+    require(reduction == "sum", "reduction is '{}'; it is max, min, prod or sum", reduction);
+    return ReduceOp::kSum;
+  }
+  void copy(const Reachable& sent, const Reachable& received) const {
+    if (out.count() > 0)
+      std::memcpy(received.dense().bytes(), sent.dense().bytes(), static_cast<size_t>(bytes_of(out)));
+  }
+  Element element() const { return element_of(self.dtype, 0); }
+  static uint64_t count_of(const Tensor& t) { return static_cast<uint64_t>(t.count()); }
+};
+
+struct HcomAllReduce final : Hcom {
+  void prepare() override { find_ranks(), plan(), reduce_op(); }
+  void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
+    all_reduce(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(self), element(), reduce_op());
+  }
+};
+
+/// Ranks other than the root get back what they gave.
+struct HcomReduce final : Hcom {
+  void prepare() override { find_ranks(), plan(), check_root(), reduce_op(); }
+  void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
+    const bool gets = ranks.rank() == static_cast<uint32_t>(root);
+    reduce(ranks, Lane::own_turn(), sent.data(), gets ? received.data() : nullptr, count_of(self), element(),
+           reduce_op(), static_cast<uint32_t>(root));
+    if (!gets) copy(sent, received);
+  }
+};
+
+struct HcomBroadcast final : Hcom {
+  void prepare() override { find_ranks(), plan(), check_root(); }
+  void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
+    if (ranks.rank() == static_cast<uint32_t>(root)) copy(sent, received);
+    broadcast(ranks, Lane::own_turn(), received.data(), count_of(self), element(), static_cast<uint32_t>(root));
+  }
+};
+
+struct HcomAllGather final : Hcom {
+  void prepare() override { find_ranks(), plan(ranks()); }
+  void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
+    all_gather(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(self), element());
+  }
+};
+
+struct HcomReduceScatter final : Hcom {
+  void prepare() override { find_ranks(), plan(1, ranks()), reduce_op(); }
+  void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
+    reduce_scatter(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(out), element(), reduce_op());
+  }
+};
+
+NPU_OPERATOR(HcomAllReduce, "hcom_all_reduce", "collective", in<&HcomAllReduce::self>("self"),
+             attr<&HcomAllReduce::hcom>("hcom"), attr<&HcomAllReduce::reduction>("reduction"),
+             out<&HcomAllReduce::out>("out"))
+    .is(kTakesTurns);
+NPU_OPERATOR(HcomReduce, "hcom_reduce", "collective", in<&HcomReduce::self>("self"), attr<&HcomReduce::hcom>("hcom"),
+             attr<&HcomReduce::reduction>("reduction"), attr<&HcomReduce::root>("root"), out<&HcomReduce::out>("out"))
+    .is(kTakesTurns);
+NPU_OPERATOR(HcomBroadcast, "hcom_broadcast", "collective", in<&HcomBroadcast::self>("self"),
+             attr<&HcomBroadcast::hcom>("hcom"), attr<&HcomBroadcast::root>("root"), out<&HcomBroadcast::out>("out"))
+    .is(kTakesTurns);
+NPU_OPERATOR(HcomAllGather, "hcom_all_gather", "collective", in<&HcomAllGather::self>("self"),
+             attr<&HcomAllGather::hcom>("hcom"), out<&HcomAllGather::out>("out"))
+    .is(kTakesTurns);
+NPU_OPERATOR(HcomReduceScatter, "hcom_reduce_scatter", "collective", in<&HcomReduceScatter::self>("self"),
+             attr<&HcomReduceScatter::hcom>("hcom"), attr<&HcomReduceScatter::reduction>("reduction"),
+             out<&HcomReduceScatter::out>("out"))
+    .is(kTakesTurns);
+
+}  // namespace
+}  // namespace npu::comm
