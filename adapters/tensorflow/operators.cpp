@@ -13,6 +13,9 @@ namespace {
 using ShapePointer = std::unique_ptr<TF_ShapeHandle, Deleter<TF_DeleteShapeHandle>>;
 
 constexpr int64_t kStatusWords = 8;
+// Attributes of collectives that reduce.
+constexpr char kSummed[] = "T: {int8, int16, int32, int64, uint8, half, bfloat16, float, double}";
+constexpr char kReduction[] = "reduction: {'min', 'max', 'prod', 'sum'}";
 
 void status_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
   const ShapePointer shape(TF_ShapeInferenceContextVectorFromSize(context, kStatusWords));
@@ -26,6 +29,15 @@ void same_shape(TF_ShapeInferenceContext* context, TF_Status* status) {
   const ShapePointer shape(TF_NewShapeHandle());
   TF_ShapeInferenceContextGetInput(context, 0, shape.get(), status);
   if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextSetOutput(context, 0, shape.get(), status);
+}
+
+/// Each output's is that of the input at its place.
+void same_shapes(TF_ShapeInferenceContext* context, TF_Status* status) {
+  const ShapePointer shape(TF_NewShapeHandle());
+  for (int i = 0; i < TF_ShapeInferenceContextNumInputs(context) && TF_GetCode(status) == TF_OK; ++i) {
+    TF_ShapeInferenceContextGetInput(context, i, shape.get(), status);
+    if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextSetOutput(context, i, shape.get(), status);
+  }
 }
 
 /// The host has no overflow word: infinities stay to be seen.
@@ -94,6 +106,42 @@ const std::vector<Declaration>& declarations() {
        {"T: {float16, float32}"},
        true,
        same_shape,
+       nullptr},
+      // Between processes. The number of ranks is an attribute, which shapes cannot be inferred from here.
+      {"HcomAllReduce",
+       {"x: T"},
+       {"y: T"},
+       {kSummed, kReduction, "group: string", "fusion: int = 1", "fusion_id: int = -1"},
+       true,
+       same_shape,
+       nullptr},
+      {"HcomAllGather",
+       {"x: T"},
+       {"y: T"},
+       {"T: type", "rank_size: int >= 1", "group: string", "fusion: int = 0", "fusion_id: int = -1"},
+       true,
+       TF_ShapeInferenceContextSetUnknownShape,
+       nullptr},
+      {"HcomReduceScatter",
+       {"x: T"},
+       {"y: T"},
+       {kSummed, kReduction, "rank_size: int >= 1", "group: string", "fusion: int = 0", "fusion_id: int = -1"},
+       true,
+       TF_ShapeInferenceContextSetUnknownShape,
+       nullptr},
+      {"HcomReduce",
+       {"x: T"},
+       {"y: T"},
+       {kSummed, kReduction, "root_rank: int >= 0", "group: string", "fusion: int = 0", "fusion_id: int = -1"},
+       true,
+       same_shape,
+       nullptr},
+      {"HcomBroadcast",
+       {"x: T"},
+       {"y: T"},
+       {"T: list(type) >= 1", "root_rank: int >= 0", "group: string", "fusion: int = 0", "fusion_id: int = -1"},
+       true,
+       same_shapes,
        nullptr},
   };
   return all;

@@ -103,14 +103,15 @@ def test_what_distribute_refuses():
         npu.distribute.all_reduce([], group="g" * 128)
 
 
-def test_one_of_several_workers_is_told_that_it_would_train_apart(monkeypatch):
+def test_one_of_several_workers_is_told_what_is_missing(monkeypatch):
     monkeypatch.setenv("RANK_SIZE", "2")
+    monkeypatch.delenv("RANK_TABLE_FILE", raising=False)
     for call in (
         lambda: npu.distribute.all_reduce([]),
         lambda: npu.distribute.broadcast([]),
-        lambda: npu_broadcast_scope_wrapper(None),
+        lambda: npu.distribute.shard_and_rebatch_dataset(None, 4),
     ):
-        with pytest.raises(NotImplementedError, match=r"between 2 processes is not built yet.*without RANK_TABLE_FILE"):
+        with pytest.raises(RuntimeError, match=r"the 2 processes cannot meet: .*RANK_TABLE_FILE"):
             call()
 
 

@@ -158,21 +158,28 @@ def _loop_over_datasets_in_graphs():
 
 
 def number(device_id=None):
-    """The device asked for; without a number that of ASCEND_DEVICE_ID, else the one opened first, else 0."""
+    """The device asked for; without a number that of ASCEND_DEVICE_ID, else the one opened first, else that of the rank
+    table, else 0."""
     if device_id is not None:
         return int(device_id)
     text = os.environ.get("ASCEND_DEVICE_ID", "")
     if not text:
-        return next(iter(_opened), 0)
+        return next(iter(_opened)) if _opened else cluster.device_of_table()
     if not text.strip().isdecimal():
         raise ValueError(f"ASCEND_DEVICE_ID is {text!r}; it must be the number of a device, such as 0")
     return int(text)
 
 
+def in_use():
+    """The device that was opened first; the one that open() takes where none is."""
+    return next(iter(_opened)) if _opened else number()
+
+
 def open(device_id=None):
     """Opens the device of this number; the same one again gives the same handle, another one a second device. Without a
-    number: that of ASCEND_DEVICE_ID, else the device opened first, else 0. RuntimeError for a device that is not there,
-    ValueError for options or variables that exclude each other, ImportError for a TensorFlow other than 2.15.1."""
+    number: that of ASCEND_DEVICE_ID, else the device opened first, else the rank table's, else 0. RuntimeError for a
+    device that is not there, ValueError for options or variables that exclude each other, ImportError for a TensorFlow
+    other than 2.15.1."""
     if tf.__version__ != TENSORFLOW:
         raise ImportError(f"npu_device works with TensorFlow {TENSORFLOW}, not {tf.__version__}; "
                           f"install it with: pip install tensorflow-cpu=={TENSORFLOW}")  # fmt: skip

@@ -102,6 +102,8 @@ FUNCTIONS = {
     "anynpu_each_fusion": (None, C.CFUNCTYPE(None, C.c_char_p, C.c_char_p, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_each_overflow": (C.c_int, C.c_int32, C.CFUNCTYPE(None, C.POINTER(Overflow), C.c_void_p), C.c_void_p,),
     "anynpu_export_fusions": (None, C.c_char_p,),
+    "anynpu_group_rank": (C.c_int32, C.c_char_p, C.c_int32, C.POINTER(C.c_uint32),),
+    "anynpu_group_size": (C.c_int32, C.c_char_p, C.c_int32, C.POINTER(C.c_uint32),),
     "anynpu_library_write_files": (C.c_int, C.c_void_p, C.c_char_p, C.c_char_p,),
     "anynpu_live": (None, C.POINTER(C.c_size_t), C.POINTER(C.c_size_t),),
     "anynpu_overflow_detection": (C.c_int, C.c_int32, C.POINTER(C.c_int32),),
@@ -139,6 +141,7 @@ FUNCTIONS = {
     "anynpu_tuning_begin": (C.c_int, C.c_int32, C.c_char_p, C.c_char_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tuning_running": (C.c_int32,),
     "anynpu_who_am_i": (None, C.CFUNCTYPE(None, C.POINTER(RankSource), C.c_void_p), C.c_void_p,),
+    "anynpu_world_join": (C.c_int32,),
 }
 
 

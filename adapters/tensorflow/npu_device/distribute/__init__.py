@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """npu.distribute: what scripts for several NPUs call. A process that trains alone gets back what it gave, as with the
-vendor's adapter; of several processes each is refused until TensorFlow's collectives are built."""
+vendor's adapter."""
 
 from npu_device.distribute.hccl import (
     all_reduce,

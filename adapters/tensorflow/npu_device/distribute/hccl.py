@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of npu.distribute (11.1.1.3 to 11.1.1.6 of the vendor's guide), for a process that trains alone."""
+"""The functions of npu.distribute (11.1.1.3 to 11.1.1.6 of the vendor's guide). In a process that trains alone each
+gives back what it was given. In one of several all processes call them in the same order."""
+
+import functools
 
 import tensorflow as tf
-from absl import logging
 
-from npu_device.setting import cluster
+from npu_device import gen_npu_ops
+from npu_device.distribute import ranks
+from npu_device.distribute.ranks import WORLD
 
-WORLD = "hccl_world_group"
 REDUCTIONS = ("mean", "max", "min", "prod", "sum")
-
-
-def _alone(what):
-    """Logs that `what` is skipped; NotImplementedError in one of several processes, which would train apart."""
-    if cluster.size() > 1:
-        raise NotImplementedError(
-            f"npu.distribute between {cluster.size()} processes is not built yet: {what} cannot be done. Train in one "
-            "process, without RANK_TABLE_FILE, RANK_SIZE and CM_WORKER_SIZE"
-        )
-    # Not logging.info, which gives the root logger a handler: TensorFlow's lines would then come twice.
-    logging.get_absl_logger().info("Skip %s as current process is not npu cluster worker", what)
 
 
 def _check(reduction, fusion, fusions, group):
@@ -32,16 +24,38 @@ def _check(reduction, fusion, fusions, group):
 
 def all_reduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD):
     """`values`, a tensor or a list of tensors, reduced over all workers: the same ones in a process that trains alone.
-    `fusion` 0, 1 or 2 and `fusion_id` say which are sent together."""
+    tf.IndexedSlices become dense. The mean of integers is rounded down. `fusion` 0, 1 or 2 and `fusion_id` say which
+    are sent together."""
     _check(reduction, fusion, (0, 1, 2), group)
-    _alone("all reduce")
-    return values
+    if ranks.alone("all reduce"):
+        return values
+    count, _ = ranks.place(group)
+    settings = {"fusion": fusion if reduction in ("mean", "sum") else 0, "fusion_id": fusion_id, "group": group}
+    return tf.nest.map_structure(lambda one: _reduced(one, reduction, count, settings), values)
+
+
+def _reduced(value, reduction, count, settings):
+    value = tf.convert_to_tensor(value)
+    if reduction != "mean":
+        return gen_npu_ops.hcom_all_reduce(value, reduction=reduction, **settings)
+    total = gen_npu_ops.hcom_all_reduce(value, reduction="sum", **settings)
+    return total * tf.cast(1 / count, total.dtype) if total.dtype.is_floating else total // count
 
 
 def broadcast(values, root_rank=0, fusion=2, fusion_id=0, group=WORLD):
     """Gives `values`, a variable or several, the values they have on `root_rank`. `fusion` is 0 or 2."""
     _check("sum", fusion, (0, 2), group)
-    _alone("broadcast")
+    if not ranks.alone("broadcast"):
+        ranks.place(group)
+        for variable in tf.nest.flatten(values):
+            _send(variable, root_rank, fusion=fusion, fusion_id=fusion_id, group=group)
+
+
+def _send(variable, root_rank, fusion=2, fusion_id=0, group=WORLD):
+    [value] = gen_npu_ops.hcom_broadcast(
+        [variable], root_rank=root_rank, fusion=fusion, fusion_id=fusion_id, group=group
+    )
+    return variable.assign(value)
 
 
 def npu_distributed_keras_optimizer_wrapper(
@@ -49,27 +63,64 @@ def npu_distributed_keras_optimizer_wrapper(
 ):
     """The optimizer, by object or name, that reduces gradients over all workers before it applies them. The guide's
     table calls `reduce_reduction` `reduction`; either is taken."""
-    _check(reduction or reduce_reduction, fusion, (0, 1, 2), group)
-    _alone("all reduce of gradients")
-    return tf.keras.optimizers.get(optimizer)
+    reduction = reduction or reduce_reduction
+    _check(reduction, fusion, (0, 1, 2), group)
+    optimizer = tf.keras.optimizers.get(optimizer)
+    if ranks.alone("all reduce of gradients") or hasattr(optimizer, "_npu_reduces"):
+        return optimizer
+    apply = optimizer.apply_gradients
+
+    @functools.wraps(apply)
+    def apply_gradients(grads_and_vars, *args, **kwargs):
+        pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
+        reduced = all_reduce(
+            [gradient for gradient, _ in pairs], reduction or reduce_reduction, fusion, fusion_id, group
+        )
+        return apply(list(zip(reduced, (variable for _, variable in pairs), strict=True)), *args, **kwargs)
+
+    optimizer.apply_gradients = apply_gradients
+    optimizer._npu_reduces = True
+    return optimizer
 
 
 def shard_and_rebatch_dataset(dataset, global_bs):
     """This worker's part of the data set, and its share of the batch size; a process that trains alone has
-    all of both."""
-    _alone("shard and rebatch")
-    return dataset, global_bs
+    all of both. ValueError for a batch that the workers cannot share evenly."""
+    if ranks.alone("shard and rebatch"):
+        return dataset, global_bs
+    count, rank = ranks.place()
+    if global_bs % count:
+        raise ValueError(f"Batch size must be divisible by num npus: {global_bs} vs. {count}")
+    return dataset.shard(count, rank), global_bs // count
+
+
+def _owners(variables, count):
+    """By variable: the rank that updates it. Each gets about as many numbers."""
+    loads, owners = [0] * count, [0] * len(variables)
+    for i in sorted(range(len(variables)), key=lambda i: -variables[i].shape.num_elements()):
+        owners[i] = loads.index(min(loads))
+        loads[owners[i]] += variables[i].shape.num_elements()
+    return owners
 
 
 def grouping_gradients_apply(apply_func, grads_and_vars, *args, **kwargs):
     """Each worker updates a part of the variables and sends it to the others. Returns what `apply_func` returns."""
-    _alone("weight update grouping")
-    return apply_func(grads_and_vars, *args, **kwargs)
+    pairs = list(grads_and_vars)
+    if ranks.alone("weight update grouping"):
+        return apply_func(pairs, *args, **kwargs)
+    count, rank = ranks.place()
+    owners = _owners([variable for _, variable in pairs], count)
+    own = [pair for pair, owner in zip(pairs, owners, strict=True) if owner == rank]
+    result = apply_func(own, *args, **kwargs) if own else None
+    grouping_broadcast([variable for _, variable in pairs])
+    return result
 
 
 def grouping_broadcast(variables):
     """Sends each variable from the worker that updates it. Returns the variables."""
-    _alone("grouping broadcast")
+    if not ranks.alone("grouping broadcast"):
+        for variable, owner in zip(variables, _owners(variables, ranks.place()[0]), strict=True):
+            _send(variable, owner)
     return variables
 
 

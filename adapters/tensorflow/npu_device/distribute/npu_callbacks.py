@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """How Keras models start from the same values on all workers."""
 
+import contextlib
+
 import tensorflow as tf
 
-from npu_device.distribute import hccl
+from npu_device.distribute import hccl, ranks
 
 
 def broadcast_keras_model(model, root_rank=0):
@@ -29,7 +31,23 @@ class NPUBroadcastGlobalVariablesCallback(tf.keras.callbacks.Callback):
 
 
 def npu_broadcast_scope_wrapper(strategy):
-    """A tf.distribute strategy whose scope also brings the variables made in it to the same start on all workers: the
-    strategy itself in a process that trains alone."""
-    hccl._alone("broadcast of the variables of a scope")
+    """A tf.distribute strategy whose scope also brings the variables made in it to the same start on all workers, when
+    it is left: the strategy itself in a process that trains alone."""
+    if ranks.alone("broadcast of the variables of a scope"):
+        return strategy
+    scope = strategy.scope
+
+    @contextlib.contextmanager
+    def with_broadcast():
+        made = []
+
+        def creator(create, **kwargs):
+            made.append(create(**kwargs))
+            return made[-1]
+
+        with scope() as entered, tf.variable_creator_scope(creator):
+            yield entered
+        hccl.broadcast(made)
+
+    strategy.scope = with_broadcast
     return strategy

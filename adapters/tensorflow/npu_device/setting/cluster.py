@@ -4,7 +4,6 @@
 import os
 
 from npu_device.adapter import library
-from npu_device.setting import telling
 
 BY_TABLE = ("RANK_TABLE_FILE", "RANK_ID", "RANK_SIZE")
 BY_CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT", "CM_CHIEF_DEVICE", "CM_WORKER_SIZE", "CM_WORKER_IP")
@@ -24,6 +23,11 @@ def _in_table():
     if os.environ.get("RANK_SIZE", "").strip() not in ("", str(size)):
         raise ValueError(f"RANK_SIZE is {os.environ['RANK_SIZE']!r}; the rank table has {size} ranks")
     return size, source["rank"]
+
+
+def device_of_table():
+    """The device that the rank table gives this process; 0 without a table, or where that is wrong."""
+    return max(library.members("anynpu_who_am_i")[0]["device"], 0) if _set(("RANK_TABLE_FILE",)) else 0
 
 
 def size():
@@ -55,15 +59,10 @@ def _rank(size):
 
 
 def verify():
-    """ValueError for two descriptions at once; a warning where one of several processes would train alone."""
+    """ValueError for two descriptions at once, and for one that makes no sense."""
     table, chief = _set(BY_TABLE), _set(BY_CHIEF)
     if table and chief:
         raise ValueError(
             f"{', '.join(table)} and {', '.join(chief)} describe the same cluster in two ways; unset one group"
         )
-    if size() > 1:
-        telling.once(
-            "a cluster",
-            f"{size()} processes are to train together; npu_device.distribute is not there yet, so this one trains "
-            "alone",
-        )
+    size()

@@ -4,7 +4,7 @@
 import numbers
 
 import tensorflow as tf
-from npu_device.distribute import hccl
+from npu_device.distribute import hccl_ops, ranks
 from npu_device.session import iterations
 from npu_device.setting import telling
 
@@ -19,15 +19,26 @@ class NpuEmptyHook(tf.compat.v1.train.SessionRunHook):
 
 class NPUBroadcastGlobalVariablesHook(tf.compat.v1.train.SessionRunHook):
     """Gives all processes the variables of `root_rank` when the session is there; `index` is the rank of this one. A
-    process that trains alone keeps its own; of several it is refused (NotImplementedError)."""
+    process that trains alone keeps its own."""
 
     def __init__(self, root_rank=None, index=None):
         super().__init__()
         self._root_rank, self._index = root_rank or 0, index
+        self._broadcast = None
+
+    def begin(self):
+        if ranks.alone("broadcast"):
+            return
+        variables = tf.compat.v1.global_variables()
+        sent = hccl_ops.broadcast(variables, self._root_rank) if variables else []
+        self._broadcast = tf.group(
+            *(tf.compat.v1.assign(variable, value) for variable, value in zip(variables, sent, strict=True))
+        )
 
     def after_create_session(self, session, coord):
         logging.info("NPUBroadcastGlobalVariablesHook run...")
-        hccl.broadcast((), self._root_rank)
+        if self._broadcast is not None:
+            session.run(self._broadcast)
 
 
 def npu_hooks_append(hooks_list=()):

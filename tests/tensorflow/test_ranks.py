@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that train together: npu.distribute and the collectives of graphs, against NumPy and against one process
+that trains on the joined batches."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from ranks import start, table, together
+
+HEAD = """
+import json, os, sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+import tensorflow as tf
+import npu_device as npu
+npu.open().as_default()
+from npu_device.distribute import hccl_ops
+
+def raised(kind, words, body):
+    try:
+        body()
+    except kind as e:
+        assert all(word in str(e) for word in words.split(" | ")), str(e)
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+"""
+
+VALUES = """
+def of(rank, shape=(4, 3)):
+    return np.random.default_rng(rank).normal(size=shape).astype(np.float32)
+
+mine, all_of_them = of(rank), np.stack([of(r) for r in range(count)])
+same = lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+total = all_of_them[0]
+for one in all_of_them[1:]:
+    total = total + one  # in the order of ranks: the same bits
+np.testing.assert_array_equal(npu.distribute.all_reduce(tf.constant(mine), "sum"), total)
+same(npu.distribute.all_reduce([tf.constant(mine)])[0], all_of_them.mean(0))
+for name, oracle in (("max", np.max), ("min", np.min), ("prod", np.prod)):
+    same(npu.distribute.all_reduce(tf.constant(mine), name), oracle(all_of_them, 0))
+whole = npu.distribute.all_reduce({"a": tf.constant([7, 8]) * (rank + 1)}, "mean")["a"]
+np.testing.assert_array_equal(whole, np.array([7, 8]) * sum(range(1, count + 1)) // count)
+slices = tf.IndexedSlices(tf.constant([[1.0, 2.0]]), tf.constant([rank]), tf.constant([count, 2]))
+np.testing.assert_array_equal(npu.distribute.all_reduce(slices, "sum"), np.tile([1.0, 2.0], (count, 1)))
+for dtype in (tf.float16, tf.bfloat16, tf.float64, tf.int8, tf.int64, tf.uint8):
+    got = npu.distribute.all_reduce(tf.cast([1, 2, rank], dtype), "sum")
+    assert got.dtype == dtype and got.numpy().tolist() == [count, 2 * count, sum(range(count))]
+
+@tf.function
+def graph(x):
+    assert hccl_ops.allgather(x, count).shape == (4 * count, 3) and hccl_ops.allreduce(x, "sum").shape == (4, 3)
+    return (hccl_ops.allreduce(x, "max"), hccl_ops.allgather(x, count), hccl_ops.reduce_scatter(x, "sum", count),
+            hccl_ops.reduce(x, "sum", 1), *hccl_ops.broadcast([x, tf.cast(x, tf.float64)], 1))
+
+for _ in range(3):
+    highest, gathered, part, one, sent, double = graph(tf.constant(mine))
+    same(highest, all_of_them.max(0)), same(gathered, np.concatenate(all_of_them))
+    size = 4 // count
+    same(part, total[rank * size : (rank + 1) * size])
+    np.testing.assert_array_equal(one, total if rank == 1 else mine)
+    np.testing.assert_array_equal(sent, all_of_them[1])
+    assert double.dtype == tf.float64
+
+x = tf.Variable(mine)
+with tf.GradientTape() as tape:
+    y = sum(tf.reduce_sum(f ** 2) for f in (hccl_ops.allgather(x, count), hccl_ops.allreduce(x, "sum"),
+                                            hccl_ops.reduce_scatter(x, "sum", count)))
+same(tape.gradient(y, x), 2 * count * mine + 2 * count * total + 2 * total)
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(hccl_ops.allreduce(x, "max"))
+raised(LookupError, "an allreduce by max has no gradient", lambda: tape.gradient(y, x))
+
+variables = [tf.Variable(mine), tf.Variable(rank)]
+npu.distribute.broadcast(variables, 1)
+np.testing.assert_array_equal(variables[0], all_of_them[1])
+assert variables[1].numpy() == 1
+data, batch = npu.distribute.shard_and_rebatch_dataset(tf.data.Dataset.range(2 * count), 4 * count)
+assert [int(v) for v in data] == [rank, rank + count] and batch == 4
+raised(ValueError, "Batch size must be divisible by num npus", lambda:
+       npu.distribute.shard_and_rebatch_dataset(data, 4 * count + 1))
+raised(ValueError, "no group 'mine'", lambda: npu.distribute.all_reduce(x, group="mine"))
+raised(ValueError, f"rank_size is 9, and the group has {count} ranks", lambda: hccl_ops.allgather(x, 9))
+raised(NotImplementedError, "hccl_ops.send is not built yet", lambda: hccl_ops.send(x, 0, 1))
+raised(ValueError, "reduction is 'mean'; it is one of max", lambda: hccl_ops.allreduce(x, "mean"))
+raised(tf.errors.InvalidArgumentError, "the root is rank 9", lambda: hccl_ops.broadcast([x], 9))
+from npu_device.distribute.npu_callbacks import npu_broadcast_scope_wrapper
+with npu_broadcast_scope_wrapper(tf.distribute.get_strategy()).scope():
+    made = tf.Variable(mine)
+np.testing.assert_array_equal(made, all_of_them[0])
+"""
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_values(count, tmp_path):
+    together(HEAD + VALUES, tmp_path, count)
+
+
+TRAINED = """
+def model():
+    tf.keras.utils.set_random_seed(1 + rank)
+    return tf.keras.Sequential([tf.keras.Input((8,)), tf.keras.layers.Dense(16, "relu"), tf.keras.layers.Dense(3)])
+
+def data():
+    x = np.random.default_rng(0).normal(size=(96, 8)).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices((x, np.random.default_rng(1).integers(0, 3, 96)))
+
+loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+kinds = {"sgd": lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9), "adam": lambda: tf.keras.optimizers.Adam(0.01),
+         "legacy": lambda: tf.keras.optimizers.legacy.Adam(0.01)}
+out = {}
+for name, make in kinds.items():
+    m, (d, b) = model(), npu.distribute.shard_and_rebatch_dataset(data(), 24)
+    wrap = npu.distribute.npu_distributed_keras_optimizer_wrapper
+    optimizer = wrap(wrap(make()))  # the second time does nothing
+    m.compile(optimizer, loss)
+    m.fit(d.batch(b, drop_remainder=True), epochs=3, verbose=0,
+          callbacks=npu.distribute.hccl.npu_callbacks_append())
+    out[name] = [w.tolist() for w in m.get_weights()]
+
+m, optimizer = model(), tf.keras.optimizers.SGD(0.1)
+npu.distribute.broadcast(m.trainable_variables)
+d, b = npu.distribute.shard_and_rebatch_dataset(data(), 24)
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        value = loss(y, m(x))
+    grads = npu.distribute.all_reduce(tape.gradient(value, m.trainable_variables))
+    npu.distribute.grouping_gradients_apply(optimizer.apply_gradients, zip(grads, m.trainable_variables))
+
+optimizer.build(m.trainable_variables)
+for x, y in d.batch(b, drop_remainder=True):
+    step(x, y)
+out["grouped"] = [w.tolist() for w in m.get_weights()]
+print("WEIGHTS", json.dumps(out), flush=True)
+"""
+
+
+def weights(output):
+    return json.loads(output.split("WEIGHTS ")[1].splitlines()[0])
+
+
+def same(a, b, tolerance):
+    """Nested lists of numbers, relative to the largest."""
+    if isinstance(a, list) and a and not isinstance(a[0], float):
+        assert len(a) == len(b)
+        for one, other in zip(a, b, strict=True):
+            same(one, other, tolerance)
+        return
+    largest = max(map(abs, b), default=0)
+    assert max((abs(x - y) for x, y in zip(a, b, strict=True)), default=0) <= tolerance * max(largest, 1)
+
+
+def test_ranks_train_as_one_process_on_the_joined_batch(tmp_path):
+    first, second = (weights(output) for output in together(HEAD + TRAINED, tmp_path))
+    assert first == second, "ranks end with the same bits"
+    alone = start("rank = 0\n" + HEAD + TRAINED, TF_CPP_MIN_LOG_LEVEL="2")
+    output = alone.communicate(timeout=300)[0]
+    assert alone.returncode == 0, output
+    for name, wanted in weights(output).items():
+        same(first[name], wanted, 1e-5)  # sums of gradients in another order, over 12 steps
+
+
+SESSION = """
+import json, os, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from npu_bridge.npu_init import *
+import tensorflow.compat.v1 as tf
+from npu_bridge.hccl import hccl_ops
+tf.disable_v2_behavior()
+X = np.random.RandomState(0).randn(64, 8).astype("f")
+x, y = tf.placeholder(tf.float32, [None, 8]), tf.placeholder(tf.float32, [None, 1])
+w = tf.get_variable("w", initializer=np.full([8, 1], 1.0 + rank, np.float32))
+loss = tf.reduce_mean((tf.matmul(x, w) - y) ** 2)
+step = NPUDistributedOptimizer(tf.train.MomentumOptimizer(0.1, 0.9)).minimize(loss)
+summed = hccl_ops.allreduce(tf.constant([1.0 + rank]), "sum")
+config = tf.ConfigProto()
+config.graph_options.rewrite_options.custom_optimizers.add(name="NpuOptimizer")
+hooks = [NPUBroadcastGlobalVariablesHook(0, rank)]
+with tf.train.MonitoredTrainingSession(config=npu_config_proto(config_proto=config), hooks=hooks) as session:
+    if count > 1:
+        assert session.run(summed) == [sum(range(1, count + 1))]
+    for i in range(8):
+        part = X[8 * i + rank : 8 * i + 8 : count]
+        session.run(step, {x: part, y: 2 * part[:, :1] + 1})
+    print("WEIGHTS", json.dumps(session.run(w).tolist()), flush=True)
+"""
+
+
+def test_sessions_train_as_one_on_the_joined_batch(tmp_path):
+    first, second = (weights(output) for output in together(SESSION, tmp_path))
+    assert first == second
+    alone = start("rank, count = 0, 1\n" + SESSION, TF_CPP_MIN_LOG_LEVEL="2")
+    output = alone.communicate(timeout=300)[0]
+    assert alone.returncode == 0, output
+    same(first, weights(output), 1e-5)
+
+
+DIFFERS = """
+x = tf.ones([4 + rank])
+for _ in range(2):  # and again: the communicator has ended
+    raised(tf.errors.OpError, "EI0005 | 4 | 5", lambda: npu.distribute.all_reduce(x, "sum"))
+"""
+
+
+def test_what_differs_between_ranks_is_told_on_all_of_them(tmp_path):
+    together(HEAD + DIFFERS, tmp_path)
+
+
+LOST = """
+x = tf.ones([4])
+print("met", npu.distribute.all_reduce(x, "sum").numpy()[0], flush=True)
+if rank == 1:
+    sys.stdin.read()  # until it is killed
+try:
+    npu.distribute.all_reduce(x, "sum")
+except tf.errors.OpError as error:
+    print("HEARD", type(error).__name__, error, flush=True)
+"""
+
+
+def test_a_rank_that_is_killed_is_named(tmp_path):
+    path = table(tmp_path, [0, 1])
+    head = "import os\nrank = int(os.environ['RANK_ID'])\n" + HEAD + LOST
+    ranks = [start(head, RANK_TABLE_FILE=path, RANK_ID=str(i), RANK_SIZE="2") for i in range(2)]
+    for line in iter(ranks[1].stdout.readline, "met 2.0\n"):
+        assert line, "rank 1 has ended"
+    time.sleep(0.5)
+    ranks[1].send_signal(signal.SIGKILL)
+    begun = time.monotonic()
+    output = ranks[0].communicate(timeout=60)[0]
+    ranks[1].communicate()
+    assert ranks[0].returncode == 0 and "HEARD" in output and "rank 1" in output.split("HEARD")[1], output
+    assert time.monotonic() - begun < 30  # 2 s where the machine is idle
+    assert os.path.exists(path)
