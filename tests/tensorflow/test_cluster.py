@@ -2,6 +2,7 @@
 """npu.open() in one of several processes: what it tells of them, and the ranks of hccl.manage.api afterwards."""
 
 import json
+import socket
 
 import pytest
 from ranks import start, table
@@ -29,8 +30,18 @@ def test_one_of_several_knows_it(tmp_path):
     path = table(tmp_path, [0, 1, 3])
     assert saw(RANK_TABLE_FILE=path, RANK_ID="2") == [3, 2, True]
     assert saw(RANK_ID="1", RANK_SIZE="8") == [8, 1, True]
-    chief = {"CM_CHIEF_IP": "192.0.2.100", "CM_CHIEF_PORT": "6000", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": "4"}
-    assert saw(**chief) == [4, -1, True], "the rank is told when the processes have met"
+
+
+def test_the_rank_is_known_when_all_have_met():
+    """With CM_* it is."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    chief = {"CM_CHIEF_IP": "127.0.0.1", "CM_CHIEF_PORT": port, "CM_CHIEF_DEVICE": "0", "CM_WORKER_IP": "127.0.0.1"}
+    both = [start(SCRIPT, **chief, CM_WORKER_SIZE="2", ASCEND_DEVICE_ID=str(i)) for i in range(2)]
+    outputs = [process.communicate(timeout=200)[0] for process in both]
+    assert all("SAW [2, " in output for output in outputs), outputs
+    assert sorted(json.loads(output.split("SAW ")[1].splitlines()[0])[1] for output in outputs) == [0, 1]
 
 
 def test_a_process_alone_knows_it_too(tmp_path):

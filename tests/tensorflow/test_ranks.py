@@ -7,26 +7,22 @@ import os
 import signal
 import time
 
+import fresh
 import pytest
 from ranks import start, table, together
 
-HEAD = """
-import json, os, sys, warnings
+HEAD = (
+    fresh.HEAD
+    + """
+import json
 warnings.simplefilter("ignore")
 import numpy as np
 import tensorflow as tf
 import npu_device as npu
 npu.open().as_default()
 from npu_device.distribute import hccl_ops
-
-def raised(kind, words, body):
-    try:
-        body()
-    except kind as e:
-        assert all(word in str(e) for word in words.split(" | ")), str(e)
-    else:
-        raise AssertionError(f"no {kind.__name__}")
 """
+)
 
 VALUES = """
 def of(rank, shape=(4, 3)):

@@ -39,12 +39,11 @@ reports = []  # functions that give more lines of NpuDeviceHandle.report()
 
 
 class NpuDeviceHandle:
-    """An opened device. `workers_num` processes train together, as the environment says, and this one has the rank
-    `worker_id`: -1 with CM_*, where hccl.manage.api.get_rank_id() tells it when the processes have met."""
+    """An opened device. `workers_num` processes train together, as the environment says."""
 
     def __init__(self, device_id):
         self._id = device_id
-        self.workers_num, self.worker_id = cluster.world()
+        self.workers_num, self._rank = cluster.world()
         self._name = f"/job:localhost/replica:0/task:0/device:NPU:{device_id}"
         self._scopes = []
         path = global_options().fusion_switch_file
@@ -70,6 +69,13 @@ class NpuDeviceHandle:
     def name(self):
         """TensorFlow's name of the device."""
         return self._name
+
+    @property
+    def worker_id(self):
+        """The rank of this process. With CM_* only the meeting of all processes tells it, for which this waits."""
+        if self._rank == cluster.UNKNOWN:
+            _, self._rank = cluster.place(cluster.WORLD, self._id)
+        return self._rank
 
     def is_cluster_worker(self):
         """Whether this process is one of several workers."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables by which the vendor's launchers describe a training of several processes."""
+"""The variables by which the vendor's launchers describe a training of several processes, and how these meet."""
 
+import ctypes
 import os
 
 from npu_device.adapter import library
@@ -8,6 +9,7 @@ from npu_device.adapter import library
 BY_TABLE = ("RANK_TABLE_FILE", "RANK_ID", "RANK_SIZE")
 BY_CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT", "CM_CHIEF_DEVICE", "CM_WORKER_SIZE", "CM_WORKER_IP")
 UNKNOWN = -1
+WORLD = "hccl_world_group"
 
 
 def _set(names):
@@ -56,6 +58,32 @@ def _rank(size):
     if not text.strip().isdecimal() or int(text) >= size:
         raise ValueError(f"RANK_ID is {text!r}; it must be the rank of this process, 0 to {size - 1}")
     return int(text)
+
+
+def join(device):
+    """Joins the ranks that the environment names, with this device; nothing where that was done, by hccl.manage.api
+    too. All processes do so. RuntimeError says why they cannot meet."""
+    core = library.load()
+    if core.aclrtSetDevice(ctypes.c_int32(device)) != 0 or core.anynpu_world_join() != 0:
+        raise RuntimeError(f"the {size()} processes cannot meet: {_text()}")
+
+
+def place(group, device):
+    """(ranks of a group, this process's rank in it), which have met then. ValueError for a group that is not there or
+    that this process is not in."""
+    join(device)
+    return tuple(_number(function, group) for function in ("anynpu_group_size", "anynpu_group_rank"))
+
+
+def _number(function, group):
+    out = ctypes.c_uint32()
+    if getattr(library.load(), function)(group.encode(), 0, ctypes.byref(out)) != 0:
+        raise ValueError(_text())
+    return out.value
+
+
+def _text():
+    return library.load().anynpu_recent_reason().decode(errors="replace")
 
 
 def verify():
