@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "ops/conv/winograd_tiles.h"
 #include "ops/cube/channels_last.h"
+#include "ops/cube/kernel.h"
 #include "ops/kept.h"
 #include "ops/scratch.h"
 #include "ops/vector/elementwise/transpose.h"
@@ -34,7 +35,7 @@ WinogradCut cut_of(int64_t tiles, int64_t channels, int64_t outputs, int64_t mos
   int64_t block = kWinogradBlock;
   const int64_t work = kWinogradPoints * tiles * channels * outputs;
   while (block > kLeastBlock && parts(block) < most && work >= 2 * parts(block) * kWinogradPartWork) block /= 2;
-  return {tiles, block, kWinogradRows};
+  return {tiles, block, 1};
 }
 
 /// The gradient of images is a convolution of that of the result, with the filters turned around.
@@ -53,7 +54,7 @@ class WinogradImages final : public ConvKernel {
         tiles_(s_),
         taps_(winograd_taps_of(s_)),
         blocks_(cut_of(tiles_.count(), s_.c, s_.o, conv_parts("winograd", pass, shape, DType::kFloat, kParts))),
-        columns_(s_.o, kWinogradBlock, kWinogradPanel) {}
+        columns_(s_.o, kWinogradBlock, kWinogradVector) {}
 
   void run(const ConvTensors& t, const Chain* after) const override {
     // One block of tiles: each part makes the points that it alone needs, while they are near.
@@ -82,50 +83,51 @@ class WinogradImages final : public ConvKernel {
   }
 
   void order_weights(const Tensor& weight, float* to) const {
-    const int64_t blocks = s_.c / kWinogradPanel;
-    parallel_parts(static_cast<int64_t>(taps_.size()) * blocks, [&](int64_t part) {
-      const int64_t row = part % blocks * kWinogradPanel, i = part / blocks;
-      const WinogradTaps& taps = taps_[static_cast<size_t>(i)];
-      order_rows(weight, taps, row, 0, s_.o, to + i * filter_points() + row * kWinogradPanel, s_.c);
+    const int64_t bands = s_.c / kWinogradVector;
+    parallel_parts(static_cast<int64_t>(taps_.size()) * bands, [&](int64_t part) {
+      const int64_t row = part % bands * kWinogradVector, i = part / bands;
+      for (int64_t block = 0; block < columns_.blocks; ++block) {
+        const int64_t column = columns_.begin(block), wide = columns_.size(block);
+        float* points = to + i * filter_points() + kWinogradPoints * s_.c * column;
+        order_rows(weight, taps_[static_cast<size_t>(i)], row, column, wide, {points + row * wide, s_.c * wide});
+      }
     });
   }
 
-  /// Of panels of columns, one for each point, with `depth` rows each: these 16.
-  void order_rows(const Tensor& weight, const WinogradTaps& taps, int64_t row, int64_t column, int64_t wide, float* to,
-                  int64_t depth) const {
-    const Scratch<float> squares(9 * kSquare);
-    for (int64_t c = 0; c < wide; c += kWinogradPanel, to += kWinogradPoints * depth * kWinogradPanel) {
-      for (int64_t tap = 0; tap < 9; ++tap)
-        take_tap(weight, taps, tap / 3, tap % 3, row, column + c, squares + tap * kSquare);
-      winograd_filter(squares, kSquare, kSquare, to, depth * kWinogradPanel);
-    }
+  /// 16 rows, what is summed over, of the matrices that the points of some columns are.
+  void order_rows(const Tensor& weight, const WinogradTaps& taps, int64_t row, int64_t column, int64_t wide,
+                  const WinogradPoints& points) const {
+    const int64_t count = kWinogradVector * wide;
+    const Scratch<float> rows(9 * count);
+    for (int64_t tap = 0; tap < 9; ++tap)
+      take_tap(weight, taps, tap / 3, tap % 3, row, column, wide, rows + tap * count);
+    winograd_filter(rows, count, count, points);
   }
 
-  /// Of one tap a square of 16 rows, what is summed over, by 16 columns.
   void take_tap(const Tensor& weight, const WinogradTaps& taps, int64_t down, int64_t right, int64_t row,
-                int64_t column, float* to) const {
-    if (down >= taps.high || right >= taps.wide) return std::fill_n(to, kSquare, 0.0f), void();
+                int64_t column, int64_t wide, float* to) const {
+    if (down >= taps.high || right >= taps.wide) return std::fill_n(to, kWinogradVector * wide, 0.0f), void();
     const int64_t y = forward_ ? taps.y + down : s_.kernel[kY] - 1 - taps.y - down;
     const int64_t x = forward_ ? taps.x + right : s_.kernel[kX] - 1 - taps.x - right;
     const int64_t row_step = weight.strides[forward_ ? 1 : 0], step = weight.strides[forward_ ? 0 : 1];
     const float* from =
         weight.as<float>() + row * row_step + column * step + y * weight.strides[2] + x * weight.strides[3];
-    if (row_step == 1) return transpose(from, step, kWinogradPanel, kWinogradPanel, sizeof(float), to, kWinogradPanel);
-    for (int64_t r = 0; r < kWinogradPanel; ++r, from += row_step, to += kWinogradPanel) {
+    if (row_step == 1) return transpose(from, step, wide, kWinogradVector, sizeof(float), to, wide);
+    for (int64_t r = 0; r < kWinogradVector; ++r, from += row_step, to += wide) {
       if (step == 1) {
-        std::copy_n(from, kWinogradPanel, to);
+        std::copy_n(from, wide, to);
       } else {
-        for (int64_t c = 0; c < kWinogradPanel; ++c) to[c] = from[c * step];
+        for (int64_t c = 0; c < wide; ++c) to[c] = from[c * step];
       }
     }
   }
 
   /// `points` of all filters, or null where the part makes those that it needs.
   void run_part(const ConvTensors& t, const float* points, int64_t block, int64_t columns) const {
-    const int64_t begin = blocks_.begin(block), count = blocks_.size(block), rows = round_up(count, kWinogradRows);
+    const int64_t begin = blocks_.begin(block), count = blocks_.size(block);
     const int64_t column = columns_.begin(columns), wide = columns_.size(columns);
-    const int64_t depth = std::min(s_.c, kWinogradBlock), left_step = rows * depth + kLine;
-    const int64_t product_step = rows * wide + kLine;
+    const int64_t depth = std::min(s_.c, kWinogradBlock), left_step = count * depth + kLine;
+    const int64_t product_step = count * wide + kLine;
     const Scratch<float> left(kWinogradPoints * left_step), product(kWinogradPoints * product_step);
     const Scratch<float> right(points == nullptr ? kWinogradPoints * depth * wide : 0);
     const Scratch<float> zeros(depth), spare(wide);
@@ -136,27 +138,25 @@ class WinogradImages final : public ConvKernel {
       for (int64_t c = 0; c < s_.c; c += depth) {
         const int64_t deep = std::min(depth, s_.c - c);
         for (int64_t i = 0; i < count; ++i)
-          tiles_.spread(src, begin + i, taps, c, deep, zeros, {left + i * deep, left_step, kWinogradPanel});
-        const int64_t panel = kWinogradPoints * (points == nullptr ? deep : s_.c) * kWinogradPanel;
-        for (int64_t r = 0; points == nullptr && r < deep; r += kWinogradPanel)
-          order_rows(t.weight, taps, c + r, column, wide, right + r * kWinogradPanel, deep);
+          tiles_.spread(src, begin + i, taps, c, deep, zeros, {left + i * deep, left_step});
+        const int64_t right_step = (points == nullptr ? deep : s_.c) * wide;
+        for (int64_t r = 0; points == nullptr && r < deep; r += kWinogradVector)
+          order_rows(t.weight, taps, c + r, column, wide, {right + r * wide, right_step});
         const float* first = points == nullptr ? right.data()
                                                : points + static_cast<int64_t>(tap) * filter_points() +
-                                                     column / kWinogradPanel * panel + c * kWinogradPanel;
+                                                     kWinogradPoints * s_.c * column + c * wide;
         for (int64_t f = 0; f < kWinogradPoints; ++f) {
           if (taps.lacks(f)) continue;
-          std::fill(left + f * left_step + count * deep, left + f * left_step + rows * deep, 0.0f);
-          winograd_product({.rows = rows,
-                            .cols = wide,
-                            .k = deep,
-                            .a = left + f * left_step,
-                            .a_row = deep,
-                            .turned = false,
-                            .b = first + f * panel / kWinogradPoints,
-                            .panel = panel,
-                            .c = product + f * product_step,
-                            .ldc = wide,
-                            .add = tap > 0 || c > 0});
+          cube::kernel_small({.m = count,
+                              .n = wide,
+                              .k = deep,
+                              .a = left + f * left_step,
+                              .lda = deep,
+                              .b = first + f * right_step,
+                              .ldb = wide,
+                              .beta = tap > 0 || c > 0 ? 1.0f : 0.0f,
+                              .c = product + f * product_step,
+                              .ldc = wide});
         }
       }
     }
@@ -182,8 +182,6 @@ class WinogradImages final : public ConvKernel {
     }
   }
 
-  static constexpr int64_t kSquare = kWinogradPanel * kWinogradPanel;
-
   bool forward_;
   ConvShape s_;  ///< of the convolution that is computed: from `src` to `dst` or the way back
   WinogradTiles tiles_;
@@ -200,7 +198,7 @@ bool has_tiles(const ConvShape& s, const ConvTensors& t) {
     return images.dtype == DType::kFloat && cube::is_channels_last(images);
   };
   return s.groups == 1 && s.rank == 2 && taps(kY) && taps(kX) && s.stride == one && s.dilation == one &&
-         s.c % kWinogradPanel == 0 && s.o % kWinogradPanel == 0 && s.work() > 0 && t.weight.dtype == DType::kFloat &&
+         s.c % kWinogradVector == 0 && s.o % kWinogradVector == 0 && s.work() > 0 && t.weight.dtype == DType::kFloat &&
          fits(t.src) && fits(t.dst);
 }
 

@@ -20,7 +20,7 @@ WinogradTiles::WinogradTiles(const cube::ConvShape& shape)
     : shape_(shape), high_(divide_up(shape.out[kY], 2)), wide_(divide_up(shape.out[kX], 2)) {}
 
 void WinogradTiles::spread(const float* images, int64_t tile, const WinogradTaps& taps, int64_t channel,
-                           int64_t channels, const float* zeros, const WinogradPlace& to) const {
+                           int64_t channels, const float* zeros, const WinogradPoints& to) const {
   const Place p = place_of(tile);
   const int64_t c = shape_.c, line = shape_.in[kX] * c;
   const int64_t y = p.y - shape_.pad[kY] + taps.y, x = p.x - shape_.pad[kX] + taps.x;

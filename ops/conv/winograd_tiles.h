@@ -38,7 +38,7 @@ class WinogradTiles {
 
   /// The points of what a tile reads with these taps, of some channels. `zeros` are so many.
   void spread(const float* images, int64_t tile, const WinogradTaps& taps, int64_t channel, int64_t channels,
-              const float* zeros, const WinogradPlace& to) const;
+              const float* zeros, const WinogradPoints& to) const;
 
   /// Where the pixels of the result that a tile gives lie, `channels` numbers each; `beyond` for those outside of it.
   template <class T>
@@ -65,6 +65,8 @@ class WinogradTiles {
 /// What one part computes at a time, of tiles, of inputs and of outputs: 16 matrices of a side of this each, the two
 /// that are multiplied and the sums, lie in the second-level cache together.
 inline constexpr int64_t kWinogradBlock = 64;
+/// Channels come in whole vectors.
+inline constexpr int64_t kWinogradVector = 16;
 
 /// `count` numbers (or panels) cut into as few blocks as there are of `most`, all of about one size.
 struct WinogradCut {

@@ -7,6 +7,7 @@
 #include "base/division.h"
 #include "base/thread_pool.h"
 #include "ops/conv/winograd_tiles.h"
+#include "ops/cube/kernel.h"
 #include "ops/scratch.h"
 
 namespace npu::ops {
@@ -19,7 +20,7 @@ constexpr int64_t kLeastTiles = 128;  // of a part
 // Fewer are sums so short that other ways round less: an error of 2.8e-07 of the root mean square, whatever the sums,
 // against 1.4e-07 of 256 products in turn.
 constexpr int64_t kFewTiles = 64;
-constexpr int64_t kLine = 16;  // numbers between two panels, which else met in one set of the cache
+constexpr int64_t kLine = 16;  // numbers between two points, which else met in one set of the cache
 
 class WinogradWeights final : public ConvKernel {
  public:
@@ -28,8 +29,8 @@ class WinogradWeights final : public ConvKernel {
         tiles_(shape),
         taps_(winograd_taps_of(shape)),
         outputs_last_(outputs_last),
-        rows_(outputs_last ? s_.c : s_.o, kWinogradBlock, kWinogradPanel),
-        columns_(outputs_last ? s_.o : s_.c, kWinogradBlock, kWinogradPanel),
+        rows_(outputs_last ? s_.c : s_.o, kWinogradBlock, kWinogradVector),
+        columns_(outputs_last ? s_.o : s_.c, kWinogradBlock, kWinogradVector),
         ranges_(tiles_.count(), tiles_in_range(), 1) {}
 
   void run(const ConvTensors& t, const Chain*) const override {
@@ -89,12 +90,12 @@ class WinogradWeights final : public ConvKernel {
   /// The sums of some tiles for one square: for each point a matrix.
   void add_up(const ConvTensors& t, const Square& square, int64_t range, float* sums) const {
     const auto [taps, row, rows, column, wide] = square;
-    constexpr int64_t kStep = kWinogradBlock * kWinogradPanel + kLine, kPanelStep = kWinogradPoints * kStep;
-    const Scratch<float> left(rows / kWinogradPanel * kPanelStep), right(wide / kWinogradPanel * kPanelStep);
+    const int64_t left_step = kWinogradBlock * rows + kLine, right_step = kWinogradBlock * wide + kLine;
+    const Scratch<float> left(kWinogradPoints * left_step), right(kWinogradPoints * right_step);
     const Scratch<float> zeros(kWinogradBlock);
     std::fill_n(zeros.data(), kWinogradBlock, 0.0f);
-    float* const read = outputs_last_ ? left : right;
-    float* const got = outputs_last_ ? right : left;
+    const auto of_rows = [&](int64_t i) { return WinogradPoints{left + i * rows, left_step}; };
+    const auto of_columns = [&](int64_t i) { return WinogradPoints{right + i * wide, right_step}; };
     const int64_t input = outputs_last_ ? row : column, inputs = outputs_last_ ? rows : wide;
     const int64_t output = outputs_last_ ? column : row, outputs = outputs_last_ ? wide : rows;
     const int64_t first = ranges_.begin(range), end = ranges_.begin(range + 1);
@@ -102,28 +103,27 @@ class WinogradWeights final : public ConvKernel {
       const int64_t count = std::min(kWinogradBlock, end - begin);
       for (int64_t i = 0; i < count; ++i) {
         tiles_.spread(t.src.as<float>(), begin + i, taps, input, inputs, zeros,
-                      {read + i * kWinogradPanel, kStep, kPanelStep});
+                      outputs_last_ ? of_rows(i) : of_columns(i));
         const auto* gradients = t.dst.as<const float>() + output;
         const auto pixels = tiles_.pixels(gradients, begin + i, static_cast<const float*>(zeros));
-        winograd_gradient(pixels.data(), outputs, {got + i * kWinogradPanel, kStep, kPanelStep});
+        winograd_gradient(pixels.data(), outputs, outputs_last_ ? of_columns(i) : of_rows(i));
       }
       for (int64_t f = 0; f < kWinogradPoints; ++f) {
         if (taps.lacks(f)) {
           std::fill_n(sums + f * rows * wide, rows * wide, 0.0f);
           continue;
         }
-        for (int64_t r = 0; r < rows; r += kWinogradPanel)
-          winograd_product({.rows = kWinogradPanel,
-                            .cols = wide,
+        cube::kernel_small({.trans_a = true,
+                            .m = rows,
+                            .n = wide,
                             .k = count,
-                            .a = left + r / kWinogradPanel * kPanelStep + f * kStep,
-                            .a_row = kWinogradPanel,
-                            .turned = true,
-                            .b = right + f * kStep,
-                            .panel = kPanelStep,
-                            .c = sums + (f * rows + r) * wide,
-                            .ldc = wide,
-                            .add = begin > first});
+                            .a = left + f * left_step,
+                            .lda = rows,
+                            .b = right + f * right_step,
+                            .ldb = wide,
+                            .beta = begin > first ? 1.0f : 0.0f,
+                            .c = sums + f * rows * wide,
+                            .ldc = wide});
       }
     }
   }
