@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives as nodes of graphs ask for them (the vendor's Hcom operators): a tensor in, a tensor out, each laid out
 // as it may be. `hcom` is the group's name.
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "comm/operator/rank_operator.h"
@@ -45,12 +47,12 @@ struct Hcom : RankOperator {
     require(root >= 0 && root < ranks(), "the root is rank {}; group '{}' has the ranks 0 to {}", root, hcom,
             ranks() - 1);
   }
-  ReduceOp reduce_op() const {
-    if (reduction == "prod") return ReduceOp::kProd;
-    if (reduction == "max") return ReduceOp::kMax;
-    if (reduction == "min") return ReduceOp::kMin;
-    require(reduction == "sum", "reduction is '{}'; it is max, min, prod or sum", reduction);
-    return ReduceOp::kSum;
+  /// For prepare.
+  void find_reduction() {
+    constexpr std::array kAll{ReduceOp::kSum, ReduceOp::kProd, ReduceOp::kMax, ReduceOp::kMin};
+    const auto found = std::ranges::find_if(kAll, [&](ReduceOp op) { return reduction == name_of(op); });
+    require(found != kAll.end(), "reduction is '{}'; it is max, min, prod or sum", reduction);
+    reduce_op_ = *found;
   }
   void copy(const Reachable& sent, const Reachable& received) const {
     if (out.count() > 0)
@@ -58,22 +60,24 @@ struct Hcom : RankOperator {
   }
   Element element() const { return element_of(self.dtype, 0); }
   static uint64_t count_of(const Tensor& t) { return static_cast<uint64_t>(t.count()); }
+
+  ReduceOp reduce_op_ = ReduceOp::kSum;
 };
 
 struct HcomAllReduce final : Hcom {
-  void prepare() override { find_ranks(), plan(), reduce_op(); }
+  void prepare() override { find_ranks(), plan(), find_reduction(); }
   void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
-    all_reduce(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(self), element(), reduce_op());
+    all_reduce(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(self), element(), reduce_op_);
   }
 };
 
 /// Ranks other than the root get back what they gave.
 struct HcomReduce final : Hcom {
-  void prepare() override { find_ranks(), plan(), check_root(), reduce_op(); }
+  void prepare() override { find_ranks(), plan(), check_root(), find_reduction(); }
   void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
     const bool gets = ranks.rank() == static_cast<uint32_t>(root);
     reduce(ranks, Lane::own_turn(), sent.data(), gets ? received.data() : nullptr, count_of(self), element(),
-           reduce_op(), static_cast<uint32_t>(root));
+           reduce_op_, static_cast<uint32_t>(root));
     if (!gets) copy(sent, received);
   }
 };
@@ -94,9 +98,9 @@ struct HcomAllGather final : Hcom {
 };
 
 struct HcomReduceScatter final : Hcom {
-  void prepare() override { find_ranks(), plan(1, ranks()), reduce_op(); }
+  void prepare() override { find_ranks(), plan(1, ranks()), find_reduction(); }
   void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
-    reduce_scatter(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(out), element(), reduce_op());
+    reduce_scatter(ranks, Lane::own_turn(), sent.data(), received.data(), count_of(out), element(), reduce_op_);
   }
 };
 

@@ -11,24 +11,20 @@ from npu_device.distribute.ranks import WORLD
 REDUCTIONS = ("max", "min", "prod", "sum")
 
 
-def _alone(what, fusion=0, fusions=(0, 1, 2), group=WORLD, reduction="sum"):
+def _count(what, fusion=0, fusions=(0, 1, 2), group=WORLD, reduction="sum"):
+    """How many ranks meet: 1 in a process that trains alone."""
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction is {reduction!r}; it is one of {', '.join(REDUCTIONS)}")
     if fusion and reduction != "sum":
         raise ValueError(f"fusion is {fusion} and reduction {reduction!r}; only sums are sent together")
     hccl._check("sum", fusion, fusions, group)
-    return ranks.alone(what)
+    return 1 if ranks.alone(what) else ranks.place(group)[0]
 
 
 def _same_ranks(what, rank_size, count):
     if rank_size != count:
         told = "this process trains alone" if count == 1 else f"the group has {count} ranks"
         raise ValueError(f"{what}: rank_size is {rank_size!r}, and {told}; give get_npu_rank_size()")
-
-
-def _place(what, rank_size, group):
-    count, _ = ranks.place(group)
-    _same_ranks(what, rank_size, count)
 
 
 def _between(what):
@@ -46,18 +42,17 @@ def _with_first_axis(out, tensor, times=1, parts=1):
 
 def allreduce(tensor, reduction, fusion=1, fusion_id=-1, group=WORLD):
     """`tensor` of all processes, reduced."""
-    if _alone("allreduce", fusion if reduction == "sum" else 0, group=group, reduction=reduction):
+    if _count("allreduce", fusion if reduction == "sum" else 0, group=group, reduction=reduction) == 1:
         return tensor
-    ranks.place(group)
     return gen_npu_ops.hcom_all_reduce(tensor, reduction=reduction, group=group, fusion=fusion, fusion_id=fusion_id)
 
 
 def allgather(tensor, rank_size, group=WORLD, fusion=0, fusion_id=-1):
     """`tensor` of all processes, one after another along the first dimension."""
-    if _alone("allgather", fusion, group=group):
-        _same_ranks("allgather", rank_size, 1)
+    count = _count("allgather", fusion, group=group)
+    _same_ranks("allgather", rank_size, count)
+    if count == 1:
         return tensor
-    _place("allgather", rank_size, group)
     tensor = tf.convert_to_tensor(tensor)
     out = gen_npu_ops.hcom_all_gather(tensor, rank_size=rank_size, group=group, fusion=fusion, fusion_id=fusion_id)
     return _with_first_axis(out, tensor, times=rank_size)
@@ -65,9 +60,8 @@ def allgather(tensor, rank_size, group=WORLD, fusion=0, fusion_id=-1):
 
 def broadcast(tensor_list, root_rank, fusion=2, fusion_id=0, group=WORLD):
     """A list with the tensors of `root_rank`."""
-    if _alone("broadcast", fusion, (0, 2), group):
+    if _count("broadcast", fusion, (0, 2), group) == 1:
         return list(tensor_list)
-    ranks.place(group)
     return gen_npu_ops.hcom_broadcast(
         list(tensor_list), root_rank=root_rank, group=group, fusion=fusion, fusion_id=fusion_id
     )
@@ -75,9 +69,8 @@ def broadcast(tensor_list, root_rank, fusion=2, fusion_id=0, group=WORLD):
 
 def reduce(tensor, reduction, root_rank, fusion=0, fusion_id=-1, group=WORLD):
     """`tensor` of all processes, reduced, at `root_rank`; others get back what they gave."""
-    if _alone("reduce", fusion, group=group, reduction=reduction):
+    if _count("reduce", fusion, group=group, reduction=reduction) == 1:
         return tensor
-    ranks.place(group)
     return gen_npu_ops.hcom_reduce(
         tensor, reduction=reduction, root_rank=root_rank, group=group, fusion=fusion, fusion_id=fusion_id
     )
@@ -85,10 +78,10 @@ def reduce(tensor, reduction, root_rank, fusion=0, fusion_id=-1, group=WORLD):
 
 def reduce_scatter(tensor, reduction, rank_size, group=WORLD, fusion=0, fusion_id=-1):
     """This process's part of `tensor` of all processes, reduced; parts are cut along the first dimension."""
-    if _alone("reduce_scatter", fusion, group=group, reduction=reduction):
-        _same_ranks("reduce_scatter", rank_size, 1)
+    count = _count("reduce_scatter", fusion, group=group, reduction=reduction)
+    _same_ranks("reduce_scatter", rank_size, count)
+    if count == 1:
         return tensor
-    _place("reduce_scatter", rank_size, group)
     tensor = tf.convert_to_tensor(tensor)
     out = gen_npu_ops.hcom_reduce_scatter(
         tensor, reduction=reduction, rank_size=rank_size, group=group, fusion=fusion, fusion_id=fusion_id
