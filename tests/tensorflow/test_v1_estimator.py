@@ -5,6 +5,7 @@ import re
 
 import fresh
 import pytest
+import tensorflow
 from npu_bridge.estimator.npu import npu_callbacks, npu_common, npu_hook, npu_plugin, npu_session
 from npu_bridge.hccl import hccl_ops, split
 
@@ -277,6 +278,9 @@ def test_one_of_several_processes_hears_what_is_missing(monkeypatch):
     assert (npu_common.get_npu_rank_id(), npu_common.get_npu_rank_size()) == (2, 4)
     with pytest.raises(RuntimeError, match="the 4 processes cannot meet: .*RANK_TABLE_FILE"):
         hccl_ops.allreduce("x", "sum")
+    with tensorflow.Graph().as_default(), pytest.raises(RuntimeError, match="the 4 processes cannot meet: .*TABLE"):
+        tensorflow.compat.v1.get_variable("v", [1])
+        npu_hook.NPUBroadcastGlobalVariablesHook(0, 2).begin()
     with pytest.raises(NotImplementedError, match="hccl_ops.send is not built yet; use allreduce"):
         hccl_ops.send("x", 0, 1)
 
