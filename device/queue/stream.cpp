@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <exception>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/masked_signals.h"
 #include "device/process/init.h"
 #include "device/process/status_page.h"
 #include "device/trace/recorder.h"
@@ -23,7 +23,8 @@ namespace npu::device {
 
 namespace detail {
 NPU_SETTING(bool, inline_kernels, "ANYNPU_INLINE", true,
-            "Run kernels expected to take under 20 us in the launching thread when their stream is idle.");
+            "Run kernels expected to take under 20 us in the launching thread when their stream is idle, and these, "
+            "waits and collectives in a thread that waits for their stream without a limit.");
 NPU_SETTING(bool, launch_blocking, "ASCEND_LAUNCH_BLOCKING", false,
             "Finish every kernel before its launch returns, so that errors show at the call that made them.");
 constinit std::atomic<Recorder> recorder{nullptr};
@@ -49,9 +50,7 @@ void count_one(std::atomic<uint64_t>& counter) {
 }
 
 void start_thread(Stream* stream, void (*body)(Stream*)) {
-  sigset_t all, before;  // signals are for the client's threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const MaskedSignals masked;
   std::string error;
   try {
     std::thread([stream, body] {
@@ -61,7 +60,6 @@ void start_thread(Stream* stream, void (*body)(Stream*)) {
   } catch (const std::system_error& e) {
     error = e.what();
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!error.empty()) {
     fail(Code::kRtInternal, "stream {} cannot start its thread ({}); raise the limit of threads or use fewer streams",
          stream->id(), error);
@@ -90,7 +88,9 @@ void Stream::launch(Task&& task) {
   {
     std::unique_lock lock(mutex_);
     if (!token_ && queued_ == 0 && runs_inline(task)) {
-      run_now(lock, task);
+      count_one(progress_->submitted);
+      run(lock, task, true);
+      pass_on();
     } else {
       enqueue(std::move(task));
     }
@@ -124,14 +124,17 @@ bool Stream::drops(const Task& task) const {
 }
 
 // The token, not the lock, keeps other tasks away meanwhile: queries and launches must not wait for a kernel.
-void Stream::run_now(std::unique_lock<std::mutex>& lock, Task& task) {
-  count_one(progress_->submitted);
+void Stream::run(std::unique_lock<std::mutex>& lock, Task& task, bool at_once) {
   token_ = true;
   lock.unlock();
-  execute(task, true);
+  execute(task, at_once);
   lock.lock();
   finish_one();
-  if (queued_ > 0) work_.notify_one();
+}
+
+// The stream's thread goes on, which has seen others run tasks, and slept: with what is queued, or with its end.
+void Stream::pass_on() {
+  if (queued_ > 0 || closing_) work_.notify_one();
 }
 
 void Stream::enqueue(Task&& task) {
@@ -239,14 +242,25 @@ void Stream::work() {
     work_.wait(lock, [this] { return (queued_ > 0 && !token_) || (closing_ && queued_ == 0); });
     if (queued_ == 0) break;
     Task task = pop();
-    token_ = true;
-    lock.unlock();
-    execute(task, false);
-    lock.lock();
-    finish_one();
+    run(lock, task, false);
   }
   has_thread_ = false;
   done_.notify_all();
+}
+
+bool Stream::runs_in_waiter(const Task& task) {
+  return (task.flags & kTaskCallback) == 0 && task.cost_ns <= kInlineBound && detail::inline_kernels();
+}
+
+// A thread that waits would be woken by the stream's thread, which has to be woken itself: for a small collective both
+// cost more than the work. That thread was told of the task all the same, for nobody may ever wait.
+void Stream::run_queued(std::unique_lock<std::mutex>& lock, uint64_t target) {
+  while (!token_ && queued_ > 0 && progress_->completed.load(std::memory_order_relaxed) < target &&
+         runs_in_waiter(ring_[head_])) {
+    Task task = pop();
+    run(lock, task, false);
+  }
+  if (!token_) pass_on();
 }
 
 void Stream::refuse_own_task(const char* action) const {
@@ -263,6 +277,7 @@ void Stream::wait(WaitLimit limit) {
   refuse_own_task("synchronise");
   std::unique_lock lock(mutex_);
   const uint64_t told_before = times_told_;
+  if (limit.none()) run_queued(lock, target);
   ++waiters_;
   bool in_time = true;
   if (limit.none()) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-order queues of work. A stream gets a thread of its own at the first task that may not run in the caller's thread,
 // so a waiting stream never blocks another. A kernel below kInlineBound runs at once in the launching thread when the
-// stream is idle (`ANYNPU_INLINE=0` turns this off); the launching thread then holds the stream's token and no lock.
+// stream is idle (`ANYNPU_INLINE=0` turns this off); the launching thread then holds the stream's token and no lock. So
+// does a thread that waits for the stream and meanwhile runs short tasks and collectives itself.
 //
 // A task that throws leaves its code and text on the stream. A synchronisation of the stream or of the device raises
 // and clears them, in the thread that asks; until then a query raises them each time, and later tasks run on
@@ -81,11 +82,14 @@ class Stream {
   enum class Condition { kSound, kFailed, kSpoiled };  // a task failed; what later ones need has failed
 
   bool runs_inline(const Task& task) const;
+  static bool runs_in_waiter(const Task& task);
+  void run_queued(std::unique_lock<std::mutex>& lock, uint64_t target);
   bool drops(const Task& task) const;
   void wait(WaitLimit limit);
   FailurePtr clear(const FailurePtr& only);
   void raise_when_stopped();
-  void run_now(std::unique_lock<std::mutex>& lock, Task& task);
+  void run(std::unique_lock<std::mutex>& lock, Task& task, bool at_once);
+  void pass_on();
   void enqueue(Task&& task);
   void push(Task&& task);
   Task pop();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -47,12 +48,76 @@ TEST_F(StreamTest, SmallKernelsRunInTheLaunchingThread) {
   stream_.synchronize();
   EXPECT_NE(ran_in, std::this_thread::get_id());
   stream_.launch({"copy", 0, kTaskHostCopy, record});
-  stream_.synchronize();
+  while (!stream_.query()) std::this_thread::yield();
   EXPECT_NE(ran_in, std::this_thread::get_id());
   detail::inline_kernels.override(false);
   stream_.launch({"small", 0, kTaskKernel, record});
   stream_.synchronize();
   EXPECT_NE(ran_in, std::this_thread::get_id());
+}
+
+// Which thread comes first is not known, so both must do it, and do it in order; who waits comes first now and then.
+TEST_F(StreamTest, AThreadThatWaitsRunsShortTasksItself) {
+  const std::thread::id here = std::this_thread::get_id();
+  std::vector<int> order;
+  int ran_here = 0, tasks = 0;
+  for (int i = 0; i < 20'000 && ran_here < 10; ++i) {
+    stream_.launch({"collective", 0, kTaskMayWait, [&] {
+                      order.push_back(tasks++);
+                      ran_here += std::this_thread::get_id() == here ? 1 : 0;
+                    }});
+    stream_.launch({"small", 0, kTaskKernel, [&] { order.push_back(tasks++); }});
+    stream_.synchronize();
+    ASSERT_EQ(order.size(), 2 * static_cast<size_t>(i + 1));
+  }
+  EXPECT_EQ(ran_here, 10);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+TEST_F(StreamTest, AThreadThatWaitsLeavesLongTasksCallbacksAndLimitsToTheStream) {
+  const std::thread::id here = std::this_thread::get_id();
+  int ran_here = 0;
+  const auto count = [&] { ran_here += std::this_thread::get_id() == here ? 1 : 0; };
+  for (int i = 0; i < 500; ++i) {
+    stream_.launch({"long", kInlineBound + 1, kTaskKernel, count});
+    stream_.launch({"callback", 0, kTaskCallback, count});
+    stream_.synchronize();
+    stream_.launch({"collective", 0, kTaskMayWait, count});
+    stream_.synchronize(60'000);
+  }
+  EXPECT_EQ(ran_here, 0);
+}
+
+TEST_F(StreamTest, WhatAWaitingThreadDoesNotWaitForIsRunAllTheSame) {
+  std::atomic<int> ran = 0;
+  for (int i = 1; i <= 200; ++i) {
+    stream_.launch({"collective", 0, kTaskMayWait, [&] {
+                      // The stream's thread has seen meanwhile that another runs its task.
+                      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                      stream_.launch({"next", 0, kTaskMayWait, [&] { ++ran; }});
+                    }});
+    stream_.synchronize();
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (ran < i && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    ASSERT_EQ(ran, i);
+  }
+}
+
+TEST_F(StreamTest, EndsWhileAnotherThreadRunsItsTasks) {
+  for (int i = 0; i < 100; ++i) {
+    void* const handle = create_stream();
+    Stream& stream = stream_from_handle(handle);
+    std::atomic<int> ran = 0;
+    for (int task = 0; task < 2; ++task)
+      stream.launch({"collective", 0, kTaskMayWait, [&] {
+                       ++ran;
+                       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                     }});
+    std::jthread waiting([&] { stream.synchronize(); });
+    while (ran == 0) std::this_thread::yield();
+    destroy_stream(handle);  // the stream's thread finds a task that it may not take yet
+    EXPECT_EQ(ran, 2);
+  }
 }
 
 TEST_F(StreamTest, KeepsOrderBehindWaitingWork) {
