@@ -29,6 +29,8 @@ const char* name_of(Algorithm algorithm) {
     case Algorithm::kFullMesh: return "fullmesh";
     case Algorithm::kMesh: return "mesh";
     case Algorithm::kStar: return "star";
+    case Algorithm::kHosts: return "hosts";
+    case Algorithm::kFlat: return "flat";
   }
   return "unknown";
 }
@@ -56,7 +58,7 @@ std::string difference(const Call& a, const Call& b) {
     return fmt::format("dataType is {} and {}", element(a), element(b));
   if (a.row().reduces && a.reduce != b.reduce)
     return fmt::format("op is {} and {}", name_of(a.reduce), name_of(b.reduce));
-  if (a.root != b.root) return fmt::format("root is {} and {}", a.root, b.root);
+  if (a.root != b.root) return fmt::format("{} is {} and {}", a.row().has_root ? "root" : "sr_tag", a.root, b.root);
   if (a.count == b.count && a.columns != b.columns)
     return fmt::format("their matrix has {} and {} columns (0: no matrix)", a.columns, b.columns);
   if (a.count == b.count)

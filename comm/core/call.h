@@ -18,6 +18,8 @@ enum class Algorithm : uint8_t {
   kFullMesh,  ///< each shows all of its data, and takes what it needs of everybody's
   kMesh,      ///< each reduces a slice of everybody's data and writes it to those who get it
   kStar,      ///< one reduces everything and writes it to those who get it; the others wait for that one only
+  kHosts,     ///< each host reduces its ranks' data, and hosts pass each other what came of it
+  kFlat,      ///< hosts pass each other their ranks' data, which is reduced in the order of the ranks
 };
 
 enum class ReduceOp : uint32_t { kSum = 0, kProd = 1, kMax = 2, kMin = 3 };
@@ -31,6 +33,7 @@ struct Extent {
 struct Call {
   uint16_t collective = 0;  ///< the number of its row
   Algorithm algorithm = Algorithm::kNone;
+  bool with_order = false;  ///< an Order is shown with it (order.h)
   DType dtype = DType::kUndefined;
   uint32_t element_bytes = 0;  ///< decides for calls that only move data
   ReduceOp reduce = ReduceOp::kSum;

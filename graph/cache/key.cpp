@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "comm/core/gradient_split.h"
 #include "device/process/soc.h"
 #include "graph/ir/control_flow.h"
 #include "graph/model/function_file.h"
@@ -50,6 +51,7 @@ Key key_of(const Function& function, const Program& program, const PassOptions& 
       fmt::format("compiled function 1\nbuild: {}\nsoc: {}\ncpu: {}\n", build(), device::soc().name, cpu());
   text += fmt::format("passes left out: {}\nprecision: {}\n", fmt::join(skipped, " "),
                       model::digest_of(options.precision.said()).text());
+  text += fmt::format("collectives: {}\n", comm::said_of_splits());
   text += fmt::format("function {}: {}\n", function.name, model::digest_of(function).text());
   for (const auto& one : reached_from(function, program))
     text += fmt::format("function {}: {}\n", one->name, model::digest_of(*one).text());

@@ -122,6 +122,8 @@ class Writer {
     if (node.kind == Kind::kArgument) return;
     std::vector<std::string> names, types;
     for (const Node* part : origins(node)) names.push_back(part->calls + part->client_name), types.push_back(part->op);
+    if (const auto* joined = node.attributes.find<std::vector<std::string>>("_original_nodes"))
+      names = *joined, types.assign(names.size(), node.op);
     put_attribute("_datadump_original_op_names", names);
     put_attribute("_datadump_original_op_types", types);
     if (const auto* passes = node.attributes.find<std::vector<std::string>>("_pass_name"))

@@ -2,6 +2,7 @@
 #include "graph/ir/function.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "graph/ir/waiting.h"
@@ -119,12 +120,21 @@ void Function::remove(NodeId id) {
 }
 
 void Function::compact() {
+  std::vector<NodeId> all(nodes.size());
+  std::iota(all.begin(), all.end(), 0);
+  arrange(all);
+}
+
+void Function::arrange(const std::vector<NodeId>& order) {
   std::vector<NodeId> renumbered(nodes.size(), -1);
-  NodeId next = 0;
-  for (size_t i = 0; i < nodes.size(); ++i)
-    if (!nodes[i].removed) renumbered[i] = next++;
+  std::vector<Node> arranged;
+  for (const NodeId id : order) {
+    if ((*this)[id].removed) continue;
+    renumbered[static_cast<size_t>(id)] = static_cast<NodeId>(arranged.size());
+    arranged.push_back(std::move((*this)[id]));
+  }
+  nodes = std::move(arranged);
   const auto renumber = [&](NodeId& id) { id = renumbered[static_cast<size_t>(id)]; };
-  std::erase_if(nodes, [](const Node& node) { return node.removed; });
   for (Node& node : nodes) {
     for (Edge& edge : node.inputs) renumber(edge.node);
     for (NodeId& before : node.after) renumber(before);

@@ -53,6 +53,8 @@ class Function {
   void remove(NodeId id);
   /// Drops dead nodes and renumbers the others.
   void compact();
+  /// The same, and the nodes stand in this order, which names each of them.
+  void arrange(const std::vector<NodeId>& order);
 
   std::string name;
   const Dialect* dialect;  ///< the client's words, for nodes that passes make

@@ -121,6 +121,14 @@ enum class Kind : uint8_t {
   kRoot,    ///< x -> its square root
   kMean,    ///< x, axes -> mean; keep_dims
 
+  // What meets the same node of the other ranks of a group; group, fusion, fusion_id. The first three take any number
+  // of tensors, which go together, and give as many.
+  kAllReduce,      ///< x of all ranks, reduced; reduction
+  kRankReduce,     ///< the same on one rank, x itself on others; reduction, root_rank
+  kRankBroadcast,  ///< x of one rank; root_rank
+  kAllGather,      ///< x of all ranks along the first axis; rank_size
+  kReduceScatter,  ///< x of all ranks, reduced, a part for each; reduction, rank_size
+
   kCount,  ///< how many kinds there are
 };
 
@@ -134,6 +142,7 @@ enum class Family : uint8_t {
   kConvolution,  ///< convolutions and gradients that give images
   kView,         ///< gives the elements of its first input in the same order
   kFloatStatus,  ///< looks at the device's overflow word, or clears it
+  kCollective,   ///< meets the same node of other ranks
 };
 
 /// A kind, its name in tables of spellings, and its family.
@@ -206,6 +215,11 @@ inline constexpr KindRow kKinds[] = {
     {Kind::kSquare, "square"},
     {Kind::kRoot, "root"},
     {Kind::kMean, "mean"},
+    {Kind::kAllReduce, "all_reduce", Family::kCollective},
+    {Kind::kRankReduce, "rank_reduce", Family::kCollective},
+    {Kind::kRankBroadcast, "rank_broadcast", Family::kCollective},
+    {Kind::kAllGather, "all_gather", Family::kCollective},
+    {Kind::kReduceScatter, "reduce_scatter", Family::kCollective},
 };
 
 /// The name of a kind: "add", "batch_product".
@@ -217,6 +231,7 @@ constexpr bool is_family(Kind kind, Family family) { return kKinds[static_cast<s
 constexpr bool is_product(Kind kind) { return is_family(kind, Family::kProduct); }
 constexpr bool is_convolution(Kind kind) { return is_family(kind, Family::kConvolution); }
 constexpr bool is_view(Kind kind) { return is_family(kind, Family::kView); }
+constexpr bool is_collective(Kind kind) { return is_family(kind, Family::kCollective); }
 constexpr bool is_float_status(Kind kind) { return is_family(kind, Family::kFloatStatus); }
 
 /// What the meaning of a node is registered under: its kind, or the client's name of an opaque operator.

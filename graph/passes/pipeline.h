@@ -24,6 +24,7 @@ void fuse_conv_epilogues(Function& function, Program& program, FusionCount& coun
 void trim_loops(Function& function, Program& program, FusionCount& count);
 void take_inputs_out_of_loops(Function& function, Program& program, FusionCount& count);
 void take_sums_out_of_loops(Function& function, Program& program, FusionCount& count);
+void fuse_collectives(Function& function, Program& program, FusionCount& count);
 bool set_precision(Function& function, const PassOptions& options, PassReport& report);
 
 /// All of them, in the order in which they run.
@@ -92,6 +93,11 @@ inline const std::vector<Pass>& all_passes() {
        .fuse = fuse_conv_epilogues,
        .aliases = {"AABiasaddConvFusion", "TbeConvDoubleInFusionPass", "TbeConv2DBackpropElemwiseFusionPass",
                    "TbeDxElemwisePass"}},
+      {.name = "collectives",
+       .purpose = "Sums of gradients over the ranks of a group go in segments, broadcasts and reductions together.",
+       .group = FusionGroup::kGraph,
+       .fuse = fuse_collectives,
+       .aliases = {"HcomAllReduceFusionPass", "HcomBroadcastFusionPass", "HcomReduceFusionPass"}},
   };
   return passes;
 }

@@ -39,6 +39,12 @@ int64_t most_alive(const std::vector<Slot*>& slots, size_t steps) {
   return *std::max_element(change.begin(), change.end());
 }
 
+/// Where the slot lies; those that nothing else shares have been placed.
+int64_t offset_of(const Plan& plan, const Slot& slot) {
+  if (slot.shares < 0) return slot.offset;
+  return offset_of(plan, plan.slots[static_cast<size_t>(slot.shares)]) + slot.within;
+}
+
 }  // namespace
 
 void place_slots(Plan& plan) {
@@ -54,7 +60,7 @@ void place_slots(Plan& plan) {
     placed.push_back(slot);
   }
   for (Slot& slot : plan.slots)
-    if (slot.shares >= 0) slot.offset = plan.slots[static_cast<size_t>(slot.shares)].offset;
+    if (slot.shares >= 0) slot.offset = offset_of(plan, slot);
 }
 
 }  // namespace npu::graph

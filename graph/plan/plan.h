@@ -51,6 +51,7 @@ struct Slot {
   std::shared_ptr<const Literal> literal;
   int32_t first = -1, last = -1;  ///< steps that write it first and use it last; -1: none
   SlotId shares = -1;             ///< lives in the memory of this slot, whose lifetime covers both
+  int64_t within = 0;             ///< where in it, in bytes
   bool result = false;            ///< late memory that the frame allocates at the start, given away as a result
   bool fresh = false;             ///< late memory that the frame allocates before the first step that writes it
 };
@@ -70,6 +71,12 @@ struct Step {
   std::vector<SlotId> uses;          ///< all it reads or writes
   std::vector<SlotId> fresh;         ///< late slots that get memory of their own before this step
   std::vector<SlotId> done;          ///< late slots nobody needs after this step
+  /// Of an operator on a list that brings its tensors together in a block: the block, and where each lies in it, in
+  /// bytes. Those that lie there from the start are not moved.
+  SlotId block = -1;
+  std::vector<int64_t> places;
+  bool aside = false;           ///< it runs in a thread of its group's beside the steps that follow
+  std::vector<int32_t> awaits;  ///< such steps that must be done before this one
 };
 
 /// A node that computes, for observers; its steps stand side by side. Nodes that the client runs are none of them, nor
@@ -92,6 +99,7 @@ struct Plan {
   int64_t arena_bytes = 0;
   int64_t live_bytes = 0;  ///< most bytes alive at one step: what no arena can go below
   int64_t host_nodes = 0;  ///< nodes that the client runs
+  bool asides = false;     ///< some step runs aside
   /// What comes after a shape or value that only the run tells; null when the plan goes to the end.
   std::shared_ptr<const Function> rest;
   std::vector<Planned> rest_arguments;
@@ -99,6 +107,14 @@ struct Plan {
 
 /// Lets outputs take the memory of inputs that die with the step; lifetimes must be known.
 void share_slots(Plan& plan);
+
+/// Lets what steps bring together be written where it will lie, see Step::block; lifetimes must be known, and what
+/// share_slots does.
+void pack_slots(Plan& plan);
+
+/// Lets steps that meet other ranks run aside, until a step needs what they read or write; lifetimes must be known, and
+/// what shares memory.
+void run_aside(Plan& plan);
 
 /// Gives every arena slot an offset so that slots alive at the same step do not overlap; fills arena_bytes, live_bytes.
 void place_slots(Plan& plan);

@@ -98,6 +98,8 @@ Plan Planner::make_once() {
   find_lifetimes();
   keep_apart(builder_.plan);
   share_slots(builder_.plan);
+  pack_slots(builder_.plan);
+  if (builder_.surroundings.overlaps()) run_aside(builder_.plan);
   place_slots(builder_.plan);
   return std::move(builder_.plan);
 }
@@ -122,6 +124,7 @@ bool Planner::lower(NodeId id) {
     const Planned& input = builder_.values.at(node.inputs[need.input]);
     if (input.argument < 0 || is_object(input.type)) return false;
     const auto argument = static_cast<size_t>(input.argument);
+    if (builder_.traits[argument].literal) return false;  // a view of it that is no constant, as a transposed one
     if (!builder_.traits[argument].too_long) throw NeedsArgumentValue{argument};
     at_node(node, [&] { lower_on_host(node, "its shapes depend on a value too long to make plans for"); });
     return true;

@@ -4,15 +4,10 @@
 #include <algorithm>
 
 #include "graph/plan/builder.h"
+#include "graph/plan/shared_slot.h"
 
 namespace npu::graph {
 namespace {
-
-/// The slot whose memory `id` lives in.
-SlotId root_of(const Plan& plan, SlotId id) {
-  while (plan.slots[static_cast<size_t>(id)].shares >= 0) id = plan.slots[static_cast<size_t>(id)].shares;
-  return id;
-}
 
 bool is_output(const TensorField& field) {
   return field.field->role == ops::FieldRole::kOut || field.field->role == ops::FieldRole::kOptionalOut;

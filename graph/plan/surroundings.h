@@ -46,6 +46,8 @@ class Surroundings {
   virtual std::optional<Literal> converted(const Literal& /*from*/, DType /*to*/) { return {}; }
   /// Lets later plans find them, for as long as one holds them.
   virtual void keep_converted(const Literal& /*from*/, const Literal& /*to*/) {}
+  /// Whether collectives run beside nodes that do not need their results.
+  virtual bool overlaps() { return false; }
   /// Whether the parts of a fused node were measured to be faster than the node on inputs like these.
   virtual bool prefers_parts(const Node& /*node*/, std::span<const Planned> /*inputs*/) { return false; }
 };

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "graph/ir/control_flow.h"
 #include "graph/plan/lowering.h"
+#include "graph/run/segments.h"
+#include "ops/runner/turn.h"
 
 namespace npu::graph {
 namespace {
@@ -23,6 +25,11 @@ bool is_operator(const Node& node) { return node.kind != Kind::kArgument; }
 
 bool is_unknown(const Node& node) {
   return is_operator(node) && node.kind != Kind::kConstant && find_meaning(node.type()) == nullptr;
+}
+
+int64_t count_collectives(const Plan& plan) {
+  return std::ranges::count_if(plan.steps,
+                               [](const Step& step) { return step.def != nullptr && step.def->is(ops::kTakesTurns); });
 }
 
 int64_t bytes_of(std::span<const Value> values) {
@@ -69,7 +76,8 @@ void Report::planned(const PlanMade& made) {
   Entry& entry = functions_[function.name];
   if (++entry.plans == 1) entry.graph = ++graphs_;
   entry.compile_ms += milliseconds;
-  if (!continues) entry.nodes = count_nodes(function, is_operator);
+  if (!continues) entry.nodes = count_nodes(function, is_operator), entry.segments = segments_of(function);
+  entry.collectives = (continues ? entry.collectives : 0) + count_collectives(plan);
   // Several plans of one function are its shapes, or its parts; the largest tells what a run needs.
   entry.peak_bytes = std::max(entry.peak_bytes, plan.arena_bytes);
   entry.live_bytes = std::max(entry.live_bytes, plan.live_bytes);
@@ -112,6 +120,12 @@ void Report::rewritten(const std::string& function, const std::vector<PassReport
       entry.fusions.push_back({std::string(pass.name), pass.group, pass.fusion});
     if (!pass.precision.empty()) entry.precision = pass.precision;
   }
+}
+
+void Report::overlapped(const std::string& function, const Overlap& overlap) {
+  const std::lock_guard lock(mutex_);
+  Overlap& all = functions_[function].overlap;
+  all.collectives += overlap.collectives, all.busy_ms += overlap.busy_ms, all.waited_ms += overlap.waited_ms;
 }
 
 void Report::unfused(const std::string& function, const Node& node, const std::string& reason) {
@@ -160,6 +174,11 @@ std::string Report::json() const {
                          {"live_bytes", entry.live_bytes},
                          {"recompiles", entry.recompiles},
                          {"causes", entry.causes},
+                         {"segments", entry.segments},
+                         {"collectives", entry.collectives},
+                         {"beside", entry.overlap.collectives},
+                         {"beside_ms", entry.overlap.busy_ms},
+                         {"waited_ms", entry.overlap.waited_ms},
                          {"host", host},
                          {"fusions", fusions},
                          {"unfused", entry.unfused},

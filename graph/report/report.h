@@ -42,6 +42,7 @@ class Report final : public Listener {
   void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,
                    std::span<const Value> out) override;
   void rewritten(const std::string& function, const std::vector<PassReport>& passes) override;
+  void overlapped(const std::string& function, const Overlap& overlap) override;
   void unfused(const std::string& function, const Node& node, const std::string& reason) override;
   /// `watch` is called for every plan of a function that the client asked for, on the thread that made it; it must not
   /// run functions.
@@ -53,9 +54,12 @@ class Report final : public Listener {
   void forget(const std::string& function);
 
   /// {"functions": [{"name", "device", "cache", "plans", "nodes", "native_nodes", "host_nodes", "compile_ms",
-  ///   "peak_bytes", "live_bytes", "recompiles", "causes": [text], "host": [{"op", "reason", "runs", "bytes"}],
+  ///   "peak_bytes", "live_bytes", "recompiles", "causes": [text], "segments": [text], "collectives",
+  ///   "beside", "beside_ms", "waited_ms", "host": [{"op", "reason", "runs", "bytes"}],
   ///   "fusions": [{"pass", "matched", "effective", "declined": {reason: count}}], "precision": [{"node", "op",
-  ///   "source", "dtype", "inputs", "outputs", "why"}]}]}, functions by name; causes are the last few. precision is
+  ///   "source", "dtype", "inputs", "outputs", "why"}]}]}, functions by name; causes are the last few; segments tell
+  ///   how gradients go together (run/segments.h), collectives how often a run
+  ///   meets other ranks, the next three what of that ran beside other nodes in all runs. precision is
   ///   there where a mode or a rule was asked for: what the graph said, what the node computes in, and to what its
   ///   inputs and outputs are rounded where that differs.
   std::string json() const;
@@ -82,6 +86,9 @@ class Report final : public Listener {
     int64_t graph = 0, plans = 0, nodes = 0, peak_bytes = 0, live_bytes = 0, recompiles = 0;
     double compile_ms = 0;
     std::string cache;
+    std::vector<std::string> segments;
+    int64_t collectives = 0;
+    Overlap overlap;
     std::deque<std::string> causes;
     std::map<std::string, Host> host;  ///< by operator
     std::set<std::string> host_nodes;  ///< by name

@@ -51,6 +51,11 @@ std::string Report::text_of(const std::string& name, const Entry& entry) {
     out += fmt::format("    fused by {}: {} of {} matches\n", pass, count.effective, count.matched);
     for (const auto& [reason, times] : count.declined) out += fmt::format("      left {}: {}\n", times, reason);
   }
+  for (const std::string& one : entry.segments) out += fmt::format("    gradients of {}\n", one);
+  if (entry.collectives > 0) out += fmt::format("    meets other ranks {}\n", plural(entry.collectives, "time"));
+  if (const auto& [count, busy, waited] = entry.overlap; count > 0)
+    out += fmt::format("    beside other nodes: {} in {:.1f} ms, for which nodes waited {:.1f} ms\n",
+                       plural(count, "collective"), busy, waited);
   for (const auto& [reason, times] : entry.unfused)
     out += fmt::format("    fused in vain: {}: {}\n", plural(times, "node"), reason);
   std::map<std::string_view, int64_t> dtypes;

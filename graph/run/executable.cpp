@@ -13,6 +13,7 @@
 #include "graph/plan/planner.h"
 #include "graph/plan/refusal.h"
 #include "graph/run/busy.h"
+#include "graph/run/collective_order.h"
 #include "graph/run/deadline.h"
 #include "graph/run/run_scope.h"
 #include "ops/runner/observer.h"
@@ -189,6 +190,15 @@ void Executable::compile(std::span<const Value> arguments) {
 
 std::vector<Value> Executable::run(std::vector<Value> arguments, std::span<const Tensor> places) {
   check_count(arguments.size());
+  if (role_ != Role::kRoot || continues_ || met_.load(std::memory_order_relaxed)) [[likely]]
+    return run_observed(std::move(arguments), places);
+  const comm::Announcement announcement(collective_order(function_, environment_.program()));
+  std::vector<Value> results = run_observed(std::move(arguments), places);
+  met_.store(true, std::memory_order_relaxed);
+  return results;
+}
+
+std::vector<Value> Executable::run_observed(std::vector<Value> arguments, std::span<const Tensor> places) {
   std::optional<RunScope> scope;
   if (ops::observed() && role_ != Role::kOperator) [[unlikely]]
     scope.emplace(function_.name, next_step_);

@@ -56,6 +56,7 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   void forget(Entry& entry);
 
   void check_count(size_t count) const;
+  std::vector<Value> run_observed(std::vector<Value> arguments, std::span<const Tensor> places);
   std::vector<Value> run_frame(std::vector<Value> arguments, std::span<const Tensor> places);
 
   const Function function_;
@@ -66,6 +67,7 @@ class Executable final : public PlanOwner, public std::enable_shared_from_this<E
   std::shared_ptr<PlanFamily> family_;
   size_t depth_ = 0;
   std::atomic<int64_t> next_step_ = 0;  ///< for observers
+  std::atomic<bool> met_ = false;       ///< whether other ranks were told its collectives
   mutable std::mutex mutex_;
   std::string key_;                            ///< of the arguments looked for; kept for its memory
   std::list<std::shared_ptr<Entry>> entries_;  ///< the last used first

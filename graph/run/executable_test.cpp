@@ -160,6 +160,21 @@ TEST(Executable, AShapeThatOnlyTheRunTells) {
             "n_Reshape (Reshape): 4 elements cannot have the shape 5");
 }
 
+TEST(Executable, AValueThatIsAViewOfAnArgument) {
+  TestFunction f("f");
+  const Edge x = f.argument("x"), sizes = f.argument("sizes", kInts);
+  // Known as it was given, and not as the view has it.
+  const Edge turned = f.node("Transpose", {sizes, f.constant<int32_t>({2}, {1, 0})}, kInts);
+  f.result(f.node("Pad", {x, sizes}));
+  f.result(f.node("Pad", {x, turned}));
+  World world({f});
+  for (const int32_t more : {1, 2}) {
+    const auto out = world.run("f", {value_of<float>({1, 1}, {5}), value_of<int32_t>({2, 2}, {more, 0, 3, 0})});
+    EXPECT_EQ(out[0].tensor.shape, (Dims{1 + more, 4}));
+    EXPECT_EQ(out[1].tensor.shape, (Dims{1 + more + 3, 1}));
+  }
+}
+
 TEST(Executable, NodesOfTheClientRunThere) {
   TestFunction f("f");
   const Edge x = f.argument("x");

@@ -7,6 +7,7 @@
 #include "device/context/state.h"
 #include "graph/ir/node_error.h"
 #include "graph/plan/binding.h"
+#include "graph/run/aside.h"
 #include "graph/run/deadline.h"
 #include "graph/run/saturation.h"
 #include "ops/runner/inside.h"
@@ -143,14 +144,20 @@ void Frame::run_step(size_t i) {
     at_node(*step.node, [&] { step.body(*this); });
   } else {
     if (outdated(i)) at_node(*step.node, [&] { bind(i); });
-    if (step.def->is(ops::kTakesTurns)) [[unlikely]]
-      return at_node(*step.node, [&] {
-        ops::turns_of(*operators_[i])->run_here(device_, step.def->name.data(), [&] { operators_[i]->run(); });
-      });
+    if (step.def->is(ops::kTakesTurns)) [[unlikely]] {
+      settle(group_of(i));
+      return at_node(*step.node, [&] { meet(i); });
+    }
     if (ops::InsideScope::open()) [[unlikely]]
       return at_node(*step.node, [&] { ops::InsideScope::run(*operators_[i]); });
     at_node(*step.node, [&] { operators_[i]->run(); });  // bad indices and the like are found here
   }
+}
+
+/// Runs an operator that meets other ranks, in this thread.
+void Frame::meet(size_t i) {
+  ops::Operator& its = *operators_[i];
+  ops::turns_of(its)->run_here(device_, plan_->steps[i].def->name.data(), [&] { its.run(); });
 }
 
 void Frame::run_allocated(size_t i) {
@@ -173,6 +180,8 @@ void Frame::run_alone_limited(size_t i) {
 void Frame::run_steps() {
   if (ops::observed()) [[unlikely]]
     return run_steps_observed();
+  if (plan_->asides) [[unlikely]]
+    return run_steps_aside();
   if (Deadline::current() != nullptr) [[unlikely]]
     for (size_t i = 0; i < operators_.size(); ++i) run_alone_limited(i);
   else

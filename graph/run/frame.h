@@ -47,6 +47,11 @@ class Frame {
   void run_alone_limited(size_t step);
   void run_allocated(size_t step);
   void run_step(size_t step);
+  class UnderWay;
+  void run_steps_aside();
+  const std::string& group_of(size_t step) const;
+  void run_turn(size_t step);
+  void meet(size_t step);
   void run_steps_observed();
   void run_node_observed(const PlannedNode& planned, uint64_t number);
   bool computes(const PlannedNode& planned) const;

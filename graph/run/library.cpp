@@ -8,6 +8,7 @@
 #include "graph/run/executable.h"
 #include "graph/run/fusion_choice.h"
 #include "graph/run/saturation.h"
+#include "graph/run/segments.h"
 #include "graph/run/switched_off.h"
 
 namespace npu::graph {
@@ -65,6 +66,13 @@ void Library::switch_off(std::vector<std::string> passes) {
   compiled_.clear();
 }
 
+void Library::overlap(bool on) {
+  const std::lock_guard lock(mutex_);
+  if (overlaps_ == on) return;
+  overlaps_ = on;
+  compiled_.clear();
+}
+
 std::vector<std::string> Library::set_precision(std::string_view option, std::string_view value) {
   const std::lock_guard lock(mutex_);
   Precision changed = precision_;
@@ -116,6 +124,7 @@ std::shared_ptr<Executable> Library::get(std::string_view name, Role role) {
     e.put_around({client_name(function.name)});
     throw;
   }
+  log_segments(function);
   compilation.finish(function, role, device_, cause);
   auto made = std::make_shared<Executable>(std::move(function), *this, role, false, cause);
   compiled_.emplace(std::string(name), made);

@@ -60,9 +60,13 @@ class Library : public Environment {
   /// Functions compiled from now on are kept there, and taken from there; null: they are not.
   void keep_in(std::shared_ptr<cache::Cache> cache);
 
+  /// Whether the collectives of functions compiled from now on run beside nodes that do not need their results.
+  void overlap(bool on);
+
   int device() const override { return device_; }
   const HostNode& host() const override { return host_; }
   Listener& listener() override { return listeners_; }
+  bool overlaps() override { return overlaps_; }
   bool prefers_parts(const Node& node, std::span<const Planned> inputs) override;
   std::optional<Literal> converted(const Literal& from, DType to) override { return conversions_.find(from, to); }
   void keep_converted(const Literal& from, const Literal& to) override { conversions_.keep(from, to); }
@@ -78,6 +82,7 @@ class Library : public Environment {
   std::set<std::string, std::less<>> rewritten_;  ///< functions that passes leave alone
   std::vector<std::string> off_;                  ///< fusion passes that do not run
   Precision precision_;
+  bool overlaps_ = false;
   Conversions conversions_;
   Predecessors predecessors_;
   std::shared_ptr<cache::Cache> cache_;

@@ -38,4 +38,8 @@ void Listeners::ran_on_host(const std::string& function, const Node& node, std::
   for (const auto& one : all_) one->ran_on_host(function, node, reason, in, out);
 }
 
+void Listeners::overlapped(const std::string& function, const Overlap& overlap) {
+  for (const auto& one : all_) one->overlapped(function, overlap);
+}
+
 }  // namespace npu::graph

@@ -32,6 +32,13 @@ struct PlanMade {
   std::function<Program()> program = {};       ///< all functions of the library
 };
 
+/// What a run has sent beside other steps.
+struct Overlap {
+  int64_t collectives = 0;
+  double busy_ms = 0;    ///< how long they took, waiting for other ranks included
+  double waited_ms = 0;  ///< how long steps waited for them
+};
+
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -52,6 +59,8 @@ class Listener {
   /// A node of `function` ran on the client's side; `in` and `out` crossed over.
   virtual void ran_on_host(const std::string& /*function*/, const Node& /*node*/, std::string_view /*reason*/,
                            std::span<const Value> /*in*/, std::span<const Value> /*out*/) {}
+  /// A run of `function` has ended whose collectives ran aside.
+  virtual void overlapped(const std::string& /*function*/, const Overlap& /*overlap*/) {}
 };
 
 /// Several, in the order in which they were added.
@@ -67,6 +76,7 @@ class Listeners final : public Listener {
   void unfused(const std::string& function, const Node& node, const std::string& reason) override;
   void ran_on_host(const std::string& function, const Node& node, std::string_view reason, std::span<const Value> in,
                    std::span<const Value> out) override;
+  void overlapped(const std::string& function, const Overlap& overlap) override;
 
  private:
   std::vector<std::shared_ptr<Listener>> all_;

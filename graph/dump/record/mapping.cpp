@@ -7,18 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "graph/dump/record/mapped_file.h"
 
 namespace npu::graph::record {
 namespace {
-
-/// FNV-1a.
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 std::string_view without_quotes(std::string_view cell) {
   const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';

@@ -2,17 +2,16 @@
 #include "graph/dump/tensor/file_writer.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/masked_signals.h"
 #include "graph/dump/record/mapping.h"
 #include "graph/dump/tensor/file_receiver.h"
 
@@ -76,11 +75,8 @@ void FileWriter::put(FileContent content) {
   less_.wait(lock, [&] { return failed_ || bytes_ == 0 || bytes_ + bytes <= kMostBytes; });
   if (failed_) return;
   if (!thread_.joinable()) {
-    sigset_t all, before;  // signals are for the client's threads
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const MaskedSignals masked;
     thread_ = std::thread([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   bytes_ += bytes;
   waiting_.push_back(std::move(content));

@@ -133,10 +133,19 @@ class Builder {
       add_call(node, starts);
     }
     node.kind = dialect().kind_of(node.op);
+    if (is_collective(node.kind)) set_shapes(node);
     const NodeId id = function_->add(std::move(node));
     named(id, message.name);
     open_.push_back({id, signature, std::move(message.inputs)});
     outputs_.push_back(std::move(starts));
+  }
+
+  /// What the client knows of a node's results, where it says so. Of other nodes it may be out of date: models are
+  /// converted for other sizes than they were frozen with.
+  static void set_shapes(Node& node) {
+    const auto* shapes = node.attributes.find<std::vector<PartialShape>>("_output_shapes");
+    if (shapes == nullptr || shapes->size() != node.outputs.size()) return;
+    for (size_t i = 0; i < shapes->size(); ++i) node.outputs[i].shape = (*shapes)[i];
   }
 
   /// An operator that is the name of a function of the program.

@@ -32,6 +32,8 @@ FUNCTIONS = {
     "anynpu_group_rank": (C.c_int32, C.c_char_p, C.c_int32, C.POINTER(C.c_uint32),),
     "anynpu_group_size": (C.c_int32, C.c_char_p, C.c_int32, C.POINTER(C.c_uint32),),
     "anynpu_group_to_world": (C.c_int32, C.c_char_p, C.c_uint32, C.POINTER(C.c_uint32),),
+    "anynpu_split_by_index": (C.c_int32, C.c_char_p, C.c_uint32, C.POINTER(C.c_uint32),),
+    "anynpu_split_by_size": (C.c_int32, C.c_char_p, C.c_uint32, C.POINTER(C.c_double),),
     "anynpu_who_am_i": (None, C.CFUNCTYPE(None, C.POINTER(RankSource), C.c_void_p), C.c_void_p,),
     "anynpu_world_join": (C.c_int32,),
     "anynpu_world_leave": (C.c_int32,),
