@@ -9,6 +9,7 @@
 
 #include "acl/call.h"
 #include "acl/graph/value.h"
+#include "base/thread_pool.h"
 #include "device/process/soc.h"
 #include "graph/dump/kernel_files.h"
 #include "graph/import/tensorflow/dialect.h"
@@ -160,6 +161,11 @@ void anynpu_library_watch(anynpu_library* library, void (*visit)(const anynpu_co
                               one.loops,         one.cache.c_str()};
     visit(&out, context);
   });
+}
+
+aclError anynpu_library_overlap(anynpu_library* library, int32_t on) {
+  return call("anynpu_library_overlap",
+              [&] { given(library, "library")->library.overlap(on != 0 && npu::thread_count() > 1); });
 }
 
 aclError anynpu_library_keep(anynpu_library* library, const char* mode, const char* folder) {

@@ -7,6 +7,7 @@
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_prof.h"
+#include "base/hash.h"
 #include "device/trace/recorder.h"
 
 namespace npu::acl {
@@ -40,8 +41,7 @@ void count(std::atomic<uint64_t>& kind, const void* record, uint32_t length) {
 
 // FNV-1a with a final mix: short texts differ in all bits.
 uint64_t hash(const char* text, size_t length) {
-  uint64_t h = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < length; ++i) h = (h ^ static_cast<uint8_t>(text[i])) * 0x100000001b3u;
+  uint64_t h = hash_of({text, length});
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
   return h ^ h >> 32;
 }

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "comm/collective/check.h"
+#include "comm/collective/between.h"
 
 namespace npu::comm {
 namespace {
 
+void take_from(Meeting& meeting, uint32_t from, std::byte* output) {
+  const uint64_t unit = meeting.call().element_bytes;
+  const Extent& sent = meeting.extents(from)[meeting.rank()];
+  const Extent& received = meeting.received(from);
+  if (sent.count != received.count)
+    meeting.refuse(from,
+                   fmt::format("this rank receives {} elements, and that rank sends {}", received.count, sent.count));
+  if (sent.count > 0) meeting.take({from, sent.offset * unit, sent.count * unit}, output + received.offset * unit);
+}
+
 void take_unequal(Meeting& meeting) {
   std::byte* const output = meeting.output();
-  const uint64_t unit = meeting.call().element_bytes;
-  for (uint32_t i = 0; i < meeting.size(); ++i) {
-    const uint32_t from = (meeting.rank() + i) % meeting.size();
-    const Extent& sent = meeting.extents(from)[meeting.rank()];
-    const Extent& received = meeting.received(from);
-    if (sent.count != received.count)
-      meeting.refuse(from,
-                     fmt::format("this rank receives {} elements, and that rank sends {}", received.count, sent.count));
-    if (sent.count > 0) meeting.take({from, sent.offset * unit, sent.count * unit}, output + received.offset * unit);
-  }
+  for (uint32_t i = 0; i < meeting.size(); ++i) take_from(meeting, (meeting.rank() + i) % meeting.size(), output);
 }
 
 // Equal parts need not be shown.
@@ -31,16 +32,68 @@ void take_equal(Meeting& meeting) {
   }
 }
 
+/// Sends what this host's ranks have for those that this one serves, gets the same for this one, and takes what its
+/// host has. `sent(from, to)` and `received(from)` are in elements.
+template <class Sent, class Received, class Take>
+void take_between(Meeting& meeting, Sent&& sent, Received&& received, Take&& take) {
+  const Hosts& hosts = *meeting.hosts();
+  const uint64_t unit = meeting.call().element_bytes;
+  std::byte* const output = meeting.output();
+  const auto each_far = [&](auto&& body) {
+    each_server(meeting, [&](uint32_t server) {
+      for (const uint32_t from : hosts.ranks[hosts.host_of[server]]) body(server, hosts.place_of[from], from);
+    });
+  };
+  each_far([&](uint32_t server, uint32_t step, uint32_t from) {
+    const Extent part = received(from);
+    meeting.expect(server, step, output + part.offset * unit, part.count * unit);
+  });
+  each_served(meeting, [&](uint32_t to) {
+    for (const uint32_t from : meeting.here()) {
+      const Extent part = sent(from, to);
+      const uint64_t bytes = part.count * unit;
+      meeting.pass(to, hosts.place_of[from], sent_by(meeting, {from, part.offset * unit, bytes}), bytes);
+    }
+  });
+  for (const uint32_t from : meeting.here()) take(from);
+  each_far([&](uint32_t server, uint32_t step, uint32_t from) {
+    meeting.await_passed(server, step, received(from).count * unit, from);
+  });
+}
+
+void take_unequal_between(Meeting& meeting) {
+  std::byte* const output = meeting.output();
+  take_between(
+      meeting, [&](uint32_t from, uint32_t to) { return meeting.extents(from)[to]; },
+      [&](uint32_t from) { return meeting.received(from); }, [&](uint32_t from) { take_from(meeting, from, output); });
+}
+
+void take_equal_between(Meeting& meeting) {
+  const uint64_t count = meeting.call().count, bytes = meeting.call().bytes();
+  if (bytes == 0) return;
+  std::byte* const output = meeting.output();
+  take_between(
+      meeting, [&](uint32_t, uint32_t to) { return Extent{to * count, count}; },
+      [&](uint32_t from) { return Extent{from * count, count}; },
+      [&](uint32_t from) { meeting.take({from, meeting.rank() * bytes, bytes}, output + from * bytes); });
+}
+
 Work work(const Load& load) {
   return load.posted ? Work{4 * load.bytes * load.ranks, 0, 1} : Work{0, 2 * load.bytes * load.ranks, 2};
 }
 
+Passed passed(const LoadBetween& load) {
+  const double messages = (load.hosts - 1) * load.ranks;
+  return {1, messages, load.ranks * messages * load.bytes, 2 * load.ranks * load.bytes};
+}
+
 NPU_COLLECTIVE(kAllToAll, .id = 7, .name = "all_to_all", .algo_word = "alltoall", .sends_parts = true,
-               .receives_parts = true, .work = work, .body = take_equal);
+               .receives_parts = true, .work = work, .passed = passed, .body = take_equal,
+               .between = take_equal_between);
 NPU_COLLECTIVE(kAllToAllV, .id = 10, .name = "all_to_all_v", .counts_agree = false, .posts = false, .sends_parts = true,
-               .receives_parts = true, .body = take_unequal);
+               .receives_parts = true, .body = take_unequal, .between = take_unequal_between);
 NPU_COLLECTIVE(kAllToAllVC, .id = 11, .name = "all_to_all_vc", .posts = false, .sends_parts = true,
-               .receives_parts = true, .body = take_unequal);
+               .receives_parts = true, .body = take_unequal, .between = take_unequal_between);
 
 void check_different(const void* send, const void* recv, const CollectiveDef& row) {
   if (send == recv && send != nullptr)

@@ -79,18 +79,26 @@ bool past_cache(const Meeting& meeting) {
 }
 
 Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp op, uint32_t root) {
-  return {
-      static_cast<uint16_t>(row.id), Algorithm::kNone, element.dtype, element.bytes, op, root, element.columns, count};
+  return {static_cast<uint16_t>(row.id),
+          Algorithm::kNone,
+          false,
+          element.dtype,
+          element.bytes,
+          op,
+          root,
+          element.columns,
+          count};
 }
 
-void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, Parts parts) {
+void meet(Communicator& communicator, Lane lane, Call call, const Buffers& buffers, Parts parts) {
   const CollectiveDef& row = call.row();
+  call.algorithm = communicator.algorithm(row, call.bytes());
   // Within an operator that meets ranks it is that operator's own affair.
   const bool alone = !lane.in_turn();
   communicator.launch_in_order(lane, row.name, [=, &communicator, &row, parts = std::move(parts)] {
     const auto run = [&] {
       Meeting meeting(communicator, call, buffers, parts);
-      if (row.body != nullptr) row.body(meeting);
+      if (const auto body = meeting.hosts() == nullptr ? row.body : row.between) body(meeting);
       meeting.leave();
     };
     if (alone && ops::observed()) [[unlikely]]

@@ -36,7 +36,7 @@ Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp
              uint32_t root = 0);
 
 /// Queues a collective whose ranks meet, do the body of its row, and leave.
-void meet(Communicator& communicator, Lane lane, const Call& call, const Buffers& buffers, Parts parts = {});
+void meet(Communicator& communicator, Lane lane, Call call, const Buffers& buffers, Parts parts = {});
 
 /// Whether results are written past the cache: there is no room for them.
 bool past_cache(const Meeting& meeting);

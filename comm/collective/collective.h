@@ -61,6 +61,7 @@ struct Message {
   uint64_t count = 0;
   Element element;
   uint32_t peer = 0;
+  uint32_t tag = 0;  ///< the same on both sides
 };
 /// Sends and receives that progress together; each meets its counterpart in the order of calls between the two ranks.
 void exchange(Communicator& communicator, Lane lane, std::vector<Message> messages);

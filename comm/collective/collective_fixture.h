@@ -20,13 +20,14 @@ inline constexpr Element kInt32{DType::kInt32, 4};
 inline constexpr Element kFloat{DType::kFloat, 4};
 
 /// Small sizes, both sides of what fits into a post, odd ones, and one that goes past the cache.
-inline const std::vector<uint64_t> kCounts = {0, 1, 3, 1023, 1024, 1025, 4999, 100'003};
+inline const std::vector<uint64_t> kCounts = {0, 1, 3, 1023, 1024, 1025, 4999, 40'003, 100'003};
 
 inline int32_t value(uint32_t rank, uint64_t i) { return static_cast<int32_t>(rank * 7919 + i * 31 + (i >> 7)); }
 
 /// Ranks, and buffers of theirs.
 struct Case {
-  explicit Case(uint32_t size, Over over = Over::kSharedMemory) : ranks(size, over) {}
+  explicit Case(uint32_t size, Over over = Over::kSharedMemory, const Options& options = {})
+      : ranks(size, over, options) {}
 
   std::vector<Memory<int32_t>> filled(uint64_t count) {
     std::vector<Memory<int32_t>> out;
@@ -69,7 +70,8 @@ struct Setup {
   Over over;
 };
 inline void PrintTo(const Setup& setup, std::ostream* out) {
-  *out << setup.ranks << " ranks over " << (setup.over == Over::kQueues ? "queues" : "shared memory");
+  *out << setup.ranks << " ranks over ";
+  PrintTo(setup.over, out);
 }
 
 class Collective : public testing::TestWithParam<Setup> {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for all collectives: order, types, memory, refusals; and over what they are all tested.
+#include <thread>
+
 #include "comm/collective/collective_fixture.h"
+#include "comm/core/order.h"
 #include "device/memory/virtual.h"
 
 namespace npu::comm {
@@ -15,16 +18,17 @@ std::vector<Setup> setups(Over over) {
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, Collective, testing::ValuesIn(setups(Over::kSharedMemory)));
 INSTANTIATE_TEST_SUITE_P(Queues, Collective, testing::ValuesIn(setups(Over::kQueues)));
+INSTANTIATE_TEST_SUITE_P(Hosts, Collective, testing::ValuesIn(setups(Over::kHosts)));
 
 class OverEach : public testing::TestWithParam<Over> {};
 class CollectiveOrder : public OverEach {};
 class CollectiveTypes : public OverEach {};
 class CollectiveMemory : public OverEach {};
 class CollectiveRefusal : public OverEach {};
-INSTANTIATE_TEST_SUITE_P(Over, CollectiveOrder, testing::Values(Over::kSharedMemory, Over::kQueues));
-INSTANTIATE_TEST_SUITE_P(Over, CollectiveTypes, testing::Values(Over::kSharedMemory, Over::kQueues));
-INSTANTIATE_TEST_SUITE_P(Over, CollectiveMemory, testing::Values(Over::kSharedMemory, Over::kQueues));
-INSTANTIATE_TEST_SUITE_P(Over, CollectiveRefusal, testing::Values(Over::kSharedMemory, Over::kQueues));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveOrder, testing::Values(Over::kSharedMemory, Over::kQueues, Over::kHosts));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveTypes, testing::Values(Over::kSharedMemory, Over::kQueues, Over::kHosts));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveMemory, testing::Values(Over::kSharedMemory, Over::kQueues, Over::kHosts));
+INSTANTIATE_TEST_SUITE_P(Over, CollectiveRefusal, testing::Values(Over::kSharedMemory, Over::kQueues, Over::kHosts));
 
 TEST_P(CollectiveOrder, MessagesOfAPairArriveInTheOrderTheyWereSent) {
   Case test(2, GetParam());
@@ -57,9 +61,20 @@ TEST_P(CollectiveOrder, ManyCallsInARowKeepTheirOrder) {
   for (uint32_t r = 0; r < 4; ++r) EXPECT_EQ(both[r][1999], 1);
 }
 
+/// The sum of three ranks' elements, in the order of the ranks.
 template <class T>
-void sums_are_rounded_once(DType dtype, Over over) {
-  Case test(3, over);
+T in_order(T a, T b, T c) {
+  return T((static_cast<float>(a) + static_cast<float>(b)) + static_cast<float>(c));
+}
+/// The same where the first and the last are on one host: what a host passes on is rounded.
+template <class T>
+T by_hosts(T a, T b, T c) {
+  return T(static_cast<float>(T(static_cast<float>(a) + static_cast<float>(c))) + static_cast<float>(b));
+}
+
+template <class T>
+void sums_are_rounded_once(DType dtype, Over over, const Options& options, T (*sum)(T, T, T)) {
+  Case test(3, over, options);
   for (const uint64_t count : {uint64_t{100}, uint64_t{9001}}) {
     std::vector<Memory<T>> send, recv;
     for (uint32_t r = 0; r < 3; ++r) {
@@ -72,18 +87,25 @@ void sums_are_rounded_once(DType dtype, Over over) {
     });
     for (uint32_t r = 0; r < 3; ++r)
       for (uint64_t i = 0; i < count; ++i) {
-        const float sum =
-            (static_cast<float>(send[0][i]) + static_cast<float>(send[1][i])) + static_cast<float>(send[2][i]);
-        const T wanted(sum);
+        const T wanted = sum(send[0][i], send[1][i], send[2][i]);
         ASSERT_EQ(std::memcmp(&recv[r][i], &wanted, sizeof(T)), 0) << i;
       }
   }
 }
 
 TEST_P(CollectiveTypes, HalvesAreSummedInFloatAndRoundedOnce) {
-  sums_are_rounded_once<Half>(DType::kHalf, GetParam());
-  sums_are_rounded_once<BFloat16>(DType::kBFloat16, GetParam());
-  sums_are_rounded_once<float>(DType::kFloat, GetParam());
+  const bool hosts = GetParam() == Over::kHosts;
+  sums_are_rounded_once<Half>(DType::kHalf, GetParam(), {}, hosts ? by_hosts<Half> : in_order<Half>);
+  sums_are_rounded_once<BFloat16>(DType::kBFloat16, GetParam(), {}, hosts ? by_hosts<BFloat16> : in_order<BFloat16>);
+  sums_are_rounded_once<float>(DType::kFloat, GetParam(), {}, hosts ? by_hosts<float> : in_order<float>);
+}
+
+TEST(CollectiveHosts, FlatSumsHaveTheBitsOfOneHost) {
+  Options flat;
+  flat.algorithms = AlgorithmChoice("level0:NA;level1:flat", "the test");
+  sums_are_rounded_once<Half>(DType::kHalf, Over::kHosts, flat, in_order<Half>);
+  sums_are_rounded_once<BFloat16>(DType::kBFloat16, Over::kHosts, flat, in_order<BFloat16>);
+  sums_are_rounded_once<float>(DType::kFloat, Over::kHosts, flat, in_order<float>);
 }
 
 TEST_P(CollectiveTypes, ANanOfAnyRankStays) {
@@ -173,8 +195,64 @@ TEST_P(CollectiveRefusal, WrongArgumentsAreToldBeforeAnythingIsQueued) {
   EXPECT_EQ(comm.async_error(), 0);
 }
 
+/// What each rank shows before two sums, behind `same` that fit: null for a rank that shows nothing.
+std::vector<std::string> summed_with(const std::vector<const char*>& other, Over over, uint64_t count = 16,
+                                     int same = 1) {
+  Case test(static_cast<uint32_t>(other.size()), over);
+  auto buffer = test.filled(count);
+  std::vector<std::string> heard(other.size());
+  std::vector<std::jthread> threads;
+  for (uint32_t r = 0; r < other.size(); ++r)
+    threads.emplace_back([&, r] {
+      Order order("step");
+      for (int i = 0; i < same; ++i) order.add("sum", "[16]");
+      if (other[r] != nullptr) order.add(other[r], "[?]");
+      const Announcement announcement(other[r] == nullptr ? Announcement::ByGroup{}
+                                                          : Announcement::ByGroup{{test.ranks[r].group().name, order}});
+      try {
+        for (int i = 0; i < 2; ++i)
+          all_reduce(test.ranks[r], Lane::calling_thread(), buffer[r].address(), buffer[r].address(), count, kInt32,
+                     ReduceOp::kSum);
+      } catch (const Error& error) {
+        heard[r] = error.message();
+      }
+    });
+  threads.clear();
+  return heard;
+}
+
+TEST_P(CollectiveRefusal, OrdersThatDifferAreHeardBeforeTheFirstCall) {
+  for (const uint64_t count : {16U, 4999U, 100'003U})
+    for (const std::string& heard : summed_with({"sum", "sum", "max"}, GetParam(), count)) {
+      EXPECT_NE(heard.find("EI0005: the collectives of function step differ between ranks, at #2 of group"),
+                std::string::npos)
+          << heard;
+      EXPECT_NE(heard.find("rank 0"), std::string::npos) << heard;
+      EXPECT_NE(heard.find("has sum[?], rank 2"), std::string::npos) << heard;
+      EXPECT_NE(heard.find("has max[?]. All ranks"), std::string::npos) << heard;
+    }
+}
+
+TEST_P(CollectiveRefusal, OrdersMayBeLong) {
+  for (const std::string& heard : summed_with({"sum", "sum"}, GetParam(), 16, 2000)) EXPECT_EQ(heard, "");
+  for (const std::string& heard : summed_with({"sum", "max"}, GetParam(), 16, 2000))
+    EXPECT_NE(heard.find("at #2001 of group"), std::string::npos) << heard;
+}
+
+TEST_P(CollectiveRefusal, OrdersAreComparedOnlyWhereTheyAreShown) {
+  const std::vector<std::vector<const char*>> fine = {{"sum", "sum", "sum"}, {"sum", nullptr, "sum"}, {nullptr, "max"}};
+  for (const auto& each : fine)
+    for (const std::string& heard : summed_with(each, GetParam())) EXPECT_EQ(heard, "");
+  for (const std::string& heard : summed_with({nullptr, "sum", "max"}, GetParam()))
+    EXPECT_NE(heard.find("at #2 of group"), std::string::npos) << heard;
+}
+
 TEST_P(CollectiveRefusal, CallsThatDoNotFitNameBothRanks) {
-  const auto run = [over = GetParam()](auto&& odd_call, const char* text) {
+  const auto run = [over = GetParam()](auto&& odd_call, const std::string& what, const std::string& usual,
+                                       const std::string& odd) {
+    // Between hosts the first two that hear of each other tell, the lower rank first.
+    const bool either = over == Over::kHosts;
+    const std::string text = what + " is " + usual + " and " + odd, turned = what + " is " + odd + " and " + usual;
     Case test(3, over);
     auto buffer = test.filled(2048);
     for (uint32_t r = 0; r < 3; ++r)
@@ -186,21 +264,22 @@ TEST_P(CollectiveRefusal, CallsThatDoNotFitNameBothRanks) {
     for (const std::string& heard : test.ranks.wait()) {
       EXPECT_NE(heard.find("EI0005"), std::string::npos) << heard;
       EXPECT_NE(heard.find("rank 1 (host here"), std::string::npos) << heard;
-      EXPECT_NE(heard.find(text), std::string::npos) << heard;
+      EXPECT_TRUE(heard.find(text) != std::string::npos || (either && heard.find(turned) != std::string::npos))
+          << heard;
     }
     EXPECT_EQ(test.ranks[0].async_error(), static_cast<int32_t>(Result::kParameter));
-    EXPECT_ERROR(barrier(test.ranks[0], test.ranks.stream(0)), Code::kInvalidParam, text);  // it stays ended
+    EXPECT_ERROR(barrier(test.ranks[0], test.ranks.stream(0)), Code::kInvalidParam, what);  // it stays ended
   };
-  run([](Communicator& c, device::Stream& s, void* b) { all_reduce(c, s, b, b, 17, kInt32, ReduceOp::kSum); },
-      "count is 16 and 17");
+  run([](Communicator& c, device::Stream& s, void* b) { all_reduce(c, s, b, b, 17, kInt32, ReduceOp::kSum); }, "count",
+      "16", "17");
   run([](Communicator& c, device::Stream& s, void* b) { all_reduce(c, s, b, b, 2048, kInt32, ReduceOp::kSum); },
-      "count is 16 and 2048");
+      "count", "16", "2048");
   run([](Communicator& c, device::Stream& s, void* b) { all_reduce(c, s, b, b, 16, kFloat, ReduceOp::kSum); },
-      "dataType is int32 and float32");
-  run([](Communicator& c, device::Stream& s, void* b) { all_reduce(c, s, b, b, 16, kInt32, ReduceOp::kMax); },
-      "op is sum and max");
-  run([](Communicator& c, device::Stream& s, void* b) { broadcast(c, s, b, 16, kInt32, 0); },
-      "the operation is all_reduce and broadcast");
+      "dataType", "int32", "float32");
+  run([](Communicator& c, device::Stream& s, void* b) { all_reduce(c, s, b, b, 16, kInt32, ReduceOp::kMax); }, "op",
+      "sum", "max");
+  run([](Communicator& c, device::Stream& s, void* b) { broadcast(c, s, b, 16, kInt32, 0); }, "the operation",
+      "all_reduce", "broadcast");
 }
 
 }  // namespace

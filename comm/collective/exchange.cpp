@@ -21,7 +21,7 @@ struct Item {
   enum class State { kWaits, kPosted, kDone } state = State::kWaits;
   std::shared_ptr<void> kept;  // by the transport
 
-  Call call() const { return call_of(kSend, message.element, message.count); }
+  Call call() const { return call_of(kSend, message.element, message.count, ReduceOp::kSum, message.tag); }
   std::string describe() const {
     return fmt::format("{} of {} elements of {} bytes", message.receives ? "recv" : "send", message.count,
                        message.element.bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "comm/collective/check.h"
+#include "comm/collective/between.h"
 #include "comm/core/reduce.h"
 
 namespace npu::comm {
@@ -17,7 +17,7 @@ void reduce_part(Meeting& meeting, const Extent& part) {
 
 void compare_parts(Meeting& meeting) {
   const Extent* own = meeting.extents(meeting.rank());
-  for (uint32_t other = 0; other < meeting.size(); ++other)
+  for (const uint32_t other : meeting.here())
     for (uint32_t i = 0; i < meeting.size(); ++i)
       if (meeting.extents(other)[i].count != own[i].count)
         meeting.refuse(other,
@@ -42,14 +42,33 @@ void reduce_unequal(Meeting& meeting) {
   reduce(asked.dtype, asked.reduce, {inputs.data(), meeting.size()}, {&output, 1}, asked.count, past_cache(meeting));
 }
 
+void reduce_equal_hosts(Meeting& meeting) {
+  const uint64_t count = meeting.call().count;
+  std::byte* const output = meeting.output();
+  reduce_between(meeting, [&](uint32_t, uint32_t to) { return Extent{to * count, count}; }, {&output, 1});
+}
+
+void reduce_unequal_hosts(Meeting& meeting) {
+  compare_parts(meeting);
+  std::byte* const output = meeting.output();
+  reduce_between(meeting, [&](uint32_t from, uint32_t to) { return meeting.extents(from)[to]; }, {&output, 1});
+}
+
 Work work(const Load& load) {
   return load.posted ? Work{load.bytes * (3 * load.ranks + 1), 0, 1} : Work{0, load.bytes * (load.ranks + 1), 2};
 }
 
+Passed passed(const LoadBetween& load) {
+  const double others = load.hosts - 1, parts = load.flat ? load.ranks : 1;
+  const double read = load.flat ? load.hosts * load.ranks : load.hosts * (load.ranks + 2);
+  return {1, parts * others, parts * load.ranks * others * load.bytes, load.bytes * (read + 1)};
+}
+
 NPU_COLLECTIVE(kReduceScatter, .id = 2, .name = "reduce_scatter", .algo_word = "reducescatter", .reduces = true,
-               .sends_parts = true, .work = work, .body = reduce_equal);
+               .sends_parts = true, .work = work, .passed = passed, .body = reduce_equal,
+               .between = reduce_equal_hosts);
 NPU_COLLECTIVE(kReduceScatterV, .id = 9, .name = "reduce_scatter_v", .reduces = true, .counts_agree = false,
-               .posts = false, .sends_parts = true, .body = reduce_unequal);
+               .posts = false, .sends_parts = true, .body = reduce_unequal, .between = reduce_unequal_hosts);
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/collective/check.h"
+#include "comm/collective/between.h"
 
 namespace npu::comm {
 namespace {
@@ -13,8 +13,29 @@ void take_part(Meeting& meeting) {
   if (asked.bytes() > 0) meeting.take({asked.root, meeting.rank() * asked.bytes(), asked.bytes()}, meeting.output());
 }
 
+void take_part_of_host(Meeting& meeting) {
+  const Call& asked = meeting.call();
+  const Hosts& hosts = *meeting.hosts();
+  const uint32_t home = hosts.host_of[asked.root];
+  if (asked.bytes() == 0) return;
+  if (hosts.host_of[meeting.rank()] != home) {
+    const uint32_t server = hosts.server(home, meeting.rank());
+    meeting.expect(server, 0, meeting.output(), asked.bytes());
+    return meeting.await_passed(server, 0, asked.bytes());
+  }
+  each_served(meeting, [&](uint32_t to) {
+    meeting.pass(to, 0, sent_by(meeting, {asked.root, to * asked.bytes(), asked.bytes()}), asked.bytes());
+  });
+  take_part(meeting);
+}
+
+Passed passed(const LoadBetween& load) {
+  const double others = load.hosts - 1;
+  return {1, others, others * load.ranks * load.bytes, 2 * load.bytes};
+}
+
 NPU_COLLECTIVE(kScatter, .id = 6, .name = "scatter", .algo_word = "scatter", .has_root = true, .sends_parts = true,
-               .work = work, .body = take_part);
+               .work = work, .passed = passed, .body = take_part, .between = take_part_of_host);
 
 }  // namespace
 

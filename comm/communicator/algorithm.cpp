@@ -19,7 +19,7 @@ namespace detail {
 NPU_SETTING(std::string, algorithms, "HCCL_ALGO", "",
             "How collectives share their work, as level0:mesh;level1:NA or allreduce=level0:star;level1:NA/reduce=…: "
             "fullmesh, mesh or star; NA, nothing or another of the vendor's words: the cheapest by a model (anynpu "
-            "collectives).");
+            "collectives). Between hosts level1:flat keeps one host's order of sums.");
 }  // namespace detail
 
 namespace {
@@ -47,7 +47,8 @@ std::string words_with_choice() {
   return out;
 }
 
-// The vendor's words for any level. Level 0 is within a host: there only its fullmesh is one of our ways.
+// The vendor's words for any level. Level 0 is within a host: there only its fullmesh is one of our ways. Between hosts
+// there is one way, and one that keeps the order of the ranks.
 constexpr std::string_view kVendors[] = {"NA",     "fullmesh", "ring", "doublering", "H-D_R",   "NHR",
                                          "NHR_V1", "NB",       "AHC",  "pipeline",   "pairwise"};
 
@@ -65,7 +66,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   fault(Result::kParameter,
         "'{}' {}. Write level0:A;level1:B for all operations, or allreduce=level0:A;level1:B/reduce=… for some of "
         "{}; A and B (and level2) are NA, fullmesh, ring, doublering, H-D_R, NHR, NHR_V1, NB, AHC, pipeline or "
-        "pairwise, A also mesh or star",
+        "pairwise, A also mesh or star, B also hosts or flat",
         part, reason, words_with_choice());
 }
 
@@ -79,16 +80,23 @@ void tell_without_effect(std::string_view name) {
       name);
 }
 
-/// What "level0:mesh;level1:NA" says of level 0. The other levels are between hosts.
-Algorithm read_levels(std::string_view levels) {
-  Algorithm out = Algorithm::kNone;
+/// What "level0:mesh;level1:flat" says.
+struct Levels {
+  Algorithm inner = Algorithm::kNone;
+  bool flat = false;
+};
+
+Levels read_levels(std::string_view levels) {
+  Levels out;
   int next = 0;
   for (const std::string_view level : split(levels, ';')) {
     if (next > 2 || !level.starts_with(fmt::format("level{}:", next))) refuse(level, "is not the level expected there");
     const std::string_view name = level.substr(7);
     const auto* inner = std::ranges::find_if(kAlgorithms, [&](Algorithm each) { return name == name_of(each); });
     if (next == 0 && inner != kAlgorithms.end())
-      out = *inner;
+      out.inner = *inner;
+    else if (next == 1 && (name == name_of(Algorithm::kFlat) || name == name_of(Algorithm::kHosts)))
+      out.flat = name == name_of(Algorithm::kFlat);
     else if (std::ranges::find(kVendors, name) == std::end(kVendors))
       refuse(level, "names no algorithm of that level");
     else if (next == 0)
@@ -113,13 +121,21 @@ uint64_t footprint(const CollectiveDef& row, uint64_t bytes, uint32_t ranks) {
 }
 
 // Where ranks share a processor, each wait lasts until the others have had it.
+Crowd crowd_of(uint32_t ranks, const Costs& costs) {
+  const double count = ranks;
+  if (ranks > costs.processors) return {count / costs.processors, costs.switch_us * (count - costs.processors)};
+  return {1, costs.meet_us * (count - 1)};
+}
+
+double rate_of(uint64_t footprint, const Costs& costs) {
+  return footprint < kCacheBytes ? costs.cached_bytes_per_us : costs.memory_bytes_per_us;
+}
+
 Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, const Costs& costs) {
   const double count = ranks, size = static_cast<double>(bytes);
   const bool crowded = ranks > costs.processors, star = algorithm == Algorithm::kStar;
-  const double share = crowded ? count / costs.processors : 1;  // ranks of one processor
-  const double rate =
-      footprint(row, bytes, ranks) < kCacheBytes ? costs.cached_bytes_per_us : costs.memory_bytes_per_us;
-  const double wait = crowded ? costs.switch_us * (count - costs.processors) : costs.meet_us * (count - 1);
+  const auto [share, wait] = crowd_of(ranks, costs);
+  const double rate = rate_of(footprint(row, bytes, ranks), costs);
   const double way_back = crowded ? 2 * costs.switch_us : costs.meet_us / 2;  // from the centre of a star
   const Work ours = work(row, algorithm, size, count), least = work(row, Algorithm::kMesh, size, count);
   const double data = ours.posted / costs.posted_bytes_per_us * share + ours.bytes / rate * (star ? 1 : share);
@@ -171,14 +187,19 @@ void AlgorithmChoice::read_entry(std::string_view entry, bool alone) {
   const size_t equals = entry.find('=');
   if (equals == std::string_view::npos) {
     if (!alone) refuse(entry, "names no operation, and there are several entries");
-    return asked_.fill(read_levels(entry));
+    const Levels asked = read_levels(entry);
+    asked_.fill(asked.inner);
+    flat_.fill(asked.flat);
+    return;
   }
   const std::string_view name = entry.substr(0, equals);
   const auto rows = with_choice();
   const auto known =
       std::ranges::find(rows, name, [](const CollectiveDef* each) { return std::string_view(each->algo_word); });
   if (known == rows.end()) refuse(name, "is no operation");
-  asked_[(*known)->id] = read_levels(entry.substr(equals + 1));
+  const Levels asked = read_levels(entry.substr(equals + 1));
+  asked_[(*known)->id] = asked.inner;
+  flat_[(*known)->id] = asked.flat;
 }
 
 Algorithm AlgorithmChoice::of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs) const {

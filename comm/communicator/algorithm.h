@@ -28,6 +28,19 @@ struct Expected {
   double us, limit_us;
 };
 Expected expected(const CollectiveDef& row, Algorithm algorithm, uint64_t bytes, uint32_t ranks, const Costs& costs);
+/// The same for `hosts` of `ranks` each; the limit is what the busiest card needs for its bytes. `flat`:
+/// Algorithm::kFlat.
+Expected expected_between(const CollectiveDef& row, bool flat, uint64_t bytes, uint32_t ranks, uint32_t hosts,
+                          const Costs& costs, const NetworkCosts& network);
+/// Ranks of a host that share processors: how many have one, and how long each waits until all have come.
+struct Crowd {
+  double share, wait_us;
+};
+Crowd crowd_of(uint32_t ranks, const Costs& costs);
+/// Bytes a microsecond of buffers that are so large together.
+double rate_of(uint64_t footprint, const Costs& costs);
+/// Whether a call's data lies in the posts where so many ranks are on several hosts, at most `here` of them on one.
+bool posted_between(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, uint32_t here);
 /// kNone for calls without a choice.
 Algorithm cheapest(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs);
 
@@ -42,6 +55,10 @@ struct Plan {
 /// for more than a communicator holds; EI0001.
 std::vector<Plan> plans(uint32_t ranks);
 
+/// The same where they are on so many hosts, which differ by no more than a rank, with the network that `costs` tells.
+/// Raises kParameter for fewer ranks than hosts, too.
+std::vector<Plan> plans(uint32_t ranks, uint32_t hosts, const NetworkCosts& costs);
+
 /// What a user asked for.
 class AlgorithmChoice {
  public:
@@ -54,10 +71,13 @@ class AlgorithmChoice {
 
   /// The one asked for, where the call can be done so, else the cheapest.
   Algorithm of(const CollectiveDef& row, uint64_t bytes, uint32_t ranks, const Costs& costs) const;
+  /// Where ranks are on several hosts: kHosts, unless kFlat was asked for.
+  Algorithm between(const CollectiveDef& row) const { return flat_[row.id] ? Algorithm::kFlat : Algorithm::kHosts; }
 
  private:
   void read_entry(std::string_view entry, bool alone);
   std::array<Algorithm, kMostCollectives> asked_{};
+  std::array<bool, kMostCollectives> flat_{};
 };
 
 namespace detail {

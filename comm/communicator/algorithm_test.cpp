@@ -129,7 +129,7 @@ TEST(Algorithm, RanksThatChooseDifferentlyHearOfIt) {
   for (uint32_t i = 0; i < 2; ++i)
     group.peers.push_back(
         {i, static_cast<int32_t>(i), getpid(), "here", HostService::get().process(), HostService::get().socket()});
-  const auto board = std::make_shared<Board>(2, group.uid);
+  const auto board = std::make_shared<Board>(2, 2, group.uid);
   std::vector<std::jthread> ranks;
   for (uint32_t rank = 0; rank < 2; ++rank)
     ranks.emplace_back([&, rank] {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <ostream>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "comm/transport/queue_fixture.h"
 #include "comm/transport/shared_memory/host_service.h"
 #include "comm/transport/shared_memory/shared_memory.h"
+#include "comm/transport/ucx/network.h"
 #include "device/context/context.h"
 #include "device/memory/memory.h"
 #include "device/queue/stream.h"
@@ -30,25 +33,43 @@ inline const CollectiveDef& named(std::string_view name) {
 }
 
 /// What lies between the ranks.
-enum class Over { kSharedMemory, kQueues };
+enum class Over { kSharedMemory, kQueues, kHosts };
+
+inline void PrintTo(Over over, std::ostream* out) {
+  *out << (over == Over::kQueues ? "queues" : over == Over::kHosts ? "hosts" : "shared memory");
+}
+
+/// Ranks on two or three hosts: of an odd number every other rank on the next host, else side by side.
+inline std::string host_of(uint32_t rank, uint32_t size) {
+  const uint32_t hosts = size < 5 ? 2 : 3;
+  return std::to_string(size % 2 == 1 ? rank % hosts : rank * hosts / size);
+}
 
 class Ranks {
  public:
-  explicit Ranks(uint32_t size, Over over = Over::kSharedMemory) {
+  explicit Ranks(uint32_t size, Over over = Over::kSharedMemory, const Options& options = {}) {
     static std::atomic<int> number{0};
     Group group{"test" + std::to_string(number++), "test", {}};
     for (uint32_t i = 0; i < size; ++i)
       group.peers.push_back({i, static_cast<int32_t>(i % 4), getpid(), "here", HostService::get().process(),
                              HostService::get().socket()});
-    board_ = std::make_shared<Board>(size, group.uid);
+    if (over == Over::kHosts)
+      for (Peer& peer : group.peers) peer.domain = host_of(peer.rank, size), peer.address = Wire::open({}).address();
+    const Hosts hosts = hosts_of(group);
+    for (const auto& ranks : hosts.ranks)
+      boards_.push_back(std::make_shared<Board>(static_cast<uint32_t>(ranks.size()), size, group.uid));
     const auto queues = std::make_shared<Queues>(size);
     for (uint32_t i = 0; i < size; ++i) {
       std::unique_ptr<Transport> transport;
       if (over == Over::kQueues)
         transport = std::make_unique<QueueTransport>(queues, i);
       else
-        transport = std::make_unique<SharedMemory>(group, i, board_, std::vector<std::shared_ptr<Link>>{});
-      communicators_.push_back(std::make_unique<Communicator>(group, std::move(transport)));
+        transport = std::make_unique<SharedMemory>(group_of_host(group, hosts, hosts.host_of[i]), hosts.place_of[i],
+                                                   boards_[hosts.host_of[i]], std::vector<std::shared_ptr<Link>>{});
+      if (over == Over::kHosts && hosts.count() > 1)
+        transport = std::make_unique<Network>(
+            group, i, std::unique_ptr<SharedMemory>(static_cast<SharedMemory*>(transport.release())), Wire::get());
+      communicators_.push_back(std::make_unique<Communicator>(group, std::move(transport), options));
       device::set_device(static_cast<int>(i % 4));
       streams_.push_back(device::create_stream());
     }
@@ -81,11 +102,14 @@ class Ranks {
     for (uint32_t i = 0; i < size(); ++i) EXPECT_EQ(wait(i), "") << "rank " << i;
   }
 
+  /// It leaves before the others do.
+  void destroy(uint32_t rank) { communicators_[rank].reset(); }
+
   /// Where they meet over shared memory.
-  Board& board() { return *board_; }
+  Board& board() { return *boards_[0]; }
 
  private:
-  std::shared_ptr<Board> board_;
+  std::vector<std::shared_ptr<Board>> boards_;  // by host
   std::vector<std::unique_ptr<Communicator>> communicators_;
   std::vector<void*> streams_;
 };

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <numeric>
 #include <ranges>
 #include <thread>
 
 #include "base/log.h"
+#include "comm/core/exit.h"
 #include "device/process/init.h"
 #include "device/queue/capture.h"
 #include "device/trace/group.h"
@@ -17,6 +19,9 @@ namespace npu::comm {
 namespace detail {
 NPU_SETTING(int64_t, exec_timeout, "HCCL_EXEC_TIMEOUT", 1800,
             "Seconds that a collective waits for other ranks before it fails; 0 waits for ever.");
+NPU_SETTING(int64_t, host_lost_after, "ANYNPU_HOST_LOST_AFTER", 8,
+            "Seconds without a sign of life after which collectives take a rank of another host, or the way there, for "
+            "lost and fail; 0 never.");
 NPU_SETTING(int64_t, stopped_after, "ANYNPU_STOPPED_AFTER", 30,
             "Seconds without a sign of life after which collectives take a rank for stopped and fail; 0 never.");
 }  // namespace detail
@@ -33,6 +38,13 @@ std::string members_of(const Group& group) {
   for (const Peer& peer : group.peers)
     members += fmt::format("{}{}/{}/{}", members.empty() ? "" : ",", peer.host, peer.pid, peer.device);
   return members;
+}
+
+std::vector<uint32_t> near_of(const Transport& transport) {
+  if (const Hosts* hosts = transport.hosts()) return hosts->ranks[hosts->host_of[transport.rank()]];
+  std::vector<uint32_t> all(transport.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 }  // namespace
@@ -63,6 +75,7 @@ struct CommunicatorRegistry {
     const std::lock_guard lock(get().mutex);
     const auto limit = std::chrono::steady_clock::now() + kExitPatience;
     for (Communicator* each : get().all) each->process_exits(limit);
+    all_have_left();
   }
 };
 
@@ -91,13 +104,14 @@ Communicator::Communicator(Group group, std::unique_ptr<Transport> transport, co
       transport_(std::move(transport)),
       rank_(transport_->rank()),
       size_(transport_->size()),
+      near_(near_of(*transport_)),
       spin_(Spin::for_ranks(size(), transport_->costs().processors)),
       exec_timeout_s_(options.exec_timeout_s >= 0 ? options.exec_timeout_s : detail::exec_timeout()),
       algorithms_(options.algorithms),
       sent_(size()),
       received_(size()) {
   CommunicatorRegistry::get().add(this);
-  transport_->listen([this](const std::string& process, bool alive) { process_ended(process, alive); });
+  transport_->listen([this](const std::string& process, Transport::Lost how) { process_lost(process, how); });
   transport_->join();
   device::trace::joined(group_.name, members_of(group_), rank_, size_, device());
 }
@@ -211,11 +225,14 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
   if (left_)
     end(Result::kUnavailable, fmt::format("{} on {} was still waiting for {} when its communicator was destroyed", what,
                                           describe(peer(rank_)), describe(peer(whose))));
-  if (const int64_t limit = detail::stopped_after(); limit > 0 && sight.silent_s >= limit)
+  if (const int64_t limit = sight.far ? detail::host_lost_after() : detail::stopped_after();
+      limit > 0 && sight.silent_s >= limit)
     end(Result::kRemote,
-        fmt::format("EI0002: {} gives no sign of life for {} s (stopped, or its machine is too busy); {} "
-                    "waits for it; {}. ANYNPU_STOPPED_AFTER sets the limit",
-                    describe(peer(whose)), sight.silent_s, what, last_call_of(whose)));
+        fmt::format("EI0002: {} gives no sign of life for {} s ({}stopped, or its machine is too busy); {} "
+                    "waits for it; {}. {} sets the limit",
+                    describe(peer(whose)), sight.silent_s,
+                    sight.far ? "its host or the network to it has failed, or it was " : "", what, last_call_of(whose),
+                    sight.far ? "ANYNPU_HOST_LOST_AFTER" : "ANYNPU_STOPPED_AFTER"));
   if (exec_timeout_s_ > 0 && waited_ms >= exec_timeout_s_ * 1000)
     end(Result::kTimeout,
         fmt::format("EI0002: {} on rank {} has waited {} s for {}; {}. HCCL_EXEC_TIMEOUT sets the limit", what, rank_,
@@ -225,13 +242,23 @@ void Communicator::look_around(int64_t waited_ms, uint32_t whose, const std::str
           describe(peer(whose)), last_call_of(whose));
 }
 
-void Communicator::process_ended(const std::string& process, bool alive) {
+void Communicator::process_lost(const std::string& process, Transport::Lost how) {
   for (const Peer& peer : group_.peers) {
     if (peer.process != process || transport_->sight(peer.rank).left) continue;
-    const std::string what =
-        alive ? fmt::format("the connection between {} and {} was reset: one of them has closed its sockets",
-                            describe(peer), describe(this->peer(rank_)))
-              : fmt::format("{} has ended (killed or crashed)", describe(peer));
+    std::string what;
+    switch (how) {
+      case Transport::Lost::kEnded: what = fmt::format("{} has ended (killed or crashed)", describe(peer)); break;
+      case Transport::Lost::kReset:
+        what = fmt::format("the connection between {} and {} was reset: one of them has closed its sockets",
+                           describe(peer), describe(this->peer(rank_)));
+        break;
+      case Transport::Lost::kUnreachable:
+        what = fmt::format(
+            "{} cannot be reached from {} over the network: a firewall is between them, or one of them offers another "
+            "network (HCCL_SOCKET_IFNAME, HCCL_IF_IP)",
+            describe(peer), describe(this->peer(rank_)));
+        break;
+    }
     transport_->abort(static_cast<int32_t>(Result::kRemote),
                       fmt::format("[{}] EI0002: {}; {}", group_.name, what, last_call_of(peer.rank)));
     return;

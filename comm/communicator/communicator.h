@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,10 +68,13 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Collectives that have run, the same number on all ranks where they are in the same.
   uint32_t turns() const { return turn_.value.load(std::memory_order_relaxed); }
   const Peer& peer(uint32_t rank) const { return group_.peers[rank]; }
+  /// The ranks with which this one shares memory, itself among them.
+  std::span<const uint32_t> near() const { return near_; }
   Transport& transport() const { return *transport_; }
   /// How a call of so many bytes is done; the same on all ranks.
   Algorithm algorithm(const CollectiveDef& row, uint64_t bytes) const {
-    return algorithms_.of(row, bytes, size(), transport_->costs());
+    if (transport_->hosts() != nullptr) return algorithms_.between(row);
+    return row.shares ? algorithms_.of(row, bytes, size(), transport_->costs()) : Algorithm::kNone;
   }
 
   /// Queues `body` on `lane` as the next collective of this communicator; it runs when those before it have.
@@ -110,7 +114,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void guarded(const char* name, F&& body);
   [[noreturn]] void fail(const char* name, const Error& error);
   void depart();
-  void process_ended(const std::string& process, bool alive);
+  void process_lost(const std::string& process, Transport::Lost how);
   void process_exits(std::chrono::steady_clock::time_point limit);
   void queue(device::Stream& stream, const char* name, std::function<void()> body);
   /// Counts a call that runs in its caller's thread. Raises after the end.
@@ -122,6 +126,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   const Group group_;
   std::unique_ptr<Transport> transport_;
   const uint32_t rank_, size_;
+  const std::vector<uint32_t> near_;
   const Spin spin_;
   const int64_t exec_timeout_s_;
   const AlgorithmChoice algorithms_;
@@ -186,8 +191,9 @@ void Communicator::launch_in_order(Lane lane, const char* name, F&& body) {
 namespace detail {
 /// Seconds of a call before it fails: HCCL_EXEC_TIMEOUT.
 extern Setting<int64_t> exec_timeout;
-/// Seconds without a sign of life before a rank counts as stopped.
+/// Seconds without a sign of life before a rank counts as stopped; of one on another host.
 extern Setting<int64_t> stopped_after;
+extern Setting<int64_t> host_lost_after;
 }  // namespace detail
 
 }  // namespace npu::comm

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "comm/communicator/communicator.h"
+#include "comm/communicator/scratch.h"
 #include "comm/core/carried.h"
+#include "comm/core/order.h"
 
 namespace npu::comm {
 
@@ -51,6 +53,24 @@ class Meeting : Watch {
   std::byte* output() const;
   /// Where to write a part of what a rank receives.
   std::byte* output(const Part& part) const;
+  /// Null where all ranks share memory; else only those of here() are read, taken from and written to.
+  const Hosts* hosts() const { return hosts_; }
+  std::span<const uint32_t> here() const { return communicator_.near(); }
+  /// Memory for what is on its way, as long as the meeting lasts.
+  std::byte* scratch(uint64_t bytes) { return scratch_.take(bytes); }
+  /// Data from and to ranks of other hosts (Transport::pass, expect).
+  void pass(uint32_t to, uint32_t step, const std::byte* data, uint64_t bytes) {
+    Carried::add(rank_, to, bytes);
+    transport_.pass(to, step, data, bytes);
+  }
+  void expect(uint32_t from, uint32_t step, std::byte* to, uint64_t bytes, const Merge* with = nullptr) {
+    transport_.expect(from, step, to, bytes, with);
+  }
+  /// Waits for data of a rank; `whose` it is, if that rank passes another's. Ends the communicator where it passed
+  /// others than the expected bytes.
+  void await_passed(uint32_t from, uint32_t step, uint64_t bytes, uint32_t whose = kNoRank);
+  /// Returns when what was passed so is not needed any more.
+  void await_sent(uint32_t to, uint32_t step) { transport_.await_sent(to, step); }
   /// How `rank` parts what it sends.
   const Extent* extents(uint32_t rank) const { return transport_.extents_of(rank); }
   /// The part of this rank's output for what `rank` sends.
@@ -61,24 +81,30 @@ class Meeting : Watch {
   [[noreturn]] void refuse(uint32_t other, const std::string& what);
 
  private:
-  /// Ends it for the transport, also when it has failed. Where the data went with the posts nothing was kept.
+  /// Ends it for the transport, also when it has failed. Where all data went with the posts nothing was kept.
   struct Attendance {
     Transport& transport;
-    const bool small;
+    const bool kept;
     ~Attendance() {
-      if (!small) transport.finish();
+      if (kept) transport.finish();
     }
   };
   void look_around(uint32_t whose, int64_t waited_ms) override;
   void compare();
+  void compare_orders();
+  void compare_far(uint32_t other, int64_t waited_ms);
+  [[noreturn]] void differ(uint32_t one, const Call& its, uint32_t other, const Call& others);
 
   Communicator& communicator_;
   Transport& transport_;
   const uint32_t rank_, size_;
+  const Hosts* const hosts_;
+  const std::unique_ptr<const Order> order_;  ///< null for most
   const Call call_;
   const Buffers buffers_;
   const Parts& parts_;
   const bool small_;
+  Scratch scratch_;
   const Attendance attendance_;
 };
 
@@ -87,6 +113,6 @@ template <class T>
 using PerRank = std::array<T, kMostRanks>;
 
 /// Whether a call's data lies in the posts.
-bool is_small(const Call& call, uint32_t ranks);
+bool is_small(const Call& call, uint32_t ranks, const Hosts* hosts = nullptr);
 
 }  // namespace npu::comm

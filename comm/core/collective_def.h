@@ -26,6 +26,20 @@ struct Load {
   bool posted;  ///< its data lies in the posts
 };
 
+/// The same where ranks are on several hosts.
+struct Passed {
+  double steps = 1;     ///< from host to host, one after the other
+  double messages = 0;  ///< that the busiest rank sends or gets
+  double bytes = 0;     ///< that the busiest host sends or gets
+  double worked = 0;    ///< that the busiest rank reads and writes
+};
+
+/// What that depends on: `hosts` of `ranks` each. `flat`: all ranks' data is passed, not a host's sum.
+struct LoadBetween {
+  double bytes, hosts, ranks;
+  bool posted, flat;
+};
+
 struct CollectiveDef {
   uint32_t id = 0;                  ///< in calls, which processes share: 1 to kMostCollectives - 1; lists follow it
   const char* name = "";            ///< "all_reduce", as texts write it
@@ -38,8 +52,11 @@ struct CollectiveDef {
   bool posts = true;            ///< little data lies in the posts: each rank knows how much the others send
   bool sends_parts = false;     ///< the send buffer (of the root) has so many elements for each rank
   bool receives_parts = false;  ///< the receive buffer has so many of each rank
-  Work (*work)(const Load& load) = nullptr;  ///< for the model of costs; null: nothing but the wait
+  Work (*work)(const Load& load) = nullptr;             ///< for the model of costs; null: nothing but the wait
+  Passed (*passed)(const LoadBetween& load) = nullptr;  ///< the same between hosts
   void (*body)(Meeting& meeting) = nullptr;  ///< what a rank does when all have come; null: nothing, or no meeting
+  void (*between)(Meeting& meeting) =
+      nullptr;  ///< the same where ranks are on several hosts, and those of its own have
 };
 
 inline constexpr uint32_t kMostCollectives = 64;

@@ -2,8 +2,10 @@
 #include "comm/core/reduce.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "ops/vector/conversion/convert.h"
 #include "ops/vector/target.h"
@@ -43,15 +45,18 @@ HWY_INLINE T combine(T a, T b) {
   }
 }
 
-// `a` may be the sum itself.
+// `a` may be the sum itself. What comes over a network lies anywhere.
 template <ReduceOp op, class T>
-void fold(T* sum, const T* a, const T* HWY_RESTRICT b, uint64_t count) {
+void fold(T* sum, const std::byte* a, const std::byte* b, uint64_t count) {
+  using Anywhere [[gnu::aligned(1), gnu::may_alias]] = T;
+  const auto* left = reinterpret_cast<const Anywhere*>(a);
+  const auto* right = reinterpret_cast<const Anywhere*>(b);
 #pragma GCC ivdep
-  for (uint64_t i = 0; i < count; ++i) sum[i] = combine<op>(a[i], b[i]);
+  for (uint64_t i = 0; i < count; ++i) sum[i] = combine<op, T>(left[i], right[i]);
 }
 
 template <class T>
-void fold_any(ReduceOp op, T* sum, const T* a, const T* b, uint64_t count) {
+void fold_any(ReduceOp op, T* sum, const std::byte* a, const std::byte* b, uint64_t count) {
   switch (op) {
     case ReduceOp::kSum: return fold<ReduceOp::kSum>(sum, a, b, count);
     case ReduceOp::kProd: return fold<ReduceOp::kProd>(sum, a, b, count);
@@ -87,24 +92,25 @@ void reduce_as(ReduceOp op, std::span<const std::byte* const> inputs, std::span<
   const ops::Convert widen = kSame ? nullptr : ops::converter(dtype_of<T>, dtype_of<S>);
   const ops::Convert narrow = kSame ? nullptr : ops::converter(dtype_of<S>, dtype_of<T>);
   alignas(64) S sum[kPart];
-  alignas(64) S wide[kPart];
+  alignas(64) S wide[kSame ? 1 : kPart];
   alignas(64) T result[kPart];
   for (uint64_t begin = 0; begin < count; begin += kPart) {
     const uint64_t part = std::min(kPart, count - begin);
-    const auto slots = [&](size_t rank, S* place) -> const S* {
-      const auto* from = reinterpret_cast<const T*>(inputs[rank]) + begin;
-      if constexpr (kSame) {
-        return from;
-      } else {
-        widen(from, 1, place, 1, static_cast<int64_t>(part));
-        return place;
+    const auto slots = [&](size_t rank, S* place) {
+      const std::byte* from = inputs[rank] + begin * sizeof(T);
+      if constexpr (kSame) return from;
+      if (reinterpret_cast<uintptr_t>(from) % alignof(T) != 0) [[unlikely]] {
+        std::memcpy(result, from, part * sizeof(T));
+        from = reinterpret_cast<const std::byte*>(result);
       }
+      widen(from, 1, place, 1, static_cast<int64_t>(part));
+      return reinterpret_cast<const std::byte*>(place);
     };
-    const S* all = slots(0, sum);
-    for (size_t rank = 1; rank < inputs.size(); ++rank, all = sum) fold_any<S>(op, sum, all, slots(rank, wide), part);
-    const auto* out = reinterpret_cast<const std::byte*>(all);
+    const std::byte* out = slots(0, sum);
+    for (size_t rank = 1; rank < inputs.size(); ++rank, out = reinterpret_cast<const std::byte*>(sum))
+      fold_any<S>(op, sum, out, slots(rank, wide), part);
     if constexpr (!kSame) {
-      narrow(all, 1, result, 1, static_cast<int64_t>(part));
+      narrow(out, 1, result, 1, static_cast<int64_t>(part));
       out = reinterpret_cast<const std::byte*>(result);
     }
     for (std::byte* to : outputs) put(to + begin * sizeof(T), out, part * sizeof(T), past_cache);
@@ -150,6 +156,14 @@ bool can_reduce(DType dtype) {
 void reduce(DType dtype, ReduceOp op, std::span<const std::byte* const> inputs, std::span<std::byte* const> outputs,
             uint64_t count, bool past_cache) {
   HWY_DYNAMIC_DISPATCH(reduce_any)(dtype, op, inputs, outputs, count, past_cache);
+}
+
+void merge(const Merge& with, std::byte* sum, uint64_t offset, std::span<const std::byte> data) {
+  const std::byte* const own = with.own + offset;
+  std::array<const std::byte*, 2> inputs = {own, data.data()};
+  if (!with.own_first) std::swap(inputs[0], inputs[1]);
+  std::byte* const to = sum + offset;
+  reduce(with.dtype, with.op, inputs, {&to, 1}, data.size() / size_of(with.dtype), with.past_cache);
 }
 
 void copy(std::byte* to, const std::byte* from, uint64_t bytes) {

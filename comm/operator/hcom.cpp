@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives as nodes of graphs ask for them (the vendor's Hcom operators): a tensor in, a tensor out, each laid out
-// as it may be. `hcom` is the group's name.
-#include <algorithm>
-#include <array>
+// as it may be.
+#include "comm/operator/hcom.h"
+
 #include <cstring>
 
-#include "comm/operator/rank_operator.h"
 #include "comm/operator/reachable.h"
 
 namespace npu::comm {
@@ -13,10 +12,8 @@ namespace {
 
 using namespace ops;  // NOLINT: what registers operators
 
-struct Hcom : RankOperator {
+struct Hcom : HcomOperator {
   Tensor self, out;
-  std::string reduction = "sum";
-  int64_t root = 0;
 
   void run() override {
     Communicator& ranks = communicator();
@@ -42,26 +39,12 @@ struct Hcom : RankOperator {
     require(out.shape == shape && out.dtype == self.dtype, "out is {}, and for {} on {} ranks it must be {} of {}", out,
             self, ranks(), shape, self.dtype);
   }
-  /// For prepare: the rank that gives or gets.
-  void check_root() const {
-    require(root >= 0 && root < ranks(), "the root is rank {}; group '{}' has the ranks 0 to {}", root, hcom,
-            ranks() - 1);
-  }
-  /// For prepare.
-  void find_reduction() {
-    constexpr std::array kAll{ReduceOp::kSum, ReduceOp::kProd, ReduceOp::kMax, ReduceOp::kMin};
-    const auto found = std::ranges::find_if(kAll, [&](ReduceOp op) { return reduction == name_of(op); });
-    require(found != kAll.end(), "reduction is '{}'; it is max, min, prod or sum", reduction);
-    reduce_op_ = *found;
-  }
   void copy(const Reachable& sent, const Reachable& received) const {
     if (out.count() > 0)
       std::memcpy(received.dense().bytes(), sent.dense().bytes(), static_cast<size_t>(bytes_of(out)));
   }
   Element element() const { return element_of(self.dtype, 0); }
   static uint64_t count_of(const Tensor& t) { return static_cast<uint64_t>(t.count()); }
-
-  ReduceOp reduce_op_ = ReduceOp::kSum;
 };
 
 struct HcomAllReduce final : Hcom {
@@ -75,7 +58,7 @@ struct HcomAllReduce final : Hcom {
 struct HcomReduce final : Hcom {
   void prepare() override { find_ranks(), plan(), check_root(), find_reduction(); }
   void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
-    const bool gets = ranks.rank() == static_cast<uint32_t>(root);
+    const bool gets = is_root(ranks);
     reduce(ranks, Lane::own_turn(), sent.data(), gets ? received.data() : nullptr, count_of(self), element(),
            reduce_op_, static_cast<uint32_t>(root));
     if (!gets) copy(sent, received);
@@ -85,7 +68,7 @@ struct HcomReduce final : Hcom {
 struct HcomBroadcast final : Hcom {
   void prepare() override { find_ranks(), plan(), check_root(); }
   void meet(Communicator& ranks, Reachable& sent, Reachable& received) override {
-    if (ranks.rank() == static_cast<uint32_t>(root)) copy(sent, received);
+    if (is_root(ranks)) copy(sent, received);
     broadcast(ranks, Lane::own_turn(), received.data(), count_of(self), element(), static_cast<uint32_t>(root));
   }
 };

@@ -35,11 +35,14 @@ std::shared_ptr<Communicator> RankOperator::of_device(int device) {
 }
 
 void RankOperator::queue(device::Stream& stream, const char* name, std::function<void()> run) {
+  if (!takes_a_turn()) fail(Code::kInternal, "{} is for graphs, which run it in their own thread", name);
   of_device(stream.device())->launch_in_order(stream, name, std::move(run));
 }
 
 void RankOperator::run_here(int device, const char* name, const std::function<void()>& run) {
-  of_device(device)->launch_in_order(Lane::calling_thread(), name, run);
+  const std::shared_ptr<Communicator> ranks = of_device(device);
+  if (takes_a_turn()) return ranks->launch_in_order(Lane::calling_thread(), name, run);
+  run();
 }
 
 void QuantisableRankOperator::refuse_quantised(const char* instead) const {

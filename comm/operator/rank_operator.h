@@ -23,6 +23,8 @@ class RankOperator : public ops::Operator, public ops::TakesTurns {
   void run_here(int device, const char* name, const std::function<void()>& run) final;
 
  protected:
+  /// A message between two ranks has no turn among the group's calls: it follows the order of its pair.
+  virtual bool takes_a_turn() const { return true; }
   /// For prepare: refuses values of the fields above that are not built, and names that no communicator has.
   void find_ranks();
   int64_t ranks() const { return ranks_; }

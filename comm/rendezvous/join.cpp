@@ -15,14 +15,17 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <sstream>
 #include <thread>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "comm/rendezvous/rank_source.h"
 #include "comm/rendezvous/rank_table.h"
 #include "comm/rendezvous/variable.h"
 #include "comm/transport/shared_memory/host_service.h"
 #include "comm/transport/shared_memory/shared_memory.h"
+#include "comm/transport/ucx/network.h"
 #include "device/context/context.h"
 #include "device/process/soc.h"
 
@@ -70,10 +73,8 @@ std::string uid_of(std::string content, uint32_t rank) {
   static std::mutex mutex;
   static std::map<std::string, int>& used = *new std::map<std::string, int>;
   content += "|" + job();
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   const std::lock_guard lock(mutex);
-  return fmt::format("{:016x}-{}", hash, used[fmt::format("{}#{}", content, rank)]++);
+  return fmt::format("{:016x}-{}", hash_of(content), used[fmt::format("{}#{}", content, rank)]++);
 }
 
 std::string words_of(const RankTable& table, const std::string& name) {
@@ -87,9 +88,10 @@ std::string job_of(const std::string& name) {
   return fmt::format("table {} of {}", name, job().empty() ? fmt::format("process {}", getppid()) : job());
 }
 
-Peer this_rank(uint32_t rank, int device) {
+Peer this_rank(uint32_t rank, int device, const std::string& order = "") {
   const HostService& service = HostService::get();
-  return {rank, device, getpid(), host_name(), service.process(), service.socket()};
+  const std::string host = service.host().empty() ? host_name() : service.host();
+  return {rank, device, getpid(), host, service.process(), service.socket(), service.domain(), "", order};
 }
 
 void check_size(uint32_t size, uint32_t rank) {
@@ -100,7 +102,7 @@ void check_size(uint32_t size, uint32_t rank) {
 
 bool has_ended(const Peer& peer) {
   return HostService::get().has_ended(peer.process) ||
-         (peer.host == host_name() && kill(peer.pid, 0) != 0 && errno == ESRCH);
+         (peer.domain == HostService::get().domain() && kill(peer.pid, 0) != 0 && errno == ESRCH);
 }
 
 [[noreturn]] void ended_while_joining(const Peer& peer) {
@@ -116,16 +118,29 @@ std::vector<std::shared_ptr<Link>> linked(const Group& group) {
     out.push_back(Link::to(peer));
     if (out.back() != nullptr) continue;
     if (has_ended(peer)) ended_while_joining(peer);
-    fault(Result::kUnsupported,
-          "EI0006: {} cannot be reached at {}: it is on another host, in another container, or has ended. Collectives "
-          "between hosts are not built yet; run all ranks on one, with one XDG_RUNTIME_DIR (or TMPDIR)",
+    fault(Result::kRemote, "EI0006: {} cannot be reached at {}: it has ended, or its socket was removed",
           describe(peer), peer.socket);
   }
   return out;
 }
 
-/// The board that rank 0's process has made; none when it has not yet. Raises what it has failed with.
-std::shared_ptr<Board> find_board(const Group& group) {
+/// The ranks of `group` that share memory with `rank`; they count among themselves.
+struct Near {
+  Group group;
+  uint32_t rank;
+  uint32_t all;  // ranks of the whole group
+};
+
+Near near(const Group& group, uint32_t rank) {
+  const Hosts hosts = hosts_of(group);
+  const auto all = static_cast<uint32_t>(group.peers.size());
+  if (hosts.count() == 1) return {group, rank, all};
+  return {group_of_host(group, hosts, hosts.host_of[rank]), hosts.place_of[rank], all};
+}
+
+/// The board that the process of the first of them has made; none when it has not yet. Raises what it has failed with.
+std::shared_ptr<Board> find_board(const Near& near) {
+  const Group& group = near.group;
   const Peer& first = group.peers[0];
   int fd = -1;
   if (first.process == HostService::get().process())
@@ -133,42 +148,44 @@ std::shared_ptr<Board> find_board(const Group& group) {
   else if (const std::shared_ptr<Link> link = Link::to(first))
     fd = link->fetch_board(group.uid);
   if (fd < 0) return nullptr;
-  return std::make_shared<Board>(fd, static_cast<uint32_t>(group.peers.size()), group.uid);
+  return std::make_shared<Board>(fd, static_cast<uint32_t>(group.peers.size()), near.all, group.uid);
 }
 
-std::shared_ptr<Board> fetched_board(const Group& group, Deadline until) {
+std::shared_ptr<Board> fetched_board(const Near& near, Deadline until) {
   while (std::chrono::steady_clock::now() < until) {
-    if (std::shared_ptr<Board> board = find_board(group)) return board;
-    for (const Peer& peer : group.peers)
+    if (std::shared_ptr<Board> board = find_board(near)) return board;
+    for (const Peer& peer : near.group.peers)
       if (has_ended(peer)) ended_while_joining(peer);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   fault(Result::kTimeout, "EI0006: {} has not made the group's memory; HCCL_CONNECT_TIMEOUT sets the limit",
-        describe(group.peers[0]));
+        describe(near.group.peers[0]));
 }
 
-/// This rank cannot join: the others, which wait for it, hear why.
+/// This rank cannot join: the others of its host, which wait for it, hear why, and through them all.
 void tell_others(const Group& group, uint32_t rank, const Fault& reason) {
   const std::string text = fmt::format("{} could not join: {}", describe(group.peers[rank]), reason.message());
-  if (rank == 0) return HostService::get().publish_failure(group.uid, text);
+  const Near its = near(group, rank);
+  if (its.rank == 0) return HostService::get().publish_failure(its.group.uid, text);
   const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   try {
-    fetched_board(group, soon)->abort(static_cast<int32_t>(reason.result()), text);
+    fetched_board(its, soon)->abort(static_cast<int32_t>(reason.result()), text);
   } catch (const Fault&) {
-    // Rank 0 has failed or ended, too, and who waits for it hears that.
+    // The first rank has failed or ended, too, and who waits for it hears that.
   }
 }
 
-/// Rank 0's process makes the board, the others fetch it.
+/// The process of the first rank of each host makes its board, the others fetch it.
 std::shared_ptr<Communicator> joined_here(const Group& group, uint32_t rank, const Options& options, Deadline until) {
-  std::vector<std::shared_ptr<Link>> links = linked(group);
-  const std::string uid = group.uid;
+  const Near its = near(group, rank);
+  std::vector<std::shared_ptr<Link>> links = linked(its.group);
+  const std::string uid = its.group.uid;
   std::shared_ptr<Board> board;
-  if (rank == 0) {
-    board = std::make_shared<Board>(static_cast<uint32_t>(group.peers.size()), uid);
+  if (its.rank == 0) {
+    board = std::make_shared<Board>(static_cast<uint32_t>(its.group.peers.size()), its.all, uid);
     HostService::get().publish_board(uid, board->file());
   } else {
-    board = fetched_board(group, until);
+    board = fetched_board(its, until);
   }
   // Before the board's descriptor is closed: peers would get another file by its number.
   struct Withdraw {
@@ -177,9 +194,14 @@ std::shared_ptr<Communicator> joined_here(const Group& group, uint32_t rank, con
     ~Withdraw() {
       if (published != nullptr) HostService::get().withdraw_board(uid);
     }
-  } withdraw{uid, rank == 0 ? board : nullptr};
-  auto out = std::make_shared<Communicator>(
-      group, std::make_unique<SharedMemory>(group, rank, std::move(board), std::move(links)), options);
+  } withdraw{uid, its.rank == 0 ? board : nullptr};
+  auto local = std::make_unique<SharedMemory>(its.group, its.rank, std::move(board), std::move(links));
+  std::unique_ptr<Transport> transport;
+  if (its.group.peers.size() == group.peers.size())
+    transport = std::move(local);
+  else
+    transport = std::make_unique<Network>(group, rank, std::move(local), Wire::get());
+  auto out = std::make_shared<Communicator>(group, std::move(transport), options);
   out->await_all(until);
   return out;
 }
@@ -233,6 +255,21 @@ std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> ro
 
 namespace {
 
+/// Where the ranks of a table meet: those of one server on this host, whatever the table says of it; others at the
+/// address of rank 0's.
+std::string meeting_address(const RankTable& table, uint32_t rank, const std::string& path) {
+  const TableRank& first = table.ranks[0];
+  if (std::ranges::all_of(table.ranks, [&](const TableRank& each) { return each.server == first.server; }))
+    return "127.0.0.1";
+  const std::string address = first.address.empty() ? address_of_host(first.server) : first.address;
+  if (rank == 0 && !is_own_address(address))
+    fault(Result::kParameter,
+          "EI0004: {}: rank 0 is on server '{}' ({}), which is no address of this machine ({} is one); correct host_ip "
+          "or server_id, or give all ranks one server_id to run them on this host",
+          path, first.server, address, own_address());
+  return address;
+}
+
 /// What a table says of devices that contradicts this machine, or ASCEND_DEVICE_ID: told before anybody is waited for.
 void check_devices(const RankTable& table, uint32_t rank, const std::string& path) {
   const int devices = device::all_devices();
@@ -257,17 +294,9 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
   const auto size = static_cast<uint32_t>(table.ranks.size());
   check_size(size, rank);
   check_devices(table, rank, path);
-  for (const TableRank& each : table.ranks)
-    if (each.server != table.ranks[0].server)
-      fault(
-          Result::kUnsupported,
-          "EI0004: {}: ranks are on several servers ('{}' and '{}'); collectives between hosts are not built yet. Give "
-          "all ranks one server_id to run them on this host",
-          path, table.ranks[0].server, each.server);
   const Deadline until = deadline();
-  // All ranks are on this host, so they meet at its own address, whatever the table says.
   const auto [first, count] = meeting_ports();
-  Place place{uid_of(words_of(table, options.name), rank), "127.0.0.1", first, count};
+  Place place{uid_of(words_of(table, options.name), rank), meeting_address(table, rank, path), first, count};
   place.job = job_of(options.name);
   place.told = fmt::format("{} ({} ranks)", path, size);
   for (const TableRank& each : table.ranks) place.devices.push_back(fmt::format("{}/{}", each.server, each.device));
@@ -279,29 +308,55 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
 
 namespace {
 
-/// All ranks are on this host, each on a device of its own; what cannot be is not waited for.
+/// Whether the chief is on another host. The guide's addresses need not be this machine's: workers of the chief's host
+/// meet on it.
+bool chief_is_far(const RankSource& source) {
+  return !source.worker.empty() && source.worker != source.chief && !is_own_address(source.chief);
+}
+
+/// What cannot be is not waited for: each rank of a host is on a device of its own.
 void check_chief(const RankSource& source) {
-  // The guide's addresses need not be this machine's: workers of the chief's host meet on it.
-  if (!source.worker.empty() && source.worker != source.chief && !is_own_address(source.chief))
-    fault(Result::kUnsupported,
-          "EI0001: CM_CHIEF_IP is {}, which is no address of this machine, and CM_WORKER_IP is {}: collectives between "
-          "hosts are not built yet. Unset CM_WORKER_IP to run all ranks on this host",
-          source.chief, source.worker);
+  if (chief_is_far(source)) return;
   const int devices = device::all_devices();
   if (source.chief_device >= devices)
     fault(Result::kParameter, "EI0001: CM_CHIEF_DEVICE is {}, but there are devices 0 to {} (ANYNPU_DEVICES)",
           source.chief_device, devices - 1);
-  if (source.size > static_cast<uint32_t>(devices))
+  const bool alone = is_loopback(source.chief) || !is_own_address(source.chief);
+  if (alone && source.size > static_cast<uint32_t>(devices))
     fault(Result::kParameter,
           "EI0001: CM_WORKER_SIZE is {}, but there are {} devices, one for each rank; set ANYNPU_DEVICES={}",
           source.size, devices, source.size);
 }
 
-/// Where the processes of a launcher on this host meet, or those that CM_CHIEF_IP names.
+/// Where the processes of a launcher meet, or those that CM_CHIEF_IP names.
 Place place_of(const RankSource& source, uint32_t rank) {
   const std::string uid = uid_of(source.meeting, rank);
-  if (source.chief.empty()) return {uid, "127.0.0.1", meeting_ports().first, meeting_ports().count};
-  return {uid, "127.0.0.1", source.port, 1};
+  if (!source.chief.empty()) {
+    const bool named = chief_is_far(source) || is_own_address(source.chief);
+    return {uid, named ? source.chief : "127.0.0.1", source.port, 1};
+  }
+  const auto [first, count] = meeting_ports();
+  if (source.hosts == 1) return {uid, "127.0.0.1", first, count};
+  if (source.first_host.empty())
+    fault(Result::kParameter,
+          "EI0001: the launcher has started ranks on several hosts (after {}), but not said where rank 0 is; set "
+          "MASTER_ADDR to its host's address or name (mpirun -x MASTER_ADDR=…)",
+          source.name);
+  return {uid, address_of_host(source.first_host), first, count};
+}
+
+/// A host's name may stand for its loopback, on that host.
+Place at_all_addresses(Place place) {
+  place.address = place.address.find(':') == std::string::npos ? "0.0.0.0" : "::";
+  return place;
+}
+
+/// Addresses of hosts in their order as numbers.
+std::string in_order(const std::string& address) {
+  std::string out;
+  std::istringstream parts(address);
+  for (std::string part; std::getline(parts, part, '.');) out += fmt::format("{:0>5}.", part);
+  return out;
 }
 
 std::shared_ptr<Communicator> join_launched(const RankSource& source, const Options& options) {
@@ -310,9 +365,9 @@ std::shared_ptr<Communicator> join_launched(const RankSource& source, const Opti
   const int32_t device = device::current_device();
   const Deadline until = deadline();
   const Place place = place_of(source, source.rank);
-  const bool gathers = source.chief.empty() ? source.rank == 0 : device == source.chief_device;
-  if (gathers) start_registrar(place, until);
-  Group group = register_rank(place, source.size, this_rank(source.rank, device), until);
+  const bool gathers = source.chief.empty() ? source.rank == 0 : !chief_is_far(source) && device == source.chief_device;
+  if (gathers) start_registrar(source.hosts > 1 ? at_all_addresses(place) : place, until);
+  Group group = register_rank(place, source.size, this_rank(source.rank, device, in_order(source.worker)), until);
   group.name = options.name;
   const auto own = std::ranges::find_if(group.peers, [&](const Peer& each) {
     return each.process == HostService::get().process() && each.device == device;
@@ -357,7 +412,7 @@ std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> dev
   Group group{random_uid(), "", {}};
   group.name = "all_" + group.uid.substr(0, 8);
   for (uint32_t i = 0; i < size; ++i) group.peers.push_back(this_rank(i, devices[i]));
-  const auto board = std::make_shared<Board>(size, group.uid);
+  const auto board = std::make_shared<Board>(size, size, group.uid);
   std::vector<std::shared_ptr<Communicator>> out;
   for (uint32_t i = 0; i < size; ++i)
     out.push_back(std::make_shared<Communicator>(

@@ -16,7 +16,7 @@ inline constexpr size_t kRootInfoBytes = 4108;
 void make_root_info(std::span<char, kRootInfoBytes> out);
 /// Joins as `rank` of `size` with the device of the calling thread.
 /// Raises kParameter for bytes that are no root info, for a rank outside the group, ranks that do not fit together;
-/// kTimeout with the ranks that are missing; kUnsupported when ranks are on several hosts.
+/// kTimeout with the ranks that are missing; kUnsupported when ranks are on several hosts, and one has no UCX.
 std::shared_ptr<Communicator> join_root(std::span<const char, kRootInfoBytes> root, uint32_t size, uint32_t rank,
                                         const Options& options);
 

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -109,6 +110,16 @@ int left_ms(Deadline deadline) {
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000'000));
 }
 
+/// Of one side of a connection, as a number.
+std::string address_by(int (*side)(int, sockaddr*, socklen_t*), int fd) {
+  sockaddr_storage found{};
+  socklen_t length = sizeof(found);
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (side(fd, reinterpret_cast<sockaddr*>(&found), &length) == 0)
+    getnameinfo(reinterpret_cast<sockaddr*>(&found), length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return text.data();
+}
+
 bool ready(int fd, short events, Deadline deadline) {
   pollfd one{fd, events, 0};
   int got;
@@ -165,6 +176,31 @@ bool is_own_address(const std::string& address) {
   return std::ranges::any_of(card_addresses(), [&](const CardAddress& each) { return each.text == address; });
 }
 
+bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
+std::string card_with(const std::string& address) {
+  for (const CardAddress& each : card_addresses())
+    if (each.text == address) return each.card;
+  return "";
+}
+
+bool chooses_card() { return !wanted_address().empty() || !wanted_cards().empty(); }
+
+std::string address_of_host(const std::string& name) {
+  if (is_address(name)) return name;
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_family = first_family();
+  hints.ai_socktype = SOCK_STREAM;
+  const int error = getaddrinfo(name.c_str(), nullptr, &hints, &found);
+  if (error != 0)
+    fault(Result::kNotFound, "EI0006: the address of host '{}' is not known ({}); give its address instead of its name",
+          name, gai_strerror(error));
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  freeaddrinfo(found);
+  return text.data();
+}
+
 Socket::Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
 Socket& Socket::operator=(Socket&& other) noexcept {
@@ -196,6 +232,10 @@ uint16_t Socket::port() const {
   return ntohs(own.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&own)->sin_port
                                         : reinterpret_cast<sockaddr_in6*>(&own)->sin6_port);
 }
+
+std::string Socket::own_address() const { return address_by(getsockname, fd_); }
+
+std::string Socket::peer_address() const { return address_by(getpeername, fd_); }
 
 Socket Socket::connected(const std::string& address, uint16_t port, Deadline deadline) {
   Address where(address, port);

@@ -24,6 +24,13 @@ bool is_address(const std::string& text);
 
 /// Whether `address` is one of this machine's.
 bool is_own_address(const std::string& address);
+bool is_loopback(const std::string& address);
+/// The address of a machine: `name` itself where it is one. Raises kNotFound.
+std::string address_of_host(const std::string& name);
+/// The network card with that address; "" for none.
+std::string card_with(const std::string& address);
+/// Whether HCCL_IF_IP or HCCL_SOCKET_IFNAME says which card to use.
+bool chooses_card();
 
 /// A TCP socket, closed with it.
 class Socket {
@@ -38,6 +45,9 @@ class Socket {
   /// Listens at `address`. Port 0: any free one. Empty when the port is in use; raises kSystemCall otherwise.
   static Socket listener(const std::string& address, uint16_t port);
   uint16_t port() const;
+  /// Of this side of a connection, and of the other.
+  std::string own_address() const;
+  std::string peer_address() const;
   /// Empty when nobody answers.
   static Socket connected(const std::string& address, uint16_t port, Deadline deadline);
 

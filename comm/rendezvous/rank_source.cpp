@@ -7,6 +7,7 @@
 
 #include "base/setting.h"
 #include "comm/core/fault.h"
+#include "comm/rendezvous/network.h"
 
 namespace npu::comm {
 namespace {
@@ -28,6 +29,11 @@ NPU_SETTING(std::string, mpi_size, "OMPI_COMM_WORLD_SIZE", "", "Number of ranks,
 NPU_SETTING(std::string, mpi_job, "OMPI_MCA_ess_base_jobid", "", "mpirun's job; tells its jobs apart.");
 NPU_SETTING(std::string, slurm_rank, "SLURM_PROCID", "", "This process's rank, set by srun.");
 NPU_SETTING(std::string, slurm_size, "SLURM_NTASKS", "", "Number of ranks, set by srun.");
+NPU_SETTING(std::string, slurm_hosts, "SLURM_NNODES", "", "Number of hosts, set by srun.");
+NPU_SETTING(std::string, slurm_list, "SLURM_JOB_NODELIST", "",
+            "The hosts, set by srun: ranks meet at the first one unless MASTER_ADDR is set.");
+NPU_SETTING(std::string, slurm_step_list, "SLURM_STEP_NODELIST", "", "Those of the step, which count first.");
+NPU_SETTING(std::string, slurm_step, "SLURM_STEP_ID", "", "Slurm's step; tells those of one job apart.");
 NPU_SETTING(std::string, slurm_job, "SLURM_JOB_ID", "", "Slurm's job; tells its jobs apart.");
 
 using Get = std::function<std::string(std::string_view)>;
@@ -56,14 +62,36 @@ RankSource chief(const Get& get) {
 
 struct Launcher {
   const char *rank, *size, *first_mark, *second_mark;
+  const char* local_size;  // ranks on this host; null: see SLURM_NNODES
 };
 constexpr Launcher kLaunchers[] = {
-    {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid", "JOB_ID"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "JOB_ID"},
+    {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "LOCAL_WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_MCA_ess_base_jobid", "JOB_ID", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_STEP_ID", nullptr},
 };
 
+/// Whether there are ranks on other hosts. A launcher that does not say how many are here has said on how many hosts
+/// they are, or where rank 0 is.
+bool on_several_hosts(const Get& get, const Launcher& launcher, uint32_t size) {
+  if (launcher.local_size == nullptr) return !get("SLURM_NNODES").empty() && number(get, "SLURM_NNODES", 4096) > 1;
+  const std::string here = get(launcher.local_size), master = get("MASTER_ADDR");
+  if (!here.empty() && here != "0") return number(get, launcher.local_size, 4096) < size;
+  return !master.empty() && master != "localhost" && !is_loopback(master);
+}
+
 }  // namespace
+
+std::string first_of_list(std::string_view list) {
+  const size_t open = list.find('['), comma = list.find(',');
+  if (open == std::string_view::npos || comma < open) return std::string(list.substr(0, comma));
+  const std::string_view numbers = list.substr(open + 1);
+  const size_t end = numbers.find_first_of(",-]"), close = numbers.find(']');
+  if (close == std::string_view::npos)
+    fault(Result::kParameter, "EI0001: SLURM_JOB_NODELIST is '{}'; a bracket is not closed. Set MASTER_ADDR", list);
+  const std::string_view rest = numbers.substr(close + 1);
+  return std::string(list.substr(0, open)) + std::string(numbers.substr(0, end)) +
+         std::string(rest.substr(0, rest.find(',')));
+}
 
 std::optional<RankSource> find_rank_source(const Get& get) {
   RankSource out;
@@ -88,6 +116,13 @@ std::optional<RankSource> find_rank_source(const Get& get) {
     if (out.rank >= out.size)
       fault(Result::kParameter, "EI0001: {} is {}, but {} is {}", each.rank, out.rank, each.size, out.size);
     out.meeting = fmt::format("{} {}:{}", each.rank, get(each.first_mark), get(each.second_mark));
+    if (on_several_hosts(get, each, out.size)) {
+      out.hosts = 2;
+      out.first_host = get("MASTER_ADDR");
+      if (out.first_host.empty() && each.local_size == nullptr)
+        out.first_host =
+            first_of_list(get(get("SLURM_STEP_NODELIST").empty() ? "SLURM_JOB_NODELIST" : "SLURM_STEP_NODELIST"));
+    }
     return out;
   }
   return std::nullopt;

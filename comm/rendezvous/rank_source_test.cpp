@@ -40,6 +40,43 @@ TEST(RankSource, NothingIsNothing) {
   EXPECT_FALSE(found({{"RANK", "0"}}));  // half of a launcher
 }
 
+TEST(RankSource, RanksOnSeveralHostsMeetWhereTheLauncherSays) {
+  const auto hosts = [](std::map<std::string, std::string, std::less<>> variables) {
+    const RankSource source = *found(variables);
+    return std::pair(source.hosts, source.first_host);
+  };
+  const auto one = std::pair(1u, std::string());
+  const auto at = [](const char* host) { return std::pair(2u, std::string(host)); };
+  EXPECT_EQ(hosts({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "4"}, {"MASTER_ADDR", "10.0.0.1"}}), one);
+  EXPECT_EQ(hosts({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}}),
+            at("10.0.0.1"));
+  // A loop in a shell says only where rank 0 is.
+  EXPECT_EQ(hosts({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "localhost"}}), one);
+  EXPECT_EQ(hosts({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "127.0.0.1"}}), one);
+  EXPECT_EQ(hosts({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "node1"}}), at("node1"));
+  const std::map<std::string, std::string, std::less<>> mpi = {{"OMPI_COMM_WORLD_RANK", "1"},
+                                                               {"OMPI_COMM_WORLD_SIZE", "4"}};
+  auto spread = mpi;
+  spread.insert({"OMPI_COMM_WORLD_LOCAL_SIZE", "2"});
+  EXPECT_EQ(hosts(mpi), one);
+  EXPECT_EQ(hosts(spread), at(""));  // it is asked for where ranks join
+  std::map<std::string, std::string, std::less<>> slurm = {
+      {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}, {"SLURM_NNODES", "1"}, {"SLURM_JOB_NODELIST", "cn[08-09,11]-ib"}};
+  EXPECT_EQ(hosts(slurm), one);
+  slurm["SLURM_NNODES"] = "2";
+  EXPECT_EQ(hosts(slurm), at("cn08-ib"));
+  slurm["SLURM_STEP_NODELIST"] = "cn11-ib,login";
+  EXPECT_EQ(hosts(slurm), at("cn11-ib"));
+}
+
+TEST(RankSource, TheFirstOfAListOfHosts) {
+  EXPECT_EQ(first_of_list("node3"), "node3");
+  EXPECT_EQ(first_of_list("node3,node[5-7]"), "node3");
+  EXPECT_EQ(first_of_list("node[03-07,12],other"), "node03");
+  EXPECT_EQ(first_of_list("n[7]"), "n7");
+  EXPECT_ERROR(first_of_list("n[7"), Code::kInvalidParam, "a bracket is not closed");
+}
+
 TEST(RankSource, WhatMakesNoSenseIsToldByName) {
   const auto refused = [](const std::map<std::string, std::string, std::less<>>& variables, const std::string& text) {
     EXPECT_ERROR(found(variables), Code::kInvalidParam, text);

@@ -9,21 +9,24 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <tuple>
 #include <vector>
 
+#include "base/masked_signals.h"
 #include "comm/core/fault.h"
 #include "comm/rendezvous/rank_source.h"
+#include "comm/rendezvous/variable.h"
+#include "comm/rendezvous/way.h"
 
 namespace npu::comm {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kProtocol = 2;
+constexpr int kProtocol = 3;
 constexpr int kLookMs = 100;
 /// A registrar says at once who it is. Some other program at one of the ports may never say a word.
 constexpr std::chrono::seconds kGreeting{2};
@@ -36,12 +39,14 @@ constexpr auto kPatience = std::chrono::milliseconds(1000);
 std::atomic<uint32_t> registrars{0};
 
 json to_json(const Peer& peer) {
-  return {{"rank", peer.rank}, {"device", peer.device},   {"pid", peer.pid},
-          {"host", peer.host}, {"process", peer.process}, {"socket", peer.socket}};
+  return {{"rank", peer.rank},       {"device", peer.device}, {"pid", peer.pid},       {"host", peer.host},
+          {"process", peer.process}, {"socket", peer.socket}, {"domain", peer.domain}, {"order", peer.order}};
 }
 
 Peer to_peer(const json& from) {
-  return {from.at("rank"), from.at("device"), from.at("pid"), from.at("host"), from.at("process"), from.at("socket")};
+  return {from.at("rank"),    from.at("device"), from.at("pid"),    from.at("host"),
+          from.at("process"), from.at("socket"), from.at("domain"), "",
+          from.at("order")};
 }
 
 std::string refusal(Result result, const std::string& text) {
@@ -70,18 +75,41 @@ class Registrar {
       if (fds[0].revents != 0 && !take(listener_.accepted(deadline_))) return;
     }
     json table = json::array();
-    for (const Peer& peer : numbered()) table.push_back(to_json(peer));
+    const std::vector<Peer> peers = numbered();
+    for (const Peer& peer : peers) table.push_back(to_json(peer));
     tell_all(json{{"peers", table}}.dump());
+    if (on_several_hosts(peers)) exchange_addresses(peers);
   }
 
  private:
+  /// Only who knows that ranks are on several hosts starts to use the network; all of them do then.
+  void exchange_addresses(const std::vector<Peer>& peers) {
+    std::map<std::string, std::string> addresses;  // by process
+    for (const auto& [place, socket] : sockets_) {
+      const Peer& peer = peers_.at(place);
+      std::string text;
+      if (!socket.receive(&text, deadline_))
+        return fail(Result::kRemote,
+                    fmt::format("EI0006: {} has ended, or its connection was reset, before it told its "
+                                "address",
+                                describe(peer)));
+      const json told = json::parse(text, nullptr, false);
+      if (!told.is_object() || !told.contains("address"))
+        return fail(Result::kNetwork,
+                    fmt::format("{} (on {})", told.is_object() ? told.value("failed", "") : "", describe(peer)));
+      addresses[peer.process] = told["address"];
+    }
+    json table = json::array();
+    for (const Peer& peer : peers) table.push_back(addresses[peer.process]);
+    tell_all(json{{"addresses", table}}.dump());
+  }
   /// Ranks that came without a number get theirs by host and device.
   std::vector<Peer> numbered() const {
     std::vector<Peer> out;
     out.reserve(peers_.size());
     for (const auto& [rank, peer] : peers_) out.push_back(peer);
     if (std::ranges::any_of(out, [](const Peer& peer) { return peer.rank == kAnyRank; }))
-      std::ranges::sort(out, {}, [](const Peer& peer) { return std::pair(peer.host, peer.device); });
+      std::ranges::sort(out, {}, [](const Peer& peer) { return std::tuple(peer.order, peer.host, peer.device); });
     for (uint32_t rank = 0; rank < out.size(); ++rank) out[rank].rank = rank;
     return out;
   }
@@ -104,6 +132,13 @@ class Registrar {
       const std::string other_version = check_version(hello);
       if (!other_version.empty()) return refuse(socket, Result::kInternal, other_version);
       const Peer peer = to_peer(hello.at("peer"));
+      if (const std::string from = socket.peer_address(); !may_take_part(from)) {
+        socket.send(refusal(Result::kParameter,
+                            fmt::format("EI0001: {} comes from {}, which the HCCL_WHITELIST_FILE of {} does not name; "
+                                        "add it there, or set HCCL_WHITELIST_DISABLE to 1",
+                                        describe(peer), from, describe_gatherer())));
+        return true;
+      }
       const uint32_t size = hello.at("size");
       const uint32_t place = peer.rank == kAnyRank ? static_cast<uint32_t>(peers_.size()) : peer.rank;
       const std::string wrong = check(size, peer, place);
@@ -162,7 +197,7 @@ class Registrar {
       return fmt::format("EI0005: nRanks is {} for {}, and {} for {}", size, describe(peer), size_,
                          describe(peers_.begin()->second));
     for (const auto& [rank, other] : peers_)
-      if (peer.rank == kAnyRank && other.host == peer.host && other.device == peer.device)
+      if (peer.rank == kAnyRank && other.domain == peer.domain && other.device == peer.device)
         return fmt::format("EI0005: device {} of host {} has come twice, in processes {} and {}; give each its own",
                            peer.device, peer.host, other.pid, peer.pid);
     if (place >= size) return fmt::format("EI0003: {} is outside a group of {} ranks", describe(peer), size);
@@ -243,18 +278,37 @@ Place start_registrar(Place place, Deadline deadline) {
   place.port = listener.port();
   place.ports = 1;
   auto registrar = std::make_shared<Registrar>(std::move(listener), place, deadline);
-  sigset_t all, before;  // signals are for the client's threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const MaskedSignals masked;
   std::thread([registrar] {
     pthread_setname_np(pthread_self(), "npu-registrar");
     registrar->run();
   }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return place;
 }
 
 namespace {
+
+/// Raises what the registrar has refused.
+void check_refusal(const json& answer) {
+  if (answer.contains("refused"))
+    throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
+}
+
+/// Tells the registrar where other hosts reach this process, and hears the same of all.
+void tell_address(const Socket& socket, const std::string& own_way, Deadline deadline, Group* group) {
+  std::string text;
+  try {
+    socket.send(json{{"address", opened_wire(own_way).address()}}.dump());
+  } catch (const Fault& failed) {
+    socket.send(json{{"failed", failed.message()}}.dump());
+    throw;
+  }
+  if (!socket.receive(&text, deadline + std::chrono::seconds(5)))
+    fault(Result::kRemote, "EI0006: the process that gathers the ranks has ended before all had told their addresses");
+  const json answer = json::parse(text, nullptr, false);
+  if (answer.is_object()) check_refusal(answer);
+  for (size_t i = 0; i < group->peers.size(); ++i) group->peers[i].address = answer.at("addresses").at(i);
+}
 
 enum class Heard { kNobody, kStranger, kOther, kOtherOfJob, kTable };
 
@@ -278,12 +332,12 @@ Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadlin
   const json answer = json::parse(text, nullptr, false);
   if (!answer.is_object()) return Heard::kNobody;
   try {
-    if (answer.contains("refused"))
-      throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
+    check_refusal(answer);
     if (!answer.contains("peers")) return Heard::kOther;
     std::vector<Peer> peers;
     for (const json& peer : answer.at("peers")) peers.push_back(to_peer(peer));
     group->peers = std::move(peers);
+    if (on_several_hosts(group->peers)) tell_address(socket, socket.own_address(), deadline, group);
     return Heard::kTable;
   } catch (const json::exception&) {
     return Heard::kOther;  // something else listens there

@@ -137,6 +137,12 @@ void check_variables(const Get& get, bool strict, std::string_view soc) {
   check_list(get);
 }
 
+bool may_take_part(const std::string& address) {
+  if (list_off() != "0" || is_loopback(address) || is_own_address(address)) return true;
+  const std::vector<std::string> hosts = listed_hosts(list_file());
+  return std::ranges::find(hosts, address) != hosts.end();
+}
+
 void check_variables() {
   check_variables([](std::string_view variable) { return setting_text(variable); }, strict_values(),
                   device::soc().name);

@@ -16,4 +16,7 @@ void check_variables(const std::function<std::string(std::string_view)>& get, bo
 /// The same for this process's environment and SoC; ANYNPU_HCCL_STRICT sets `strict`.
 void check_variables();
 
+/// Whether the list of HCCL_WHITELIST_FILE, where it is in force, has that address; this machine's own may always come.
+bool may_take_part(const std::string& address);
+
 }  // namespace npu::comm

@@ -32,6 +32,7 @@ struct Packet {
   uint32_t collective = 0;      // its number
   Call call = {};               // kCome
   std::vector<Extent> extents;  // kCome
+  std::string order;            // kCome
   uint64_t question = 0;        // kAsk, kAnswer
   Part part = {};               // kAsk, kPut
   Bytes data;
@@ -160,6 +161,7 @@ class QueueTransport final : public Transport {
     Packet post = packet(Packet::What::kCome);
     post.call = offer.call;
     post.extents.assign(offer.extents.begin(), offer.extents.end());
+    post.order = offer.order;
     if (small_ && buffers_.send != nullptr)
       post.data = copied(buffers_.send, buffers_.send_bytes, 0, buffers_.send_bytes);
     send_all(post);
@@ -170,6 +172,7 @@ class QueueTransport final : public Transport {
 
   const Call& call_of(uint32_t rank) const override { return posts_.at(number_).at(rank).call; }
   const Extent* extents_of(uint32_t rank) const override { return posts_.at(number_).at(rank).extents.data(); }
+  std::string order_of(uint32_t rank) const override { return posts_.at(number_).at(rank).order; }
 
   void read(std::span<const Part> parts, const std::byte** at) override {
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -250,7 +253,7 @@ class QueueTransport final : public Transport {
   void depart() override {
     queues_->change(rank_, [](Sight& own) { own.left = true; });
   }
-  void listen(std::function<void(const std::string& process, bool alive)>) override {}  // there is one process only
+  void listen(OnLost) override {}  // there is one process only
 
   void abort(int32_t result, std::string_view text) override { queues_->abort(result, text); }
   bool aborted() const override { return !queues_->reason().text.empty(); }

@@ -14,6 +14,8 @@
 #include <string_view>
 
 #include "comm/core/call.h"
+#include "comm/core/group.h"
+#include "comm/core/reduce.h"
 
 namespace npu::comm {
 
@@ -34,6 +36,13 @@ struct Costs {
   double memory_bytes_per_us;  ///< the same past the cache
 };
 
+/// The same of the way between hosts, each of which has one card that its ranks share.
+struct NetworkCosts {
+  double latency_us;    ///< until a message's first byte is there
+  double message_us;    ///< of a processor, for each that a rank sends and the one it gets for it
+  double bytes_per_us;  ///< of a card, each way at once
+};
+
 /// The two buffers of a call, in device memory; null where the call has none.
 struct Buffers {
   const void* send = nullptr;
@@ -49,6 +58,7 @@ struct Offer {
   std::span<const Extent> extents;  ///< how it parts what it sends; empty for none
   bool small;                       ///< the data goes with the post
   uint64_t most_bytes;              ///< that any rank sends; the same for all
+  std::string_view order;           ///< its text, where the call has one
 };
 
 /// A piece of what one rank sends or receives.
@@ -85,6 +95,8 @@ class Transport {
   /// What `rank` has come with.
   virtual const Call& call_of(uint32_t rank) const = 0;
   virtual const Extent* extents_of(uint32_t rank) const = 0;
+  /// The order that it has shown with it, "" for none; of a rank of another host, too, where this one has shown one.
+  virtual std::string order_of(uint32_t rank) const = 0;
   /// Where parts of what ranks send lie for this one, up to finish(); null for no bytes.
   virtual void read(std::span<const Part> parts, const std::byte** at) = 0;
   /// Brings a part of what a rank sends to `to`, at the latest by leave().
@@ -96,6 +108,22 @@ class Transport {
   virtual void leave(uint32_t whose) = 0;
   /// The end of a collective, also of one that failed: what was kept for it goes.
   virtual void finish() = 0;
+
+  // ---- Ranks on several hosts. Only those of one host read, take and write each other's buffers, see each other's
+  // calls and wait for each other above; between hosts a collective passes data.
+
+  /// Null where all ranks share memory.
+  virtual const Hosts* hosts() const { return nullptr; }
+  /// Sends data to a rank of another host in this collective; `step` tells it from other data between the two. Needed
+  /// up to leave() unless it is small (kInlineBytes).
+  virtual void pass(uint32_t to, uint32_t step, const std::byte* data, uint64_t bytes);
+  /// Where the data goes that a rank of another host passes, or, not null, what it is combined with there.
+  virtual void expect(uint32_t from, uint32_t step, std::byte* to, uint64_t bytes, const Merge* with);
+  /// Returns when it is there, with the bytes that were passed; where they are not those expected, it was not received.
+  /// Data of a call that does not fit this one's is not taken: sight() tells of it.
+  virtual uint64_t await_passed(uint32_t from, uint32_t step, Watch& watch);
+  /// Returns when what was passed so is not needed any more.
+  virtual void await_sent(uint32_t to, uint32_t step);
 
   // ---- Messages between two ranks, numbered from 1 on in each direction. A rank may send and receive while it is in a
   // collective.
@@ -120,6 +148,7 @@ class Transport {
   // ---- Who is there.
 
   struct Sight {
+    bool far = false;  ///< on another host
     bool joined = false;
     bool left = false;      ///< in peace
     int64_t silent_s = -1;  ///< since the last sign of life; -1: it has not begun
@@ -129,9 +158,14 @@ class Transport {
   virtual Sight sight(uint32_t rank) const = 0;
   virtual void join() = 0;
   virtual void depart() = 0;
-  /// `ended` hears of processes that end, also of those that have, in another thread; `alive` where only the connection
-  /// broke. Until the transport ends.
-  virtual void listen(std::function<void(const std::string& process, bool alive)> ended) = 0;
+  enum class Lost {
+    kEnded,        ///< the process
+    kReset,        ///< the connection to it; the process goes on
+    kUnreachable,  ///< there has never been a connection
+  };
+  /// `lost` hears of processes that end, also of those that have, in another thread. Until the transport ends.
+  using OnLost = std::function<void(const std::string& process, Lost how)>;
+  virtual void listen(OnLost lost) = 0;
 
   // ---- The end of the communicator for everybody, with a text; the first one to abort it is heard.
 

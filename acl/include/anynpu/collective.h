@@ -60,13 +60,19 @@ int32_t anynpu_group_rank(const char* name, int32_t local, uint32_t* rank);
 int32_t anynpu_group_to_world(const char* name, uint32_t group_rank, uint32_t* world_rank);
 int32_t anynpu_group_from_world(const char* name, uint32_t world_rank, uint32_t* group_rank);
 
+/** Which gradients of the group are sent together, in functions that are compiled from now on: `count` segments, 1 to
+ * 8, by the number of the last gradient of each, which ascend; or by percentages of the bytes, 100 together, which win.
+ * HCCL_E_PARA for others. Both stay with the name of the group, which this rank must be in. */
+int32_t anynpu_split_by_index(const char* name, uint32_t count, const uint32_t* last);
+int32_t anynpu_split_by_size(const char* name, uint32_t count, const double* percent);
+
 /** How one collective is done, and how long the model of its cost says that it takes. Members are only ever added at
  * the end. */
 typedef struct {
   size_t struct_size;
   const char* operation; /**< "allreduce", as HCCL_ALGO writes it */
   uint64_t bytes;        /**< of the larger of a rank's two buffers */
-  const char* algorithm; /**< "fullmesh", "mesh" or "star"; "" where there is one way only */
+  const char* algorithm; /**< "fullmesh", "mesh" or "star", "hosts" or "flat"; "" where there is one way only */
   double us;             /**< microseconds expected */
   double limit_us;       /**< those of copying what a rank reads and writes */
 } anynpu_collective_plan;
@@ -75,6 +81,22 @@ typedef struct {
  * texts live for ever. HCCL_E_PARA for another number, or an HCCL_ALGO that makes no sense. */
 int32_t anynpu_each_collective_plan(uint32_t ranks, void (*visit)(const anynpu_collective_plan* plan, void* context),
                                     void* context);
+
+/** What the way between hosts costs, for anynpu_each_collective_plan_between. Each host has one card, which its ranks
+ * share. Members are only ever added at the end. */
+typedef struct {
+  size_t struct_size;
+  double latency_us;   /**< microseconds until a message's first byte is there */
+  double message_us;   /**< of a processor, for each message that a rank sends and the one it gets for it */
+  double bytes_per_us; /**< of a card, each way at once */
+} anynpu_network;
+
+/** The same as anynpu_each_collective_plan for so many ranks on `hosts` hosts, about as many on each; `algorithm` is
+ * "hosts" or "flat", `limit_us` what the busiest card needs. HCCL_E_PARA also for more hosts than ranks, and for costs
+ * that are negative, or no bytes. */
+int32_t anynpu_each_collective_plan_between(uint32_t ranks, uint32_t hosts, const anynpu_network* network,
+                                            void (*visit)(const anynpu_collective_plan* plan, void* context),
+                                            void* context);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -173,6 +173,11 @@ typedef struct {
 aclError anynpu_each_precision_effect(const char* mode,
                                       void (*visit)(const anynpu_precision_effect* one, void* context), void* context);
 
+/** Collectives of functions compiled from now on run beside the nodes that do not need their results (`on` 1), as
+ * hcom_parallel asks for, or in their place among the others (0, as is so until this is called, and where the process
+ * has one thread for kernels: there is nothing to win). */
+aclError anynpu_library_overlap(anynpu_library* library, int32_t on);
+
 /** What compiling gives is kept on disk from now on, for processes that compile the same later, and taken from there:
  * mode "enable"; "force" removes first what is there, once a process; "disable" keeps nothing, as is so until this is
  * called. The variable ANYNPU_COMPILE_CACHE wins over `mode`. Entries lie in the folder kernel_cache of `folder`, which

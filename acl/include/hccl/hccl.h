@@ -27,13 +27,13 @@ uint32_t HcclGetCommConfigCapability(void);
  * makes one communicator. HCCL_E_NETWORK when no port is free (HCCL_IF_BASE_PORT). */
 HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo);
 /** Joins as `rank` of `nRanks` with the thread's device; returns when all ranks have come. HCCL_E_TIMEOUT names those
- * that are missing; HCCL_E_PARA: ranks that came twice, or of groups of different size; HCCL_E_NOT_SUPPORT: ranks on
- * several hosts. */
+ * that are missing; HCCL_E_PARA: ranks that came twice, or of groups of different size. Ranks may be on several
+ * hosts (docs/collectives.md); HCCL_E_NETWORK where the network between them cannot be used. */
 HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank, HcclComm* comm);
 HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo* rootInfo, uint32_t rank,
                                       HcclCommConfig* config, HcclComm* comm);
 /** Joins as `rank` of the rank table in the file `clusterInfo`. HCCL_E_OPEN_FILE_FAILURE; HCCL_E_PARA with the place in
- * the table. All ranks must be on one server. */
+ * the table. Ranks of several servers meet at the address of rank 0's. */
 HcclResult HcclCommInitClusterInfo(const char* clusterInfo, uint32_t rank, HcclComm* comm);
 HcclResult HcclCommInitClusterInfoConfig(const char* clusterInfo, uint32_t rank, HcclCommConfig* config,
                                          HcclComm* comm);

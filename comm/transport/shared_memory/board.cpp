@@ -13,18 +13,24 @@
 #include <thread>
 
 #include "comm/core/fault.h"
+#include "comm/core/order.h"
 
 namespace npu::comm {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x3442434c434e594e;  // changes with the layout
+constexpr uint64_t kMagic = 0x3542434c434e594e;  // changes with the layout
 
 constexpr size_t round_up(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 size_t extents_at(size_t ranks) { return kBoardSeatsAt + round_up(ranks * sizeof(Seat)); }
-size_t channels_at(size_t ranks) { return extents_at(ranks) + round_up(2 * ranks * ranks * sizeof(Extent)); }
-size_t total(size_t ranks) { return channels_at(ranks) + round_up(ranks * ranks * sizeof(Channel)); }
+size_t channels_at(size_t ranks, size_t parts) {
+  return extents_at(ranks) + round_up(2 * ranks * parts * sizeof(Extent));
+}
+size_t orders_at(size_t ranks, size_t parts) {
+  return channels_at(ranks, parts) + round_up(ranks * ranks * sizeof(Channel));
+}
+size_t total(size_t ranks, size_t parts) { return orders_at(ranks, parts) + 2 * ranks * (Order::kMostBytes + 1); }
 
 }  // namespace
 
@@ -44,7 +50,8 @@ void Seat::wake() {
 }
 
 // Pages of a memfd read as zeros until they are written, and zeros are the first state of everything here.
-Board::Board(uint32_t ranks, std::string_view uid) : ranks_(ranks), bytes_(total(ranks)) {
+Board::Board(uint32_t ranks, uint32_t parts, std::string_view uid)
+    : ranks_(ranks), parts_(parts), bytes_(total(ranks, parts)) {
   fd_ = memfd_create("anynpu-board", MFD_CLOEXEC);
   if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes_)) != 0) {
     const int error = errno;
@@ -59,7 +66,8 @@ Board::Board(uint32_t ranks, std::string_view uid) : ranks_(ranks), bytes_(total
   head().magic = kMagic;
 }
 
-Board::Board(int fd, uint32_t ranks, std::string_view uid) : ranks_(ranks), fd_(fd), bytes_(total(ranks)) {
+Board::Board(int fd, uint32_t ranks, uint32_t parts, std::string_view uid)
+    : ranks_(ranks), parts_(parts), fd_(fd), bytes_(total(ranks, parts)) {
   struct stat info {};
   if (fstat(fd, &info) != 0 || static_cast<size_t>(info.st_size) != bytes_) {
     close(fd);
@@ -96,11 +104,25 @@ void Board::map() {
 uint32_t Board::processors() const { return head().processors; }
 
 Extent* Board::extents(uint32_t rank, uint32_t parity) const {
-  return reinterpret_cast<Extent*>(memory_ + extents_at(ranks_)) + (size_t{parity} * ranks_ + rank) * ranks_;
+  return reinterpret_cast<Extent*>(memory_ + extents_at(ranks_)) + (size_t{parity} * ranks_ + rank) * parts_;
+}
+
+char* Board::order_at(uint32_t rank, uint32_t parity) const {
+  char* const first = reinterpret_cast<char*>(memory_ + orders_at(ranks_, parts_));
+  return first + (size_t{parity} * ranks_ + rank) * (Order::kMostBytes + 1);
+}
+
+void Board::show_order(uint32_t rank, uint32_t parity, std::string_view text) {
+  order_at(rank, parity)[text.copy(order_at(rank, parity), Order::kMostBytes)] = '\0';
+}
+
+std::string Board::order(uint32_t rank, uint32_t parity) const {
+  const char* const text = order_at(rank, parity);
+  return {text, strnlen(text, Order::kMostBytes)};
 }
 
 Channel& Board::channel(uint32_t from, uint32_t to) const {
-  return reinterpret_cast<Channel*>(memory_ + channels_at(ranks_))[size_t{from} * ranks_ + to];
+  return reinterpret_cast<Channel*>(memory_ + channels_at(ranks_, parts_))[size_t{from} * ranks_ + to];
 }
 
 void Board::abort(int32_t result, std::string_view text) {

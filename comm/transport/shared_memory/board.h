@@ -6,7 +6,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +37,38 @@ struct alignas(64) Post {
 };
 static_assert(offsetof(Post, send) == 64);
 
+/// A call that others may read, for texts, while its rank goes on to the next.
+class ToldCall {
+ public:
+  void set(const Call& call) {
+    const uint32_t version = version_.load(std::memory_order_relaxed);
+    std::array<uint64_t, kWords> words;
+    std::memcpy(words.data(), &call, sizeof(call));
+    version_.store(version + 1, std::memory_order_relaxed);
+    // Who sees one of these sees that version, too.
+    for (size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
+    version_.store(version + 2, std::memory_order_release);
+  }
+  /// The last one that was set; after some tries, while others are being set, perhaps parts of two.
+  Call get() const {
+    std::array<uint64_t, kWords> words{};
+    for (int tries = 0; tries < 100; ++tries) {
+      const uint32_t version = version_.load(std::memory_order_acquire);
+      for (size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_acquire);
+      if (version % 2 == 0 && version_.load(std::memory_order_relaxed) == version) break;
+    }
+    Call out;
+    std::memcpy(static_cast<void*>(&out), words.data(), sizeof(out));
+    return out;
+  }
+
+ private:
+  static_assert(sizeof(Call) % sizeof(uint64_t) == 0);
+  static constexpr size_t kWords = sizeof(Call) / sizeof(uint64_t);
+  std::atomic<uint32_t> version_{0};  // odd while it is being set
+  std::array<std::atomic<uint64_t>, kWords> words_{};
+};
+
 struct Seat {
   // Two cache lines each: neighbours are fetched together.
   alignas(128) Counter phase;     ///< meetings this rank has come to, and those it has left
@@ -44,6 +78,7 @@ struct Seat {
   std::atomic<uint32_t> here{0};                ///< 1: it has joined
   std::atomic<uint32_t> left{0};                ///< 1: it has left the communicator in peace
   std::atomic<int64_t> beat_ns{0};              ///< CLOCK_MONOTONIC of the last sign of life
+  ToldCall last;                                ///< of the collectives begun
   Post posts[2];
 
   /// Wakes all that wait for this rank's collectives, so that they look around.
@@ -62,10 +97,11 @@ inline constexpr size_t kBoardSeatsAt = 4096;
 
 class Board {
  public:
-  /// A new one. `uid` tells it from all others. Raises kMemory.
-  Board(uint32_t ranks, std::string_view uid);
+  /// A new one for so many ranks, which part what they send among `parts` ranks, those of other hosts with them. `uid`
+  /// tells it from all others. Raises kMemory.
+  Board(uint32_t ranks, uint32_t parts, std::string_view uid);
   /// The one that a peer made; takes the descriptor. Raises kInternal where it is of another make.
-  Board(int fd, uint32_t ranks, std::string_view uid);
+  Board(int fd, uint32_t ranks, uint32_t parts, std::string_view uid);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -78,6 +114,9 @@ class Board {
   Channel& channel(uint32_t from, uint32_t to) const;
   /// The parts of its buffer that `rank` gives to each rank, of the post of that parity.
   Extent* extents(uint32_t rank, uint32_t parity) const;
+  /// The text of its order (core/order.h), which goes with the post of that parity.
+  void show_order(uint32_t rank, uint32_t parity, std::string_view text);
+  std::string order(uint32_t rank, uint32_t parity) const;
 
   /// Ends the communicator for everybody, with a text; the first one to call this is heard.
   void abort(int32_t result, std::string_view text);
@@ -88,9 +127,10 @@ class Board {
   struct Head;
   Head& head() const { return *reinterpret_cast<Head*>(memory_); }
   void map();
+  char* order_at(uint32_t rank, uint32_t parity) const;
   void wake_all();
 
-  uint32_t ranks_;
+  uint32_t ranks_, parts_;
   int fd_ = -1;
   size_t bytes_;
   std::byte* memory_ = nullptr;

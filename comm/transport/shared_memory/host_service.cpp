@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +26,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/masked_signals.h"
+#include "base/setting.h"
 #include "comm/core/fault.h"
 #include "comm/transport/shared_memory/packet.h"
 #include "device/memory/share.h"
@@ -34,6 +35,9 @@
 
 namespace npu::comm {
 namespace {
+
+NPU_SETTING(std::string, own_host, "ANYNPU_HOST", "",
+            "A name for this host. Processes that give different ones talk over the network, also on one machine.");
 
 constexpr int kBeatMs = 500;
 constexpr int kAnswerMs = 10'000;
@@ -117,6 +121,16 @@ bool is_alive(const Peer& peer) {
   return fields && state != 'Z' && state != 'X' && (flags & kExiting) == 0;
 }
 
+/// The machine, which tells one boot from all others, and the folder on it.
+std::string domain_of(const std::string& folder) {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::getline(file, boot);
+  struct stat info {};
+  stat(folder.c_str(), &info);
+  return fmt::format("{}/{}:{}", boot, info.st_dev, info.st_ino);
+}
+
 bool holds(int fd, const std::string& process) {
   std::array<char, 64> text{};
   const ssize_t got = pread(fd, text.data(), text.size(), 0);
@@ -177,12 +191,15 @@ void HostService::State::listen_at(const std::string& path) {
   fault(Result::kUnavailable, "the socket {} cannot be made: {}", path, std::strerror(error));
 }
 
+std::string HostService::host() { return own_host(); }
+
 HostService::HostService() : process_(random_name()) {
   const std::string folder = device::runtime_folder();
   if (folder.empty())
     fault(Result::kUnavailable,
           "no folder for sockets: XDG_RUNTIME_DIR and TMPDIR (/tmp) cannot be written; set one to a folder of yours");
   remove_dead_sockets(folder);
+  domain_ = host().empty() ? domain_of(folder) : "ANYNPU_HOST=" + host();
   path_ = fmt::format("{}/{}-{}.sock", folder, getpid(), process_.substr(0, 8));
   auto state = std::make_unique<State>();
   state->identity = identity_file(process_);
@@ -196,14 +213,11 @@ HostService::HostService() : process_(random_name()) {
   std::atexit([] {
     if (getpid() == owner) unlink(path.c_str());  // a forked child that exits leaves its parent's
   });
-  sigset_t all, before;  // signals are for the client's threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const MaskedSignals masked;
   std::thread([this] {
     pthread_setname_np(pthread_self(), "npu-host");
     run();
   }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void HostService::publish_board(const std::string& uid, int fd) {

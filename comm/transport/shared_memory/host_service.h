@@ -62,6 +62,10 @@ class HostService {
 
   const std::string& process() const { return process_; }
   const std::string& socket() const { return path_; }
+  /// The same for processes of one machine whose sockets lie in one folder: they can share memory.
+  const std::string& domain() const { return domain_; }
+  /// ANYNPU_HOST.
+  static std::string host();
 
   /// Gives copies of `fd` to those that ask for the board of `uid`, until it is withdrawn.
   void publish_board(const std::string& uid, int fd);
@@ -88,7 +92,7 @@ class HostService {
   HostService();
   void run();
 
-  std::string process_, path_;
+  std::string process_, path_, domain_;
   State* state_;  // as the thread, it lives as long as the process
 };
 

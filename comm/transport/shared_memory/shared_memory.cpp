@@ -57,7 +57,8 @@ struct Listeners {
   }
   static void process_ended(const std::string& process, bool alive) {
     const std::lock_guard lock(get().mutex);
-    for (const SharedMemory* each : get().all) each->ended_(process, alive);
+    for (const SharedMemory* each : get().all)
+      each->lost_(process, alive ? Transport::Lost::kReset : Transport::Lost::kEnded);
   }
 };
 
@@ -92,7 +93,7 @@ SharedMemory::SharedMemory(const Group& group, uint32_t rank, std::shared_ptr<Bo
 }
 
 SharedMemory::~SharedMemory() {
-  if (ended_) {
+  if (lost_) {
     const std::lock_guard lock(Listeners::get().mutex);
     Listeners::get().all.erase(this);
   }
@@ -129,7 +130,10 @@ void SharedMemory::come(const Offer& offer, bool waits, Watch& watch) {
 void SharedMemory::show(const Offer& offer) {
   Post& shown = post(rank_);
   shown.call = offer.call;
+  own().last.set(offer.call);
   std::ranges::copy(offer.extents, board_->extents(rank_, parity_));
+  if (offer.call.with_order) [[unlikely]]
+    board_->show_order(rank_, parity_, offer.order);
   if (small_) {
     if (buffers_.send != nullptr)
       std::memcpy(tiny_ ? shown.tiny : shown.data, resolved(buffers_.send, buffers_.send_bytes), buffers_.send_bytes);
@@ -278,7 +282,7 @@ Transport::Sight SharedMemory::sight(uint32_t rank) const {
   const int64_t beat = seat.beat_ns.load(std::memory_order_relaxed);
   if (beat != 0) out.silent_s = (now_ns() - beat) / 1'000'000'000;
   out.calls = seat.calls.load(std::memory_order_relaxed);
-  if (out.calls != 0) out.last = seat.posts[(out.calls - 1) % 2].call;
+  if (out.calls != 0) out.last = seat.last.get();
   return out;
 }
 
@@ -291,12 +295,12 @@ void SharedMemory::depart() {
 
 void SharedMemory::beat() { own().beat_ns.store(now_ns(), std::memory_order_relaxed); }
 
-void SharedMemory::listen(std::function<void(const std::string& process, bool alive)> ended) {
+void SharedMemory::listen(OnLost lost) {
   const std::lock_guard lock(Listeners::get().mutex);
-  ended_ = std::move(ended);
+  lost_ = std::move(lost);
   Listeners::get().all.insert(this);
   for (const Peer& peer : peers_)
-    if (HostService::get().has_ended(peer.process)) ended_(peer.process, false);
+    if (HostService::get().has_ended(peer.process)) lost_(peer.process, Lost::kEnded);
 }
 
 }  // namespace npu::comm

@@ -34,6 +34,9 @@ class SharedMemory final : public Transport {
   void come(const Offer& offer, bool waits, Watch& watch) override;
   const Call& call_of(uint32_t rank) const override { return post(rank).call; }
   const Extent* extents_of(uint32_t rank) const override { return board_->extents(rank, parity_); }
+  std::string order_of(uint32_t rank) const override {
+    return call_of(rank).with_order ? board_->order(rank, parity_) : "";
+  }
   void read(std::span<const Part> parts, const std::byte** at) override;
   void take(const Part& part, std::byte* to) override;
   std::byte* write(const Part& part) override;
@@ -50,11 +53,14 @@ class SharedMemory final : public Transport {
   Sight sight(uint32_t rank) const override;
   void join() override;
   void depart() override;
-  void listen(std::function<void(const std::string& process, bool alive)> ended) override;
+  void listen(OnLost lost) override;
 
   void abort(int32_t result, std::string_view text) override { board_->abort(result, text); }
   bool aborted() const override { return board_->aborted(); }
   Reason reason() const override { return board_->reason(); }
+
+  /// Rings this rank's own doorbell, for what comes another way.
+  void ring() { own().doorbell.advance(); }
 
  private:
   friend struct Listeners;
@@ -81,7 +87,7 @@ class SharedMemory final : public Transport {
   std::vector<Link*> link_of_;  // by rank; null for this process
   const Costs costs_;
   const Spin spin_;
-  std::function<void(const std::string& process, bool alive)> ended_;
+  OnLost lost_;
 
   // Of the collective that runs.
   Watch* watch_ = nullptr;

@@ -166,6 +166,17 @@ class CollectivePlan(C.Structure):
     ]
 
 
+class Network(C.Structure):
+    """anynpu_network"""
+
+    _fields_ = [
+        ("struct_size", C.c_size_t),
+        ("latency_us", C.c_double),
+        ("message_us", C.c_double),
+        ("bytes_per_us", C.c_double),
+    ]
+
+
 class Kept(C.Structure):
     """anynpu_kept"""
 
@@ -250,6 +261,7 @@ FUNCTIONS = {
     "anynpu_each_choice": (None, C.CFUNCTYPE(None, C.POINTER(Choice), C.c_void_p), C.c_void_p,),
     "anynpu_each_client_variable": (None, C.CFUNCTYPE(None, C.POINTER(ClientVariable), C.c_void_p), C.c_void_p,),
     "anynpu_each_collective_plan": (C.c_int32, C.c_uint32, C.CFUNCTYPE(None, C.POINTER(CollectivePlan), C.c_void_p), C.c_void_p,),
+    "anynpu_each_collective_plan_between": (C.c_int32, C.c_uint32, C.c_uint32, C.POINTER(Network), C.CFUNCTYPE(None, C.POINTER(CollectivePlan), C.c_void_p), C.c_void_p,),
     "anynpu_each_function": (None, C.CFUNCTYPE(None, C.POINTER(Function), C.c_void_p), C.c_void_p,),
     "anynpu_each_kept": (C.c_int, C.c_char_p, C.CFUNCTYPE(None, C.POINTER(Kept), C.c_void_p), C.c_void_p,),
     "anynpu_each_operator": (None, C.CFUNCTYPE(None, C.POINTER(Operator), C.c_void_p), C.c_void_p,),

@@ -94,6 +94,12 @@ def collective_plans(ranks):
     return _each("anynpu_each_collective_plan", ranks)
 
 
+def collective_plans_between(ranks, hosts, latency_us, message_us, bytes_per_us):
+    """The same on so many hosts, with what a network costs. ValueError for costs without sense, too."""
+    network = c_interface.Network(C.sizeof(c_interface.Network), latency_us, message_us, bytes_per_us)
+    return _each("anynpu_each_collective_plan_between", ranks, hosts, C.byref(network))
+
+
 def operator_precisions():
     """The published table of precision."""
     return _each("anynpu_each_operator_precision")
