@@ -173,6 +173,10 @@ const char* anynpu_tensorflow_keep(void* device, const char* mode, const char* f
   return reason_of(anynpu_library_keep(library_of(device), mode, folder));
 }
 
+const char* anynpu_tensorflow_overlap(void* device, int on) {
+  return reason_of(anynpu_library_overlap(library_of(device), on));
+}
+
 const char* anynpu_tensorflow_write_files(void* device, const char* files, const char* folder) {
   return reason_of(anynpu_library_write_files(library_of(device), files, folder));
 }

@@ -7,9 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fresh
 import npu_device
 
 PACKAGES = [Path(npu_device.__file__).parents[1], Path(__file__).parents[2] / "adapters/hccl"]
+HEAD = (
+    fresh.HEAD
+    + """
+import json
+warnings.simplefilter("ignore")
+import numpy as np
+import tensorflow as tf
+import npu_device as npu
+npu.open().as_default()
+from npu_device.distribute import hccl_ops
+"""
+)
 
 
 def table(folder, devices):
@@ -39,3 +52,27 @@ def together(script, folder, count=2, limit=300):
     outputs = [process.communicate(timeout=limit)[0] for process in started]
     assert [process.returncode for process in started] == [0] * count, "\n".join(outputs)[-4000:]
     return outputs
+
+
+def alone(script):
+    """The same in a process that trains alone."""
+    process = start("rank, count = 0, 1\n" + script, TF_CPP_MIN_LOG_LEVEL="2")
+    output = process.communicate(timeout=300)[0]
+    assert process.returncode == 0, output
+    return output
+
+
+def weights(output):
+    """What a script printed behind WEIGHTS."""
+    return json.loads(output.split("WEIGHTS ")[1].splitlines()[0])
+
+
+def same(a, b, tolerance):
+    """Nested lists of numbers, relative to the largest."""
+    if isinstance(a, list) and a and not isinstance(a[0], float):
+        assert len(a) == len(b)
+        for one, other in zip(a, b, strict=True):
+            same(one, other, tolerance)
+        return
+    largest = max(map(abs, b), default=0)
+    assert max((abs(x - y) for x, y in zip(a, b, strict=True)), default=0) <= tolerance * max(largest, 1)

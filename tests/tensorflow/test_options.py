@@ -132,6 +132,7 @@ ACTING = {
     "aoe_config.aoe_mode": "test_tuning.py",
     "aoe_config.work_path": "test_tuning.py",
     "aoe_config.aoe_config_file": "test_tuning.py",
+    "hcom_parallel": "test_gradient_segments.py",
     "stream_sync_timeout": "test_wait_limit.py",
     "event_sync_timeout": "test_wait_limit.py",
 }

@@ -2,27 +2,12 @@
 """Processes that train together: npu.distribute and the collectives of graphs, against NumPy and against one process
 that trains on the joined batches."""
 
-import json
 import os
 import signal
 import time
 
-import fresh
 import pytest
-from ranks import start, table, together
-
-HEAD = (
-    fresh.HEAD
-    + """
-import json
-warnings.simplefilter("ignore")
-import numpy as np
-import tensorflow as tf
-import npu_device as npu
-npu.open().as_default()
-from npu_device.distribute import hccl_ops
-"""
-)
+from ranks import HEAD, alone, same, start, table, together, weights
 
 VALUES = """
 def of(rank, shape=(4, 3)):
@@ -79,14 +64,117 @@ raised(ValueError, "Batch size must be divisible by num npus", lambda:
        npu.distribute.shard_and_rebatch_dataset(data, 4 * count + 1))
 raised(ValueError, "no group 'mine'", lambda: npu.distribute.all_reduce(x, group="mine"))
 raised(ValueError, f"rank_size is 9, and the group has {count} ranks", lambda: hccl_ops.allgather(x, 9))
-raised(NotImplementedError, "hccl_ops.send is not built yet", lambda: hccl_ops.send(x, 0, 1))
+raised(NotImplementedError, "hccl_ops.remote_read is not built", lambda: hccl_ops.remote_read(x, tf.float32))
 raised(ValueError, "reduction is 'mean'; it is one of max", lambda: hccl_ops.allreduce(x, "mean"))
 raised(tf.errors.InvalidArgumentError, "the root is rank 9", lambda: hccl_ops.broadcast([x], 9))
 from npu_device.distribute.npu_callbacks import npu_broadcast_scope_wrapper
 with npu_broadcast_scope_wrapper(tf.distribute.get_strategy()).scope():
     made = tf.Variable(mine)
 np.testing.assert_array_equal(made, all_of_them[0])
+assert told("has one replica | not averaged over the", lambda: tf.distribute.MirroredStrategy())[0] == 1
 """
+
+
+EXCHANGED = """
+import ctypes
+from npu_device.adapter import library
+rng = np.random.default_rng(7)
+matrix = rng.integers(0, 4, (count, count))
+matrix[0, 1] = 0
+ends = lambda counts: np.cumsum(counts) - counts
+def of(r):  # with a number in front of each part that nobody is sent
+    return np.random.default_rng(r).normal(size=matrix[r].sum() + count).astype(np.float32)
+from_ = lambda r: ends(matrix[r]) + np.arange(count) + 1
+part = lambda sender, to: of(sender)[from_(sender)[to] :][: matrix[sender, to]]
+got = matrix[:, rank]
+at = ends(got) + 2 * np.arange(count)  # two zeros between the parts
+wanted = np.zeros(max(at[got > 0] + got[got > 0]), np.float32)
+for r in range(count):
+    wanted[at[r] : at[r] + got[r]] = part(r, rank)
+
+def by_counts(x):
+    return hccl_ops.all_to_all_v(x, matrix[rank], from_(rank), got, at)
+
+def by_matrix(x):
+    packed = tf.concat([x[begin : begin + n] for begin, n in zip(from_(rank), matrix[rank])] + [x[:1]], 0)
+    return hccl_ops.all_to_all_v_c(packed, matrix, rank)
+
+x = tf.Variable(of(rank))
+packed = np.concatenate([part(r, rank) for r in range(count)])
+sent = np.zeros_like(of(rank))
+for r in range(count):
+    sent[from_(rank)[r] : from_(rank)[r] + matrix[rank, r]] = 1
+for function, right in ((by_counts, wanted), (by_matrix, packed)):
+    for run in (function, tf.function(function)):
+        with tf.GradientTape() as tape:
+            y = run(x)
+            value = tf.reduce_sum(y**2)
+        np.testing.assert_array_equal(y, right)
+        np.testing.assert_allclose(tape.gradient(value, x), 2 * of(rank) * sent, rtol=1e-6)
+
+@tf.function  # counts that only the run tells
+def routed(x, counts):
+    theirs = hccl_ops.allgather(counts[None], count)[:, rank]
+    return hccl_ops.all_to_all_v(x, counts, tf.cumsum(counts, exclusive=True), theirs,
+                                 tf.cumsum(theirs, exclusive=True))
+for turn in range(3):
+    m = (matrix + turn) % 4
+    values = [np.arange(m[r].sum(), dtype=np.int32) + 100 * r for r in range(count)]
+    y = routed(tf.constant(values[rank]), tf.constant(m[rank]))
+    theirs = [values[r][ends(m[r])[rank] :][: m[r, rank]] for r in range(count)]
+    np.testing.assert_array_equal(y, np.concatenate(theirs))
+
+both = tf.Variable(np.arange(4.0, dtype=np.float32) + rank)  # every rank is sent the same: gradients add up
+with tf.GradientTape() as tape:
+    y = hccl_ops.all_to_all_v(both, [4] * count, [0] * count, [4] * count, [4 * r for r in range(count)])
+    value = tf.reduce_sum(y * np.repeat(np.arange(1.0, count + 1), 4).astype(np.float32))
+np.testing.assert_allclose(tape.gradient(value, both), [count * (rank + 1.0)] * 4)
+
+@tf.function
+def around(x):
+    "To the next rank, from the one before; a pair's messages follow one another."
+    ahead, behind = (rank + 1) % count, (rank - 1) % count
+    for tag, n in ((3, 5), (4, 2000)):
+        if rank % 2 == 0:
+            hccl_ops.send(x[:n], tag, ahead)
+            y = hccl_ops.receive([n], tf.float32, tag, behind)
+        else:
+            y = hccl_ops.receive([n], tf.float32, tag, behind)
+            hccl_ops.send(x[:n], tag, ahead)
+    return y
+for _ in range(2):
+    y = around(tf.fill([3000], float(rank)))
+    np.testing.assert_array_equal(y, np.full(2000, (rank - 1) % count, np.float32))
+
+core, block = library.load(), ctypes.c_void_p()
+piece = np.arange(6, dtype=np.int32) + 10 * rank
+size, host = ctypes.c_size_t(piece.nbytes), ctypes.c_void_p(piece.ctypes.data)
+assert core.aclrtSetDevice(rank) == 0 and core.aclrtMalloc(ctypes.byref(block), size, 0) == 0
+assert core.aclrtMemcpy(block, size, host, size, 1) == 0
+address = block.value
+info = np.array([[address + 4, 8]] + [[address, 4]] * (count - 1), np.uint64).reshape(-1)
+received, gathered = tf.function(lambda info: hccl_ops.gather_all_to_all_v(
+    info, [1] * count, [2 if rank == 0 else 1] * count,
+    [(2 if rank == 0 else 1) * r for r in range(count)], tf.int32, -2))(tf.constant(info))
+np.testing.assert_array_equal(gathered, [10 * rank + 1, 10 * rank + 2] + [10 * rank] * (count - 1))
+wanted = [10 * r + i for r in range(count) for i in ((1, 2) if rank == 0 else (0,))]
+np.testing.assert_array_equal(received, wanted)
+
+raised(tf.errors.OpError, "send_counts has 1 numbers | of 2 ranks" if count == 2 else "send_counts has 1",
+       lambda: hccl_ops.all_to_all_v(x, [1], [0], [1], [0]))
+raised(tf.errors.OpError, "send_counts[0] is 99", lambda:
+       hccl_ops.all_to_all_v(x, [99] * count, [0] * count, [1] * count, [0] * count))
+raised(tf.errors.OpError, "addrinfo", lambda: hccl_ops.gather_all_to_all_v(
+       tf.constant(np.array([64, 4] * count, np.uint64)), [1] * count, [1] * count, list(range(count)), tf.int32, -1))
+raised(ValueError, f"dest_rank is 9; the group has the ranks 0 to {count - 1}", lambda: hccl_ops.send(x, 0, 9))
+raised(tf.errors.OpError, "EI0005 | sr_tag is", lambda: (hccl_ops.send(x[:1], 5 + rank, (rank + 1) % count),
+                                             hccl_ops.receive([1], tf.float32, 9, (rank - 1) % count)))
+"""
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_exchanges_and_messages(count, tmp_path):
+    together(HEAD + EXCHANGED, tmp_path, count)
 
 
 @pytest.mark.parametrize("count", [2, 4])
@@ -135,28 +223,10 @@ print("WEIGHTS", json.dumps(out), flush=True)
 """
 
 
-def weights(output):
-    return json.loads(output.split("WEIGHTS ")[1].splitlines()[0])
-
-
-def same(a, b, tolerance):
-    """Nested lists of numbers, relative to the largest."""
-    if isinstance(a, list) and a and not isinstance(a[0], float):
-        assert len(a) == len(b)
-        for one, other in zip(a, b, strict=True):
-            same(one, other, tolerance)
-        return
-    largest = max(map(abs, b), default=0)
-    assert max((abs(x - y) for x, y in zip(a, b, strict=True)), default=0) <= tolerance * max(largest, 1)
-
-
 def test_ranks_train_as_one_process_on_the_joined_batch(tmp_path):
     first, second = (weights(output) for output in together(HEAD + TRAINED, tmp_path))
     assert first == second, "ranks end with the same bits"
-    alone = start("rank = 0\n" + HEAD + TRAINED, TF_CPP_MIN_LOG_LEVEL="2")
-    output = alone.communicate(timeout=300)[0]
-    assert alone.returncode == 0, output
-    for name, wanted in weights(output).items():
+    for name, wanted in weights(alone(HEAD + TRAINED)).items():
         same(first[name], wanted, 1e-5)  # sums of gradients in another order, over 12 steps
 
 
@@ -166,6 +236,7 @@ warnings.simplefilter("ignore")
 import numpy as np
 from npu_bridge.npu_init import *
 import tensorflow.compat.v1 as tf
+from npu_bridge.estimator.npu import util
 from npu_bridge.hccl import hccl_ops
 tf.disable_v2_behavior()
 X = np.random.RandomState(0).randn(64, 8).astype("f")
@@ -183,17 +254,29 @@ with tf.train.MonitoredTrainingSession(config=npu_config_proto(config_proto=conf
     for i in range(8):
         part = X[8 * i + rank : 8 * i + 8 : count]
         session.run(step, {x: part, y: 2 * part[:, :1] + 1})
-    print("WEIGHTS", json.dumps(session.run(w).tolist()), flush=True)
+    trained = session.run(w).tolist()
+
+tf.reset_default_graph()  # the same in loops of the engine, four steps each
+whole = tf.data.Dataset.from_tensor_slices(X).batch(8).repeat()
+part = tf.data.make_one_shot_iterator(whole).get_next()[rank::count]
+w = tf.get_variable("w", initializer=np.full([8, 1], 1.0, np.float32))
+loss = tf.reduce_mean((tf.matmul(part, w) - 2 * part[:, :1] - 1) ** 2)
+step = NPUDistributedOptimizer(tf.train.MomentumOptimizer(0.1, 0.9)).minimize(loss)
+config.graph_options.rewrite_options.custom_optimizers[0].parameter_map["iterations_per_loop"].i = 4
+with tf.Session(config=config) as session:
+    session.run(tf.global_variables_initializer())
+    step = util.set_iteration_per_loop(session, step, 4)
+    for _ in range(2):
+        session.run(step)
+    print("WEIGHTS", json.dumps([trained, session.run(w).tolist()]), flush=True)
 """
 
 
 def test_sessions_train_as_one_on_the_joined_batch(tmp_path):
     first, second = (weights(output) for output in together(SESSION, tmp_path))
     assert first == second
-    alone = start("rank, count = 0, 1\n" + SESSION, TF_CPP_MIN_LOG_LEVEL="2")
-    output = alone.communicate(timeout=300)[0]
-    assert alone.returncode == 0, output
-    same(first, weights(output), 1e-5)
+    same(first, weights(alone(SESSION)), 1e-5)
+    same(first[1], first[0], 1e-5)  # the same steps, in loops
 
 
 DIFFERS = """
@@ -205,6 +288,36 @@ for _ in range(2):  # and again: the communicator has ended
 
 def test_what_differs_between_ranks_is_told_on_all_of_them(tmp_path):
     together(HEAD + DIFFERS, tmp_path)
+
+
+ORDERS = """
+@tf.function
+def step(x, y):
+    first = hccl_ops.allreduce(x, "sum")
+    body = lambda i, y: (i + 1, hccl_ops.allreduce(y, "max" if rank == 1 else "min"))  # differs there alone
+    return first, tf.while_loop(lambda i, _: i < 2, body, [0, y])
+
+@tf.function
+def other(x):
+    return hccl_ops.broadcast([hccl_ops.allreduce(x, "sum")], 0)[0]
+
+x = tf.ones([4])
+assert other(x)[0] == count and other(x)[0] == count
+if rank == 1:  # traced anew in one process alone: no rank waits for a comparison
+    other(tf.ones([2, 2]))
+else:
+    other(x)
+raised(tf.errors.OpError, "EI0005 | of function | step | at #2 | HcomAllReduce (min) of float32[4]"
+       " | HcomAllReduce (max) of float32[4]", lambda: step(x, x))
+"""
+
+
+def test_orders_that_differ_are_told_before_the_first_step(tmp_path, monkeypatch):
+    monkeypatch.setenv("DUMP_GE_GRAPH", "2")
+    monkeypatch.setenv("DUMP_GRAPH_PATH", str(tmp_path / "graphs"))
+    together(HEAD + ORDERS, tmp_path)
+    written = [path.read_text() for path in (tmp_path / "graphs").rglob("*Build.txt")]
+    assert sum("HcomAllReduce" in text and "HcomBroadcast" in text for text in written) >= 2, "of each rank"
 
 
 LOST = """

@@ -134,11 +134,6 @@ with tf.Graph().as_default():
     inner = tf.train.AdamOptimizer()
     raised(ValueError, "NPULossScaleOptimizer takes an optimizer of tf.train", lambda: NPULossScaleOptimizer("adam", 0))
     raised(ValueError, "no loss_scale_manager; give one", lambda: NPUOptimizer(inner, is_loss_scale=True))
-    os.environ["RANK_SIZE"] = "2"
-    raised(NotImplementedError, "between 2 processes | left out | without RANK_TABLE_FILE",
-           lambda: NPULossScaleOptimizer(inner, None, is_distributed=True))
-    raised(NotImplementedError, "between 2 processes | left out",
-           lambda: NPUOptimizer(inner, FixedLossScaleManager(2), True, True))
 """
 
 

@@ -42,6 +42,8 @@ const char* anynpu_tensorflow_set_precision(void* device, const char* option, co
  * null, or the reason for which it is refused, which lives until the thread's next call. */
 const char* anynpu_tensorflow_keep(void* device, const char* mode, const char* folder);
 const char* anynpu_tensorflow_write_files(void* device, const char* files, const char* folder);
+/** Whether collectives run beside other nodes (anynpu_library_overlap); null, or the reason for which not. */
+const char* anynpu_tensorflow_overlap(void* device, int on);
 /** Random generators start anew (anynpu_library_restart_random). */
 void anynpu_tensorflow_restart_random(void* device);
 

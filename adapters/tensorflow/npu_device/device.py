@@ -12,7 +12,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import device_spec
 
 from npu_device.adapter import library
-from npu_device.patch import dlpack, seed, session, strategy
+from npu_device.patch import dlpack, named, seed, session, strategy
 from npu_device.patch.feed import feed_keras_loops
 from npu_device.patch.optimizer import warn_about_lr, warn_about_scaling
 from npu_device.setting import (
@@ -55,6 +55,7 @@ class NpuDeviceHandle:
         precision.put_in_force(info, settings)
         debug.put_in_force(info, global_options())
         cache.put_in_force(info, global_options())
+        library.overlap(info, global_options().hcom_parallel)
         overflow.detect(device_id, global_options().overflow_flag)
         if global_options().export_compile_stat == fusion.WITH_EACH_FUNCTION:
             fusion.export_always()
@@ -213,6 +214,7 @@ def _start(device_id):
         dlpack.lend_from_npus()
         session.tell_of_the_cpu()
         strategy.place_on_the_default_npu()
+        named.mean_the_npu_of_this_process()
         loop.tell_size()
         wait_limit.start(global_options())
         debug.start(global_options())

@@ -185,7 +185,8 @@ def main(_):
     for _ in range(FLAGS.train_steps // FLAGS.steps_per_loop):
         loops.append(runnable.train(tf.constant(FLAGS.steps_per_loop, tf.int32)))
     print(json.dumps({"loops": loops, "steps": int(runnable.optimizer.iterations),
-                      "place": runnable.model.trainable_variables[0].device}))  # fmt: skip
+                      "place": runnable.model.trainable_variables[0].device,
+                      "sums": [float(tf.reduce_sum(v)) for v in runnable.model.trainable_variables]}))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -125,6 +125,7 @@ FUNCTIONS = {
     "anynpu_tensorflow_log": (None, C.c_int, C.c_char_p,),
     "anynpu_tensorflow_loop_size": (None, C.c_int, C.c_int,),
     "anynpu_tensorflow_operators": (None, C.CFUNCTYPE(None, C.c_char_p), C.CFUNCTYPE(None, C.c_char_p),),
+    "anynpu_tensorflow_overlap": (C.c_char_p, C.c_void_p, C.c_int,),
     "anynpu_tensorflow_report": (None, C.c_void_p, C.CFUNCTYPE(None, C.c_char_p, C.c_void_p), C.c_void_p,),
     "anynpu_tensorflow_restart_random": (None, C.c_void_p,),
     "anynpu_tensorflow_run": (C.c_void_p, C.c_void_p, C.c_int, C.POINTER(SessionTensor), C.POINTER(SessionTensor), C.CFUNCTYPE(None, C.c_int, C.c_char_p),),

@@ -128,6 +128,11 @@ def keep(info, mode, folder):
     _taken("op_compiler_cache_mode", load().anynpu_tensorflow_keep(info, mode.encode(), os.fsencode(folder)))
 
 
+def overlap(info, on):
+    """Whether collectives run beside the nodes that do not need their results."""
+    _taken("hcom_parallel", load().anynpu_tensorflow_overlap(info, on))
+
+
 def write_files(info, kinds, folder):
     """Files of these kinds for each function that is compiled, in the folder kernel_meta of `folder`."""
     _taken("debug_dir", load().anynpu_tensorflow_write_files(info, ",".join(kinds).encode(), os.fsencode(folder)))

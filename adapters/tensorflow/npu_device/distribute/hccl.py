@@ -3,8 +3,10 @@
 gives back what it was given. In one of several all processes call them in the same order."""
 
 import functools
+import importlib
 
 import tensorflow as tf
+from tensorflow.python.framework import ops
 
 from npu_device import gen_npu_ops
 from npu_device.distribute import ranks
@@ -13,20 +15,37 @@ from npu_device.distribute.ranks import WORLD
 REDUCTIONS = ("mean", "max", "min", "prod", "sum")
 
 
-def _check(reduction, fusion, fusions, group):
+LARGEST_ID = 0x7FFFFFFF
+
+
+def _check(reduction, fusion, fusions, group, fusion_id=-1):
     if reduction not in REDUCTIONS:
         raise ValueError(f"reduction is {reduction!r}; it is one of {', '.join(REDUCTIONS)}")
     if fusion not in fusions:
         raise ValueError(f"fusion is {fusion!r}; it is one of {', '.join(map(str, fusions))}")
+    if fusion == 1 and fusion_id != -1:
+        raise ValueError(f"fusion is 1 and fusion_id {fusion_id!r}; it is -1 there, give fusion=2 to choose by number")
+    if fusion == 2 and not 0 <= fusion_id <= LARGEST_ID:
+        raise ValueError(f"fusion is 2 and fusion_id {fusion_id!r}; it is a number from 0 to {LARGEST_ID}")
     if not isinstance(group, str) or len(group) > 127:
         raise ValueError(f"group is {group!r}; it is a name of at most 127 characters")
 
 
+def with_shapes(results):
+    """`results`, a collective's, with a note for the engine: collectives go together where it knows sizes before they
+    run."""
+    if not tf.executing_eagerly():
+        shapes = [tf.TensorShape(one.shape).as_proto() for one in tf.nest.flatten(results)]
+        attribute = tf.compat.v1.AttrValue(list=tf.compat.v1.AttrValue.ListValue(shape=shapes))
+        tf.nest.flatten(results)[0].op._set_attr("_output_shapes", attribute)
+    return results
+
+
 def all_reduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD):
     """`values`, a tensor or a list of tensors, reduced over all workers: the same ones in a process that trains alone.
-    tf.IndexedSlices become dense. The mean of integers is rounded down. `fusion` 0, 1 or 2 and `fusion_id` say which
-    are sent together."""
-    _check(reduction, fusion, (0, 1, 2), group)
+    tf.IndexedSlices become dense. The mean of integers is rounded down. `fusion` says which sums are sent together in
+    functions and sessions: 0 each alone, 1 in the segments of hccl.split.api, 2 those of one `fusion_id`."""
+    _check(reduction, fusion, (0, 1, 2), group, fusion_id)
     if ranks.alone("all reduce"):
         return values
     count, _ = ranks.place(group)
@@ -36,26 +55,40 @@ def all_reduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD):
 
 def _reduced(value, reduction, count, settings):
     value = tf.convert_to_tensor(value)
+    sent = "sum" if reduction == "mean" else reduction
+    total = with_shapes(gen_npu_ops.hcom_all_reduce(value, reduction=sent, **settings))
     if reduction != "mean":
-        return gen_npu_ops.hcom_all_reduce(value, reduction=reduction, **settings)
-    total = gen_npu_ops.hcom_all_reduce(value, reduction="sum", **settings)
+        return total
     return total * tf.cast(1 / count, total.dtype) if total.dtype.is_floating else total // count
 
 
+def agreed(flag):
+    """Whether a boolean is true on all workers: a step that overflowed on one of them is left out by all."""
+    if ranks.alone("agreement on overflow"):
+        return flag
+    settings = {"fusion": 0, "fusion_id": -1, "group": WORLD}
+    count, _ = ranks.place()
+    return _reduced(tf.cast(flag, tf.int32), "min", count, settings) > 0
+
+
 def broadcast(values, root_rank=0, fusion=2, fusion_id=0, group=WORLD):
-    """Gives `values`, a variable or several, the values they have on `root_rank`. `fusion` is 0 or 2."""
-    _check("sum", fusion, (0, 2), group)
-    if not ranks.alone("broadcast"):
-        ranks.place(group)
-        for variable in tf.nest.flatten(values):
-            _send(variable, root_rank, fusion=fusion, fusion_id=fusion_id, group=group)
+    """Gives `values`, a variable or several, the values they have on `root_rank`. `fusion` is 2, and they go together,
+    or 0."""
+    _check("sum", fusion, (0, 2), group, fusion_id)
+    if ranks.alone("broadcast"):
+        return
+    ranks.place(group)
+    variables = tf.nest.flatten(values)
+    for part in [variables] if fusion == 2 else [[one] for one in variables]:
+        _send(part, root_rank, fusion=fusion, fusion_id=fusion_id, group=group)
 
 
-def _send(variable, root_rank, fusion=2, fusion_id=0, group=WORLD):
-    [value] = gen_npu_ops.hcom_broadcast(
-        [variable], root_rank=root_rank, fusion=fusion, fusion_id=fusion_id, group=group
-    )
-    return variable.assign(value)
+def _send(variables, root_rank, fusion=2, fusion_id=0, group=WORLD):
+    if not variables:
+        return []
+    read = [variable.read_value() for variable in variables]  # in graphs of sessions behind what the caller waits for
+    values = gen_npu_ops.hcom_broadcast(read, root_rank=root_rank, fusion=fusion, fusion_id=fusion_id, group=group)
+    return [variable.assign(value) for variable, value in zip(variables, with_shapes(values), strict=True)]
 
 
 def npu_distributed_keras_optimizer_wrapper(
@@ -64,10 +97,11 @@ def npu_distributed_keras_optimizer_wrapper(
     """The optimizer, by object or name, that reduces gradients over all workers before it applies them. The guide's
     table calls `reduce_reduction` `reduction`; either is taken."""
     reduction = reduction or reduce_reduction
-    _check(reduction, fusion, (0, 1, 2), group)
+    _check(reduction, fusion, (0, 1, 2), group, fusion_id)
     optimizer = tf.keras.optimizers.get(optimizer)
     if ranks.alone("all reduce of gradients") or hasattr(optimizer, "_npu_reduces"):
         return optimizer
+    importlib.import_module("npu_device.distribute.keras_scaling").agree()
     apply = optimizer.apply_gradients
 
     @functools.wraps(apply)
@@ -103,8 +137,19 @@ def _owners(variables, count):
     return owners
 
 
+def _counted(global_step=None, **_):
+    """What is left to do for a worker that updates no variable."""
+    return [] if global_step is None else [tf.compat.v1.assign_add(global_step, 1)]
+
+
+def _in_order():
+    """Whether what is called one after the other runs so: everywhere but in graphs of sessions."""
+    return tf.executing_eagerly() or ops.executing_eagerly_outside_functions()
+
+
 def grouping_gradients_apply(apply_func, grads_and_vars, *args, **kwargs):
-    """Each worker updates a part of the variables and sends it to the others. Returns what `apply_func` returns."""
+    """Each worker updates a part of the variables and sends it to the others. Returns what `apply_func` returns; in the
+    graph of a session, an operation that does all of it."""
     pairs = list(grads_and_vars)
     if ranks.alone("weight update grouping"):
         return apply_func(pairs, *args, **kwargs)
@@ -112,16 +157,27 @@ def grouping_gradients_apply(apply_func, grads_and_vars, *args, **kwargs):
     owners = _owners([variable for _, variable in pairs], count)
     own = [pair for pair, owner in zip(pairs, owners, strict=True) if owner == rank]
     result = apply_func(own, *args, **kwargs) if own else None
-    grouping_broadcast([variable for _, variable in pairs])
-    return result
+    variables = [variable for _, variable in pairs]
+    if _in_order():
+        grouping_broadcast(variables)
+        return result
+    with tf.control_dependencies([result] if own else _counted(*args, **kwargs)):
+        sent = _send_all(variables, owners)
+    return tf.group(*sent)
 
 
 def grouping_broadcast(variables):
     """Sends each variable from the worker that updates it. Returns the variables."""
     if not ranks.alone("grouping broadcast"):
-        for variable, owner in zip(variables, _owners(variables, ranks.place()[0]), strict=True):
-            _send(variable, owner)
+        _send_all(variables, _owners(variables, ranks.place()[0]))
     return variables
+
+
+def _send_all(variables, owners):
+    sent = []
+    for root in sorted(set(owners)):
+        sent += _send([variable for variable, owner in zip(variables, owners, strict=True) if owner == root], root)
+    return sent
 
 
 def npu_callbacks_append(callbacks_list=()):

@@ -11,7 +11,7 @@ from tensorflow.python.framework import ops
 from tensorflow.python.util import tf_export
 
 from npu_device.adapter import library
-from npu_device.setting import telling
+from npu_device.setting import cluster, telling
 
 
 def _default():
@@ -22,7 +22,10 @@ def _default():
 
 
 def _is_missing(device):
-    """Whether `device` is a GPU that this machine does not have."""
+    """Whether `device` is a GPU that this machine does not have, or an NPU that this process has not opened: a script
+    says /NPU:0 in each of several processes."""
+    if ":NPU:" in device:
+        return not context.is_custom_device(device)
     return ":GPU:" in device and not context.context().list_logical_devices("GPU")
 
 
@@ -47,7 +50,7 @@ def _replace(kind, placed):
 
 
 def _one_device(self, build, container_strategy, device):
-    """On the CPU, or on a GPU that is not there: on the default NPU."""
+    """On the CPU, or on a device that is not there: on the default NPU."""
     default, wanted = _default(), device_util.resolve(device)
     if default and (":CPU:" in wanted or _is_missing(wanted)):
         library.log(f"OneDeviceStrategy on {device} trains on {default}, the default device")
@@ -55,8 +58,18 @@ def _one_device(self, build, container_strategy, device):
     build(self, container_strategy, device)
 
 
+def _alone_of_several():
+    """What is to be told where other processes train, too."""
+    if cluster.size() == 1:
+        return ""
+    return (
+        f", and gradients are not averaged over the {cluster.size()} processes; anynpu migrate -d tf_strategy, or "
+        "npu.distribute.npu_distributed_keras_optimizer_wrapper around the optimizer, averages them"
+    )
+
+
 def _mirrored(self, build, container_strategy, devices=None, cross_device_ops=None):
-    """Without devices, or on one GPU that is not there: one replica on the default NPU."""
+    """Without devices, or on one that is not there: one replica on the default NPU."""
     wanted = [device_util.resolve(device) for device in devices or ()]
     default = _default()
     if len([one for one in wanted if ":NPU:" in one or (default and _is_missing(one))]) > 1:
@@ -66,7 +79,8 @@ def _mirrored(self, build, container_strategy, devices=None, cross_device_ops=No
         )
     if default and (not wanted or all(map(_is_missing, wanted))):
         telling.once(
-            "MirroredStrategy", f"MirroredStrategy has one replica, on {default}: one process trains on one NPU"
+            "MirroredStrategy",
+            f"MirroredStrategy has one replica, on {default}: one process trains on one NPU" + _alone_of_several(),
         )
         devices = [default]
     build(self, container_strategy, devices, cross_device_ops)

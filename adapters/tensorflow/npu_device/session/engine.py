@@ -16,6 +16,8 @@ from npu_device.session import tensor
 
 _failure = threading.local()
 _open = weakref.WeakSet()  # engines whose sessions were not closed
+_running = set()  # an object for each run that is under way
+_unwanted = threading.Event()  # what TensorFlow keeps of sessions
 
 
 @c_interface.FUNCTIONS["anynpu_tensorflow_session"][-1]
@@ -40,6 +42,14 @@ def _eager_context():
     return pointer(context.context()._handle, None)
 
 
+def _forget_kernels():
+    """TensorFlow keeps the kernels that made queues, tables and iterators, and these with them, for the next operator
+    of the same name: without a session there is none. Kernels that run need what else it forgets then."""
+    if _unwanted.is_set() and not _open and not _running:
+        _unwanted.clear()
+        context.context().clear_kernel_cache()
+
+
 @atexit.register
 def _end():
     """The end of the process waits for the runs of other threads: those that wait for a queue must end."""
@@ -60,7 +70,12 @@ class Slice:
         held = []
         for feed, array, dtype in zip(feeds, arrays, self._feed_types, strict=True):
             tensor.give(feed, array, dtype, held)
-        fetched = self._functions.anynpu_tensorflow_run(self._pointer, times, feeds, fetches, _refused)
+        _running.add(run := object())
+        try:
+            fetched = self._functions.anynpu_tensorflow_run(self._pointer, times, feeds, fetches, _refused)
+        finally:
+            _running.discard(run)
+            _forget_kernels()
         if not fetched:
             _raise()
         try:
@@ -138,10 +153,9 @@ class Engine:
         """Ends what runs wait for. Runs of other threads may still be under way."""
         self._functions.anynpu_tensorflow_session_close(self._pointer)
         _open.discard(self)
-        if not _open and self._process == os.getpid():  # a forked child has none of the threads to end
-            # TensorFlow keeps the kernels that made queues, tables and iterators, and these with them, for the next
-            # operator of the same name: there is none. Kernels of other sessions go on where they are.
-            context.context().clear_kernel_cache()
+        if self._process == os.getpid():  # a forked child has none of the threads to end
+            _unwanted.set()
+            _forget_kernels()
 
     def __del__(self):
         if getattr(self, "_pointer", None):

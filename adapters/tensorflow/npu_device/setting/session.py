@@ -30,7 +30,7 @@ def _idle(why, default=None, allowed=()):
 
 
 SHAPES = "graphs are compiled for each shape that they are fed with"
-OTHERS = "one process trains on one NPU; gradients of several are not summed up yet"
+OTHERS = "the rank table or CM_*, and HCCL_* variables, say how processes train together"
 WEIGHTS = "it is for offline models; variables keep their values and types"
 KEYS = {
     "use_off_line": _acts("True, the default, runs the session on the NPU, False on the CPU", True),

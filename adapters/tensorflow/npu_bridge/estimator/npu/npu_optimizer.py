@@ -7,7 +7,7 @@ from keras.src import optimizers as keras_optimizers
 from keras.src.optimizers import optimizer as keras_optimizer
 from keras.src.optimizers.legacy import optimizer_v2
 from npu_device.distribute import hccl
-from npu_device.setting import cluster
+from npu_device.setting import cluster, telling
 
 from npu_bridge.estimator.npu import npu_loss_scale_optimizer as loss_scaling
 from npu_bridge.estimator.npu.wrapped_optimizer import WrappedOptimizer
@@ -20,8 +20,8 @@ _said = []
 
 def npu_allreduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD):
     """`values`, a tensor, tf.IndexedSlices or a list of them, reduced over all workers: the same ones in a process that
-    trains alone. NotImplementedError in one of several processes, as long as npu_device.distribute refuses."""
-    hccl._check(reduction, fusion, (0, 1, 2), group)
+    trains alone."""
+    hccl._check(reduction, fusion, (0, 1, 2), group, fusion_id)
     return values if _alone() else hccl.all_reduce(values, reduction, fusion, fusion_id, group)
 
 
@@ -51,6 +51,9 @@ class NPUDistributedOptimizer(WrappedOptimizer):
 
     def __init__(self, optimizer, is_weight_update_sharding=False, name=None):
         super().__init__(optimizer, name or f"Distributed{type(optimizer).__name__}")
+        self._is_distributed = True
+        if isinstance(optimizer, loss_scaling.NPULossScaleOptimizer):
+            optimizer._is_distributed = True  # what it scales is averaged, so all leave out the same steps
         self._is_weight_update_sharding = is_weight_update_sharding
 
     def compute_gradients(self, *arguments, **named):
@@ -67,8 +70,8 @@ class NPUDistributedOptimizer(WrappedOptimizer):
 
 class NPUOptimizer(WrappedOptimizer):
     """Around an optimizer of tf.train: averages gradients with is_distributed, and scales the loss as
-    NPULossScaleOptimizer does with is_loss_scale and a manager. is_tailing_optimization asks for an order of
-    communication, of which a process that trains alone has none."""
+    NPULossScaleOptimizer does with is_loss_scale and a manager. is_tailing_optimization asks for what hcom_parallel
+    does."""
 
     def __init__(
         self,
@@ -82,8 +85,9 @@ class NPUOptimizer(WrappedOptimizer):
         super().__init__(opt, name or f"NPUOptimizer{type(opt).__name__}")
         if is_loss_scale and loss_scale_manager is None:
             raise ValueError("is_loss_scale is True, and there is no loss_scale_manager; give one")
-        if is_loss_scale and is_distributed:
-            loss_scaling.refuse_ranks("NPUOptimizer(is_distributed=True, is_loss_scale=True)")
+        if is_tailing_optimization:
+            telling.once("tailing", "is_tailing_optimization of NPUOptimizer has no effect: with hcom_parallel nothing "
+                         "waits for segments that it does not need")  # fmt: skip
         self._is_distributed, self._is_loss_scale = is_distributed, is_loss_scale
         self._loss_scale_manager = loss_scale_manager
 
@@ -100,8 +104,8 @@ class NPUOptimizer(WrappedOptimizer):
         """As tf.train.Optimizer's, of gradients that compute_gradients gave."""
         if not self._is_loss_scale:
             return self._opt.apply_gradients(grads_and_vars, global_step, name)
-        manager = self._loss_scale_manager
-        return loss_scaling.apply_where_finite(self._opt, manager, grads_and_vars, global_step, name)
+        manager, distributed = self._loss_scale_manager, self._is_distributed
+        return loss_scaling.apply_where_finite(self._opt, manager, grads_and_vars, global_step, name, distributed)
 
 
 class KerasDistributeOptimizer(optimizer_v2.OptimizerV2):

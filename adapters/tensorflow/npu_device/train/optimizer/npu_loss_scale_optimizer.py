@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loss scaling that sees overflow on an NPU. A device in saturation mode gives no infinities: it sets a word, which is
-read once a step, when the gradients are there, and cleared. What an overflow then does to the scale and to the step is
-Keras's rule, which is the vendor's too."""
+read once a step, when the gradients are there, and cleared. Processes that train together agree on what they read. What
+an overflow then does to the scale and to the step is Keras's rule, which is the vendor's too."""
 
 import warnings
 
@@ -10,6 +10,7 @@ from keras.src.mixed_precision import loss_scale_optimizer as keras_scaling
 from keras.src.optimizers.legacy import optimizer_v2
 
 from npu_device import device, overflow_word
+from npu_device.distribute import hccl
 from npu_device.setting import overflow
 
 LARGEST_SCALE = 3.4e38  # a scale that would pass it stays as it is
@@ -30,9 +31,9 @@ def _step_is_finite(grads):
         return finite
     _warn_where_nothing_is_seen()
     if tf.executing_eagerly():
-        return tf.logical_and(overflow_word.is_clear(values), finite)
+        return hccl.agreed(tf.logical_and(overflow_word.is_clear(values), finite))
     with overflow_word.marked():
-        return tf.logical_and(overflow_word.is_clear(values), finite)
+        return hccl.agreed(tf.logical_and(overflow_word.is_clear(values), finite))
 
 
 def _op(result):
@@ -48,7 +49,7 @@ class _Scale(keras_scaling._DynamicLossScaleState):
         self.last_step_finite = _flag()
 
     def update(self, grads):
-        finite = _agreed(grads)
+        finite = _of_replicas(grads)
         kept = self.last_step_finite.assign(finite)
         scaled = tf.cond(finite, self._count, self._shrink)
         return (None if tf.executing_eagerly() else tf.group(kept, scaled)), finite
@@ -77,7 +78,7 @@ class _FixedScale(_Scale):
         self.last_step_finite = _flag()
 
     def update(self, grads):
-        finite = _agreed(grads)
+        finite = _of_replicas(grads)
         kept = self.last_step_finite.assign(finite)
         return (None if tf.executing_eagerly() else tf.group(kept)), finite
 
@@ -86,7 +87,7 @@ def _flag():
     return tf.Variable(False, trainable=False, name="npu_last_step_finite")
 
 
-def _agreed(grads):
+def _of_replicas(grads):
     """All replicas have the same gradients, so that the first decides for all."""
     if not (tf.distribute.has_strategy() and tf.distribute.in_cross_replica_context()):
         return _step_is_finite(grads)
