@@ -19,7 +19,7 @@ def test_features_that_are_not_built_are_shown_with_their_text():
 
 
 # What each guide asks for, in the words that its reader would look for.
-ASKED_FOR = """hccl_ops hccl.split gradient several_servers AOE_MODE graph_compiler_cache_dir atc .om
+ASKED_FOR = """hccl_ops gradient AOE_MODE graph_compiler_cache_dir atc .om
     msame hi_dvpp MirroredStrategy"""
 
 

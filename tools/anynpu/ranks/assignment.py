@@ -36,13 +36,13 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def common(size):
-    """What torchrun sets, and the job's name."""
+def common(size, address="127.0.0.1", port=None):
+    """What torchrun sets, and the job's name. `port`: one that is free at the address."""
     return {
         "WORLD_SIZE": str(size),
         "LOCAL_WORLD_SIZE": str(size),
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": os.environ.get("MASTER_PORT") or str(free_port()),
+        "MASTER_ADDR": address,
+        "MASTER_PORT": os.environ.get("MASTER_PORT") or str(port or free_port()),
         "JOB_ID": os.environ.get("JOB_ID") or f"launch-{os.getpid()}",
     }
 
@@ -73,7 +73,7 @@ def of_table(path, source):
     if len(servers) > 1:
         raise ValueError(
             f"{path} has ranks on several servers ({', '.join(servers)}); all of them must be on this host. Give all "
-            "ranks one server_id"
+            "ranks one server_id, or start them with --hosts, which writes a table"
         )
     variables = {**common(len(ranks)), "RANK_SIZE": str(len(ranks)), "RANK_TABLE_FILE": str(Path(path).absolute())}
     own = [{"RANK_ID": rank.pod or str(rank.rank)} for rank in ranks]

@@ -56,7 +56,7 @@ class Lines:
         self.ranks, self.every, self.stream = ranks, every, stream or sys.stderr
         self.told = {}  # when, and the text, of each rank's last line
         for rank in ranks:
-            self.tell(rank, f"started on NPU {rank.device}, process {rank.process.pid}; {rank.log}")
+            self.tell(rank, f"started on {rank.place()}, process {rank.pid}; {rank.log}")
 
     def tell(self, rank, text):
         self.told[rank.number] = (time.monotonic(), text)

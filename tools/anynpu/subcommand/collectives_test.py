@@ -29,3 +29,27 @@ def test_what_makes_no_sense_is_told():
     for ranks in ("0", "-1", "1025"):
         code, _, error = anynpu("collectives", "--ranks", ranks)
         assert code == 1 and "1 to 1024" in error
+
+
+def test_hosts_are_priced_with_their_network():
+    def of(*arguments):
+        code, out, _ = anynpu("collectives", "--ranks", "8", *arguments)
+        assert code == 0
+        return rows(out)
+
+    two, slow, eight = of("--hosts", "2"), of("--hosts", "2", "--rate", "100"), of("--hosts", "8")
+    assert len(two) == len(of()) and {row[0] for row in two.values()} == {"hosts"}
+    large, small = ("allreduce", "64", "MB"), ("allreduce", "4", "B")
+    # 64 MB go out of a host, half of them as sums and half as results, and as many come in.
+    assert (64 << 20) / 100 < float(slow[large][1]) < 1.1 * (64 << 20) / 100 and float(slow[large][2]) > 0.9
+    assert 25 < float(two[small][1]) < float(eight[small][1]) and float(two[large][1]) < float(slow[large][1])
+    code, out, _ = anynpu("collectives", "--ranks", "8", "--hosts", "2", HCCL_ALGO="level0:NA;level1:flat")
+    assert code == 0 and float(rows(out)[large][1]) > float(two[large][1])
+
+
+def test_a_network_without_sense_is_told():
+    for wrong in (("--rate", "0"), ("--latency", "-1"), ("--message", "nan"), ("--hosts", "9"), ("--hosts", "0")):
+        code, _, error = anynpu(
+            "collectives", "--ranks", "8", *wrong, *(() if "--hosts" in wrong else ("--hosts", "2"))
+        )
+        assert code == 1 and ("EI0003: " in error or "1 host or more" in error), error

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script as several ranks on this host, each on an NPU of its own: anynpu launch -n 4 train.py.
+"""Runs a script as several ranks, each on an NPU of its own: anynpu launch -n 4 train.py; on several hosts
+anynpu launch --hosts a,b -n 8 train.py.
 
 Every rank gets the variables that torchrun (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT) and the vendor's
 tools (RANK_ID, RANK_SIZE, DEVICE_ID, ASCEND_DEVICE_ID, JOB_ID; RANK_TABLE_FILE with a rank table) would set, its share
 of the cores, and a log. How many ranks: -n or --rank-table, else RANK_TABLE_FILE, else CM_CHIEF_IP and what belongs to
-it. The first rank's output is shown; of all ranks a line that tells how far they are. When a rank fails, the others are
-stopped, and its exit code is the command's. Calls to CUDA are sent to the NPU as by `anynpu run`."""
+it. With --hosts, ranks are started on each of these through an agent (ssh), with a rank table that is written for
+them; the script, and Python with anynpu, must be there under the same paths. The first rank's output is shown; of all
+ranks a line that tells how far they are. When a rank fails, the others are stopped, and its exit code is the command's.
+Calls to CUDA are sent to the NPU as by `anynpu run`."""
 
 import contextlib
-import os
 import re
 import signal
 import sys
@@ -17,7 +19,7 @@ from argparse import REMAINDER
 from collections import Counter
 from pathlib import Path
 
-from anynpu.ranks import assignment, progress
+from anynpu.ranks import assignment, hosts, job, progress, remote, share
 from anynpu.ranks.process import Rank, writing
 from anynpu.subcommand import run
 
@@ -25,12 +27,25 @@ PATIENCE = 5.0  # seconds that ranks have to end after a signal
 OTHERS = 0.5  # seconds that others have to say what they heard of a failure
 LAST_WORDS = 3.0  # seconds that a rank whom others name has to end by itself
 # The library tells whom a rank has waited for in vain. Ranks are numbered anew in each group; processes are not.
-NAMED = re.compile(rb"EI0002: [^\n]*? \(host [^\n()]*, process (\d+)\)")
+# Hosts may have processes of one number.
+NAMED = re.compile(rb"EI0002: [^\n]*? \(host ([^\n(),]*),[^\n()]* process (\d+)\)")
 
 
 def add_arguments(parser):
     parser.add_argument("-n", "--ranks", type=int, help="number of ranks; with a rank table, that of the table")
     parser.add_argument("--rank-table", metavar="FILE", help="a rank table (JSON) whose ranks are all on this host")
+    parser.add_argument(
+        "--hosts",
+        metavar="LIST",
+        help="the hosts that the ranks are shared out to: a,b or a:4,b:4 or node[1-4]; a=ADDRESS where others reach "
+        "it by an address that its name does not have here",
+    )
+    parser.add_argument(
+        "--agent",
+        metavar="COMMAND",
+        default="ssh",
+        help="what runs a command on a host, called as COMMAND HOST WORDS… like the default, ssh",
+    )
     parser.add_argument("--log-dir", metavar="DIR", default="launch_logs", help="rank_<N>.log go here (launch_logs)")
     parser.add_argument("--no-bind", action="store_true", help="do not give each rank cores of its own")
     parser.add_argument("--no-transfer", action="store_true", help="do not send CUDA calls to the NPU")
@@ -45,21 +60,6 @@ def add_arguments(parser):
     parser.add_argument("arguments", metavar="…", nargs=REMAINDER, help="its arguments")
 
 
-def shares(count):
-    """The cores of each rank: its part of ours, or all of them where there are fewer cores than ranks."""
-    cores = sorted(os.sched_getaffinity(0))
-    if len(cores) < count:
-        return [cores] * count
-    return [cores[rank * len(cores) // count : (rank + 1) * len(cores) // count] for rank in range(count)]
-
-
-def settings(options, count):
-    """What every rank gets besides who it is."""
-    threads = str(max(1, len(os.sched_getaffinity(0)) // count))
-    given = {name: os.environ.get(name, threads) for name in ("ANYNPU_THREADS", "OMP_NUM_THREADS")}
-    return {**given, **run.environment(not options.no_transfer)}
-
-
 class Launch:
     """The ranks while they run."""
 
@@ -70,17 +70,34 @@ class Launch:
         self.ranks = []
         self.signals = []  # those that the launcher got
         self.lines = None
+        self.team = None  # with --hosts
         self.options, self.found = options, found
 
     def begin(self):
+        begin = self.begin_on_hosts if self.options.hosts else self.begin_here
+        self.ranks = begin(run.environment(not self.options.no_transfer))
+        if self.ranks:
+            self.lines = progress.of(self.ranks, self.options.progress)
+
+    def begin_here(self, more):
         command = [sys.executable, "-u", self.options.script, *self.options.arguments]
         devices = self.found.devices
-        cores = [None] * len(devices) if self.options.no_bind else shares(len(devices))
-        environments = self.found.environments(settings(self.options, len(devices)))
+        cores = [None] * len(devices) if self.options.no_bind else share.cores(len(devices))
+        environments = self.found.environments({**share.threads(len(devices)), **more})
         for number, (device, environment) in enumerate(zip(devices, environments, strict=True)):
             log = self.folder / f"rank_{number}.log"
             self.ranks.append(Rank(number, device, command, environment, cores[number], log))
-        self.lines = progress.of(self.ranks, self.options.progress)
+        return self.ranks
+
+    def begin_on_hosts(self, more):
+        self.team = remote.Team(self.options.agent, self.found, interrupted=lambda: self.signals)
+        port = self.team.port()
+        if port is None:
+            return []
+        jobs = list(job.jobs(self.found, self.options, port, more))
+        with writing(table := self.folder / "rank_table.json"):
+            table.write_text(jobs[0]["table"], encoding="utf-8")
+        return self.team.start(jobs, self.folder)
 
     def look(self):
         """Passes on what ranks have written, and tells who has ended. True while one runs."""
@@ -105,11 +122,11 @@ class Launch:
 
     def named(self):
         """The rank that most of the failed ones say they have waited for; None where they say nothing."""
-        by_process = {rank.process.pid: rank for rank in self.ranks}
         names = Counter()
-        for rank in self.failed():
-            found = {by_process.get(int(each)) for each in NAMED.findall(rank.tail.end())}
-            names.update(found - {rank, None})
+        for failed in self.failed():
+            said = {(host.decode(errors="replace"), int(pid)) for host, pid in NAMED.findall(failed.tail.end())}
+            found = {rank for rank in self.ranks for host, pid in said if rank.pid == pid and rank.is_on(host)}
+            names.update(found - {failed})
         return names.most_common(1)[0][0] if names else None
 
     def culprit(self):
@@ -143,12 +160,14 @@ class Launch:
             for rank in self.ranks:
                 rank.signal(signal.SIGKILL)
             for rank in self.ranks:
-                os.waitid(os.P_PID, rank.process.pid, os.WEXITED | os.WNOWAIT)
+                rank.reap()
         if self.lines is not None:
             self.look()
             self.lines.close()
         for rank in self.ranks:
-            rank.process.wait()
+            rank.close()
+        if self.team is not None:
+            self.team.close()
 
 
 @contextlib.contextmanager
@@ -168,7 +187,8 @@ def last_lines(path, count=15):
 
 def tell_failure(rank, named, others):
     stopped = "; the others were stopped" if others else ""
-    print(f"rank {rank.number} has failed: {rank.end()}{stopped}", file=sys.stderr)
+    where = f" on host {rank.host}" if rank.host else ""
+    print(f"rank {rank.number}{where} has failed: {rank.end()}{stopped}", file=sys.stderr)
     if named not in (None, rank):
         print(f"it has waited for rank {named.number}: see {named.log}", file=sys.stderr)
     if rank.number == 0:
@@ -177,14 +197,26 @@ def tell_failure(rank, named, others):
         print(f"the end of {rank.log}:\n{last_lines(rank.log)}", file=sys.stderr)
 
 
+def described(options):
+    """The ranks (with --hosts: the hosts), and a sentence about them."""
+    if options.hosts is None:
+        found = assignment.find(options.ranks, options.rank_table)
+        return found, f"{len(found.devices)} ranks, from {found.source}"
+    if options.rank_table:
+        raise ValueError("--hosts writes a rank table, and --rank-table gives one; leave out one of them")
+    found = hosts.parse(options.hosts, options.ranks)
+    parts = ", ".join(f"{place.count} on {place}" for place in found)
+    return found, f"{sum(place.count for place in found)} ranks, from --hosts: {parts}"
+
+
 def execute(options):
     if not Path(options.script).is_file():
         raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
     run.check_frameworks()
-    found = assignment.find(options.ranks, options.rank_table)
+    found, sentence = described(options)
     launch = Launch(options, found)
     start = time.monotonic()
-    print(f"{len(found.devices)} ranks, from {found.source}", file=sys.stderr)
+    print(sentence, file=sys.stderr)
     with signals_noted(launch):
         try:
             launch.begin()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from anynpu.bisect import search
 from anynpu.library import place, version
+from anynpu.ranks import slurm
 from anynpu.repeat import repeat
 
 VALUED = ("--self-check-sample", "--repeat", "--digest", "--bisect", "--watch", "--golden", "--tolerance")
@@ -138,7 +139,7 @@ def execute(options):
     check_frameworks()
     asked = (options.report, options.strict, options.nan_check, options.digest)
     check = options.self_check, options.self_check_sample
-    os.environ.update(environment(not options.no_transfer, *asked, *check))
+    os.environ.update(environment(not options.no_transfer, *asked, *check) | slurm.variables(os.environ))
     target = ["-m", options.script] if options.module else [options.script]
     command = [sys.executable, *target, *options.arguments]
     if options.repeat:
