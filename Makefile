@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench bench-compare corpus lint format docs sanitize fuzz mutation planted conformance clients wheel wheels
+.PHONY: help demo test bench bench-compare corpus lint format docs sanitize fuzz mutation planted conformance hosts clients wheel wheels
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
@@ -16,6 +16,7 @@ help:
 	@echo "make mutation  plant faults in copies of the sources, one by one, and see that a test catches each"
 	@echo "make planted   plant ten faults in the product and in scripts, and see that one command names each of them first"
 	@echo "make conformance  all collectives, types, operators and sizes on 2 to 8 ranks against NumPy"
+	@echo "make hosts     ranks on several hosts, made of namespaces: results, training, faults of hosts and wires (as root)"
 	@echo "make clients   20,000 random calls of PyTorch, and the frameworks of docs/clients.md, on the NPU against the CPU"
 	@echo "make wheel     build dist/anynpu-*.whl"
 	@echo "make wheels    look at every torch-npu wheel, and use some of them (20 GB of downloads; as root); writes docs/wheels.md"
@@ -59,6 +60,9 @@ planted:
 
 conformance:
 	@tests/run core install conformance
+
+hosts:
+	@tests/run core install hosts
 
 clients:
 	@tests/run core install clients

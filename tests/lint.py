@@ -16,7 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "lint"
 # gcc's own options, which clang does not know, and -Werror: the compiler's warnings are for the compiler we build with.
-FOREIGN = re.compile(r" -(?:Werror|fno-gnu-unique|fvect-cost-model=\w+)")
+FOREIGN = re.compile(
+    r" -(?:Werror|Winvalid-pch|fno-gnu-unique|fvect-cost-model=\w+|-param=\S+|include \S+cmake_pch\S+)"
+)
 # One instruction set is enough: kernels are the same source for each.
 EXTRA = " -DHWY_COMPILE_ONLY_STATIC"
 FINDING = re.compile(r"^\S+:\d+:\d+: (?:warning|error): ", re.MULTILINE)

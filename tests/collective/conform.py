@@ -2,10 +2,12 @@
 """One rank of the conformance test: every collective on data that depends on rank and position, against NumPy.
 
 conform.py ROOT_FILE SIZE RANK SELECTION SEED [DEVICES]: SELECTION is pairwise or product. With DEVICES, this process is
-all the ranks, a device and a thread each. Prints a line for each failure and at the end the number of cases.
+all the ranks, a device and a thread each. CONFORM_HOSTS, "2,2", says how many ranks each host has where there are
+several. Prints a line for each failure and at the end the number of cases.
 """
 
 import functools
+import os
 import sys
 import threading
 import traceback
@@ -36,14 +38,24 @@ def tile(rank, dtype):
     return draw.uniform(-2, 2, PERIOD).astype(dtype)
 
 
+def reduced(op, dtype, parts):
+    """In their order; halves in float32, rounded once."""
+    half = dtype in ("float16", "bfloat16")
+    total = parts[0].astype(numpy.float32) if half else parts[0].copy()
+    for part in parts[1:]:
+        total = FUNCTIONS[op](total, part.astype(total.dtype))
+    return total.astype(dtype)
+
+
 @functools.cache
 def reduced_tile(op, ranks, dtype):
-    """In the order of ranks; halves in float32, rounded once."""
-    half = dtype in ("float16", "bfloat16")
-    total = tile(0, dtype).astype(numpy.float32) if half else tile(0, dtype).copy()
-    for rank in range(1, ranks):
-        total = FUNCTIONS[op](total, tile(rank, dtype).astype(total.dtype))
-    return total.astype(dtype)
+    """In the order of ranks; between hosts first those of each host, rounded to the type, then the hosts."""
+    tiles = [tile(rank, dtype) for rank in range(ranks)]
+    begin, of_hosts = 0, []
+    for count in map(int, os.environ.get("CONFORM_HOSTS", str(ranks)).split(",")):
+        of_hosts.append(reduced(op, dtype, tiles[begin : begin + count]))
+        begin += count
+    return reduced(op, dtype, of_hosts)
 
 
 def series(period, begin, count):

@@ -150,15 +150,6 @@ def test_a_wrong_variable_is_told(variable, value, text, tmp_path):
     assert code != 0 and f"EI0001: {text}" in output, output
 
 
-def test_ranks_of_two_servers_are_refused(tmp_path):
-    table = template_1([0, 1])
-    second = {"server_id": "10.0.0.11", "device": [table["server_list"][0]["device"].pop()]}
-    table["server_list"].append(second)
-    table["server_count"] = "2"
-    [(code, output)] = run(by_table(table, [(0, "0")]), tmp_path)
-    assert code != 0 and "several servers" in output
-
-
 def test_no_rank_at_all(tmp_path):
     [(code, output)] = run(lambda folder: [{}], tmp_path)
     assert code != 0 and "the environment names no rank" in output and "anynpu launch" in output

@@ -49,8 +49,11 @@ def profile(output, script, name):
 def test_what_was_planted_is_the_first_finding(script, name, tmp_path):
     if script == "of_tensorflow.py":
         pytest.importorskip("npu_device")
-    page = profile(tmp_path, script, name)
-    title, share = re.search(r"^ +1\. (.*)\n +cost +[\d.]+ ms, ([\d.]+) %", page, re.MULTILINE).groups()
+    for attempt in range(3):  # on a machine that is busy with other things these may cost more
+        page = profile(tmp_path / str(attempt), script, name)
+        title, share = re.search(r"^ +1\. (.*)\n +cost +[\d.]+ ms, ([\d.]+) %", page, re.MULTILINE).groups()
+        if title != "operators that are queued begin late":
+            break
     assert title.startswith(PLANTED[script, name]), page
     assert float(share) > 15, page
     assert all(part in page for part in NAMED.get((script, name), [])), page

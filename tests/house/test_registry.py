@@ -64,7 +64,7 @@ def test_every_setting_of_the_sources_is_listed():
     assert shown <= set(in_sources), "listed, but declared in another way: teach this test its form"
 
 
-SYSTEM = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "TERM", "LD_PRELOAD"}
+SYSTEM = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "TERM", "LD_PRELOAD", "PYTHONPATH"}
 # Variables of the frameworks that are trained with, of no effect on what is computed here.
 FRAMEWORKS = {"TF_CPP_MIN_LOG_LEVEL", "TORCH_TRANSFER_TO_NPU", "TASK_QUEUE_ENABLE"}
 
