@@ -12,6 +12,7 @@ find_package(nlohmann_json REQUIRED)
 set(libraries private_fmt private_hwy nlohmann_json::nlohmann_json Threads::Threads)
 
 add_library(anynpu_compare_objects OBJECT ${sources})
+precompiled(anynpu_compare_objects)
 target_include_directories(anynpu_compare_objects PUBLIC ${CMAKE_SOURCE_DIR})
 target_link_libraries(anynpu_compare_objects PUBLIC ${libraries})
 
@@ -29,6 +30,7 @@ set_target_properties(ascend_dump_parser PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${C
 
 if(ANYNPU_TESTS AND tests)
   add_executable(compare_test ${tests} ${seen})
+  precompiled(compare_test TEST)
   target_link_libraries(compare_test PRIVATE anynpu_compare_objects GTest::gtest_main)
   add_test(NAME compare COMMAND compare_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endif()

@@ -15,6 +15,7 @@ add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -DFILES=${joined}
                    DEPENDS ${data} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 
 add_library(anynpu_migrate_objects OBJECT ${sources} ${embedded})
+precompiled(anynpu_migrate_objects)
 target_include_directories(anynpu_migrate_objects PUBLIC ${CMAKE_SOURCE_DIR})
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -42,7 +43,7 @@ bundle_for_sheets(minizip minizip libz.so.1 z)
 bundle_for_sheets(xlsxwriter xlsxwriter libminizip.so.1 minizip libcrypto.so.3 crypto libz.so.1 z)
 
 target_link_libraries(
-  anynpu_migrate_objects PUBLIC tree_sitter_python fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json ${yaml_cpp}
+  anynpu_migrate_objects PUBLIC tree_sitter_python private_fmt CLI11::CLI11 nlohmann_json::nlohmann_json ${yaml_cpp}
                                 ${expat} private_xlsxwriter private_minizip Threads::Threads)
 target_compile_definitions(anynpu_migrate_objects PUBLIC YAML_CPP_STATIC_DEFINE)
 
@@ -53,6 +54,7 @@ set_target_properties(anynpu-migrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE
 target_link_options(anynpu-migrate PRIVATE -Wl,-rpath-link,${CMAKE_BINARY_DIR}/lib)
 if(ANYNPU_TESTS AND tests)
   add_executable(migrate_test ${tests})
+  precompiled(migrate_test TEST)
   target_link_options(migrate_test PRIVATE -Wl,-rpath-link,${CMAKE_BINARY_DIR}/lib)
   target_link_libraries(migrate_test PRIVATE anynpu_migrate_objects GTest::gtest_main)
   add_test(NAME migrate COMMAND migrate_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

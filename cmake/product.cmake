@@ -26,7 +26,7 @@ add_custom_command(
 add_custom_target(generate_door DEPENDS ${entries} ${generated}/exports.map ${filter_sources})
 
 target_sources(anynpu_acl PRIVATE ${entries})
-set_source_files_properties(${entries} PROPERTIES COMPILE_OPTIONS "-O1;-g0")  # thousands of small forwarders
+set_source_files_properties(${entries} PROPERTIES COMPILE_OPTIONS "-O1;-g0" SKIP_PRECOMPILE_HEADERS ON)  # thousands of small forwarders
 target_include_directories(anynpu_acl PUBLIC ${CMAKE_SOURCE_DIR}/acl/include ${generated}/include)
 add_dependencies(anynpu_acl generate_door)
 
