@@ -108,7 +108,7 @@ SUBJECTS = {
     "PyTorch": ["tests/end_to_end", "tests/ways_out", "tests/npu_functions", "tests/random_call", "tests/apex"],
     "TensorFlow": ["tests/tensorflow"],
     "TensorFlow 1": ["tests/tensorflow/v1", "tests/sessions"],
-    "Several NPUs": ["tests/collective"],
+    "Several NPUs": ["tests/collective", "tests/hosts"],
     "Precision": ["tests/planted"],
     "Migration": ["tests/migrate"],
     "The C interface": ["tests/conformance", "tests/door", "tests/samples", "tools/anynpu"],
