@@ -346,6 +346,13 @@ void Planner::find_lifetimes() {
       if (builder_.plan.slots[static_cast<size_t>(id)].kind == SlotKind::kLate)
         builder_.plan.users[static_cast<size_t>(id)].push_back(static_cast<int32_t>(i));
   }
+  // Observers look at a node's outputs when it is done: what nobody reads lives until then.
+  for (const PlannedNode& node : builder_.plan.nodes)
+    for (const Planned& output : node.outputs) {
+      if (output.slot < 0) continue;
+      Slot& slot = builder_.plan.slots[static_cast<size_t>(output.slot)];
+      if (slot.first >= 0) slot.last = std::max(slot.last, node.end - 1);
+    }
   std::set<SlotId> kept;
   for (const auto* list : {&builder_.plan.results, &builder_.plan.rest_arguments})
     for (const Planned& planned : *list) {

@@ -83,6 +83,20 @@ TEST_F(ObservedGraph, ANodeIsShownWithWhatItReadAndWrote) {
   EXPECT_EQ(recorder->told[3].step, 1);
 }
 
+TEST_F(ObservedGraph, AnOutputThatNobodyReadsIsWhatTheNodeLeftThere) {
+  TestFunction f("norm");
+  const Edge x = f.argument("x"), scale = f.argument("scale"), offset = f.argument("offset");
+  const Edge none = f.constant<float>({0}, {});
+  const Edge norm = f.node("FusedBatchNormV3", {x, scale, offset, none, none}, ValueType::tensor(DType::kFloat), 6);
+  f.with(norm, "is_training", true).with(norm, "epsilon", 0.0).with(norm, "data_format", std::string("NHWC"));
+  f.result(f.node("Neg", {norm}));
+  add(f);
+  library.get("norm", Role::kRoot)
+      ->run({value_of<float>({1, 1, 2, 2}, {1, 2, 3, 6}), value_of<float>({2}, {1, 1}), value_of<float>({2}, {0, 0})});
+  ASSERT_EQ(recorder->told.size(), 2u);
+  EXPECT_EQ(recorder->told[0].outputs, (Rows{{-1, -1, 1, 1}, {2, 4}, {2, 8}, {2, 4}, {1, 4}, {0}}));
+}
+
 TEST_F(ObservedGraph, AFusedNodeIsShownOnce) {
   TestFunction f("fused");
   const Edge x = f.argument("x"), square = f.node("Mul", {x, x});
