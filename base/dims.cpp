@@ -38,3 +38,7 @@ size_t wrap_dim(int64_t dim, size_t rank) {
 }
 
 }  // namespace npu
+
+fmt::format_context::iterator fmt::formatter<npu::Dims>::format(const npu::Dims& d, format_context& ctx) const {
+  return fmt::format_to(ctx.out(), "{}", npu::to_string(d));
+}

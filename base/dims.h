@@ -113,9 +113,9 @@ size_t wrap_dim(int64_t dim, size_t rank);
 
 }  // namespace npu
 
+// As {} only, and compiled once: what fmt's formatter of texts brings along would be in every source.
 template <>
-struct fmt::formatter<npu::Dims> : fmt::formatter<std::string> {
-  auto format(const npu::Dims& d, format_context& ctx) const {
-    return fmt::formatter<std::string>::format(npu::to_string(d), ctx);
-  }
+struct fmt::formatter<npu::Dims> {
+  constexpr auto parse(format_parse_context& ctx) { return ctx.begin(); }
+  format_context::iterator format(const npu::Dims& d, format_context& ctx) const;
 };

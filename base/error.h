@@ -71,7 +71,7 @@ class Error : public std::exception {
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
   const std::source_location& place() const { return place_; }
-  const char* what() const noexcept override { return message_.c_str(); }
+  const char* what() const noexcept override;
 
  private:
   Code code_;
@@ -89,17 +89,22 @@ struct Format {
       : text(s), place(where) {}
 };
 
+namespace detail {
+[[noreturn, gnu::cold]] void raise(Code code, fmt::string_view text, fmt::format_args arguments,
+                                   const std::source_location& place);
+}  // namespace detail
+
 /// Raises Error(code, text). Say what was got and what to do: "mat1 is 3x4, mat2 is 5x6: inner sizes differ (4 and 5)".
 template <class... Args>
 [[noreturn]] void fail(Code code, Format<std::type_identity_t<Args>...> format, Args&&... args) {
-  throw Error(code, fmt::format(format.text, std::forward<Args>(args)...), format.place);
+  detail::raise(code, format.text, fmt::make_format_args(args...), format.place);
 }
 
 /// Refuses a bad operator argument (161002) unless `condition` holds.
 template <class... Args>
 void require(bool condition, Format<std::type_identity_t<Args>...> format, Args&&... args) {
   if (!condition) [[unlikely]]
-    throw Error(Code::kNnInvalidParam, fmt::format(format.text, std::forward<Args>(args)...), format.place);
+    detail::raise(Code::kNnInvalidParam, format.text, fmt::make_format_args(args...), format.place);
 }
 
 }  // namespace npu

@@ -69,3 +69,11 @@ std::string to_string(const Tensor& tensor) {
 }
 
 }  // namespace npu
+
+fmt::format_context::iterator fmt::formatter<npu::Tensor>::format(const npu::Tensor& t, format_context& ctx) const {
+  return fmt::format_to(ctx.out(), "{}", npu::to_string(t));
+}
+
+fmt::format_context::iterator fmt::formatter<npu::DType>::format(npu::DType t, format_context& ctx) const {
+  return fmt::format_to(ctx.out(), "{}", npu::name_of(t));
+}

@@ -55,15 +55,14 @@ std::string to_string(const Tensor& tensor);
 
 }  // namespace npu
 
+// As {} only, and compiled once: what fmt's formatter of texts brings along would be in every source.
 template <>
-struct fmt::formatter<npu::Tensor> : fmt::formatter<std::string> {
-  auto format(const npu::Tensor& t, format_context& ctx) const {
-    return fmt::formatter<std::string>::format(npu::to_string(t), ctx);
-  }
+struct fmt::formatter<npu::Tensor> {
+  constexpr auto parse(format_parse_context& ctx) { return ctx.begin(); }
+  format_context::iterator format(const npu::Tensor& t, format_context& ctx) const;
 };
 template <>
-struct fmt::formatter<npu::DType> : fmt::formatter<std::string_view> {
-  auto format(npu::DType t, format_context& ctx) const {
-    return fmt::formatter<std::string_view>::format(npu::name_of(t), ctx);
-  }
+struct fmt::formatter<npu::DType> {
+  constexpr auto parse(format_parse_context& ctx) { return ctx.begin(); }
+  format_context::iterator format(npu::DType t, format_context& ctx) const;
 };

@@ -15,7 +15,7 @@ constexpr int64_t kPartWork = int64_t{1} << 20;
 // That many products of two int8 are at most 2^24 together, which float32 holds exactly in any order of adding.
 constexpr int64_t kExactDepth = 1024;
 
-struct Operand {
+struct Factor {
   const float* data;
   int64_t ld;
   bool transposed;
@@ -30,12 +30,12 @@ struct Storage {
         inner_stride(m.by_columns() ? m.row : m.col) {}
 };
 
-Operand dense(const Matrix& m, const float* data) {
+Factor dense(const Matrix& m, const float* data) {
   return {data, std::max<int64_t>(Storage(m).inner, 1), m.by_columns()};
 }
 
 // Where it lies when the kernel can read it there, else copied.
-Operand operand_of(const Matrix& m, Scratch<float>& room) {
+Factor operand_of(const Matrix& m, Scratch<float>& room) {
   const Storage s(m);
   if (m.dtype == DType::kFloat && s.inner_stride == 1 && (s.outer_stride >= s.inner || s.outer <= 1))
     return {reinterpret_cast<const float*>(m.at(0, 0)), std::max({s.outer_stride, s.inner, int64_t{1}}),
@@ -45,7 +45,7 @@ Operand operand_of(const Matrix& m, Scratch<float>& room) {
   return dense(m, to);
 }
 
-cube::GemmArgs<float> arguments(const Operand& a, const Operand& b, const cube::Tile& tile) {
+cube::GemmArgs<float> arguments(const Factor& a, const Factor& b, const cube::Tile& tile) {
   cube::GemmArgs<float> g{a.transposed, b.transposed, tile.rows, tile.cols, tile.depth};
   g.a = a.data, g.lda = a.ld;
   g.b = b.data, g.ldb = b.ld;
@@ -99,8 +99,8 @@ void write(const float* from, const Matrix& to) {
 void GroupedProduct::run_tile(const Item& item, const cube::Tile& tile) const {
   Scratch<float> room_a, room_b;
   const Matrix b_part = item.b.part(0, tile.depth, tile.col, tile.cols);
-  const Operand a = operand_of(item.a.part(tile.row, tile.rows, 0, tile.depth), room_a);
-  Operand b{};
+  const Factor a = operand_of(item.a.part(tile.row, tile.rows, 0, tile.depth), room_a);
+  Factor b{};
   if (unpack) {
     float* to = room_b.at_least(tile.depth * tile.cols);
     unpack(item, b_part, tile.col, to);
