@@ -12,7 +12,7 @@ find_package(nlohmann_json REQUIRED)
 set(libraries private_fmt private_hwy nlohmann_json::nlohmann_json Threads::Threads)
 
 add_library(anynpu_compare_objects OBJECT ${sources})
-precompiled(anynpu_compare_objects)
+precompiled(anynpu_compare_objects tools/compare/metric/measure.h)
 target_include_directories(anynpu_compare_objects PUBLIC ${CMAKE_SOURCE_DIR})
 target_link_libraries(anynpu_compare_objects PUBLIC ${libraries})
 

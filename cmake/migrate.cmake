@@ -15,7 +15,7 @@ add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -DFILES=${joined}
                    DEPENDS ${data} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 
 add_library(anynpu_migrate_objects OBJECT ${sources} ${embedded})
-precompiled(anynpu_migrate_objects)
+precompiled(anynpu_migrate_objects tools/migrate/rule/rule.h)
 target_include_directories(anynpu_migrate_objects PUBLIC ${CMAKE_SOURCE_DIR})
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -11,7 +11,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_library(sqlite libsqlite3.a REQUIRED)
 add_library(anynpu_profile_objects OBJECT ${sources})
-precompiled(anynpu_profile_objects)
+precompiled(anynpu_profile_objects tools/profile/trace/folder.h)
 target_include_directories(anynpu_profile_objects PUBLIC ${CMAKE_SOURCE_DIR})
 target_link_libraries(anynpu_profile_objects PUBLIC private_fmt private_hwy nlohmann_json::nlohmann_json CLI11::CLI11 ${sqlite}
                       ${CMAKE_DL_LIBS} m Threads::Threads)
@@ -31,7 +31,7 @@ configure_file(${profile}/msprof.py ${CMAKE_BINARY_DIR}/toolkit/tools/profiler/p
 
 if(ANYNPU_TESTS AND tests)
   add_executable(profile_test ${tests} ${seen})
-  precompiled(profile_test TEST)
+  precompiled(profile_test TEST tools/profile/report/fact/facts.h)
   target_link_libraries(profile_test PRIVATE anynpu_profile_objects GTest::gtest_main)
   add_test(NAME profile COMMAND profile_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endif()

@@ -18,7 +18,7 @@ function(room name)
   endif()
 
   add_library(anynpu_${name} OBJECT ${sources})
-  precompiled(anynpu_${name})
+  precompiled(anynpu_${name} ${read_in_${name}})
   target_include_directories(anynpu_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(anynpu_${name} PUBLIC private_fmt private_hwy Threads::Threads)
   set(rooms anynpu_${name})  # objects reach a program only when it names their room itself
@@ -30,7 +30,7 @@ function(room name)
 
   if(ANYNPU_TESTS AND tests)
     add_executable(${name}_test ${tests})
-    precompiled(${name}_test TEST)
+    precompiled(${name}_test TEST ${read_in_${name}})
     target_link_libraries(${name}_test PRIVATE ${rooms} GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
