@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/masked_signals.h"
+#include "base/setting.h"
 #include "comm/core/exit.h"
 #include "comm/core/fault.h"
 
@@ -22,6 +23,11 @@ namespace npu::comm {
 namespace {
 
 constexpr unsigned kMessageId = 1;
+// Over TCP UCX puts 13 bytes before the data of a message. The kernel copies both into a fresh page, and from a page's
+// begin to its 14th byte AMD's processors copy at a quarter of their speed: with this much more the data begins on a
+// cache line.
+constexpr uint32_t kBlank = 64 - 13;
+constexpr std::byte kBlanks[kBlank] = {};
 constexpr int kBeatMs = 1000;
 constexpr int kLookMs = 50;
 // While somebody waits, the thread only looks whether that is still so.
@@ -72,6 +78,7 @@ struct Wire::Request {
   TransferPtr transfer = std::make_shared<Transfer>();
   Head head = {};
   std::vector<std::byte> copy = {};
+  std::array<ucp_dt_iov_t, 2> parts = {};
 };
 
 int64_t Wire::now_ms() {
@@ -114,6 +121,7 @@ void Wire::make_worker(const UcxVariables& variables) {
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   params.name = "anynpu";
+  aligns_ = setting_text("UCX_RNDV_THRESH") == "inf";  // else the other side may have to fetch it
   const ucs_status_t made = ucx_.init(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_);
   ucx_.config_release(config);
   check(made, "start");
@@ -200,6 +208,13 @@ TransferPtr Wire::send(Endpoint& to, const Head& head, std::span<const std::byte
   }
   return begin(std::move(request), !to.failed && !stopped_, [&](Request& its, ucp_request_param_t& param) {
     param.cb.send = &on_done;
+    if (aligns_ && data.size() > kCopied) {
+      its.head.blank = kBlank;
+      its.parts = {{{const_cast<std::byte*>(kBlanks), kBlank}, {const_cast<std::byte*>(data.data()), data.size()}}};
+      param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+      param.datatype = ucp_dt_make_iov();
+      return ucx_.am_send(to.handle, kMessageId, &its.head, sizeof(Head), its.parts.data(), its.parts.size(), &param);
+    }
     return ucx_.am_send(to.handle, kMessageId, &its.head, sizeof(Head), data.data(), data.size(), &param);
   });
 }
@@ -246,8 +261,8 @@ ucs_status_t Wire::on_message(void* wire, const void* header, size_t header_byte
   if (header_bytes != sizeof(head)) return UCS_OK;  // of another version, which the registrar has refused
   std::memcpy(&head, header, sizeof(head));
   const bool asked_for = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-  static_cast<Wire*>(wire)->deliver(head, {static_cast<const std::byte*>(data), asked_for ? 0 : bytes}, bytes,
-                                    asked_for ? data : nullptr);
+  const std::span<const std::byte> came(static_cast<const std::byte*>(data), asked_for ? 0 : bytes);
+  static_cast<Wire*>(wire)->deliver(head, came.subspan(head.blank), bytes - head.blank, asked_for ? data : nullptr);
   return asked_for ? UCS_INPROGRESS : UCS_OK;
 }
 

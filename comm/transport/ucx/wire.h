@@ -20,8 +20,8 @@
 
 namespace npu::comm {
 
-/// What goes before the data of a message. Plain data.
-struct Head {
+/// What goes with the data of a message. Plain data, of whole cache lines.
+struct alignas(64) Head {
   enum class What : uint32_t {
     kJoined,
     kLeft,
@@ -40,6 +40,7 @@ struct Head {
   uint32_t calls = 0;         ///< collectives that the sender has begun
   uint64_t group = 0;
   uint64_t offset = 0, bytes = 0;  ///< of this piece in the data, and of all of the data
+  uint32_t blank = 0;              ///< bytes before the data that are none of it
   Call call;                       ///< that it is in, or of the message
 };
 
@@ -156,8 +157,9 @@ class Wire {
   std::mutex mutex_;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
-  int event_ = -1;  // of the worker
-  int bell_ = -1;   // for the thread
+  bool aligns_ = false;  // data that is pushed
+  int event_ = -1;       // of the worker
+  int bell_ = -1;        // for the thread
   std::string address_;
   std::vector<std::unique_ptr<Endpoint>> made_;  // groups that have not left yet know them
   std::map<std::string, Endpoint*> endpoints_;   // the last one to each process
