@@ -233,7 +233,10 @@ void Stream::keep_error(const Task& task) {
 void Stream::finish_one() {
   token_ = false;
   count_one(progress_->completed);
-  if (waiters_ > 0) done_.notify_all();
+  // Who waits is not woken for each task before: a thread on the same processor would be in this one's way.
+  if (progress_->completed.load(std::memory_order_relaxed) < awaited_) return;
+  awaited_ = kNobody;
+  done_.notify_all();
 }
 
 void Stream::work() {
@@ -278,15 +281,16 @@ void Stream::wait(WaitLimit limit) {
   std::unique_lock lock(mutex_);
   const uint64_t told_before = times_told_;
   if (limit.none()) run_queued(lock, target);
-  ++waiters_;
+  const auto until = Clock::now() + std::chrono::milliseconds(limit.none() ? 0 : limit.milliseconds);
   bool in_time = true;
-  if (limit.none()) {
-    done_.wait(lock, done);
-  } else {
-    in_time = done_.wait_for(lock, std::chrono::milliseconds(limit.milliseconds), done);
+  while (!done() && in_time) {
+    awaited_ = std::min(awaited_, target);
+    if (limit.none())
+      done_.wait(lock);
+    else
+      in_time = done_.wait_until(lock, until) == std::cv_status::no_timeout;
   }
-  --waiters_;
-  if (!in_time) {
+  if (!done()) {
     fail(Code::kStreamSyncTimeout, "stream {} of device {} still has {} tasks to run after {}{}", id(), device(),
          target - progress_->completed.load(std::memory_order_relaxed), to_string(limit), executing());
   }

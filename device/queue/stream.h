@@ -99,14 +99,15 @@ class Stream {
   void work();
   void refuse_own_task(const char* action) const;
 
+  static constexpr uint64_t kNobody = UINT64_MAX;
   static std::atomic<int32_t> untold_failures_;  // streams that keep one
 
   Progress* progress_ = nullptr;  // outlives every use of this object
   mutable std::mutex mutex_;
   std::condition_variable work_;  // the stream's own thread waits here
   std::condition_variable done_;  // synchronising threads wait here
-  int waiters_ = 0;
-  bool token_ = false;  // somebody runs a task of this stream
+  uint64_t awaited_ = kNobody;    // the first number of completed tasks that one of them waits for
+  bool token_ = false;            // somebody runs a task of this stream
   bool has_thread_ = false;
   bool closing_ = false;
   std::vector<Task> ring_;  // circular; its size is a power of two

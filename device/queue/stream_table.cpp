@@ -55,11 +55,10 @@ struct StreamAccess {
     std::unique_lock lock(stream.mutex_);
     stream.closing_ = true;
     stream.work_.notify_all();
-    ++stream.waiters_;
-    stream.done_.wait(lock, [&] {
-      return !stream.has_thread_ && stream.progress_->completed.load(std::memory_order_acquire) >= target;
-    });
-    --stream.waiters_;
+    while (stream.has_thread_ || stream.progress_->completed.load(std::memory_order_acquire) < target) {
+      stream.awaited_ = std::min(stream.awaited_, target);
+      stream.done_.wait(lock);
+    }
     lock.unlock();
     detail::drop_subscription(stream);
     return stream.clear(nullptr);

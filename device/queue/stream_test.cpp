@@ -2,6 +2,7 @@
 #include "device/queue/stream.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -86,6 +87,41 @@ TEST_F(StreamTest, AThreadThatWaitsLeavesLongTasksCallbacksAndLimitsToTheStream)
     stream_.synchronize(60'000);
   }
   EXPECT_EQ(ran_here, 0);
+}
+
+TEST_F(StreamTest, AThreadThatWaitsSleepsUntilTheLastTaskIsDone) {
+  constexpr int kTasks = 300;
+  for (int i = 0; i < kTasks; ++i)
+    stream_.launch({"long", kInlineBound + 1, kTaskKernel, [] {
+                      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+                      while (std::chrono::steady_clock::now() < end) {
+                      }
+                    }});
+  // Each time that it wakes, it goes to sleep again.
+  const auto times_slept = [] {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+  };
+  const auto before = times_slept();
+  stream_.synchronize();
+  EXPECT_LT(times_slept() - before, kTasks / 10);
+}
+
+// Each hears of its own task, though another one waits for a later one.
+TEST_F(StreamTest, ThreadsWaitForTasksOfTheirOwn) {
+  std::atomic<int> done{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        stream_.launch({"long", kInlineBound + 1, kTaskKernel, [&] { ++done; }});
+        if (round % 3 == 0) stream_.synchronize(round % 2 == 0 ? WaitLimit(-1) : WaitLimit(60'000));
+      }
+      stream_.synchronize();
+    });
+  threads.clear();
+  EXPECT_EQ(done, 1600);
 }
 
 TEST_F(StreamTest, WhatAWaitingThreadDoesNotWaitForIsRunAllTheSame) {
