@@ -124,6 +124,26 @@ TEST_F(StreamTest, ThreadsWaitForTasksOfTheirOwn) {
   EXPECT_EQ(done, 1600);
 }
 
+TEST_F(StreamTest, WhoWaitsForLessIsNotKeptByWhoWaitsForMore) {
+  std::atomic<bool> go{false};
+  launch_gate();
+  std::jthread less([&] {
+    stream_.synchronize();
+    go = true;
+  });
+  // Both sleep when the gate opens, unless the machine is busy: then this shows nothing.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  stream_.launch({"long", 0, kTaskMayWait, [&] {
+                    while (!go && !stream_.aborting()) std::this_thread::yield();
+                  }});
+  std::jthread more([&] { stream_.synchronize(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  go_ = true;
+  for (int i = 0; i < 1000 && !go; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(go);
+  go = true;
+}
+
 TEST_F(StreamTest, WhatAWaitingThreadDoesNotWaitForIsRunAllTheSame) {
   std::atomic<int> ran = 0;
   for (int i = 1; i <= 200; ++i) {
