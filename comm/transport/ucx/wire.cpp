@@ -23,9 +23,9 @@ namespace npu::comm {
 namespace {
 
 constexpr unsigned kMessageId = 1;
-// Over TCP UCX puts 13 bytes before the data of a message. The kernel copies both into a fresh page, and from a page's
-// begin to its 14th byte AMD's processors copy at a quarter of their speed: with this much more the data begins on a
-// cache line.
+// Over TCP UCX puts 13 bytes before the data of a message, and the kernel copies both into fresh pages. To 1 to 15
+// bytes further in a page than where they come from AMD's processors copy at a quarter of their speed (3.3 and 13 GB/s
+// on Zen 4), and buffers begin with a page: with this much more the data begins on a cache line.
 constexpr uint32_t kBlank = 64 - 13;
 constexpr std::byte kBlanks[kBlank] = {};
 constexpr int kBeatMs = 1000;
