@@ -5,7 +5,7 @@ enable_testing()
 find_package(Threads REQUIRED)
 
 set(kinds build)
-if(ANYNPU_TESTS)
+if(ANYNPU_TESTS OR ANYNPU_BENCHES)
   list(APPEND kinds test)
 endif()
 if(ANYNPU_BENCHES)
