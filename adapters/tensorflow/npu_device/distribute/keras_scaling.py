@@ -3,12 +3,11 @@
 averages gradients over all workers: they agree on the steps to leave out, for a worker that leaves out one alone would
 not come to the average."""
 
-import functools
-
 import tensorflow as tf
 from keras.src.mixed_precision import loss_scale_optimizer
 
 from npu_device.distribute import hccl
+from npu_device.patch import once
 
 
 def _all_finite(grads):
@@ -19,15 +18,12 @@ def _all_finite(grads):
 
 def agree():
     """From now on a step is finite for Keras's dynamic scale where it is so on all workers."""
-    state = loss_scale_optimizer._DynamicLossScaleState
-    update = state.update
-    if hasattr(update, "_npu_agrees"):
-        return
 
-    @functools.wraps(update)
-    def agreed(self, grads):
-        told = tf.where(hccl.agreed(_all_finite(grads)), 0.0, float("nan"))  # as one more gradient
-        return update(self, [*tf.nest.flatten(grads), told])
+    def agreeing(update):
+        def agreed(self, grads):
+            told = tf.where(hccl.agreed(_all_finite(grads)), 0.0, float("nan"))  # as one more gradient
+            return update(self, [*tf.nest.flatten(grads), told])
 
-    agreed._npu_agrees = True
-    state.update = agreed
+        return agreed
+
+    once.replace(loss_scale_optimizer._DynamicLossScaleState, "update", agreeing, mark="_npu_agrees")

@@ -2,12 +2,12 @@
 """The NPU that scripts call /NPU:0. Each of several processes runs the same script on an NPU of its own, which has
 another number: TensorFlow knows no NPU 0 there, and would silently take the CPU."""
 
-import functools
 import re
 
 from tensorflow.python.eager import context
 
 from npu_device.adapter import library
+from npu_device.patch import once
 from npu_device.setting import cluster
 
 _NPU = re.compile(r"(?:/?|.*/device:|device:)NPU:\d+", re.IGNORECASE)
@@ -31,13 +31,4 @@ def meant(name):
 
 def mean_the_npu_of_this_process():
     """From now on tf.device goes by `meant`."""
-    device = context.Context.device
-    if hasattr(device, "_npu_device"):
-        return
-
-    @functools.wraps(device)
-    def of_this_process(self, name):
-        return device(self, meant(name))
-
-    of_this_process._npu_device = True
-    context.Context.device = of_this_process
+    once.replace(context.Context, "device", lambda device: lambda self, name: device(self, meant(name)))

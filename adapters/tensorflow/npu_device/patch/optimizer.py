@@ -8,6 +8,7 @@ import warnings
 
 from tensorflow.python.eager import context
 
+from npu_device.patch import once
 from npu_device.setting import overflow
 
 
@@ -51,20 +52,16 @@ def warn_about_scaling():
     """Keras's LossScaleOptimizer says what to use instead of it on a device that saturates."""
     from keras.src.mixed_precision import loss_scale_optimizer
 
-    state = loss_scale_optimizer._DynamicLossScaleState
-    update = state.update
-    if hasattr(update, "_npu_device"):
-        return
+    def telling(update):
+        def told(self, grads):
+            if ":NPU:" in (context.context().device_name or "") and not overflow.is_inf_nan_enabled():
+                warnings.warn(
+                    "Keras's LossScaleOptimizer sees no overflow on this NPU, which saturates; put "
+                    "npu.train.optimizer.NpuLossScaleOptimizer around the optimizer instead",
+                    stacklevel=2,
+                )
+            return update(self, grads)
 
-    @functools.wraps(update)
-    def told(self, grads):
-        if ":NPU:" in (context.context().device_name or "") and not overflow.is_inf_nan_enabled():
-            warnings.warn(
-                "Keras's LossScaleOptimizer sees no overflow on this NPU, which saturates; put "
-                "npu.train.optimizer.NpuLossScaleOptimizer around the optimizer instead",
-                stacklevel=2,
-            )
-        return update(self, grads)
+        return told
 
-    told._npu_device = True
-    state.update = told
+    once.replace(loss_scale_optimizer._DynamicLossScaleState, "update", telling)

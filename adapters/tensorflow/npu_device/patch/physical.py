@@ -7,6 +7,7 @@ import functools
 from tensorflow.python.eager import context
 
 from npu_device.adapter import library
+from npu_device.patch import once
 
 
 @functools.cache
@@ -89,17 +90,10 @@ _METHODS = {
 
 
 def _method(mine, theirs):
-    @functools.wraps(theirs)
-    def method(self, *arguments, **named):
-        return mine(theirs, self, *arguments, **named)
-
-    method._npu_device = True
-    return method
+    return lambda self, *arguments, **named: mine(theirs, self, *arguments, **named)
 
 
 def list_npus():
     """From now on tf.config knows the NPUs; for every other device it answers as before."""
     for name, mine in _METHODS.items():
-        theirs = getattr(context.Context, name)
-        if not hasattr(theirs, "_npu_device"):
-            setattr(context.Context, name, _method(mine, theirs))
+        once.replace(context.Context, name, functools.partial(_method, mine))

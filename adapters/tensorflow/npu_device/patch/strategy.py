@@ -3,14 +3,13 @@
 OneDeviceStrategy on the CPU, and trains them on the NPU. What TensorFlow puts on the host for lack of a GPU goes to the
 NPU; several NPUs in one process are refused; any other strategy says once that it keeps its variables on the host."""
 
-import functools
-
 from tensorflow.python.distribute import device_util, distribute_lib, mirrored_strategy, one_device_strategy
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 from tensorflow.python.util import tf_export
 
 from npu_device.adapter import library
+from npu_device.patch import once
 from npu_device.setting import cluster, telling
 
 
@@ -31,22 +30,13 @@ def _is_missing(device):
 
 def place_on_the_default_npu():
     """From now on strategies made where an NPU is the default device are placed as this module says."""
-    _replace(one_device_strategy.OneDeviceExtended, _one_device)
-    _replace(mirrored_strategy.MirroredExtended, _mirrored)
-    _replace(distribute_lib.StrategyBase, _any)
+    once.replace(one_device_strategy.OneDeviceExtended, "__init__", _placing(_one_device))
+    once.replace(mirrored_strategy.MirroredExtended, "__init__", _placing(_mirrored))
+    once.replace(distribute_lib.StrategyBase, "__init__", _placing(_any))
 
 
-def _replace(kind, placed):
-    build = kind.__init__
-    if hasattr(build, "_npu_device"):
-        return
-
-    @functools.wraps(build)
-    def construct(self, *arguments, **named):
-        placed(self, build, *arguments, **named)
-
-    construct._npu_device = True
-    kind.__init__ = construct
+def _placing(placed):
+    return lambda build: lambda self, *arguments, **named: placed(self, build, *arguments, **named)
 
 
 def _one_device(self, build, container_strategy, device):
