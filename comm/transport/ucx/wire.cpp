@@ -208,14 +208,16 @@ TransferPtr Wire::send(Endpoint& to, const Head& head, std::span<const std::byte
   }
   return begin(std::move(request), !to.failed && !stopped_, [&](Request& its, ucp_request_param_t& param) {
     param.cb.send = &on_done;
+    const void* what = data.data();
+    size_t count = data.size();
     if (aligns_ && data.size() > kCopied) {
       its.head.blank = kBlank;
       its.parts = {{{const_cast<std::byte*>(kBlanks), kBlank}, {const_cast<std::byte*>(data.data()), data.size()}}};
       param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
       param.datatype = ucp_dt_make_iov();
-      return ucx_.am_send(to.handle, kMessageId, &its.head, sizeof(Head), its.parts.data(), its.parts.size(), &param);
+      what = its.parts.data(), count = its.parts.size();
     }
-    return ucx_.am_send(to.handle, kMessageId, &its.head, sizeof(Head), data.data(), data.size(), &param);
+    return ucx_.am_send(to.handle, kMessageId, &its.head, sizeof(Head), what, count, &param);
   });
 }
 
