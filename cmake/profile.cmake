@@ -31,7 +31,7 @@ configure_file(${profile}/msprof.py ${CMAKE_BINARY_DIR}/toolkit/tools/profiler/p
 
 if(ANYNPU_TESTS AND tests)
   add_executable(profile_test ${tests} ${seen})
-  precompiled(profile_test TEST tools/profile/report/fact/facts.h)
+  precompiled(profile_test TEST tools/profile/trace/folder.h)
   target_link_libraries(profile_test PRIVATE anynpu_profile_objects GTest::gtest_main)
   add_test(NAME profile COMMAND profile_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endif()
