@@ -136,6 +136,9 @@ void check_panels(const Case& c) {
   auto whole = before;
   panel_product(g, static_cast<const T*>(nullptr), 0, {whole.data(), c.n, plain.alpha, plain.beta});
   ASSERT_EQ(whole, want);
+  std::vector<float> apart(before.size(), std::numeric_limits<float>::quiet_NaN());
+  panel_product(g, static_cast<const T*>(nullptr), 0, {apart.data(), c.n, plain.alpha, plain.beta, before.data(), c.n});
+  ASSERT_EQ(apart, want);
   const Tiling tiling = plan_panels(c.m, c.n, c.k, 1);
   for (const bool parallel : {false, true}) {
     std::vector<T> panels(static_cast<size_t>(panel_right_size(kDType, c.k, c.n)));
@@ -159,7 +162,8 @@ TEST(Gemm, PanelsMatchPlainLoops) {
   std::vector<Case> all = cases();
   for (const bool ta : {false, true}) {
     for (const bool tb : {false, true}) {
-      for (const auto [m, n, k] : {std::array<int64_t, 3>{500, 1100, 65}, {230, 300, 1031}, {9, 40, 4099}})
+      for (const auto [m, n, k] :
+           {std::array<int64_t, 3>{500, 1100, 65}, {90, 1100, 401}, {230, 300, 1031}, {9, 40, 4099}})
         all.push_back({m, n, k, ta, tb, 1.0, 0.0});
     }
   }

@@ -17,11 +17,13 @@ inline int64_t panel_right_size(DType dtype, int64_t k, int64_t n) {
 template <class T>
 void panel_order_right(const GemmArgs<T>& args, bool parallel, T* to);
 
-/// Where a product is written: c = alpha * op(A) op(B) + beta * c, c being m x n; beta 0 does not read it.
+/// Where a product is written: c = alpha * op(A) op(B) + beta * addend, both m x n; beta 0 does not read the addend.
 struct PanelResult {
   float* c;
   int64_t ldc;
   float alpha = 1, beta = 0;
+  const float* addend = nullptr;  ///< by default c as it is
+  int64_t ld_addend = 0;          ///< 0: the same row for all
 };
 
 /// Computes in the calling thread; args' own alpha, beta and c are not read. `right` holds panels of a B of `depth`

@@ -14,10 +14,10 @@
 namespace npu::ops::cube {
 namespace {
 
-constexpr int64_t kDepth = 192;         // words of k at a time: sums of more lose digits; a panel of A stays in L1,
-constexpr int64_t kWidth = 16;          // and this many panels of B in L2
-constexpr int64_t kAhead = 12;          // rows of B that are fetched before they are read
-constexpr int64_t kHeight = 8 * kRows;  // with so many rows of A
+constexpr int64_t kDepth = 192;          // words of k at a time: sums of more lose digits; a panel of A stays in L1,
+constexpr int64_t kWidth = 16;           // and this many panels of B in L2
+constexpr int64_t kAhead = 12;           // rows of B that are fetched before they are read
+constexpr int64_t kHeight = 19 * kRows;  // with so many rows of A
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")
@@ -53,9 +53,10 @@ void micro(int64_t count, const void* left, const void* right, const PanelResult
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) {
       const __mmask16 mask = w == W - 1 ? last : __mmask16{0xffff};
-      float* at = to.c + r * to.ldc + w * kLanes;
-      const __m512 old = _mm512_maskz_loadu_ps(to.beta == 0 ? __mmask16{0} : mask, at);
-      _mm512_mask_storeu_ps(at, mask, _mm512_fmadd_ps(beta, old, _mm512_mul_ps(alpha, sum[r][w])));
+      const float* from = to.addend + r * to.ld_addend + w * kLanes;
+      const __m512 old = _mm512_maskz_loadu_ps(to.beta == 0 ? __mmask16{0} : mask, from);
+      _mm512_mask_storeu_ps(to.c + r * to.ldc + w * kLanes, mask,
+                            _mm512_fmadd_ps(beta, old, _mm512_mul_ps(alpha, sum[r][w])));
     }
   }
 }
@@ -106,12 +107,14 @@ void panel_product(const GemmArgs<T>& g, const T* right, int64_t depth, const Pa
   using Kind = KindOf<T>;
   constexpr int64_t kNumbers = Kind::kNumbers;
   const int64_t count = divide_up(g.k, kNumbers), runs = divide_up(count, kDepth), panels = divide_up(g.n, kPanel);
-  // Of few rows each run of B is read once, so that its panels are made as they are needed, in the nearest cache.
-  const bool own = right == nullptr, by_runs = own && g.m <= kHeight;
-  const int64_t own_depth = by_runs ? kNumbers * divide_up(count, runs) : g.k;
-  const Scratch<T> made(own ? panel_right_size(kDType<T>, own_depth, g.n) : 0);
+  // Of few rows each block of B is read once, so that its panels are made as they are needed, in the nearest cache.
+  const bool own = right == nullptr, by_blocks = own && g.m <= kHeight;
+  const int64_t width = by_blocks && g.trans_b ? 1 : kWidth;
+  const int64_t own_depth = by_blocks ? kNumbers * divide_up(count, runs) : g.k;
+  const Scratch<T> made(own ? panel_right_size(kDType<T>, own_depth, by_blocks ? std::min(g.n, width * kPanel) : g.n)
+                            : 0);
   if (own) right = made, depth = own_depth;
-  if (own && !by_runs) panel_order_right(g, false, made.data());
+  if (own && !by_blocks) panel_order_right(g, false, made.data());
   const int64_t stride = panel_words(kDType<T>, depth);
   const Scratch<uint32_t> left(std::min(g.m, kHeight) * std::min(count, kDepth) + kLanes);
   const auto* words = reinterpret_cast<const Word*>(right);
@@ -120,23 +123,29 @@ void panel_product(const GemmArgs<T>& g, const T* right, int64_t depth, const Pa
     for (int64_t run = 0; run < runs; ++run) {
       const auto [p, part] = cut_of(count, runs, run);
       order_left<Kind>(g, i, height, p, part, left.data());
-      if (by_runs) {
-        const int64_t first = kNumbers * p, k = std::min(kNumbers * part, g.k - first);
-        order_right({kDType<T>, g.b + (g.trans_b ? first : first * g.ldb), g.ldb, g.trans_b, k, g.n}, stride, false,
-                    made.data());
-      }
-      const Word* here = words + (by_runs ? 0 : p * kPanel);
-      for (int64_t block = 0; block < panels; block += kWidth) {
+      for (int64_t block = 0; block < panels; block += width) {
+        const Word* here = words + p * kPanel + block * stride;
+        if (by_blocks) {
+          const int64_t first = kNumbers * p, k = std::min(kNumbers * part, g.k - first), column = block * kPanel;
+          order_right({kDType<T>, g.b + (g.trans_b ? column * g.ldb + first : first * g.ldb + column), g.ldb, g.trans_b,
+                       k, std::min(g.n - column, width * kPanel)},
+                      stride, false, made.data());
+          here = words;
+        }
         for (int64_t r = 0; r < row_panels; ++r) {
           const Cut rows = cut_of(height, row_panels, r);
-          for (int64_t j = block; j < std::min(panels, block + kWidth); ++j) {
+          for (int64_t j = block; j < std::min(panels, block + width); ++j) {
             const int64_t columns = std::min(kPanel, g.n - j * kPanel);
             const __mmask16 last = first16(columns > kLanes ? columns - kLanes : columns);
             PanelResult at = to;
             at.c += (i + rows.begin) * to.ldc + j * kPanel;
             if (p > 0) at.beta = 1;
+            if (p > 0 || to.addend == nullptr)
+              at.addend = at.c, at.ld_addend = at.ldc;
+            else
+              at.addend += (i + rows.begin) * to.ld_addend + j * kPanel;
             kMicros<Kind>[static_cast<size_t>(rows.count - 1)][columns > kLanes](part, left + rows.begin * part,
-                                                                                 here + j * stride, at, last);
+                                                                                 here + (j - block) * stride, at, last);
           }
         }
       }

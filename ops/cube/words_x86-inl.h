@@ -110,11 +110,25 @@ void interleave(const typename Kind::Number* from, int64_t ld, int64_t columns, 
 template <class Kind>
 void turn(const typename Kind::Number* from, int64_t ld, int64_t columns, int64_t k, Word* to, int64_t step) {
   constexpr int64_t kBlock = Kind::kNumbers * kLanes;
-  for (int64_t p = 0; p < k; p += kBlock, to += kLanes * step) {
+  int64_t p = 0;
+  // Whole squares without a branch. Columns that are not there may be any where the next step overwrites them.
+  if (columns == kLanes || columns == step) {
+    const typename Kind::Number* column[kLanes];
+    for (int64_t i = 0; i < kLanes; ++i) column[i] = from + std::min(i, columns - 1) * ld;
+    for (; p + kBlock <= k; p += kBlock, to += kLanes * step) {
+      __m512i x[kLanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) x[i] = _mm512_loadu_si512(column[i] + p);
+      turn_square(x);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i) _mm512_storeu_si512(to + i * step, x[i]);
+    }
+  }
+  for (; p < k; p += kBlock, to += kLanes * step) {
     __m512i x[kLanes];
 #pragma GCC unroll 16
-    for (int r = 0; r < kLanes; ++r)
-      x[r] = r < columns ? Kind::load(from + r * ld + p, std::min(k - p, kBlock)) : _mm512_setzero_si512();
+    for (int i = 0; i < kLanes; ++i)
+      x[i] = i < columns ? Kind::load(from + i * ld + p, std::min(k - p, kBlock)) : _mm512_setzero_si512();
     turn_square(x);
     const int64_t count = std::min<int64_t>(kLanes, (k - p + Kind::kNumbers - 1) / Kind::kNumbers);
     for (int64_t i = 0; i < count; ++i) _mm512_storeu_si512(to + i * step, x[i]);

@@ -516,7 +516,12 @@ void Product::store_panels(const Memory& memory, int64_t item, const cube::Tile&
                            const E* panels) const {
   auto* out = reinterpret_cast<float*>(const_cast<std::byte*>(item_of(out_, memory.out, item)));
   cube::PanelResult to{out + tile.row * out_.row + tile.col, out_.ld, number<float>(alpha_)};
-  to.beta = begin_tile(memory, item, tile, to.c, to.ldc);
+  if (has_self_ && self_.dtype == DType::kFloat && self_.col == 1 && number<float>(beta_) == 1) {
+    to.addend = reinterpret_cast<const float*>(item_of(self_, memory.self, item)) + tile.row * self_.row + tile.col;
+    to.ld_addend = self_.row, to.beta = 1;
+  } else {
+    to.beta = begin_tile(memory, item, tile, to.c, to.ldc);
+  }
   cube::panel_product(cube::cut(whole, tile), tile_of(panels, tile), k_, to);
   run_after(memory, item, tile);
 }
