@@ -40,7 +40,7 @@ struct alignas(64) Head {
   uint32_t calls = 0;         ///< collectives that the sender has begun
   uint64_t group = 0;
   uint64_t offset = 0, bytes = 0;  ///< of this piece in the data, and of all of the data
-  uint32_t blank = 0;              ///< bytes before the data that are none of it
+  uint32_t blank = 0, tail = 0;    ///< bytes before the data, and behind it, that are none of it
   Call call;                       ///< that it is in, or of the message
 };
 
