@@ -119,7 +119,7 @@ Communicator::Communicator(Group group, std::unique_ptr<Transport> transport, co
 Communicator::~Communicator() {
   leave();
   CommunicatorRegistry::get().remove(this);
-  transport_.reset();  // from now on nothing is heard of processes
+  transport_->listen({});
 }
 
 void Communicator::end(Result result, const std::string& text) {

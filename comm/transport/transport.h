@@ -163,7 +163,8 @@ class Transport {
     kReset,        ///< the connection to it; the process goes on
     kUnreachable,  ///< there has never been a connection
   };
-  /// `lost` hears of processes that end, also of those that have, in another thread. Until the transport ends.
+  /// `lost` hears of processes that end, also of those that have, in another thread, and may ask the transport. After
+  /// an empty one nothing is heard any more, and none runs: the last call before the transport ends.
   using OnLost = std::function<void(const std::string& process, Lost how)>;
   virtual void listen(OnLost lost) = 0;
 

@@ -93,10 +93,7 @@ SharedMemory::SharedMemory(const Group& group, uint32_t rank, std::shared_ptr<Bo
 }
 
 SharedMemory::~SharedMemory() {
-  if (lost_) {
-    const std::lock_guard lock(Listeners::get().mutex);
-    Listeners::get().all.erase(this);
-  }
+  if (lost_) listen({});
   if (links_.empty()) return;
   links_.clear();
   HostService::get().look_again();  // its thread holds links while it watches them
@@ -298,6 +295,10 @@ void SharedMemory::beat() { own().beat_ns.store(now_ns(), std::memory_order_rela
 void SharedMemory::listen(OnLost lost) {
   const std::lock_guard lock(Listeners::get().mutex);
   lost_ = std::move(lost);
+  if (!lost_) {
+    Listeners::get().all.erase(this);
+    return;
+  }
   Listeners::get().all.insert(this);
   for (const Peer& peer : peers_)
     if (HostService::get().has_ended(peer.process)) lost_(peer.process, Lost::kEnded);

@@ -425,6 +425,7 @@ void Network::depart() {
 
 void Network::listen(OnLost lost) {
   local_->listen(lost);
+  const auto quiet = wire_.quiet();
   const auto lock = wire_.lock();
   lost_ = std::move(lost);
 }

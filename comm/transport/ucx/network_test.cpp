@@ -71,5 +71,21 @@ TEST(Network, GroupsComeAndGoWhileOthersWork) {
   over = true;
 }
 
+TEST(Network, AConnectionMayBreakWhileItsGroupEnds) {
+  for (int round = 0; round < 200; ++round) {
+    Ranks ranks(2, Over::kHosts);
+    Wire& wire = Wire::get();
+    const Peer& other = ranks[0].group().peers[1];
+    Endpoint& endpoint = wire.connected(other.process, other.address);
+    {
+      const auto lock = wire.lock();
+      wire.break_off(endpoint);
+    }
+    wire.hand_over();
+    ranks.destroy(0);
+    ranks.destroy(1);
+  }
+}
+
 }  // namespace
 }  // namespace npu::comm

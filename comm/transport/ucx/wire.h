@@ -91,6 +91,8 @@ class Wire {
   void add(Receiver& receiver, uint64_t group, uint32_t rank);
   /// Returns when none of its functions runs any more.
   void remove(Receiver& receiver, uint64_t group, uint32_t rank);
+  /// While it is held no receiver hears of a loss or a beat, and none is just hearing of one. Before the lock.
+  std::unique_lock<std::mutex> quiet() { return std::unique_lock(telling_); }
 
   // ---- In the lock.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
