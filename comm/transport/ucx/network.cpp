@@ -19,7 +19,10 @@ constexpr uint32_t kLetters = 64;
 constexpr size_t kAskedFor = size_t{128} << 10;
 // A piece, with its head, is what UCX sends at once over TCP, and what it has received is read from the cache. On a
 // network of 10 Mbit/s it takes 100 ms.
-constexpr size_t kPieceBytes = size_t{120} << 10;
+constexpr uint64_t kPieceBytes = uint64_t{120} << 10;
+// So many at once, then some whenever these have been handed over and what has come meanwhile has been received: over
+// TCP the kernel copies the next ones to pages that are in the cache still, where it would take others for all of it.
+constexpr int kFirstPieces = 5, kNextPieces = 2;
 constexpr uint32_t kAcknowledge = 16;
 constexpr int64_t kDepartMs = 2000, kBreakMs = 1000, kBrokenMs = 5000;
 
@@ -52,8 +55,8 @@ Network::~Network() {
   const auto lock = wire_.lock();
   // Messages may still be on their way.
   for (const Far& far : far_)
-    for (const auto& [number, outgoing] : far.posted)
-      for (const TransferPtr& each : outgoing.pieces) each->then = nullptr;
+    for (const auto& [number, outgoing] : far.posted) outgoing.forget();
+  for (const auto& [key, outgoing] : sending_) outgoing.forget();
   data_.clear();
   far_.clear();
 }
@@ -149,18 +152,39 @@ void Network::read(std::span<const Part> parts, const std::byte** at) {
   }
 }
 
-/// In pieces: the other side hears of each, however slow the network is.
+/// The others follow by themselves.
 void Network::begin_sending(Outgoing& outgoing) {
   outgoing.begun = true;
+  send_pieces(kFirstPieces, outgoing);
+}
+
+/// In pieces: the other side hears of each, however slow the network is.
+void Network::send_pieces(int count, Outgoing& outgoing) {
   Head head = outgoing.head;
-  std::span<const std::byte> data = outgoing.data;
-  head.bytes = data.size();
+  const uint64_t all = head.bytes = outgoing.data.size();
   do {
-    const std::span<const std::byte> piece = data.first(std::min<size_t>(data.size(), kPieceBytes));
-    outgoing.pieces.push_back(wire_.send(*far_[head.to].endpoint, head, piece, outgoing.then));
-    head.offset += piece.size();
-    data = data.subspan(piece.size());
-  } while (!data.empty());
+    head.offset = outgoing.sent;
+    const auto piece = outgoing.data.subspan(outgoing.sent, std::min(all - outgoing.sent, kPieceBytes));
+    outgoing.sent += piece.size();
+    std::function<void()> then = outgoing.then;
+    if (--count == 0 && outgoing.sent < all)
+      then = [this, head] { wire_.later(*this, [this, head] { go_on_sending(head); }); };
+    outgoing.pieces.push_back(wire_.send(*far_[head.to].endpoint, head, piece, std::move(then)));
+  } while (count > 0 && outgoing.sent < all);
+}
+
+void Network::go_on_sending(const Head& head) {
+  Outgoing* const outgoing = outgoing_of(head);
+  if (outgoing != nullptr && !aborted() && !departed_) send_pieces(kNextPieces, *outgoing);
+}
+
+Network::Outgoing* Network::outgoing_of(const Head& head) {
+  if (head.what == Head::What::kMessage) {
+    const auto found = far_[head.to].posted.find(head.number);
+    return found == far_[head.to].posted.end() ? nullptr : &found->second;
+  }
+  const auto found = sending_.find({head.number, head.to, head.step});
+  return found == sending_.end() ? nullptr : &found->second;
 }
 
 /// Says what there is; who wants it asks.
@@ -279,6 +303,7 @@ void Network::forget_data() {
   const auto past = data_.lower_bound({number_ + 1, 0, 0});
   data_.erase(data_.begin(), past);
   wanted_.erase(wanted_.begin(), wanted_.lower_bound({number_ + 1, 0, 0}));
+  for (const auto& [key, outgoing] : sending_) outgoing.forget();
   sending_.clear();
   for (Far& each : far_) each.orders.erase(each.orders.begin(), each.orders.upper_bound(number_));
 }
@@ -330,6 +355,7 @@ Transport::Sent Network::send(uint32_t to, uint32_t number, const Call& call, co
   else
     announce(outgoing);
   if (copied) return Sent::kDone;
+  if (outgoing.begun && !outgoing.all_sent()) wire_.hand_over();  // nobody may wait for the pieces that are left
   far.posted.emplace(number, std::move(outgoing));
   return Sent::kPosted;
 }

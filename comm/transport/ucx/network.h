@@ -72,13 +72,20 @@ class Network final : public Transport, Wire::Receiver {
     std::span<const std::byte> data;
     std::function<void()> then = nullptr;
     bool begun = false;
+    uint64_t sent = 0;
     std::vector<TransferPtr> pieces = {};
 
+    bool all_sent() const { return begun && sent == data.size(); }
     bool done() const {
-      return begun && std::ranges::all_of(pieces, [](const TransferPtr& each) { return each->done && !each->failed; });
+      return all_sent() &&
+             std::ranges::all_of(pieces, [](const TransferPtr& each) { return each->done && !each->failed; });
     }
     bool under_way() const {
       return std::ranges::any_of(pieces, [](const TransferPtr& each) { return !each->done; });
+    }
+    /// Nobody is told of the pieces that are still on their way.
+    void forget() const {
+      for (const TransferPtr& each : pieces) each->then = nullptr;
     }
   };
   /// An order that comes in pieces.
@@ -119,6 +126,9 @@ class Network final : public Transport, Wire::Receiver {
   void await_orders(Watch& watch);
   Incoming& data_of(uint32_t number, uint32_t from, uint32_t step);
   void begin_sending(Outgoing& outgoing);
+  void send_pieces(int count, Outgoing& outgoing);
+  void go_on_sending(const Head& head);
+  Outgoing* outgoing_of(const Head& head);
   void announce(Outgoing& outgoing);
   void want(Head::What what, uint32_t from, uint32_t number, uint32_t step);
   void wanted(const Head& head);

@@ -289,8 +289,10 @@ void Wire::deliver(const Head& head, std::span<const std::byte> data, uint64_t b
 bool Wire::progress() {
   if (stopped_) return false;
   bool moved = false;
-  while (ucx_.worker_progress(worker_) != 0) moved = true;
-  for (const auto& [whose, answer] : std::exchange(later_, {})) answer();
+  do {
+    while (ucx_.worker_progress(worker_) != 0) moved = true;
+    for (const auto& [whose, answer] : std::exchange(later_, {})) answer();
+  } while (!later_.empty());
   for (Endpoint* const each : std::exchange(broken_, {})) {
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
