@@ -6,6 +6,11 @@
 #include <utility>
 
 namespace npu::acl {
+namespace {
+
+thread_local bool gives_back = false;  // a client's function may come back to us
+
+}  // namespace
 
 void ActivityBuffers::use(msptiBuffersCallbackRequestFunc request, msptiBuffersCallbackCompleteFunc complete) {
   flush();  // what the client before was to have
@@ -57,8 +62,14 @@ bool ActivityBuffers::deliver_one() {
   const Buffer buffer = full_.front();
   full_.pop_front();
   const auto complete = complete_;
+  const auto its = under_way_.insert(number_++).first;
   lock.unlock();
+  const bool before = std::exchange(gives_back, true);
   complete(buffer.place, buffer.size, buffer.used);
+  gives_back = before;
+  lock.lock();
+  under_way_.erase(its);
+  given_back_.notify_all();
   return true;
 }
 
@@ -80,6 +91,9 @@ void ActivityBuffers::flush() {
   }
   while (deliver_one()) {
   }
+  if (gives_back) return;
+  std::unique_lock lock(mutex_);
+  given_back_.wait(lock, [&, end = number_] { return under_way_.empty() || *under_way_.begin() >= end; });
 }
 
 size_t ActivityBuffers::take_dropped() {

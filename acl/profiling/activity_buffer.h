@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <set>
 
 #include "acl/include/mspti/mspti.h"
 
@@ -20,7 +21,8 @@ class ActivityBuffers {
 
   /// Copies a record (`bytes`, a multiple of 8) into a buffer, or counts it as dropped.
   void add(const void* record, size_t bytes);
-  /// Gives back all buffers that have records.
+  /// Gives back all buffers that have records, and returns when the client has them, also those that another thread is
+  /// just giving back. Called by the client's own function while it takes one, it does not wait for others.
   void flush();
   /// Records that no buffer had room for, since the last call.
   size_t take_dropped();
@@ -39,11 +41,13 @@ class ActivityBuffers {
   void serve();
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_, given_back_;
   msptiBuffersCallbackRequestFunc request_ = nullptr;
   msptiBuffersCallbackCompleteFunc complete_ = nullptr;
   Buffer current_;
   std::deque<Buffer> full_;
+  std::set<uint64_t> under_way_;  // numbers of buffers that are being given back
+  uint64_t number_ = 0;           // of the next one
   size_t dropped_ = 0;
   bool served_ = false;
 };

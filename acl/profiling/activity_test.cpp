@@ -2,6 +2,7 @@
 #include "acl/profiling/activity.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -29,7 +30,10 @@ void request(uint8_t** buffer, size_t* size, size_t* most) {
   *most = 0;
   *buffer = buffer_size == 0 ? nullptr : static_cast<uint8_t*>(std::aligned_alloc(8, buffer_size));
 }
+std::atomic<bool> holds{false}, came{false};
 void complete(uint8_t* buffer, size_t, size_t valid) {
+  if (!came.exchange(true))
+    while (holds) std::this_thread::yield();
   const std::lock_guard lock(mutex);
   buffers.emplace_back(buffer, buffer + valid);
   std::free(buffer);
@@ -232,6 +236,25 @@ TEST_F(Mspti, FullBuffersComeBackByThemselves) {
   for (int i = 0; i < 101; ++i) mstxMarkA("mark", nullptr);
   EXPECT_EQ(all<msptiActivityMarker>(MSPTI_ACTIVITY_KIND_MARKER).size(), 101u);
   EXPECT_EQ(buffers.size(), 51u);
+}
+
+TEST_F(Mspti, FlushingWaitsForWhatAnotherThreadGivesBack) {
+  buffer_size = 2 * sizeof(msptiActivityMarker);
+  enable({MSPTI_ACTIVITY_KIND_MARKER});
+  holds = true, came = false;
+  for (int i = 0; i < 3; ++i) mstxMarkA("mark", nullptr);
+  while (!came) std::this_thread::yield();
+  std::atomic<bool> flushed{false};
+  std::jthread flushing([&] {
+    msptiActivityFlushAll(1);
+    flushed = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(flushed);
+  holds = false;
+  flushing.join();
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(buffers.size(), 2u);
 }
 
 TEST_F(Mspti, WithoutABufferRecordsAreCounted) {
