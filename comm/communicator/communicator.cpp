@@ -119,7 +119,7 @@ Communicator::Communicator(Group group, std::unique_ptr<Transport> transport, co
 Communicator::~Communicator() {
   leave();
   CommunicatorRegistry::get().remove(this);
-  transport_->listen({});
+  transport_->listen({});  // what is told of a process would ask a transport that is gone
 }
 
 void Communicator::end(Result result, const std::string& text) {

@@ -21,7 +21,7 @@ constexpr size_t kAskedFor = size_t{128} << 10;
 // network of 10 Mbit/s it takes 100 ms.
 constexpr uint64_t kPieceBytes = uint64_t{120} << 10;
 // So many at once, then some whenever these have been handed over and what has come meanwhile has been received: over
-// TCP the kernel copies the next ones to pages that are in the cache still, where it would take others for all of it.
+// TCP the kernel copies the next ones to the pages that these were in, which the cache still has.
 constexpr int kFirstPieces = 5, kNextPieces = 2;
 constexpr uint32_t kAcknowledge = 16;
 constexpr int64_t kDepartMs = 2000, kBreakMs = 1000, kBrokenMs = 5000;
@@ -153,10 +153,7 @@ void Network::read(std::span<const Part> parts, const std::byte** at) {
 }
 
 /// The others follow by themselves.
-void Network::begin_sending(Outgoing& outgoing) {
-  outgoing.begun = true;
-  send_pieces(kFirstPieces, outgoing);
-}
+void Network::begin_sending(Outgoing& outgoing) { send_pieces(kFirstPieces, outgoing); }
 
 /// In pieces: the other side hears of each, however slow the network is.
 void Network::send_pieces(int count, Outgoing& outgoing) {
@@ -174,16 +171,16 @@ void Network::send_pieces(int count, Outgoing& outgoing) {
 }
 
 void Network::go_on_sending(const Head& head) {
-  Outgoing* const outgoing = outgoing_of(head);
+  Outgoing* const outgoing = outgoing_of(head.what == Head::What::kMessage, head.to, head.number, head.step);
   if (outgoing != nullptr && !aborted() && !departed_) send_pieces(kNextPieces, *outgoing);
 }
 
-Network::Outgoing* Network::outgoing_of(const Head& head) {
-  if (head.what == Head::What::kMessage) {
-    const auto found = far_[head.to].posted.find(head.number);
-    return found == far_[head.to].posted.end() ? nullptr : &found->second;
+Network::Outgoing* Network::outgoing_of(bool message, uint32_t to, uint32_t number, uint32_t step) {
+  if (message) {
+    const auto found = far_[to].posted.find(number);
+    return found == far_[to].posted.end() ? nullptr : &found->second;
   }
-  const auto found = sending_.find({head.number, head.to, head.step});
+  const auto found = sending_.find({number, to, step});
   return found == sending_.end() ? nullptr : &found->second;
 }
 
@@ -205,16 +202,10 @@ void Network::want(Head::What what, uint32_t from, uint32_t number, uint32_t ste
 void Network::wanted(const Head& head) {
   wire_.later(*this, [this, head] {
     if (aborted() || departed_) return;  // the client may have freed its buffers
-    if (head.what == Head::What::kWantedMessage) {
-      const auto found = far_[head.from].posted.find(head.number);
-      if (found != far_[head.from].posted.end() && !found->second.begun) begin_sending(found->second);
-      return;
-    }
-    const Key key{head.number, head.from, head.step};
-    if (const auto found = sending_.find(key); found == sending_.end())
-      wanted_.insert(key);
-    else if (!found->second.begun)
-      begin_sending(found->second);
+    const bool message = head.what == Head::What::kWantedMessage;
+    Outgoing* const outgoing = outgoing_of(message, head.from, head.number, head.step);
+    if (outgoing != nullptr && !outgoing->begun()) begin_sending(*outgoing);
+    if (outgoing == nullptr && !message) wanted_.insert({head.number, head.from, head.step});
   });
 }
 
@@ -355,7 +346,7 @@ Transport::Sent Network::send(uint32_t to, uint32_t number, const Call& call, co
   else
     announce(outgoing);
   if (copied) return Sent::kDone;
-  if (outgoing.begun && !outgoing.all_sent()) wire_.hand_over();  // nobody may wait for the pieces that are left
+  if (outgoing.begun() && !outgoing.all_sent()) wire_.hand_over();  // nobody may wait for the pieces that are left
   far.posted.emplace(number, std::move(outgoing));
   return Sent::kPosted;
 }

@@ -71,11 +71,11 @@ class Network final : public Transport, Wire::Receiver {
     Head head;
     std::span<const std::byte> data;
     std::function<void()> then = nullptr;
-    bool begun = false;
     uint64_t sent = 0;
     std::vector<TransferPtr> pieces = {};
 
-    bool all_sent() const { return begun && sent == data.size(); }
+    bool begun() const { return !pieces.empty(); }
+    bool all_sent() const { return begun() && sent == data.size(); }
     bool done() const {
       return all_sent() &&
              std::ranges::all_of(pieces, [](const TransferPtr& each) { return each->done && !each->failed; });
@@ -128,7 +128,7 @@ class Network final : public Transport, Wire::Receiver {
   void begin_sending(Outgoing& outgoing);
   void send_pieces(int count, Outgoing& outgoing);
   void go_on_sending(const Head& head);
-  Outgoing* outgoing_of(const Head& head);
+  Outgoing* outgoing_of(bool message, uint32_t to, uint32_t number, uint32_t step);
   void announce(Outgoing& outgoing);
   void want(Head::What what, uint32_t from, uint32_t number, uint32_t step);
   void wanted(const Head& head);
