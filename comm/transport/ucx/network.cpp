@@ -17,6 +17,9 @@ namespace {
 constexpr uint32_t kLetters = 64;
 // Larger data waits until it is asked for.
 constexpr size_t kAskedFor = size_t{128} << 10;
+// Before a rank waits for the network it works on its data, and with others on its host it waits for them: with more
+// than so much it leaves the network to the wire's thread meanwhile.
+constexpr size_t kAttendedAlone = size_t{1} << 20, kAttended = kAskedFor;
 // A piece, with its head, is what UCX sends at once over TCP, and what it has received is read from the cache. On a
 // network of 10 Mbit/s it takes 100 ms.
 constexpr uint64_t kPieceBytes = uint64_t{120} << 10;
@@ -100,8 +103,7 @@ void Network::come(const Offer& offer, bool waits, Watch& watch) {
   local_->come(offer, waits, by_place_);
   if (call_.with_order && waits) [[unlikely]]
     await_orders(watch);
-  // Others wait for an answer where larger data is asked for.
-  if (offer.most_bytes <= kAskedFor) attend(true);
+  if (offer.most_bytes <= (local_->size() == 1 ? kAttendedAlone : kAttended)) attend(true);
 }
 
 void Network::attend(bool on) {
@@ -185,7 +187,7 @@ Network::Outgoing* Network::outgoing_of(bool message, uint32_t to, uint32_t numb
 }
 
 /// Says what there is; who wants it asks.
-void Network::announce(Outgoing& outgoing) {
+void Network::announce(const Outgoing& outgoing) {
   Head head = outgoing.head;
   head.bytes = head.offset = outgoing.data.size();
   wire_.send(*far_[head.to].endpoint, head);
@@ -200,12 +202,12 @@ void Network::want(Head::What what, uint32_t from, uint32_t number, uint32_t ste
 
 // Answered when UCX does not call back.
 void Network::wanted(const Head& head) {
-  wire_.later(*this, [this, head] {
+  const bool message = head.what == Head::What::kWantedMessage;
+  if (!message) wanted_.insert({head.number, head.from, head.step});
+  wire_.later(*this, [this, message, head] {
     if (aborted() || departed_) return;  // the client may have freed its buffers
-    const bool message = head.what == Head::What::kWantedMessage;
     Outgoing* const outgoing = outgoing_of(message, head.from, head.number, head.step);
     if (outgoing != nullptr && !outgoing->begun()) begin_sending(*outgoing);
-    if (outgoing == nullptr && !message) wanted_.insert({head.number, head.from, head.step});
   });
 }
 
@@ -214,10 +216,13 @@ void Network::pass(uint32_t to, uint32_t step, const std::byte* data, uint64_t b
   Outgoing outgoing{head(Head::What::kData, to), {data, bytes}};
   outgoing.head.step = step;
   const Key key{number_, to, step};
-  if (bytes <= kAskedFor || wanted_.erase(key) != 0)
+  if (bytes <= kAskedFor || wanted_.contains(key))
     begin_sending(outgoing);
-  else
-    announce(outgoing);
+  else  // who wants it has mostly asked when this thread looks; one who expects another size never does
+    wire_.later(*this, [this, key] {
+      const auto found = sending_.find(key);
+      if (found != sending_.end() && !found->second.begun() && !wanted_.contains(key)) announce(found->second);
+    });
   if (bytes > Wire::kCopied) sending_.emplace(key, std::move(outgoing));
 }
 

@@ -129,7 +129,7 @@ class Network final : public Transport, Wire::Receiver {
   void send_pieces(int count, Outgoing& outgoing);
   void go_on_sending(const Head& head);
   Outgoing* outgoing_of(bool message, uint32_t to, uint32_t number, uint32_t step);
-  void announce(Outgoing& outgoing);
+  void announce(const Outgoing& outgoing);
   void want(Head::What what, uint32_t from, uint32_t number, uint32_t step);
   void wanted(const Head& head);
   void end_transfers();
@@ -157,7 +157,7 @@ class Network final : public Transport, Wire::Receiver {
   uint32_t next_ = 0, number_ = 0;
   bool attends_ = false;
   std::map<Key, Outgoing> sending_;
-  std::set<Key> wanted_;  // of what is not passed yet
+  std::set<Key> wanted_;  // by others, also of those to come
 };
 
 }  // namespace npu::comm

@@ -35,6 +35,22 @@ TEST(Network, LargeDataOfCollectivesComesInPieces) {
       ASSERT_EQ(received[r][i], value(static_cast<uint32_t>(i / kPieces), i % kPieces));
 }
 
+TEST(Network, OneWhoExpectsLittleHearsOfMuch) {
+  Options options;
+  options.exec_timeout_s = 20;
+  Case test(2, Over::kHosts, options);
+  auto sent = test.filled(kPieces), received = test.empty(kPieces);
+  const std::vector<uint64_t> sends = {kPieces, 0}, receives = {0, 10};  // of rank 0 to rank 1
+  for (uint32_t r = 0; r < 2; ++r) {
+    std::vector<Extent> to(2), from(2);
+    to[1 - r].count = sends[r];
+    from[1 - r].count = receives[r];
+    all_to_all_v(test.ranks[r], test.ranks.stream(r), sent[r].address(), to, received[r].address(), from, kInt32);
+  }
+  EXPECT_NE(test.ranks.wait(1).find("this rank expects 10 elements of it, and it has 700001"), std::string::npos);
+  EXPECT_NE(test.ranks.wait(0), "");
+}
+
 TEST(Network, AMessageThatNobodyTakesOutlivesItsSender) {
   Case test(2, Over::kHosts);
   auto sent = test.filled(kPieces);
