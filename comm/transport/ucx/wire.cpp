@@ -334,7 +334,7 @@ void Wire::await_any(const Spin& spin, bool (*done)(void*), void* done_context, 
       if (i >= tries) armed = arm();
     }
     if (i < tries) {
-      if (i >= spin.pauses / 20) sched_yield();
+      sched_yield();
       continue;
     }
     look(look_context, now_ms() - start);
