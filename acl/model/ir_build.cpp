@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ door for inference clients: what an ONNX model becomes in memory.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <mutex>
+#include <optional>
 
 #include "acl/call.h"
+#include "base/file.h"
 #include "base/split.h"
 #include "ge/ge_ir_build.h"
 #include "graph/convert/convert.h"
@@ -147,10 +149,10 @@ graphStatus aclgrphParseONNXFromMem(const char* buffer, size_t size, const Optio
 graphStatus aclgrphParseONNX(const char* model_file, const Options& /*parser_params*/, Graph& graph) {
   if (model_file == nullptr) return GRAPH_PARAM_INVALID;
   return in_door("aclgrphParseONNX", [&] {
-    std::ifstream file(model_file, std::ios::binary);
-    if (!file) npu::fail(npu::Code::kInvalidFile, "{} cannot be read: {}", model_file, std::strerror(errno));
+    const std::optional<std::string> text = npu::whole_file(model_file);
+    if (!text) npu::fail(npu::Code::kInvalidFile, "{} cannot be read: {}", model_file, std::strerror(errno));
     const std::string path = model_file;
-    parse({std::istreambuf_iterator<char>(file), {}}, path.substr(0, path.rfind('/') + 1), graph);
+    parse(*text, path.substr(0, path.rfind('/') + 1), graph);
   });
 }
 

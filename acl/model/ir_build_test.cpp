@@ -135,6 +135,8 @@ TEST_F(IrBuild, WhatIsWrongIsTold) {
   EXPECT_NE(error().find("z"), std::string::npos);
   EXPECT_EQ(ge::aclgrphParseONNX("/nowhere.onnx", {}, graph), ge::GRAPH_FAILED);
   EXPECT_NE(error().find("/nowhere.onnx cannot be read"), std::string::npos);
+  EXPECT_EQ(ge::aclgrphParseONNX("/proc", {}, graph), ge::GRAPH_FAILED);
+  EXPECT_NE(error().find("/proc cannot be read: Is a directory"), std::string::npos);
   ge::Options global{{ge::ir_option::PRECISION_MODE, "sometimes"}};
   EXPECT_EQ(ge::aclgrphBuildInitialize(global), ge::GRAPH_FAILED);
   ge::aclgrphBuildFinalize();

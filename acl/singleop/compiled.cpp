@@ -2,17 +2,19 @@
 // Operators that were compiled before they are run: by aclopCompile, or into files by atc --singleop. Nothing has to be
 // compiled here; what counts is that a call finds the operator it was promised, or hears that there is none.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
 #include "acl/include/anynpu/model.h"
 #include "acl/singleop/operator_type.h"
 #include "acl/singleop/signature.h"
+#include "base/file.h"
 #include "graph/model/container.h"
 
 namespace npu::acl {
@@ -76,10 +78,9 @@ OpSignature operator_of(std::span<const std::byte> bytes, const std::string& wha
 }
 
 void load_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file && bytes.empty()) fail(Code::kInvalidFile, "{} cannot be read", path.string());
-  compiled().add(operator_of(std::as_bytes(std::span(bytes)), path.string()));
+  const std::optional<std::string> bytes = whole_file(path.string());
+  if (!bytes) fail(Code::kInvalidFile, "{} cannot be read: {}", path.string(), std::strerror(errno));
+  compiled().add(operator_of(std::as_bytes(std::span(*bytes)), path.string()));
 }
 
 size_t load_folder(const fs::path& folder, int deep) {

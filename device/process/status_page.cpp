@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "device/process/soc.h"
 
@@ -45,8 +46,7 @@ std::string& page_path() {
 // Field 22 of /proc/<pid>/stat, counted behind the name, which may hold blanks and brackets. 0 when there is no
 // process.
 uint64_t start_ticks_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = whole_file(fmt::format("/proc/{}/stat", pid)).value_or("");
   const size_t bracket = text.rfind(')');
   if (bracket == std::string::npos) return 0;
   std::istringstream rest(text.substr(bracket + 1));

@@ -5,9 +5,9 @@
 
 #include <charconv>
 #include <fstream>
-#include <iterator>
 #include <string>
 
+#include "base/file.h"
 #include "base/setting.h"
 #include "base/text.h"
 
@@ -57,8 +57,7 @@ std::optional<Limit> read_limit(std::string_view ini) {
 }
 
 Limit limit_of(const std::filesystem::path& folder) {
-  std::ifstream file(folder / kFile);
-  if (const auto told = read_limit(std::string(std::istreambuf_iterator<char>(file), {}))) return *told;
+  if (const auto told = read_limit(whole_file((folder / kFile).string()).value_or(""))) return *told;
   Limit limit{most_megabytes(), remain_percent()};
   if (limit.megabytes <= 0 || limit.megabytes >= kMostMegabytes) limit.megabytes = kDefault.megabytes;
   if (!valid(limit)) limit.remain_percent = kDefault.remain_percent;

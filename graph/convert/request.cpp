@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
+#include "base/file.h"
 #include "graph/convert/refusal.h"
 #include "graph/ir/value_type.h"
 #include "graph/passes/fusion_switch.h"
@@ -54,9 +56,9 @@ std::string value_of(const Flags& flags, const std::string& name) {
 }
 
 std::string file_of(const std::string& flag, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) refuse("E10410", "--{}={}: {}; name a file that can be read", flag, path, std::strerror(errno));
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::optional<std::string> text = whole_file(path);
+  if (!text) refuse("E10410", "--{}={}: {}; name a file that can be read", flag, path, std::strerror(errno));
+  return *std::move(text);
 }
 
 /// "3", "-1", "1~4", "1~-1".

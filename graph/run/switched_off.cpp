@@ -5,12 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/setting.h"
 #include "base/split.h"
 #include "graph/passes/fusion_switch.h"
@@ -50,10 +50,10 @@ void switch_off_fusions(PassOptions& options, std::string_view names) {
 }
 
 void keep_dtypes(PassOptions& options, const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
+  const std::optional<std::string> text = whole_file(file);
+  if (!text)
     fail(Code::kInvalidFile, "ANYNPU_KEEP_DTYPE is {}: {}; name a file that can be read", file, std::strerror(errno));
-  options.precision.keep(std::string(std::istreambuf_iterator<char>(stream), {}));
+  options.precision.keep(*text);
 }
 
 }  // namespace npu::graph

@@ -40,6 +40,8 @@ TEST(SwitchedOff, WhatIsNotThereIsNamed) {
   EXPECT_TRUE(text.starts_with("ANYNPU_FUSION_OFF: there is no fusion inline; there are ALL, trim_loops, ")) << text;
   EXPECT_EQ(refused([&] { keep_dtypes(options, "/nowhere"); }),
             "ANYNPU_KEEP_DTYPE is /nowhere: No such file or directory; name a file that can be read");
+  EXPECT_EQ(refused([&] { keep_dtypes(options, "/proc"); }),
+            "ANYNPU_KEEP_DTYPE is /proc: Is a directory; name a file that can be read");
 }
 
 }  // namespace

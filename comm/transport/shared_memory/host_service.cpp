@@ -26,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "base/masked_signals.h"
 #include "base/setting.h"
 #include "comm/core/fault.h"
@@ -109,10 +110,8 @@ int identity_file(const std::string& process) {
 
 /// Whether a process whose connection broke goes on. Asking it would not do: it may be asking this one.
 bool is_alive(const Peer& peer) {
-  std::ifstream file(fmt::format("/proc/{}/stat", peer.pid));
-  std::string line;
-  std::getline(file, line);
-  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  const std::string text = whole_file(fmt::format("/proc/{}/stat", peer.pid)).value_or("");
+  std::istringstream fields(text.substr(text.rfind(')') + 1));  // behind its name
   char state = 'X';
   int64_t parent, group, session, terminal, foreground;
   uint64_t flags = 0;

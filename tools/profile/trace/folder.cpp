@@ -7,10 +7,12 @@
 #include <cctype>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "device/trace/module.h"
 
 namespace npu::profile {
@@ -24,9 +26,9 @@ namespace trace = device::trace;
 }
 
 std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) unreadable(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::optional<std::string> text = whole_file(path.string());
+  if (!text) unreadable(path);
+  return *std::move(text);
 }
 
 nlohmann::json read_json(const fs::path& path) {
