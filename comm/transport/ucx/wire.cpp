@@ -77,8 +77,8 @@ struct Wire::Stray {
 
 /// What UCX has to do with until a transfer is done.
 struct Wire::Request {
-  TransferPtr transfer = std::make_shared<Transfer>();
   Head head = {};
+  TransferPtr transfer = std::make_shared<Transfer>();
   std::vector<std::byte> copy = {};
   std::array<ucp_dt_iov_t, 3> parts = {};
 };
