@@ -35,6 +35,7 @@ Buffers buffers_of(const Message& message) {
 
 std::vector<Shown> shown(const std::vector<Item>& items) {
   std::vector<Shown> all;
+  all.reserve(items.size());
   for (const Item& item : items) all.push_back({item.call(), buffers_of(item.message)});
   return all;
 }
