@@ -220,8 +220,9 @@ void Network::pass(uint32_t to, uint32_t step, const std::byte* data, uint64_t b
     begin_sending(outgoing);
   else  // who wants it has mostly asked when this thread looks; one who expects another size never does
     wire_.later(*this, [this, key] {
-      const auto found = sending_.find(key);
-      if (found != sending_.end() && !found->second.begun() && !wanted_.contains(key)) announce(found->second);
+      const auto& [number, whom, which] = key;
+      const Outgoing* const its = outgoing_of(false, whom, number, which);
+      if (its != nullptr && !its->begun() && !wanted_.contains(key)) announce(*its);
     });
   if (bytes > Wire::kCopied) sending_.emplace(key, std::move(outgoing));
 }
