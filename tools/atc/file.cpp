@@ -9,9 +9,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <optional>
 #include <system_error>
+#include <utility>
 
+#include "base/file.h"
 #include "tools/atc/refusal.h"
 
 namespace npu::atc {
@@ -29,11 +31,10 @@ void make_folder(std::string_view flag, const fs::path& folder) {
 }  // namespace
 
 std::string read_file(std::string_view flag, const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) refuse("E10410", "--{}={}: it is a folder; name a file", flag, path);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) refuse("E10410", "--{}={}: {}; name a file that can be read", flag, path, std::strerror(errno));
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::optional<std::string> text = whole_file(path);
+  if (text) return *std::move(text);
+  if (errno == EISDIR) refuse("E10410", "--{}={}: it is a folder; name a file", flag, path);
+  refuse("E10410", "--{}={}: {}; name a file that can be read", flag, path, std::strerror(errno));
 }
 
 void write_file(std::string_view flag, const std::string& path, std::string_view content) {

@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <optional>
+#include <utility>
 
+#include "base/file.h"
 #include "graph/import/tensorflow/saved_model/crc32c.h"
 #include "graph/import/tensorflow/saved_model/table.h"
 #include "graph/import/tensorflow/value.h"
@@ -21,11 +23,10 @@ constexpr int64_t kMostShards = 100000;         // as many as their names count
 constexpr int64_t kLargest = int64_t{1} << 36;  // 64 GiB, of one tensor
 
 std::string read_whole(const fs::path& path) {
-  std::error_code error;
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path, error))
-    fail(Code::kInvalidFile, "{}: {}; {}", path.string(), in ? "it is a folder" : std::strerror(errno), kCure);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::optional<std::string> text = whole_file(path.string());
+  if (text) return *std::move(text);
+  fail(Code::kInvalidFile, "{}: {}; {}", path.string(), errno == EISDIR ? "it is a folder" : std::strerror(errno),
+       kCure);
 }
 
 }  // namespace
