@@ -4,16 +4,15 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "acl/notice.h"
 #include "acl/profiling/option.h"
 #include "acl/runtime/dump_words.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json_text.h"
 
 namespace npu::acl {
@@ -84,16 +83,14 @@ Config parse_config(const std::string& text, const std::string& name) {
 }
 
 Config read_config(const char* path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
+  const std::optional<std::string> text = whole_file(path);
+  if (!text && errno == EISDIR)
     fail(Code::kInvalidFile, "configPath {} is a folder; pass a readable JSON file or null", path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  if (!text)
     fail(Code::kInvalidFile, "configPath {}: {}; pass a readable JSON file or null", path, std::strerror(errno));
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad() || text.size() > kMaxBytes)
+  if (text->size() > kMaxBytes)
     fail(Code::kInvalidFile, "configPath {} is no file of at most 10 MiB; pass a readable JSON file or null", path);
-  return parse_config(text, path);
+  return parse_config(*text, path);
 }
 
 }  // namespace npu::acl

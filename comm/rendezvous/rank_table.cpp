@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <thread>
 
+#include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "comm/core/fault.h"
@@ -214,11 +215,11 @@ RankTable read_rank_table(const std::string& path, int64_t seconds) {
   using std::chrono::steady_clock;
   const auto start = steady_clock::now(), deadline = start + std::chrono::seconds(seconds);
   for (;;) {
-    if (std::error_code none; std::filesystem::is_directory(path, none))
+    const std::optional<std::string> read = whole_file(path);
+    if (!read && errno == EISDIR)
       fault(Result::kOpenFile, "EI0004: the rank table {} is a folder; set RANK_TABLE_FILE to the file in it", path);
-    std::ifstream file(path);
-    if (!file) fault(Result::kOpenFile, "EI0004: the rank table {} cannot be opened; check RANK_TABLE_FILE", path);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    if (!read) fault(Result::kOpenFile, "EI0004: the rank table {} cannot be opened; check RANK_TABLE_FILE", path);
+    const std::string& text = *read;
     // Half a file may be one that is being written in place.
     const bool torn = !json::accept(text) && steady_clock::now() < std::min(start + kTorn, deadline);
     RankTable table = torn ? RankTable{false, {}} : parse_rank_table(text, path);
