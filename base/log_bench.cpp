@@ -11,7 +11,7 @@ namespace npu {
 namespace {
 
 void BM_FilteredLine(benchmark::State& state) {
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     NPU_LOG(kDebug, "OP", "never formatted {}", state.iterations());
     benchmark::ClobberMemory();
   }
@@ -39,20 +39,20 @@ class InAFolder {
 // Another module logs that much: the line is refused before it is formatted.
 void BM_FilteredLineOfAModule(benchmark::State& state) {
   const InAFolder folder("RUNTIME=0");
-  for (auto _ : state) NPU_LOG(kDebug, "OP", "never formatted {}", state.iterations());
+  for ([[maybe_unused]] auto _ : state) NPU_LOG(kDebug, "OP", "never formatted {}", state.iterations());
 }
 BENCHMARK(BM_FilteredLineOfAModule);
 
 void BM_EnqueuedLine(benchmark::State& state) {
   const InAFolder folder("OP=0");
-  for (auto _ : state) NPU_LOG(kDebug, "OP", "stream {} has {} tasks", 3, state.iterations());
+  for ([[maybe_unused]] auto _ : state) NPU_LOG(kDebug, "OP", "stream {} has {} tasks", 3, state.iterations());
 }
 BENCHMARK(BM_EnqueuedLine);
 
 // From WARNING on a line is in its file when the call returns.
 void BM_WarningLine(benchmark::State& state) {
   const InAFolder folder("OP=0");
-  for (auto _ : state) NPU_LOG(kWarning, "OP", "stream {} has {} tasks", 3, state.iterations());
+  for ([[maybe_unused]] auto _ : state) NPU_LOG(kWarning, "OP", "stream {} has {} tasks", 3, state.iterations());
 }
 BENCHMARK(BM_WarningLine);
 

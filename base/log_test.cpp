@@ -176,7 +176,9 @@ TEST_F(LogTest, TheFolderIsTheProcesssElseBelowTheWorkPathElseHome) {
   set("ASCEND_PROCESS_LOG_PATH", "");
   EXPECT_EQ(log_root(), "/work/path/log");
   set("ASCEND_WORK_PATH", "");
-  EXPECT_EQ(log_root(), std::string(std::getenv("HOME")) + "/ascend/log");
+  const char* const home = std::getenv("HOME");
+  ASSERT_NE(home, nullptr);
+  EXPECT_EQ(log_root(), std::string(home) + "/ascend/log");
 }
 
 /// What a child did that logged and then ended in `ending`: its status.
@@ -235,27 +237,29 @@ TEST_F(LogTest, AnAbortLosesNoLineAndReachesTheHandlerBefore) {
 
 TEST_F(LogTest, AtTheDefaultLevelNoSignalIsTouched) { EXPECT_EQ(as_program("LogsAnError"), 0); }
 
+void log_and_exit() {
+  NPU_LOG(kDebug, "OP", "host");
+  NPU_DEVICE_LOG(kDebug, "TS", 1, "device");
+  std::exit(0);
+}
+
 TEST_F(LogTest, TheEndOfAProcessLosesNoLine) {
   set("ASCEND_GLOBAL_LOG_LEVEL", "0");
-  EXPECT_EQ(in_child([] {
-              NPU_LOG(kDebug, "OP", "host");
-              NPU_DEVICE_LOG(kDebug, "TS", 1, "device");
-              std::exit(0);
-            }),
-            0);
+  EXPECT_EQ(in_child(&log_and_exit), 0);
   EXPECT_EQ(lines().size(), 1u);
   EXPECT_EQ(lines("debug", "device-1").size(), 1u);
+}
+
+void log_hang_and_exit() {
+  NPU_DEVICE_LOG(kDebug, "TS", 1, "device");
+  log_hang();
+  std::exit(0);
 }
 
 TEST_F(LogTest, ADiskThatDoesNotAnswerHoldsNoProcessThatEnds) {
   set("ASCEND_GLOBAL_LOG_LEVEL", "0");
   set("ASCEND_LOG_DEVICE_FLUSH_TIMEOUT", "50");
-  EXPECT_EQ(in_child([] {
-              NPU_DEVICE_LOG(kDebug, "TS", 1, "device");
-              log_hang();
-              std::exit(0);
-            }),
-            0);
+  EXPECT_EQ(in_child(&log_hang_and_exit), 0);
 }
 
 TEST_F(LogTest, LinesBelowWarningReachTheFileByThemselves) {
@@ -311,6 +315,7 @@ TEST_F(LogTest, BeyondTheLimitFilesOfTheDeadGoAndNoneOfTheLiving) {
 
 TEST_F(LogTest, ThreadsWriteWholeLines) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
       for (int i = 0; i < 500; ++i) NPU_LOG(kError, "OP", "line {} of some length", i);

@@ -37,7 +37,7 @@ void convolution(benchmark::State& state, DType dtype, bool strided, bool backwa
   } else {
     call.set("out", output.tensor());
   }
-  for (auto _ : state) call.run();
+  for ([[maybe_unused]] auto _ : state) call.run();
 }
 
 void product(benchmark::State& state, DType dtype, bool columns, int64_t m, int64_t n, int64_t k, bool own) {
@@ -46,7 +46,7 @@ void product(benchmark::State& state, DType dtype, bool columns, int64_t m, int6
   const Array b = Array(dtype, {k, n}, columns ? std::vector<size_t>{1, 0} : std::vector<size_t>{}).filled(0.25);
   Call call("mm");
   call.set("self", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor());
-  for (auto _ : state) call.run();
+  for ([[maybe_unused]] auto _ : state) call.run();
 }
 
 struct Rows {

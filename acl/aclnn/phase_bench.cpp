@@ -19,7 +19,7 @@ aclTensor* describe(const Floats& t) {
 // As torch_npu does: five objects made and destroyed per call.
 void add_8x8(benchmark::State& state) {
   Floats a({8, 8}), b({8, 8}), out({8, 8});
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     double one = 1;
     aclTensor *x = describe(a), *y = describe(b), *z = describe(out);
     aclScalar* alpha = aclCreateScalar(&one, ACL_DOUBLE);
@@ -37,7 +37,7 @@ BENCHMARK(add_8x8);
 
 void objects_only(benchmark::State& state) {
   Floats a({8, 8});
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     double one = 1;
     for (int i = 0; i < 3; ++i) aclDestroyTensor(describe(a));
     aclDestroyScalar(aclCreateScalar(&one, ACL_DOUBLE));
@@ -49,7 +49,7 @@ void phase1_only(benchmark::State& state) {
   Floats a({8, 8}), b({8, 8}), out({8, 8});
   double one = 1;
   aclScalar* alpha = aclCreateScalar(&one, ACL_DOUBLE);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     uint64_t size = 0;
     aclOpExecutor* executor = nullptr;
     aclnnAddGetWorkspaceSize(a, b, alpha, out, &size, &executor);

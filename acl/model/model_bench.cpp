@@ -16,7 +16,7 @@ void execute(benchmark::State& state) {
   Dataset inputs, outputs;
   inputs.add(in);
   outputs.add(out).add(sum);
-  for (auto _ : state) aclmdlExecute(id, inputs, outputs);
+  for ([[maybe_unused]] auto _ : state) aclmdlExecute(id, inputs, outputs);
   aclmdlUnload(id);
 }
 BENCHMARK(execute);
@@ -30,7 +30,7 @@ void execute_async(benchmark::State& state) {
   Dataset inputs, outputs;
   inputs.add(in);
   outputs.add(out).add(sum);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     aclmdlExecuteAsync(id, inputs, outputs, nullptr);
     aclrtSynchronizeStream(nullptr);
   }
@@ -50,7 +50,7 @@ std::string heavy_model(int64_t bytes) {
 void load_file(benchmark::State& state) {
   aclrtSetDevice(0);
   const ModelPath path(heavy_model(state.range(0) << 20));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     uint32_t id = 0;
     aclmdlLoadFromFile(path.get(), &id);
     aclmdlUnload(id);

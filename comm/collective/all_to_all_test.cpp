@@ -17,10 +17,11 @@ TEST_P(Collective, AllToAllTransposes) {
 }
 
 /// Rank `from` sends this many elements to `to`; some pairs nothing.
-uint64_t parts(uint32_t from, uint32_t to) { return (from * 5 + to * 3) % 7 * 401; }
+uint64_t parts(uint32_t from, uint32_t to) { return (from * uint64_t{5} + to * uint64_t{3}) % 7 * 401; }
 
 TEST_P(Collective, AllToAllVMovesPartsOfAnySize) {
-  auto send = test_.filled(7 * 401 * size_), recv = test_.empty(7 * 401 * size_);
+  const uint64_t room = uint64_t{7} * 401 * size_;
+  auto send = test_.filled(room), recv = test_.empty(room);
   std::vector<uint64_t> matrix(size_t{size_} * size_);
   for (uint32_t a = 0; a < size_; ++a)
     for (uint32_t b = 0; b < size_; ++b) matrix[a * size_ + b] = parts(a, b);

@@ -61,9 +61,10 @@ void reduce_sum(benchmark::State& state) {
   const std::vector<std::vector<float>> data(static_cast<size_t>(state.range(0)), std::vector<float>(kCount, 1.0F));
   std::vector<float> result(kCount);
   std::vector<const std::byte*> inputs;
+  inputs.reserve(data.size());
   for (const auto& each : data) inputs.push_back(reinterpret_cast<const std::byte*>(each.data()));
   auto* output = reinterpret_cast<std::byte*>(result.data());
-  for (auto _ : state) reduce(DType::kFloat, ReduceOp::kSum, inputs, {&output, 1}, kCount, false);
+  for ([[maybe_unused]] auto _ : state) reduce(DType::kFloat, ReduceOp::kSum, inputs, {&output, 1}, kCount, false);
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>((inputs.size() + 1) * kCount * sizeof(float)));
 }
 BENCHMARK(reduce_sum)->Arg(2)->Arg(4)->Arg(8);

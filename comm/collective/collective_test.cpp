@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for all collectives: order, types, memory, refusals; and over what they are all tested.
+#include <array>
+#include <bit>
 #include <thread>
 
 #include "comm/collective/collective_fixture.h"
@@ -73,6 +75,11 @@ T by_hosts(T a, T b, T c) {
 }
 
 template <class T>
+auto bits_of(T value) {
+  return std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
+}
+
+template <class T>
 void sums_are_rounded_once(DType dtype, Over over, const Options& options, T (*sum)(T, T, T)) {
   Case test(3, over, options);
   for (const uint64_t count : {uint64_t{100}, uint64_t{9001}}) {
@@ -88,7 +95,7 @@ void sums_are_rounded_once(DType dtype, Over over, const Options& options, T (*s
     for (uint32_t r = 0; r < 3; ++r)
       for (uint64_t i = 0; i < count; ++i) {
         const T wanted = sum(send[0][i], send[1][i], send[2][i]);
-        ASSERT_EQ(std::memcmp(&recv[r][i], &wanted, sizeof(T)), 0) << i;
+        ASSERT_EQ(bits_of(recv[r][i]), bits_of(wanted)) << i;
       }
   }
 }
@@ -188,7 +195,7 @@ TEST_P(CollectiveRefusal, WrongArgumentsAreToldBeforeAnythingIsQueued) {
   EXPECT_ERROR(broadcast(comm, stream, buffer.address(), 16, kFloat, 2), Code::kInvalidParam, "root is 2");
   EXPECT_ERROR(all_reduce(comm, stream, buffer.address(), buffer.address(), 1, {DType::kUndefined, 16}, ReduceOp::kSum),
                Code::kRtInternal, "cannot be reduced");
-  EXPECT_ERROR(all_reduce(comm, stream, buffer.address(), buffer.address(), 1, kFloat, static_cast<ReduceOp>(9)),
+  EXPECT_ERROR(all_reduce(comm, stream, buffer.address(), buffer.address(), 1, kFloat, std::bit_cast<ReduceOp>(9u)),
                Code::kInvalidParam, "op is 9");
   EXPECT_ERROR(all_to_all(comm, stream, buffer.address(), buffer.address(), 1, kFloat), Code::kInvalidParam,
                "two buffers");

@@ -75,7 +75,7 @@ TEST(Algorithm, TheModelPrefersOnePassForLittleAndSlicesForMuch) {
 
 // The sum of such numbers depends on the order in which they are added.
 float element(uint32_t rank, uint64_t i) {
-  return static_cast<float>((i * 2654435761u + rank * 40503u) % 1000003) * (rank % 2 == 0 ? 1e-3F : -1e4F);
+  return static_cast<float>((i * 2654435761u + rank * uint64_t{40503}) % 1000003) * (rank % 2 == 0 ? 1e-3F : -1e4F);
 }
 
 std::vector<float> result_of(const char* choice, bool to_all, uint64_t count, bool in_place, Over over) {

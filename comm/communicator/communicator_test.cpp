@@ -70,6 +70,7 @@ TEST(Communicator, ThreadsShareOneStream) {
   Ranks ranks(2);
   for (const bool messages : {false, true}) {
     std::vector<std::jthread> callers;
+    callers.reserve(4);
     for (int caller = 0; caller < 4; ++caller)
       callers.emplace_back([&, rank = static_cast<uint32_t>(caller % 2)] {
         for (int i = 0; i < 300; ++i)
@@ -280,7 +281,8 @@ std::pair<Socket, uint16_t> silent_port() {
 }
 
 TEST(Join, AProgramThatHoldsAPortAndIsSilentStopsNobody) {
-  const auto [silent, port] = silent_port();
+  const auto held = silent_port();
+  const uint16_t port = held.second;
   start_registrar({"behind", "127.0.0.1", port, 2}, soon());
   const Peer own{0, 0, getpid(), "here", "process", "socket"};
   EXPECT_EQ(register_rank({"behind", "127.0.0.1", port, 2}, 1, own, soon()).peers.size(), 1u);

@@ -21,7 +21,7 @@ void chain(benchmark::State& state) {
   library.add(program);
   const auto executable = library.get("f");
   const std::vector<Value> arguments = {value_of<float>({8, 8}, std::vector<float>(64, 1))};
-  for (auto _ : state) benchmark::DoNotOptimize(executable->run(arguments));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(executable->run(arguments));
   state.counters["ns/node"] =
       benchmark::Counter(static_cast<double>(state.range(0)) * 1e-9,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);

@@ -16,7 +16,7 @@ void softmax(benchmark::State& state, const char* name) {
   Call call(name);
   call.set("self", make_tensor(x.data(), DType::kFloat, shape)).set("dim", int64_t{1});
   call.set("out", make_tensor(y.data(), DType::kFloat, shape)).prepare();
-  for (auto _ : state) call.compute();
+  for ([[maybe_unused]] auto _ : state) call.compute();
   state.SetBytesProcessed(state.iterations() * count_of(shape) * 2 * static_cast<int64_t>(sizeof(float)));
 }
 

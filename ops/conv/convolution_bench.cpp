@@ -24,7 +24,7 @@ void layer(benchmark::State& state, DType dtype, bool channels_last, int pass) {
     call.set("grad_input", input.tensor()).set("grad_weight", weight.tensor());
     call.set("output_mask", std::vector<bool>{pass == 1, pass == 2, false});
   }
-  for (auto _ : state) call.run();
+  for ([[maybe_unused]] auto _ : state) call.run();
   const double work = 2e-9 * static_cast<double>(output.tensor().count() * (c / groups) * kernel * kernel);
   state.counters["GF/s"] =
       benchmark::Counter(work * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);

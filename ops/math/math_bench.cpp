@@ -35,7 +35,7 @@ void elementwise(benchmark::State& state, const char* name) {
     first = !first;
   }
   call.prepare();
-  for (auto _ : state) call.compute();
+  for ([[maybe_unused]] auto _ : state) call.compute();
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 

@@ -20,7 +20,7 @@ void mm(benchmark::State& state, DType dtype, bool transposed) {
   const Array b = Array(dtype, {k, n}, transposed ? std::vector<size_t>{1, 0} : std::vector<size_t>{}).random(2);
   Call call("mm");
   call.set("self", a.tensor()).set("mat2", b.tensor()).set("out", c.tensor());
-  for (auto _ : state) call.run();
+  for ([[maybe_unused]] auto _ : state) call.run();
   report(state, m * n * k);
 }
 
@@ -31,7 +31,7 @@ void library(benchmark::State& state) {
   cube::GemmArgs<float> g{false, false, m, n, k};
   g.a = a.tensor().as<float>(), g.lda = k, g.b = b.tensor().as<float>(), g.ldb = n, g.c = c.tensor().as<float>(),
   g.ldc = n;
-  for (auto _ : state) cube::onednn_sgemm(g);
+  for ([[maybe_unused]] auto _ : state) cube::onednn_sgemm(g);
   report(state, m * n * k);
 }
 
@@ -65,7 +65,7 @@ void bmm(benchmark::State& state, DType dtype) {
               z(dtype, {b, m, n});
   Call call("batch_matmul");
   call.set("self", x.tensor()).set("mat2", y.tensor()).set("out", z.tensor());
-  for (auto _ : state) call.run();
+  for ([[maybe_unused]] auto _ : state) call.run();
   report(state, b * m * n * k);
 }
 BENCHMARK_CAPTURE(bmm, float32, DType::kFloat)

@@ -29,7 +29,7 @@ void batch_norm(benchmark::State& state) {
   Call call("batch_norm");
   call.set("self", x.view).set("training", true).set("out", out.view);
   call.set("save_mean", mean.view).set("save_invstd", invstd.view).prepare();
-  for (auto _ : state) call.compute();
+  for ([[maybe_unused]] auto _ : state) call.compute();
   bytes(state, x.view, 2);
 }
 
@@ -39,7 +39,7 @@ void batch_norm_backward(benchmark::State& state) {
   Call call("batch_norm_backward");
   call.set("grad_output", g.view).set("self", x.view).set("training", true).set("grad_input", out.view);
   call.set("save_mean", mean.view).set("save_invstd", invstd.view).prepare();
-  for (auto _ : state) call.compute();
+  for ([[maybe_unused]] auto _ : state) call.compute();
   bytes(state, x.view, 3);
 }
 
@@ -50,7 +50,7 @@ void layer_norm(benchmark::State& state) {
   Call call("layer_norm");
   call.set("self", x.view).set("normalized_shape", std::vector<int64_t>{shape[1]}).set("out", out.view);
   call.set("weight", weight.view).set("bias", bias.view).prepare();
-  for (auto _ : state) call.compute();
+  for ([[maybe_unused]] auto _ : state) call.compute();
   bytes(state, x.view, 2);
 }
 
@@ -61,7 +61,7 @@ void layer_norm_backward(benchmark::State& state) {
   call.set("grad_output", g.view).set("self", x.view).set("normalized_shape", std::vector<int64_t>{shape[1]});
   call.set("mean", mean.view).set("rstd", rstd.view).set("weight", weight.view);
   call.set("grad_input", out.view).set("grad_weight", sum.view).prepare();
-  for (auto _ : state) call.compute();
+  for ([[maybe_unused]] auto _ : state) call.compute();
   bytes(state, x.view, 3);
 }
 

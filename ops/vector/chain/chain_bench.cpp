@@ -43,7 +43,7 @@ void adam_in_one(benchmark::State& state) {
   chain.bind(
       std::vector<Tensor>{a.of(0), a.of(1), a.of(2), a.of(3), a.number(0), a.number(1), a.number(2), a.number(3)},
       std::vector<Tensor>{a.of(0), a.of(1), a.of(2)});
-  for (auto _ : state) chain.run();
+  for ([[maybe_unused]] auto _ : state) chain.run();
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
@@ -63,7 +63,7 @@ void adam_one_by_one(benchmark::State& state) {
   call("mul", g, g, t), call("sub", t, v, t), call("mul", t, a.number(1), t), call("add", v, t, v);
   call("mul", m, a.number(2), t), call("sqrt", v, {}, u), call("add", u, a.number(3), u), call("div", t, u, t);
   call("sub", var, t, var);
-  for (auto _ : state)
+  for ([[maybe_unused]] auto _ : state)
     for (Call& one : calls) one.compute();
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
