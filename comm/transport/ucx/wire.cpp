@@ -289,21 +289,24 @@ void Wire::deliver(const Head& head, std::span<const std::byte> data, uint64_t b
 bool Wire::progress() {
   if (stopped_) return false;
   bool moved = false;
-  do {
+  for (bool more = true; more;) {
     while (ucx_.worker_progress(worker_) != 0) moved = true;
     for (const auto& [whose, answer] : std::exchange(later_, {})) answer();
-  } while (!later_.empty());
-  for (Endpoint* const each : std::exchange(broken_, {})) {
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    const ucs_status_ptr_t request = ucx_.ep_close(each->handle, &param);
-    if (request != nullptr && !UCS_PTR_IS_ERR(request)) ucx_.request_free(request);
-    while (ucx_.worker_progress(worker_) != 0) moved = true;
-    hand_over();  // its thread tells
+    more = !later_.empty() || !broken_.empty();
+    for (const Endpoint* const each : std::exchange(broken_, {})) close(*each);
   }
   if (moved && waiting_.load(std::memory_order_relaxed) > 1) ucx_.worker_signal(worker_);  // it may be for another
   return moved;
+}
+
+/// What is on its way there ends when UCX is moved on.
+void Wire::close(const Endpoint& endpoint) {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  const ucs_status_ptr_t request = ucx_.ep_close(endpoint.handle, &param);
+  if (request != nullptr && !UCS_PTR_IS_ERR(request)) ucx_.request_free(request);
+  hand_over();  // its thread tells
 }
 
 /// Whether a thread may sleep until something comes.

@@ -146,6 +146,7 @@ class Wire {
   void await_any(const Spin& spin, bool (*done)(void*), void* done_context, void (*look)(void*, int64_t),
                  void* look_context);
   bool progress();
+  void close(const Endpoint& endpoint);
   bool arm();
   void sleep(int timeout_ms, bool network) const;
   void run();
