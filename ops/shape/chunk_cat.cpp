@@ -17,8 +17,8 @@ struct ChunkCat final : Delegate {
     restart();
     require(!tensors.empty(), "there are no tensors; give at least one");
     require(num_chunks > 0, "num_chunks is {}; it must be positive", num_chunks);
-    require(dim >= 0 && out.rank() == static_cast<size_t>(dim) + 2, "out is {}; it must have {} dimensions", out,
-            dim + 2);
+    require(dim >= 0, "dim is {}; it must not be negative", dim);
+    require(out.rank() == axis() + 2, "out is {}; it must have {} dimensions", out, axis() + 2);
     Dims wanted = leading(tensors[0]);
     int64_t columns = 0;
     for (const Tensor& t : tensors) {
@@ -42,7 +42,9 @@ struct ChunkCat final : Delegate {
     return Dims(std::span(t.shape.data(), axis()));
   }
   Dims trailing(const Tensor& t) const { return Dims(std::span(t.shape.data() + axis() + 1, t.rank() - axis() - 1)); }
-  int64_t chunk_of(const Tensor& t) const { return (t.shape[axis()] + num_chunks - 1) / num_chunks; }
+  int64_t chunk_of(const Tensor& t) const {
+    return t.shape[axis()] / num_chunks + (t.shape[axis()] % num_chunks != 0 ? 1 : 0);
+  }
 
   // Chunks [first, first + chunks) of the result, rows [skip, skip + rows) of each.
   Tensor place(const Tensor& t, int64_t column, int64_t first, int64_t chunks, int64_t skip, int64_t rows) const {
