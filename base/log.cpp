@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -47,7 +48,7 @@ constexpr size_t kLongestText = 1024;
 constexpr int64_t kFlushMs = 100;
 constexpr int64_t kExitMs = 2000;  // for the host's lines, where something holds the lock
 
-/// What the environment said at the first line; never changed, never freed.
+/// What the environment said at the first line; never changed.
 struct Config {
   LogLevels levels;
   bool to_stdout = false;
@@ -62,8 +63,7 @@ int64_t within(const Setting<int64_t>& setting, const char* variable, int64_t le
   return usual;
 }
 
-const Config* read_config() {
-  auto& config = *new Config;
+void read_config(Config& config) {
   config.levels.global = static_cast<int32_t>(within(global_level, "ASCEND_GLOBAL_LOG_LEVEL", 0, 4, 3));
   for (const std::string& wrong : config.levels.take_modules(module_levels()))
     fmt::print(stderr, "anynpu: ASCEND_MODULE_LOG_LEVEL: {}\n", wrong);
@@ -75,7 +75,6 @@ const Config* read_config() {
   config.folder.largest_file =
       static_cast<size_t>(within(largest_file, "ANYNPU_LOG_FILE_SIZE", 1024, INT64_MAX, 20 << 20));
   config.folder.limit = static_cast<uint64_t>(within(total_limit, "ANYNPU_LOG_LIMIT", 0, INT64_MAX, int64_t{2} << 30));
-  return &config;
 }
 
 /// "2026-05-01-12:00:00", made once a second and thread.
@@ -119,9 +118,10 @@ class Log {
     if (const Config* known = config_.load(std::memory_order_acquire)) return *known;
     const std::lock_guard lock(reading_);
     if (config_.load() == nullptr) {
-      const Config* fresh = read_config();
-      config_.store(fresh, std::memory_order_release);
-      detail::log_threshold.store(fresh->levels.lowest(), std::memory_order_relaxed);
+      Config& fresh = configs_.emplace_back();
+      read_config(fresh);
+      config_.store(&fresh, std::memory_order_release);
+      detail::log_threshold.store(fresh.levels.lowest(), std::memory_order_relaxed);
     }
     return *config_.load();
   }
@@ -146,7 +146,7 @@ class Log {
       file->flush();
       file->forget();
     }
-    files_.clear();  // the files themselves stay: a handler may be reading
+    files_.clear();  // a handler may be reading: they stay among all
     config_ = nullptr;
     detail::log_threshold.store(INT32_MIN, std::memory_order_relaxed);
   }
@@ -188,7 +188,7 @@ class Log {
   LogFile& file_of(LogKind kind, int device) {
     LogFile*& file = files_[{kind, device}];
     static constexpr const char* kNames[] = {"debug", "run", "security"};
-    if (file == nullptr) file = new LogFile(config().folder, kNames[static_cast<size_t>(kind)], device);
+    if (file == nullptr) file = &all_files_.emplace_back(config().folder, kNames[static_cast<size_t>(kind)], device);
     return *file;
   }
 
@@ -241,9 +241,11 @@ class Log {
 
   enum class Flusher { kNone, kRuns, kNever };
 
+  std::list<Config> configs_;  // the last one is in force; those before it may still be read
   std::atomic<const Config*> config_{nullptr};
   std::mutex reading_;
   LogLock lock_;
+  std::list<LogFile> all_files_;
   std::map<std::pair<LogKind, int>, LogFile*> files_;
   std::atomic<Flusher> flusher_{Flusher::kNone};
   std::atomic<int32_t> pending_{0};
