@@ -494,9 +494,10 @@ TEST_F(WrongCalls, AclnnFunctions) {
        }},
   };
   expect_refused(calls, o);
-  // A dead stream: the executor is not lost without a word.
+  // A dead stream: the executor is there for another one.
   ASSERT_OK(add(a.tensor, b.tensor, out.tensor));
   EXPECT_EQ(aclnnAdd(nullptr, 0, executor, o.dead_stream), 107017);
+  EXPECT_OK(aclnnAdd(nullptr, 0, executor, o.stream));
   const int64_t negative[] = {-1};
   EXPECT_EQ(aclCreateTensor(negative, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, negative, 1, nullptr), nullptr);
   EXPECT_NE(std::string(aclGetRecentErrMsg()).find("-1"), std::string::npos);

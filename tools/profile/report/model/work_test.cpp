@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <list>
+#include <string>
+
 #include "tools/profile/report/fact/recorded_fixture.h"
 
 namespace npu::profile {
@@ -12,7 +15,8 @@ Tensors of(const std::string& shapes, const std::string& type = "FLOAT") {
   std::string types = type;
   for (const char c : shapes)
     if (c == ';') types += ";" + type;
-  return listed(shapes + "|" + types + "|");
+  static std::list<std::string> texts;  // in which the types lie
+  return listed(texts.emplace_back(shapes + "|" + types + "|"));
 }
 
 double product(const std::string& inputs, const std::string& output) {
