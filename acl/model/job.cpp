@@ -36,16 +36,13 @@ size_t chosen_gear(uint32_t id, const ModelFacts& facts, const aclmdlDataset& in
 
 /// The size along the one axis that is not known, by the bytes that are there.
 Dims filled(const Port& port, size_t bytes) {
-  Dims shape = port.shape;
-  int64_t known = static_cast<int64_t>(size_of(port.dtype));
+  Dims shape = port.shape, others = shape;
   size_t unknown = shape.size(), count = 0;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] < 0)
-      unknown = i, ++count;
-    else
-      known *= shape[i];
+    if (shape[i] < 0) unknown = i, ++count, others[i] = 1;
   }
   if (count == 0) return shape;
+  const int64_t known = graph::model::bytes_of(port.dtype, others);
   if (count > 1 || known == 0 || bytes == 0 || bytes % static_cast<size_t>(known) != 0)
     fail(graph::model::kWrongShape,
          "input {} has the shape {} and a buffer of {} bytes: tell its sizes with aclmdlSetDatasetTensorDesc",

@@ -74,6 +74,12 @@ REFUSED = [
     ("SparseReshape", sizes_of([5]), "a tensor with 12 dense values, but the requested shape has 5"),
     ("SparseReshape", sizes_of([-1, -1]), "only one output dimension may be -1, not both 0 and 1"),
     ("SparseReshape", sizes_of([-2, -1]), "size 0 must be non-negative, not -2"),
+    ("SparseReshape", sizes_of([2**40, 2**40, -1]), "has more elements than 64 bits can count"),
+    (
+        "Reshape",
+        {"tensor": floats(2, 2), "shape": np.int64([2**40, 2**40, -1])},
+        "has more elements than 64 bits can count",
+    ),
     (
         "ComputeAccidentalHits",
         {"true_classes": np.int64([[1, 2]]), "sampled_candidates": np.int64([2])},

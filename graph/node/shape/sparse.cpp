@@ -186,18 +186,18 @@ void fill_empty_rows_grad(Lowering& l) {
 
 /// `asked` with a number in the place of -1.
 Dims reshaped_sizes(const Dims& from, const std::vector<int64_t>& asked) {
-  Dims out(asked);
-  int64_t open = -1, known = 1;
+  Dims out(asked), others = out;
+  int64_t open = -1;
   for (size_t i = 0; i < asked.size(); ++i) {
     if (asked[i] == -1) {
       require(open < 0, "only one output dimension may be -1, not both {} and {}", open, i);
       open = static_cast<int64_t>(i);
+      others[i] = 1;
       continue;
     }
     require(asked[i] >= 0, "size {} must be non-negative, not {}", i, asked[i]);
-    known *= asked[i];
   }
-  const int64_t count = count_of(from);
+  const int64_t count = count_of(from), known = count_of(others);
   if (open >= 0) {
     require(known > 0,
             "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "

@@ -28,7 +28,7 @@ void reshape(Lowering& l) {
   const int64_t count = count_of(l.shape(0));
   const bool zero_copies = l.attributes().get_or<bool>("zero_copies", false);
   Dims shape;
-  int64_t open = -1, known = 1;
+  int64_t open = -1;
   for (int64_t size : l.integers(1)) {
     require(size >= -1, "a size of {} is asked for", size);
     if (size == 0 && zero_copies) {
@@ -39,12 +39,13 @@ void reshape(Lowering& l) {
     if (size == -1) {
       require(open < 0, "two sizes are -1; only one can follow from the others");
       open = static_cast<int64_t>(shape.size());
-    } else {
-      known *= size;
     }
     shape.push_back(size);
   }
   if (open >= 0) {
+    Dims others = shape;
+    others[static_cast<size_t>(open)] = 1;
+    const int64_t known = count_of(others);
     require(known > 0 && count % known == 0, "{} elements cannot be spread over {}", count, shape);
     shape[static_cast<size_t>(open)] = count / known;
   }
