@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/plan/builder.h"
 
+#include "graph/value/room.h"
+
 namespace npu::graph {
 namespace {
 
@@ -29,7 +31,7 @@ Planned PlanBuilder::memory(DType dtype, const Dims& shape, SlotKind kind) {
   Planned planned{ValueType::tensor(dtype), as_view(dtype, shape)};
   Slot slot;
   slot.kind = kind;
-  slot.bytes = bytes_of(planned.view);
+  slot.bytes = room_of(dtype, shape);
   planned.slot = add_slot(std::move(slot));
   return planned;
 }

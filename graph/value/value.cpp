@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "device/memory/memory.h"
+#include "graph/value/room.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -23,7 +24,7 @@ struct Deallocate {
 }  // namespace
 
 Value make_value(int device, DType dtype, const Dims& shape) {
-  const auto bytes = static_cast<size_t>(count_of(shape)) * size_of(dtype);
+  const auto bytes = static_cast<size_t>(room_of(dtype, shape));
   void* block = device::allocate(device, bytes);
   Value value;
   value.owner = std::shared_ptr<const void>(block, Deallocate{});
