@@ -97,7 +97,8 @@ class Verifier {
     for (const NodeId id : node.after) check_live(id);
     for (const FunctionName& called : called_functions(node)) program_.get(called.name);
     if (const std::optional<Call> call = as_call(node)) check_call(node, *call);
-    if (node.parts) check_parts(node, *node.parts);
+    if (node.parts) return check_parts(node, *node.parts);
+    require(node.kind != Kind::kElementwise && node.kind != Kind::kVariableUpdate, "it has no parts");
   }
 
   void check_parts(const Node& node, const Function& parts) const {

@@ -71,6 +71,10 @@ TEST(Verify, PartsFitTheirNodes) {
   (*f)[id].outputs.push_back(kFloats);
   EXPECT_EQ(refusal(*f),
             "function f, node fused: its parts have 1 arguments and 1 results; it has 1 inputs and 2 outputs");
+  for (const Kind kind : {Kind::kElementwise, Kind::kVariableUpdate}) {
+    (*f)[id].kind = kind, (*f)[id].parts = nullptr;
+    EXPECT_EQ(refusal(*f), "function f, node fused: it has no parts");
+  }
 }
 
 TEST(Verify, CalledFunctionsFitTheirNodes) {

@@ -51,11 +51,11 @@ struct Heads {
 
 Heads heads_of(const Lowering& l) {
   const auto view = [&](const char* name, const char* axes, const char* order) {
-    const size_t at = *role(l, name);
+    const size_t at = place_of(l, name);
     return ordered(l.input(at), letters(l, axes, l.shape(at).size()), order);
   };
   Heads h{.q = view("q", "q_axes", "BNSD"), .k = view("k", "k_axes", "BNTD"), .v = view("v", "v_axes", "BNTE")};
-  h.out_axes = letters(l, "out_axes", l.shape(*role(l, "q")).size());
+  h.out_axes = letters(l, "out_axes", l.shape(place_of(l, "q")).size());
   const Dims &q = h.q.view.shape, &k = h.k.view.shape, &v = h.v.view.shape;
   const bool fits = q[0] == k[0] && q[0] == v[0] && q[1] == k[1] && q[1] == v[1] && q[3] == k[3] && k[2] == v[2];
   // Products of matrices broadcast.
@@ -116,11 +116,11 @@ void gradient(Lowering& l) {
   call.set("dy", ordered(dy, h.out_axes, "BNSE")).set("attention", ordered(out, h.out_axes, "BNSE"));
   call.set("softmax_max", eight_times(maximum)).set("softmax_sum", eight_times(sum));
   const auto brings = [&](const char* name, const char* axes, const char* of, const char* order) {
-    const size_t rank = l.shape(*role(l, of)).size();
+    const size_t rank = l.shape(place_of(l, of)).size();
     const std::string own = letters(l, axes, rank);
     const Dims shape = h.sizes(own);
     const auto at = role(l, name);
-    const DType dtype = l.dtype(*role(l, of));
+    const DType dtype = l.dtype(place_of(l, of));
     call.set(name, ordered(at ? l.make(*at, dtype, shape) : l.scratch(dtype, shape), own, order));
   };
   brings("dq", "q_axes", "q", "BNSD"), brings("dk", "k_axes", "k", "BNTD"), brings("dv", "v_axes", "v", "BNTE");

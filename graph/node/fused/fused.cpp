@@ -522,4 +522,10 @@ std::optional<size_t> role(const Lowering& l, std::string_view name) {
   return at == nullptr ? std::nullopt : std::optional(static_cast<size_t>(*at));
 }
 
+size_t place_of(const Lowering& l, std::string_view name) {
+  const std::optional<size_t> at = role(l, name);
+  require(at.has_value(), "it does not tell which of its inputs is {}", name);
+  return *at;
+}
+
 }  // namespace npu::graph

@@ -26,7 +26,7 @@ Dims known_shape(const Lowering& l, size_t input) {
 
 /// `shape` is the result's.
 Rows rows_of(const Lowering& l, Dims shape) {
-  Rows out{.squeezed = known_shape(l, *role(l, "rows")), .shape = std::move(shape)};
+  Rows out{.squeezed = known_shape(l, place_of(l, "rows")), .shape = std::move(shape)};
   const Dims& s = out.squeezed;
   if (s.size() != 4 || s[0] != 1 || s[3] != 1 || s[1] <= 0 || s[2] <= 1) throw Unfused{"x is not taken in rows"};
   out.matrix = {s[1], s[2]};
@@ -36,7 +36,7 @@ Rows rows_of(const Lowering& l, Dims shape) {
     out.row.insert(0, out.shape[d]);
   }
   const bool fits =
-      length == s[2] && count_of(out.shape) == s[1] * s[2] && count_of(l.shape(*role(l, "x"))) == s[1] * s[2];
+      length == s[2] && count_of(out.shape) == s[1] * s[2] && count_of(l.shape(place_of(l, "x"))) == s[1] * s[2];
   if (!fits) throw Unfused{"its rows are not the last axes"};
   return out;
 }
@@ -53,15 +53,15 @@ Planned parameter(Lowering& l, const char* name, const Rows& rows) {
 }
 
 Planned as_matrix(Lowering& l, const char* name, const Rows& rows) {
-  return reshaped(in_rows(l, l.input(*role(l, name))), rows.matrix);
+  return reshaped(in_rows(l, l.input(place_of(l, name))), rows.matrix);
 }
 
 double epsilon(const Lowering& l) { return l.attributes().get<double>("epsilon"); }
 
 /// The last axes of x, as the graph names them.
 Rows rows_along_axes(const Lowering& l) {
-  Rows out{.squeezed = {}, .shape = l.shape(*role(l, "x"))};
-  std::vector<int64_t> axes = l.integers(*role(l, "axes"));
+  Rows out{.squeezed = {}, .shape = l.shape(place_of(l, "x"))};
+  std::vector<int64_t> axes = l.integers(place_of(l, "axes"));
   for (int64_t& axis : axes) axis = static_cast<int64_t>(checked_axis(axis, out.shape.size()));
   std::sort(axes.begin(), axes.end());
   const auto lead = out.shape.size() - std::min(axes.size(), out.shape.size());
@@ -75,7 +75,7 @@ Rows rows_along_axes(const Lowering& l) {
 }
 
 void forward(Lowering& l) {
-  const Rows rows = role(l, "axes") ? rows_along_axes(l) : rows_of(l, known_shape(l, *role(l, "shape")));
+  const Rows rows = role(l, "axes") ? rows_along_axes(l) : rows_of(l, known_shape(l, place_of(l, "shape")));
   const Planned gamma = parameter(l, "gamma", rows), beta = parameter(l, "beta", rows), x = as_matrix(l, "x", rows);
   const Planned y = l.make(0, l.node().outputs[0].type.dtype, rows.shape);
   OperatorCall call = l.call("layer_norm");
@@ -89,7 +89,7 @@ void forward(Lowering& l) {
 Planned sums(Lowering& l, const char* name, const char* keeps, const Rows& rows) {
   const std::optional<size_t> at = role(l, name);
   if (!at) return {};
-  std::vector<int64_t> axes = l.integers(*role(l, "axes"));
+  std::vector<int64_t> axes = l.integers(place_of(l, "axes"));
   for (int64_t& axis : axes) axis = static_cast<int64_t>(checked_axis(axis, rows.shape.size()));
   std::sort(axes.begin(), axes.end());
   bool leading = axes.size() == rows.lead();
@@ -102,7 +102,7 @@ Planned sums(Lowering& l, const char* name, const char* keeps, const Rows& rows)
 }
 
 void gradient(Lowering& l) {
-  const Rows rows = rows_of(l, l.shape(*role(l, "dy")));
+  const Rows rows = rows_of(l, l.shape(place_of(l, "dy")));
   const Planned gamma = parameter(l, "gamma", rows);
   const Planned dy = as_matrix(l, "dy", rows), x = as_matrix(l, "x", rows);
   const Planned dgamma = sums(l, "dgamma", "dgamma_keeps", rows), dbeta = sums(l, "dbeta", "dbeta_keeps", rows);
