@@ -112,7 +112,9 @@ std::shared_ptr<NodeState> Lowering::kept_state(const std::function<std::shared_
 
 const Planned& Lowering::input(size_t i) const {
   require(i < node_.inputs.size(), "it has {} inputs; number {} is needed", node_.inputs.size(), i);
-  return builder_.values.at(node_.inputs[i]);
+  const auto found = builder_.values.find(node_.inputs[i]);
+  require(found != builder_.values.end(), "its input {} is an output that its node does not bring", i);
+  return found->second;
 }
 
 const Planned& Lowering::numbers(size_t i) const {

@@ -55,8 +55,12 @@ class Fused {
   }
 
  private:
-  const Known& value(Edge edge) const { return values_.at(canonical(edge)); }
-  Known& source(Edge edge) { return values_.at(canonical(edge)); }
+  const Known& value(Edge edge) { return source(edge); }
+  Known& source(Edge edge) {
+    const auto found = values_.find(canonical(edge));
+    if (found == values_.end()) throw Unfused{"a part takes what no part before it brings"};
+    return found->second;
+  }
   /// Through nodes that change nothing.
   Edge canonical(Edge edge) const {
     for (auto at = same_.find(edge); at != same_.end(); at = same_.find(edge)) edge = at->second;
@@ -87,8 +91,9 @@ class Fused {
   }
 
   Known variable(Edge handle) {
-    const size_t i = handles_.at(handle);
-    const Tensor& meta = l_.variable(i);
+    const auto found = handles_.find(handle);
+    if (found == handles_.end()) throw Unfused{"a part takes for a variable what is none"};
+    const Tensor& meta = l_.variable(found->second);
     if (!meta.defined()) throw Unfused{"a variable holds nothing yet"};
     return {meta.shape, meta.dtype};
   }
@@ -140,7 +145,7 @@ class Fused {
     if (!node.outputs.empty()) values_[{id, 0}] = out;
   }
 
-  void look_at_point(const Node& node, Known& out) const {
+  void look_at_point(const Node& node, Known& out) {
     const NodePart& point = part_of(node);
     const DType dtype = out.dtype;
     if (point.form.test) out.dtype = DType::kBool;

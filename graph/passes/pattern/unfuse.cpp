@@ -50,8 +50,11 @@ class Unfuser {
     const std::vector<NodeId> outside = became(f_[id].after);
     std::map<Edge, Edge> edges;
     std::map<NodeId, NodeId> nodes;
-    for (size_t i = 0; i < parts.arguments.size(); ++i)
-      edges[{parts.arguments[i].node, 0}] = edges_.at(f_[id].inputs[i]);
+    for (size_t i = 0; i < parts.arguments.size(); ++i) {
+      const NodeId argument = parts.arguments[i].node;
+      const Edge given = edges_.at(f_[id].inputs[i]);
+      edges[{argument, 0}] = given, nodes[argument] = given.node;
+    }
     for (const NodeId part : parts.order()) {
       if (parts[part].kind == Kind::kArgument) continue;
       Node node = parts[part];
