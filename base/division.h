@@ -7,7 +7,7 @@
 namespace npu {
 
 /// a / b, rounded up, for a >= 0 and b > 0.
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// The least multiple of `b` that is not below `a`.
 constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }

@@ -10,6 +10,7 @@ TEST(Division, RoundsUp) {
   EXPECT_EQ(divide_up(0, 4), 0);
   EXPECT_EQ(divide_up(8, 4), 2);
   EXPECT_EQ(divide_up(9, 4), 3);
+  EXPECT_EQ(divide_up(9, INT64_MAX), 1);
   EXPECT_EQ(round_up(9, 4), 12);
   EXPECT_EQ(round_up(12, 4), 12);
 }

@@ -3,6 +3,7 @@
 // lies side by side in row i of the result: [sizes before dim…, num_chunks, elements of the chunks].
 #include <algorithm>
 
+#include "base/division.h"
 #include "ops/runner/delegate.h"
 
 namespace npu::ops {
@@ -42,9 +43,7 @@ struct ChunkCat final : Delegate {
     return Dims(std::span(t.shape.data(), axis()));
   }
   Dims trailing(const Tensor& t) const { return Dims(std::span(t.shape.data() + axis() + 1, t.rank() - axis() - 1)); }
-  int64_t chunk_of(const Tensor& t) const {
-    return t.shape[axis()] / num_chunks + (t.shape[axis()] % num_chunks != 0 ? 1 : 0);
-  }
+  int64_t chunk_of(const Tensor& t) const { return divide_up(t.shape[axis()], num_chunks); }
 
   // Chunks [first, first + chunks) of the result, rows [skip, skip + rows) of each.
   Tensor place(const Tensor& t, int64_t column, int64_t first, int64_t chunks, int64_t skip, int64_t rows) const {
