@@ -173,6 +173,6 @@ struct ListNodeRegistration {
 /// NPU_NODE("Exp", unary, "exp"): registers a function as the meaning of nodes of this type, with the operator of `ops`
 /// that it is to call where several types share the function. What it is in a pass over elements (point.h) follows, or
 /// stands in the PointLower.
-#define NPU_NODE(...) const ::npu::graph::NodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)
+#define NPU_NODE(...) const ::npu::graph::NodeRegistration NPU_NODE_NAME(__COUNTER__)(__VA_ARGS__)
 /// NPU_LIST_NODE(Kind::kAddList, add_lists): the meaning where the first input is a list.
-#define NPU_LIST_NODE(...) const ::npu::graph::ListNodeRegistration NPU_NODE_NAME(__LINE__)(__VA_ARGS__)
+#define NPU_LIST_NODE(...) const ::npu::graph::ListNodeRegistration NPU_NODE_NAME(__COUNTER__)(__VA_ARGS__)

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What GELU and the gated units share. Included once per instruction set, before the list of a family.
+#if defined(NPU_OPS_ACTIVATION_GATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NPU_OPS_ACTIVATION_GATE_INL_H_
+#undef NPU_OPS_ACTIVATION_GATE_INL_H_
+#else
+#define NPU_OPS_ACTIVATION_GATE_INL_H_
+#endif
+
 #include "ops/vector/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,3 +39,4 @@ HWY_INLINE T sigmoid_slope(T s) {
 
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mean and spread of a row, as layer norm and batch norm take them. No include guard: foreach_target re-includes this
-// file once per instruction set.
+// Mean and spread of a row, as layer norm and batch norm take them. The guard lets each
+// instruction set include the file once.
+#if defined(NPU_OPS_NORM_SPREAD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NPU_OPS_NORM_SPREAD_INL_H_
+#undef NPU_OPS_NORM_SPREAD_INL_H_
+#else
+#define NPU_OPS_NORM_SPREAD_INL_H_
+#endif
+
 #include "ops/vector/reduction/row-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,3 +39,4 @@ HWY_INLINE RowSpread row_spread(const T* x, int64_t n) {
 
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif

@@ -168,4 +168,4 @@ PartialShape broadcast_known(const std::vector<PartialShape>& shapes);
 
 #define NPU_ONNX_NAME2(line) register_rule_##line
 #define NPU_ONNX_NAME(line) NPU_ONNX_NAME2(line)
-#define NPU_ONNX(...) const ::npu::graph::onnx::RuleRegistration NPU_ONNX_NAME(__LINE__)(__VA_ARGS__)
+#define NPU_ONNX(...) const ::npu::graph::onnx::RuleRegistration NPU_ONNX_NAME(__COUNTER__)(__VA_ARGS__)

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one-expression operators, built once per instruction set. No include guard: foreach_target re-includes it.
+// Kernels of one-expression operators, built once per instruction set: the guard lets each set include the file once.
+#if defined(NPU_OPS_VECTOR_ELEMENTWISE_POINTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NPU_OPS_VECTOR_ELEMENTWISE_POINTWISE_INL_H_
+#undef NPU_OPS_VECTOR_ELEMENTWISE_POINTWISE_INL_H_
+#else
+#define NPU_OPS_VECTOR_ELEMENTWISE_POINTWISE_INL_H_
+#endif
+
 #include <cstdint>
 #include <type_traits>
 
@@ -196,4 +203,5 @@ HWY_AFTER_NAMESPACE();
   }
 #else
 #define NPU_POINT_FAMILY(family, list)
+#endif
 #endif

@@ -10,8 +10,15 @@
 //     template <class T, class A> static auto finish(A a, int64_t count, double param);
 //   };
 //
-// Keep it in an unnamed namespace: two files may both have a Sum. No include guard: foreach_target re-includes this
-// file.
+// Keep it in an unnamed namespace: two files may both have a Sum. The guard lets each
+// instruction set include the file once.
+#if defined(NPU_OPS_VECTOR_REDUCTION_REDUCTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NPU_OPS_VECTOR_REDUCTION_REDUCTION_INL_H_
+#undef NPU_OPS_VECTOR_REDUCTION_REDUCTION_INL_H_
+#else
+#define NPU_OPS_VECTOR_REDUCTION_REDUCTION_INL_H_
+#endif
+
 #include <cstdint>
 #include <type_traits>
 
@@ -103,3 +110,4 @@ ReductionKernel floating_reduction(DType slot) {
 
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif

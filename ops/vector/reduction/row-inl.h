@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and extremes of a row of floats or doubles in vector registers. Every function adds in an order that depends on
-// the length only. No include guard: foreach_target re-includes this file once per instruction set.
+// the length only. The guard lets each instruction set include the file once.
+#if defined(NPU_OPS_VECTOR_REDUCTION_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NPU_OPS_VECTOR_REDUCTION_ROW_INL_H_
+#undef NPU_OPS_VECTOR_REDUCTION_ROW_INL_H_
+#else
+#define NPU_OPS_VECTOR_REDUCTION_ROW_INL_H_
+#endif
+
 #include <hwy/highway.h>
 
 #include <cmath>
@@ -148,3 +155,4 @@ HWY_INLINE hn::Vec<D> exp_below_zero(D d, hn::Vec<D> x) {
 
 }  // namespace npu::ops::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
