@@ -15,7 +15,8 @@ add_custom_command(OUTPUT ${embedded} COMMAND ${CMAKE_COMMAND} -DFILES=${joined}
                    DEPENDS ${data} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 
 add_library(anynpu_migrate_objects OBJECT ${sources} ${embedded})
-precompiled(anynpu_migrate_objects tools/migrate/rule/rule.h)
+precompiled(anynpu_migrate_objects)
+unity(anynpu_migrate_objects tools/migrate)
 target_include_directories(anynpu_migrate_objects PUBLIC ${CMAKE_SOURCE_DIR})
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -55,6 +56,7 @@ target_link_options(anynpu-migrate PRIVATE -Wl,-rpath-link,${CMAKE_BINARY_DIR}/l
 if(ANYNPU_TESTS AND tests)
   add_executable(migrate_test ${tests})
   precompiled(migrate_test TEST)
+  unity(migrate_test tools/migrate)
   target_link_options(migrate_test PRIVATE -Wl,-rpath-link,${CMAKE_BINARY_DIR}/lib)
   target_link_libraries(migrate_test PRIVATE anynpu_migrate_objects GTest::gtest_main)
   add_test(NAME migrate COMMAND migrate_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

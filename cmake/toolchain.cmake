@@ -28,9 +28,12 @@ set_source_files_properties(ops/vector/chain/joined_hard.cpp PROPERTIES COMPILE_
 # Error places and log lines name files from the repository's root, wherever it was built.
 # (ccache may pass relative paths.)
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=../=)
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -ftree-vectorize -fvect-cost-model=dynamic -g1")
-# Lines for profilers and back traces are four fifths of a library otherwise.
-add_link_options(-Wl,--compress-debug-sections=zlib)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -ftree-vectorize -fvect-cost-model=dynamic")
+option(ANYNPU_LINES "lines of the sources for debuggers and profilers; without them these show functions only" OFF)
+if(ANYNPU_LINES OR ANYNPU_SANITIZE)
+  add_compile_options(-g1)
+  add_link_options(-Wl,--compress-debug-sections=zlib)  # they are four fifths of a library otherwise
+endif()
 if(ANYNPU_SANITIZE)
   # Checked code makes gcc 12 see uninitialized values in <regex>, where none are.
   add_compile_options(-fsanitize=${ANYNPU_SANITIZE} -fno-omit-frame-pointer -Wno-tsan -O1 -fno-tree-vectorize

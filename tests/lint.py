@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make lint`: clang-tidy over the C++ sources as the build compiles them: python tests/lint.py [PATH…].
+"""`make lint`: clang-tidy over the C++ sources, each by itself as -DANYNPU_UNITY=OFF compiles it:
+
+    python tests/lint.py [PATH…]
 
 Prints each finding once, whatever else the tool says, and one line at the end. Ends non-zero when there is a finding,
 or a file that the tool could not read or crashed on. PATH: only sources below it.
@@ -14,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "build" / "lint"
+CONFIGURED = ROOT / "build-lint"  # tests/run configures it and makes its headers
+FOLDER = CONFIGURED / "clang"
 # gcc's own options, which clang does not know, and -Werror: the compiler's warnings are for the compiler we build with.
 FOREIGN = re.compile(
     r" -(?:Werror|Winvalid-pch|fno-gnu-unique|fvect-cost-model=\w+|-param=\S+|include \S+cmake_pch\S+)"
@@ -28,7 +31,7 @@ CHATTER = re.compile(r"^\d+ warnings? generated\.\n|^Suppressed .*\n|^Use -heade
 
 def sources(wanted):
     """Sources of the build below `wanted`; generated ones are none of git's, and left out."""
-    entries = json.loads((ROOT / "build" / "compile_commands.json").read_text())
+    entries = json.loads((CONFIGURED / "compile_commands.json").read_text())
     for entry in entries:
         entry["command"] = FOREIGN.sub("", entry["command"]) + EXTRA
     FOLDER.mkdir(exist_ok=True)

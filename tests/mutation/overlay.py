@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 
 from fault import ROOT
 
@@ -69,6 +70,17 @@ def from_copy(text, tree):
     return re.sub(rf"{re.escape(str(ROOT))}(?=[/=\s]|$)(?!/(?:build|\.venv)\b)", str(tree), text)
 
 
+def with_unit(text, tree):
+    """The command that compiles a unit of several sources (cmake/unity.cmake), with a unit of the sources of `tree`."""
+    unit = Path(re.search(r" -c (\S+)", text)[1])
+    if "unity" not in unit.name and unit.parent != FOLDER / "unity":
+        return text
+    place = tree / "build" / unit.relative_to(FOLDER)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(from_copy(unit.read_text(), tree).replace(str(unit), str(place)))  # kernels include themselves
+    return text.replace(f" -c {unit}", f" -c {place}")
+
+
 def elsewhere(text, output, place):
     """The command with `output` at `place`."""
     return re.sub(rf"(?<=[ ]){re.escape(output)}(?=\s|\.d\b|$)", str(place), text)
@@ -83,7 +95,7 @@ def link(target, file, tree):
     for made in changed:
         place = tree / "build" / made
         place.parent.mkdir(parents=True, exist_ok=True)
-        run(elsewhere(from_copy(command(made), tree), made, place))
+        run(elsewhere(with_unit(from_copy(command(made), tree), tree), made, place))
         final = elsewhere(final, made, place)
     place = tree / "build" / target
     place.parent.mkdir(parents=True, exist_ok=True)
