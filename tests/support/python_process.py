@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that start Python scripts get processes forked from one that has imported the framework already.
+
+`install()` (called by the root conftest.py) replaces `subprocess.run`. A call that runs the tests' own interpreter on
+a script, or on code with -c, that imports torch or TensorFlow is passed to a fork server (fork_server.py); everything
+else runs as before. From outside nothing differs but the time: the same arguments, folder, environment, streams and
+status. Not passed on, because a fork would differ or cannot be done:
+
+- interpreter options other than -c, and -m: they change the interpreter itself, or start it again;
+- options of subprocess.run that concern the process itself (a session, a user, descriptors);
+- code that sets variables that are read while a framework is imported, or that looks at what was imported;
+- the command line `anynpu`, which sets such variables itself before it imports a framework;
+- the first run with an environment: a server pays from the second on. One server serves one set of the variables that
+  are read while the framework is imported.
+
+ANYNPU_FORK_SERVER=0 turns it off. A test that needs an interpreter that has imported nothing calls
+`python_process.run_fresh`, and says why.
+"""
+
+import atexit
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SERVER = Path(__file__).with_name("fork_server.py")
+IMPORTS = {
+    "torch": re.compile(r"^\s*(?:import|from) torch", re.MULTILINE),
+    "tensorflow": re.compile(r"^\s*(?:import|from) (?:tensorflow|npu_device|npu_bridge|keras)", re.MULTILINE),
+}
+NEEDS_FRESH = re.compile(
+    r"""environ.*["'](?:TF_|TORCH_|OMP_|KMP_|MKL_|ANYNPU_|ASCEND_|NPU_|HCCL_|RANK)|sys\.modules|sys\.flags|\banynpu\b"""
+)
+TAKEN = {"input", "capture_output", "timeout", "check", "env", "cwd", "text", "errors", "encoding", "stdin", "stdout"}
+TAKEN |= {"stderr"}
+# Variables that nothing reads while a framework is imported, and those of a kind that are read then all the same (found
+# by logging getenv and os.environ during `import torch`).
+OF_A_TEST = {"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "PYTHONPATH"}
+LATE = ("ANYNPU_", "ASCEND_", "NPU_", "HCCL_", "RANK", "CM_", "DUMP_", "PROFILING_", "JOB_ID", "DEVICE_ID", "TUNE_BANK",
+        "XDG_", "WORLD_SIZE", "MASTER_", "LOCAL_", "CHECK_OVERFLOW")  # fmt: skip
+EARLY = {"ANYNPU_DIGEST", "ANYNPU_MODULES", "ANYNPU_NAN_CHECK", "ANYNPU_REPORT", "ANYNPU_SELF_CHECK", "ANYNPU_STRICT",
+         "ANYNPU_LIBRARY", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH", "ASCEND_GLOBAL_LOG_LEVEL",
+         "HCCL_EXEC_TIMEOUT", "NPU_ASD_CONFIG", "NPU_ASD_ENABLE", "RANK"}  # fmt: skip
+MOST_SERVERS = 3  # of a process that runs tests: each takes about 400 MB
+SECONDS_TO_START = 120
+run_fresh = subprocess.run
+
+
+class Server:
+    def __init__(self, module, environment):
+        self.folder = tempfile.mkdtemp(prefix="fork-server-")
+        self.path = os.path.join(self.folder, "socket")
+        self.log = Path(self.folder, "log")
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen([sys.executable, SERVER, self.path, module], env=environment,
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
+        until = time.monotonic() + SECONDS_TO_START
+        while not os.path.exists(self.path):
+            if self.process.poll() is not None or time.monotonic() > until:
+                text = self.log.read_text()
+                self.close()
+                raise RuntimeError(f"the fork server that imports {module} did not start: {text[-2000:]}")
+            time.sleep(0.02)
+
+    def connect(self):
+        for _ in range(100):  # the socket exists a moment before the server listens
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                connection.connect(self.path)
+                return connection
+            except ConnectionRefusedError:
+                connection.close()
+                time.sleep(0.02)
+        raise RuntimeError(f"the fork server does not listen on {self.path}")
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+used = {"forks": 0, "seconds": 0.0}  # by all forks so far: CPU that os.times() of the tests' process does not count
+servers = collections.OrderedDict()  # {(module, variables): Server or None after the first run}
+
+
+def module_of(command):
+    """The framework that the command imports, if a fork may run it."""
+    if len(command) < 2 or command[0] != sys.executable or command[1].startswith("-") and command[1] != "-c":
+        return None
+    if command[1] == "-c":
+        text = command[2]
+        text += "".join(
+            Path(word).read_text(errors="replace")
+            for word in command[3:]
+            if word.endswith(".py") and os.path.isfile(word)
+        )
+    else:
+        text = Path(command[1]).read_text(errors="replace") if os.path.isfile(command[1]) else ""
+    found = [module for module, pattern in IMPORTS.items() if pattern.search(text)]
+    return found[0] if len(found) == 1 and not NEEDS_FRESH.search(text) else None
+
+
+def server_for(module, environment):
+    early = (name for name in environment if name in EARLY or not name.startswith(LATE) and name not in OF_A_TEST)
+    key = module, tuple(sorted((name, environment[name]) for name in early))
+    if key not in servers:
+        servers[key] = None
+        return None
+    if servers[key] is None:
+        alive = [other for other, server in servers.items() if server]
+        for other in alive[: max(0, len(alive) + 1 - MOST_SERVERS)]:
+            servers.pop(other).close()
+        servers[key] = Server(module, environment)
+    servers.move_to_end(key)
+    return servers[key]
+
+
+class Forked(subprocess.Popen):
+    """A child of the server with the interface that subprocess.run needs of a Popen. Its streams are made by Popen."""
+
+    def __init__(self, args, *, server, **options):
+        self.server = server
+        super().__init__(args, **options)
+
+    def _execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, startupinfo, creationflags,
+                       shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *rest):  # fmt: skip
+        descriptors = [given if given != -1 else number for number, given in enumerate((p2cread, c2pwrite, errwrite))]
+        self.connection, self.answer = self.server.connect(), b""
+        request = {"command": args[1:], "folder": os.fspath(cwd or os.getcwd()), "environment": dict(env)}
+        socket.send_fds(self.connection, [json.dumps(request).encode() + b"\n"], descriptors)
+        self.pid = int(self._line())
+        self._child_created = True
+        self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
+
+    def _line(self):
+        """The next line of the server; empty where it has ended."""
+        while b"\n" not in self.answer and (part := self.connection.recv(64)):
+            self.answer += part
+        line, _, self.answer = self.answer.partition(b"\n")
+        return line
+
+    def _wait(self, timeout):
+        if self.returncode is None:
+            self.connection.settimeout(timeout)
+            try:
+                status, _, seconds = self._line().partition(b" ")
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(self.args, timeout) from None
+            self.returncode = os.waitstatus_to_exitcode(int(status)) if status else -signal.SIGKILL
+            used["forks"] += 1
+            used["seconds"] += float(seconds or 0)
+            self.connection.close()
+        return self.returncode
+
+    def poll(self):
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+
+def run(*command, **options):
+    """subprocess.run, by a fork where that is the same."""
+    server = None
+    if len(command) == 1 and isinstance(command[0], (list, tuple)) and set(options) <= TAKEN:
+        words = [os.fsdecode(word) for word in command[0]]
+        environment = dict(options.get("env") or os.environ)
+        if module := module_of(words):
+            server = server_for(module, environment)
+    if server is None:
+        return run_fresh(*command, **options)
+    given, timeout, check = (options.pop(name, None) for name in ("input", "timeout", "check"))
+    if options.pop("capture_output", False):
+        options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    if given is not None:
+        options["stdin"] = subprocess.PIPE
+    with Forked(words, server=server, **options | {"env": environment}) as process:
+        try:
+            out, err = process.communicate(given, timeout=timeout)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    if check and process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, words, output=out, stderr=err)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+@atexit.register
+def close_servers():
+    for server in filter(None, servers.values()):
+        server.close()
+    servers.clear()
+
+
+def install():
+    if os.environ.get("ANYNPU_FORK_SERVER") != "0":
+        subprocess.run = run

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A forked script is to its test what a new process is."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+import python_process
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = python_process.Server("decimal", dict(os.environ))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def both(server, monkeypatch, tmp_path):
+    """What a command gives as a new process and as a fork."""
+
+    def both(*arguments, **options):
+        command = [sys.executable, *map(str, arguments)]
+        monkeypatch.setattr(python_process, "module_of", lambda _: "decimal")
+        monkeypatch.setattr(python_process, "server_for", lambda *_: server)
+        options = {"capture_output": True, "text": True, "cwd": tmp_path} | options
+        return python_process.run_fresh(command, **options), python_process.run(command, **options)
+
+    return both
+
+
+CODE = """
+import decimal, os, sys
+print(sys.argv, os.getcwd(), os.environ.get("GIVEN"), __name__, sys.path[0], sys.stdin.read())
+print("to stderr", file=sys.stderr)
+import atexit
+atexit.register(print, "at the end")
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_fork_has_the_arguments_folder_environment_and_streams(both, tmp_path, code):
+    script = tmp_path / "script.py"
+    script.write_text(CODE)
+    environment = os.environ | {"GIVEN": "value", "PYTHONPATH": str(tmp_path)}
+    for command in (["-c", CODE], [script]):
+        fresh, forked = both(*command, code, "word", input="some text", env=environment)
+        assert (forked.returncode, forked.stdout, forked.stderr) == (code, fresh.stdout, fresh.stderr)
+        assert "some text" in forked.stdout and forked.stdout.endswith("at the end\n")
+
+
+def test_a_module_beside_a_script_is_found(both, tmp_path):
+    (tmp_path / "beside.py").write_text("WORD = 'found'")
+    (tmp_path / "script.py").write_text("import beside; print(beside.WORD)")
+    assert [done.stdout for done in both(tmp_path / "script.py")] == ["found\n"] * 2
+
+
+def test_an_exception_ends_a_fork_as_it_ends_a_process(both):
+    fresh, forked = both("-c", "raise ValueError('the reason')")
+    assert fresh.returncode == forked.returncode == 1
+    assert forked.stderr.rstrip().endswith("ValueError: the reason")
+
+
+def test_a_signal_is_the_status(both):
+    assert [done.returncode for done in both("-c", "import os; os.abort()")] == [-6, -6]
+
+
+def test_a_fork_is_killed_when_its_time_is_over(server, tmp_path):
+    code = "import os, time; open('number', 'w').write(str(os.getpid())); time.sleep(60)"
+    with (
+        pytest.raises(subprocess.TimeoutExpired),
+        python_process.Forked([sys.executable, "-c", code], server=server, env=dict(os.environ), cwd=tmp_path) as one,
+    ):
+        try:
+            one.communicate(timeout=1)
+        except subprocess.TimeoutExpired:
+            one.kill()
+            one.wait()
+            raise
+    number = int((tmp_path / "number").read_text())
+    assert not os.path.exists(f"/proc/{number}")
+
+
+def test_a_fork_whose_client_goes_is_killed(server, tmp_path):
+    connection = server.connect()
+    code = "import os, time; open('number', 'w').write(str(os.getpid())); time.sleep(60)"
+    request = {"command": ["-c", code], "folder": str(tmp_path), "environment": dict(os.environ)}
+    python_process.socket.send_fds(connection, [python_process.json.dumps(request).encode() + b"\n"], [0, 1, 2])
+    number = int(connection.recv(64))
+    connection.close()
+    until = time.monotonic() + 20
+    while os.path.exists(f"/proc/{number}") and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not os.path.exists(f"/proc/{number}")
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        (["-c", "import torch"], "torch"),
+        (["-c", "import sys\nimport tensorflow as tf"], "tensorflow"),
+        (["-c", "import torch\nimport tensorflow"], None),
+        (["-c", "print(1)"], None),
+        (["-c", "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport torch"], None),
+        (["-c", "from anynpu.command import main\nimport torch"], None),
+        (["-m", "torch.distributed.run"], None),
+        (["-u", "-c", "import torch"], None),
+    ],
+)
+def test_only_scripts_that_import_a_framework_are_forked(command, module):
+    assert python_process.module_of([sys.executable, *command]) == module
+    assert python_process.module_of(["/bin/python", *command]) is None
+
+
+def test_environments_that_differ_before_the_import_have_servers_of_their_own(monkeypatch):
+    started = []
+    monkeypatch.setattr(python_process, "servers", python_process.collections.OrderedDict())
+    monkeypatch.setattr(python_process, "Server", lambda *given: started.append(given) or started[-1])
+    plain = {"PATH": "/bin", "PYTEST_CURRENT_TEST": "a"}
+    assert python_process.server_for("torch", plain) is None, "the first run pays for no server"
+    first = python_process.server_for("torch", plain | {"PYTEST_CURRENT_TEST": "b", "ASCEND_PROCESS_LOG_PATH": "/tmp"})
+    assert first and python_process.server_for("torch", plain) is first
+    assert python_process.server_for("torch", plain | {"OMP_NUM_THREADS": "1"}) is None
+    assert python_process.server_for("torch", plain | {"ANYNPU_REPORT": "file"}) is None
