@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person types. Every target sets up all it needs first (cmake/setup.sh); the work is in the scripts named here.
-.PHONY: help demo test bench bench-compare corpus lint format docs sanitize fuzz mutation planted conformance hosts clients wheel wheels
+.PHONY: help demo test check bench bench-build bench-compare corpus lint format docs sanitize fuzz mutation planted conformance hosts clients wheel wheels
 
 help:
 	@echo "make demo      migrate small PyTorch and TensorFlow scripts, train them on the software NPU and compare with the CPU"
 	@echo "make test      build, check and test everything; prints the minutes of each part"
+	@echo "make check FILES=\"a.cpp b.py\"   run the tests that a change is most likely to break, in three minutes (tests/near.py)"
 	@echo "make bench     time operators, models and collectives against CPU torch, OpenMPI and gloo"
+	@echo "make bench-build   what the minutes of the last build were spent on (docs/speed.md)"
 	@echo "make bench-compare OLD=a.json NEW=b.json   what became slower between two runs (docs/speed.md)"
 	@echo "make corpus    migrate 6,000 files of installed packages in all modes and check what is promised of each"
 	@echo "make lint      clang-tidy over all C++ sources"
@@ -28,6 +30,12 @@ demo:
 test:
 	@tests/run format build ctest install pytest
 
+check:
+	@tests/run check $(FILES)
+
+bench-build:
+	@python3 tests/bench/build_time.py
+
 bench:
 	@tests/run build install bench
 
@@ -38,7 +46,7 @@ corpus:
 	@tests/run corpus
 
 lint:
-	@tests/run build lint
+	@tests/run lint
 
 format:
 	@tests/run reformat
