@@ -8,12 +8,12 @@
 #include <charconv>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <thread>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "comm/core/fault.h"
@@ -22,14 +22,12 @@
 namespace npu::comm {
 namespace {
 
-using nlohmann::json;
-
 constexpr auto kTorn = std::chrono::seconds(1);  // so long half a table is read again
 
 /// A place in the table, for texts: "server_list[0].device[2]".
 class Reader {
  public:
-  Reader(const json& value, std::string source, std::string place)
+  Reader(const Json& value, std::string source, std::string place)
       : value_(value), source_(std::move(source)), place_(std::move(place)) {
     if (!value.is_object()) refuse("it is no object {…}");
   }
@@ -40,7 +38,7 @@ class Reader {
   bool has(const char* key) const { return value_.contains(key); }
   std::string text(const char* key) const {
     if (!has(key)) refuse(fmt::format("'{}' is missing", key));
-    const json& found = value_.at(key);
+    const Json& found = value_.at(key);
     if (found.is_string()) return found.get<std::string>();
     if (!found.is_number_integer()) refuse(fmt::format("'{}' is {}; it is a text", key, found.dump()));
     NPU_LOG(kWarning, "HCCL", "{}: {}: '{}' is a number; the vendor's tools want a text", source_, place_, key);
@@ -58,7 +56,7 @@ class Reader {
   std::vector<Reader> list(const char* key) const {
     if (!has(key) || !value_.at(key).is_array()) refuse(fmt::format("the list '{}' is missing", key));
     std::vector<Reader> out;
-    for (const json& each : value_.at(key))
+    for (const Json& each : value_.at(key))
       out.emplace_back(each, source_, fmt::format("{}{}{}[{}]", place_, place_.empty() ? "" : ".", key, out.size()));
     return out;
   }
@@ -69,7 +67,7 @@ class Reader {
   }
 
  private:
-  const json& value_;
+  const Json& value_;
   std::string source_, place_;
 };
 
@@ -170,10 +168,10 @@ bool has_groups(const Reader& table) {
 }  // namespace
 
 RankTable parse_rank_table(std::string_view text, const std::string& source) {
-  json root;
+  Json root;
   try {
-    root = json::parse(strict_json(text));
-  } catch (const json::parse_error& error) {
+    root = Json::parse(strict_json(text));
+  } catch (const JsonParseError& error) {
     fault(Result::kParameter, "EI0004: {}: no JSON: {}", source, error.what());
   }
   const Reader table(root, source, "");
@@ -221,7 +219,7 @@ RankTable read_rank_table(const std::string& path, int64_t seconds) {
     if (!read) fault(Result::kOpenFile, "EI0004: the rank table {} cannot be opened; check RANK_TABLE_FILE", path);
     const std::string& text = *read;
     // Half a file may be one that is being written in place.
-    const bool torn = !json::accept(text) && steady_clock::now() < std::min(start + kTorn, deadline);
+    const bool torn = !Json::try_parse(text) && steady_clock::now() < std::min(start + kTorn, deadline);
     RankTable table = torn ? RankTable{false, {}} : parse_rank_table(text, path);
     if (table.complete) return table;
     if (!torn && steady_clock::now() >= deadline)

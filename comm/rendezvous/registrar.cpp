@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include "base/json.h"
 #include "base/masked_signals.h"
 #include "comm/core/fault.h"
 #include "comm/rendezvous/rank_source.h"
@@ -23,8 +23,6 @@
 
 namespace npu::comm {
 namespace {
-
-using nlohmann::json;
 
 constexpr int kProtocol = 3;
 constexpr int kLookMs = 100;
@@ -38,19 +36,26 @@ constexpr auto kPatience = std::chrono::milliseconds(1000);
 /// Counts registrars: one that has failed makes room for the next.
 std::atomic<uint32_t> registrars{0};
 
-json to_json(const Peer& peer) {
+Json to_json(const Peer& peer) {
   return {{"rank", peer.rank},       {"device", peer.device}, {"pid", peer.pid},       {"host", peer.host},
           {"process", peer.process}, {"socket", peer.socket}, {"domain", peer.domain}, {"order", peer.order}};
 }
 
-Peer to_peer(const json& from) {
-  return {from.at("rank"),    from.at("device"), from.at("pid"),    from.at("host"),
-          from.at("process"), from.at("socket"), from.at("domain"), "",
-          from.at("order")};
+Peer to_peer(const Json& from) {
+  const auto text = [&](const char* key) { return from.at(key).get<std::string>(); };
+  return {from.at("rank").get<uint32_t>(),
+          from.at("device").get<int32_t>(),
+          from.at("pid").get<int32_t>(),
+          text("host"),
+          text("process"),
+          text("socket"),
+          text("domain"),
+          "",
+          text("order")};
 }
 
 std::string refusal(Result result, const std::string& text) {
-  return json{{"refused", text}, {"result", static_cast<int32_t>(result)}}.dump();
+  return Json{{"refused", text}, {"result", static_cast<int32_t>(result)}}.dump();
 }
 
 /// One group being gathered.
@@ -74,10 +79,10 @@ class Registrar {
                                                    describe(peers_.at(rank))));
       if (fds[0].revents != 0 && !take(listener_.accepted(deadline_))) return;
     }
-    json table = json::array();
+    Json table = Json::array();
     const std::vector<Peer> peers = numbered();
     for (const Peer& peer : peers) table.push_back(to_json(peer));
-    tell_all(json{{"peers", table}}.dump());
+    tell_all(Json{{"peers", table}}.dump());
     if (on_several_hosts(peers)) exchange_addresses(peers);
   }
 
@@ -93,15 +98,15 @@ class Registrar {
                     fmt::format("EI0006: {} has ended, or its connection was reset, before it told its "
                                 "address",
                                 describe(peer)));
-      const json told = json::parse(text, nullptr, false);
+      const Json told = Json::try_parse(text).value_or(nullptr);
       if (!told.is_object() || !told.contains("address"))
         return fail(Result::kNetwork,
                     fmt::format("{} (on {})", told.is_object() ? told.value("failed", "") : "", describe(peer)));
-      addresses[peer.process] = told["address"];
+      addresses[peer.process] = told["address"].get<std::string>();
     }
-    json table = json::array();
+    Json table = Json::array();
     for (const Peer& peer : peers) table.push_back(addresses[peer.process]);
-    tell_all(json{{"addresses", table}}.dump());
+    tell_all(Json{{"addresses", table}}.dump());
   }
   /// Ranks that came without a number get theirs by host and device.
   std::vector<Peer> numbered() const {
@@ -114,21 +119,21 @@ class Registrar {
     return out;
   }
   /// What a process that has come says; nothing for a port scanner, or somebody who gave up.
-  json hello_of(const Socket& socket) const {
+  Json hello_of(const Socket& socket) const {
     std::string text;
     const Deadline soon = std::min(deadline_, std::chrono::steady_clock::now() + std::chrono::seconds(5));
-    const json greeting = {{"registrar", place_.uid}, {"job", place_.job}, {"gatherer", describe_gatherer()}};
+    const Json greeting = {{"registrar", place_.uid}, {"job", place_.job}, {"gatherer", describe_gatherer()}};
     if (!socket || !socket.send(greeting.dump()) || !socket.receive(&text, soon)) return nullptr;
-    json hello = json::parse(text, nullptr, false);
-    if (!hello.is_object()) socket.send(json{{"other", true}}.dump());
-    return hello.is_object() ? hello : json();
+    Json hello = Json::try_parse(text).value_or(nullptr);
+    if (!hello.is_object()) socket.send(Json{{"other", true}}.dump());
+    return hello.is_object() ? hello : Json();
   }
   /// False when the group has failed.
   bool take(Socket socket) {
-    const json hello = hello_of(socket);
+    const Json hello = hello_of(socket);
     if (hello.is_null()) return true;
     try {
-      if (hello.value("uid", json()) != place_.uid) return answer_other(socket, hello);
+      if (hello.value("uid", Json()) != place_.uid) return answer_other(socket, hello);
       const std::string other_version = check_version(hello);
       if (!other_version.empty()) return refuse(socket, Result::kInternal, other_version);
       const Peer peer = to_peer(hello.at("peer"));
@@ -139,35 +144,35 @@ class Registrar {
                                         describe(peer), from, describe_gatherer())));
         return true;
       }
-      const uint32_t size = hello.at("size");
+      const auto size = hello.at("size").get<uint32_t>();
       const uint32_t place = peer.rank == kAnyRank ? static_cast<uint32_t>(peers_.size()) : peer.rank;
       const std::string wrong = check(size, peer, place);
       if (!wrong.empty()) return refuse(socket, Result::kParameter, wrong);
       size_ = size;
       peers_.emplace(place, peer);
       sockets_.emplace(place, std::move(socket));
-    } catch (const json::exception& error) {
+    } catch (const JsonError& error) {
       socket.send(refusal(Result::kParameter, fmt::format("EI0006: what came is no greeting: {}", error.what())));
     }
     return true;
   }
-  bool shares_device(const json& hello) const {
-    const json devices = hello.value("devices", json::array());
-    return std::any_of(devices.begin(), devices.end(), [&](const json& each) {
+  bool shares_device(const Json& hello) const {
+    const Json devices = hello.value("devices", Json::array());
+    return std::any_of(devices.begin(), devices.end(), [&](const Json& each) {
       return std::ranges::any_of(place_.devices, [&](const std::string& own) { return each == own; });
     });
   }
   /// One of another group, which has found none of its own. Of the same job and with the same devices, it has the wrong
   /// rank table.
-  bool answer_other(const Socket& socket, const json& hello) {
+  bool answer_other(const Socket& socket, const Json& hello) {
     if (place_.job.empty() || hello.value("job", "") != place_.job || !shares_device(hello)) {
-      socket.send(json{{"other", true}}.dump());
+      socket.send(Json{{"other", true}}.dump());
       return true;
     }
     const Peer peer = to_peer(hello.at("peer"));
     for (const auto& [rank, known] : peers_)
       if (known.process == peer.process) {  // of two groups that are made at once
-        socket.send(json{{"other", true}}.dump());
+        socket.send(Json{{"other", true}}.dump());
         return true;
       }
     return refuse(socket, Result::kParameter,
@@ -181,15 +186,15 @@ class Registrar {
     return fmt::format("the process that gathers the ranks (host {}, process {})", host_name(), getpid());
   }
 
-  static std::string check_version(const json& hello) {
-    const int protocol = hello.at("protocol");
+  static std::string check_version(const Json& hello) {
+    const int protocol = hello.at("protocol").get<int>();
     const std::string library = hello.value("library", "unknown");
     if (protocol == kProtocol && library == ANYNPU_VERSION) return "";
-    const json peer = hello.value("peer", json::object());
+    const Json peer = hello.value("peer", Json::object());
     return fmt::format(
         "EI0008: rank {} (host {}, process {}) runs version {} (protocol {}), the process that gathers the ranks {} "
         "({}); all ranks must run the same version of AnyNPU",
-        peer.value("rank", json()).dump(), peer.value("host", ""), peer.value("pid", 0), library, protocol,
+        peer.value("rank", Json()).dump(), peer.value("host", ""), peer.value("pid", 0), library, protocol,
         ANYNPU_VERSION, kProtocol);
   }
   std::string check(uint32_t size, const Peer& peer, uint32_t place) const {
@@ -239,9 +244,9 @@ class Registrar {
       pollfd door{listener_.fd(), POLLIN, 0};
       if (poll(&door, 1, kLookMs) <= 0) continue;
       const Socket socket = listener_.accepted(deadline_);
-      const json hello = hello_of(socket);
+      const Json hello = hello_of(socket);
       if (hello.is_object())
-        socket.send(hello.value("uid", json()) == place_.uid ? said : json{{"other", true}}.dump());
+        socket.send(hello.value("uid", Json()) == place_.uid ? said : Json{{"other", true}}.dump());
     }
   }
 
@@ -289,7 +294,7 @@ Place start_registrar(Place place, Deadline deadline) {
 namespace {
 
 /// Raises what the registrar has refused.
-void check_refusal(const json& answer) {
+void check_refusal(const Json& answer) {
   if (answer.contains("refused"))
     throw Fault(static_cast<Result>(answer.at("result").get<int32_t>()), answer.at("refused").get<std::string>());
 }
@@ -298,30 +303,31 @@ void check_refusal(const json& answer) {
 void tell_address(const Socket& socket, const std::string& own_way, Deadline deadline, Group* group) {
   std::string text;
   try {
-    socket.send(json{{"address", opened_wire(own_way).address()}}.dump());
+    socket.send(Json{{"address", opened_wire(own_way).address()}}.dump());
   } catch (const Fault& failed) {
-    socket.send(json{{"failed", failed.message()}}.dump());
+    socket.send(Json{{"failed", failed.message()}}.dump());
     throw;
   }
   if (!socket.receive(&text, deadline + std::chrono::seconds(5)))
     fault(Result::kRemote, "EI0006: the process that gathers the ranks has ended before all had told their addresses");
-  const json answer = json::parse(text, nullptr, false);
+  const Json answer = Json::try_parse(text).value_or(nullptr);
   if (answer.is_object()) check_refusal(answer);
-  for (size_t i = 0; i < group->peers.size(); ++i) group->peers[i].address = answer.at("addresses").at(i);
+  for (size_t i = 0; i < group->peers.size(); ++i)
+    group->peers[i].address = answer.at("addresses").at(i).get<std::string>();
 }
 
 enum class Heard { kNobody, kStranger, kOther, kOtherOfJob, kTable };
 
 /// Asks at one port; with hello["insists"] also another group of the same job.
-Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadline, Group* group) {
+Heard ask(const Place& place, uint16_t port, const Json& hello, Deadline deadline, Group* group) {
   const Socket socket = Socket::connected(place.address, port, deadline);
   if (!socket) return Heard::kNobody;
   std::string text;
   if (!socket.receive(&text, std::min(deadline, std::chrono::steady_clock::now() + kGreeting))) return Heard::kStranger;
-  const json greeting = json::parse(text, nullptr, false);
+  const Json greeting = Json::try_parse(text).value_or(nullptr);
   if (!greeting.is_object() || !greeting.contains("registrar")) return Heard::kStranger;
   const bool other = greeting["registrar"] != place.uid;
-  if (other && (place.job.empty() || greeting.value("job", json()) != place.job)) return Heard::kOther;
+  if (other && (place.job.empty() || greeting.value("job", Json()) != place.job)) return Heard::kOther;
   if (other && !hello["insists"].get<bool>()) return Heard::kOtherOfJob;
   if (!socket.send(hello.dump()) || !socket.receive(&text, deadline + std::chrono::seconds(5))) {
     if (other || std::chrono::steady_clock::now() >= deadline) return Heard::kNobody;
@@ -329,17 +335,17 @@ Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadlin
           "EI0006: {} has ended, or the connection to it ({} port {}) was reset, while it gathered the ranks",
           greeting.value("gatherer", ""), place.address, port);
   }
-  const json answer = json::parse(text, nullptr, false);
+  const Json answer = Json::try_parse(text).value_or(nullptr);
   if (!answer.is_object()) return Heard::kNobody;
   try {
     check_refusal(answer);
     if (!answer.contains("peers")) return Heard::kOther;
     std::vector<Peer> peers;
-    for (const json& peer : answer.at("peers")) peers.push_back(to_peer(peer));
+    for (const Json& peer : answer.at("peers")) peers.push_back(to_peer(peer));
     group->peers = std::move(peers);
     if (on_several_hosts(group->peers)) tell_address(socket, socket.own_address(), deadline, group);
     return Heard::kTable;
-  } catch (const json::exception&) {
+  } catch (const JsonError&) {
     return Heard::kOther;  // something else listens there
   }
 }
@@ -360,7 +366,7 @@ Heard ask(const Place& place, uint16_t port, const json& hello, Deadline deadlin
 }  // namespace
 
 Group register_rank(const Place& place, uint32_t size, const Peer& own, Deadline deadline) {
-  json hello = {{"protocol", kProtocol}, {"library", ANYNPU_VERSION}, {"uid", place.uid},   {"size", size},
+  Json hello = {{"protocol", kProtocol}, {"library", ANYNPU_VERSION}, {"uid", place.uid},   {"size", size},
                 {"peer", to_json(own)},  {"job", place.job},          {"told", place.told}, {"devices", place.devices}};
   Group group{place.uid, "", {}};
   const Deadline start = std::chrono::steady_clock::now();

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/setting.h"
 #include "comm/core/fault.h"
 #include "comm/rendezvous/network.h"
@@ -98,15 +99,15 @@ void check_cards(const std::string& text) {
 
 /// The addresses under "host_ip".
 std::vector<std::string> listed_hosts(const std::string& path) {
-  std::ifstream file(path);
-  const auto content = nlohmann::json::parse(file, nullptr, false);
-  const auto hosts = content.is_object() ? content.value("host_ip", nlohmann::json()) : nlohmann::json();
+  const std::optional<std::string> text = whole_file(path);
+  const Json content = Json::try_parse(text.value_or("")).value_or(nullptr);
+  const Json hosts = content.is_object() ? content.value("host_ip", Json()) : Json();
   if (!hosts.is_array() || !std::ranges::all_of(hosts, [](const auto& each) { return each.is_string(); }))
     fault(
         Result::kParameter,
         "EI0001: HCCL_WHITELIST_FILE is '{}', {}; it names a file with {{\"host_ip\": [\"address\", …]}}. Correct it, "
         "or set HCCL_WHITELIST_DISABLE to 1",
-        path, file.is_open() ? "which holds no such list" : "which cannot be opened");
+        path, text ? "which holds no such list" : "which cannot be opened");
   return hosts.get<std::vector<std::string>>();
 }
 
