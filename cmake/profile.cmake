@@ -7,15 +7,14 @@ list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
 set(seen $<TARGET_OBJECTS:anynpu_base>)
 
-find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_library(sqlite libsqlite3.a REQUIRED)
 add_library(anynpu_profile_objects OBJECT ${sources})
 precompiled(anynpu_profile_objects)
 unity(anynpu_profile_objects tools/profile)
 target_include_directories(anynpu_profile_objects PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(anynpu_profile_objects PUBLIC private_fmt private_hwy nlohmann_json::nlohmann_json CLI11::CLI11 ${sqlite}
-                      ${CMAKE_DL_LIBS} m Threads::Threads)
+target_link_libraries(anynpu_profile_objects PUBLIC private_fmt private_hwy CLI11::CLI11 ${sqlite} ${CMAKE_DL_LIBS} m
+                      Threads::Threads)
 
 add_executable(msprof ${profile}/main.cpp ${seen})
 target_link_libraries(msprof PRIVATE anynpu_profile_objects)

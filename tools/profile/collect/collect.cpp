@@ -7,11 +7,11 @@
 
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tools/profile/collect/application.h"
 #include "tools/profile/collect/control.h"
 #include "tools/profile/trace/folder.h"
@@ -42,7 +42,7 @@ std::set<fs::path> folders_in(const fs::path& output) {
 }
 
 std::string words(const CollectRequest& asked) {
-  nlohmann::json options = nlohmann::json::parse(asked.options);
+  Json options = Json::parse(asked.options);
   options["output"] = asked.output.string();
   return options.dump();
 }

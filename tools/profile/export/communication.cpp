@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
+#include "base/json.h"
 #include "tools/profile/export/sqlite.h"
 
 namespace npu::profile {
 namespace {
-
-using nlohmann::json;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -82,7 +80,7 @@ std::vector<Collective> collectives_of(const Trace& trace) {
   return all;
 }
 
-json time_info(const Collective& one) {
+Json time_info(const Collective& one) {
   return {{"Start Timestamp(us)", one.start},
           {"Elapse Time(ms)", one.elapsed},
           {"Transit Time(ms)", one.transit},
@@ -98,8 +96,8 @@ double time_of(const Collective& one, double size, uint64_t count) {
   return one.transit * ratio(size * static_cast<double>(count), one.megabytes);
 }
 
-json used_link(const Collective& one) {
-  json distribution = json::object();
+Json used_link(const Collective& one) {
+  Json distribution = Json::object();
   for (const auto& [size, count] : one.pieces)
     distribution[fmt::format("{}", size)] = {count, time_of(one, size, count)};
   return {{"Transit Size(MB)", one.megabytes},
@@ -109,8 +107,8 @@ json used_link(const Collective& one) {
           {"Size Distribution", distribution}};
 }
 
-json bandwidth_info(const Collective& one) {
-  json links;
+Json bandwidth_info(const Collective& one) {
+  Json links;
   for (const char* none : kOtherLinks) links[none] = used_link({});
   for (const char* shared : kUsedLinks) links[shared] = used_link(one);
   return links;
@@ -119,8 +117,8 @@ json bandwidth_info(const Collective& one) {
 /// HCCS stands for all links within a host.
 const char* transport_of(const LinkRecord& link) { return link.from == link.to ? "LOCAL" : "HCCS"; }
 
-json matrix_of(const Collective& one) {
-  json links = json::object();
+Json matrix_of(const Collective& one) {
+  Json links = Json::object();
   for (const LinkRecord* link : one.links) {
     const double size = megabytes_of(link->bytes);
     links[fmt::format("{}-{}", link->from, link->to)] = {{"Transport Type", transport_of(*link)},
@@ -148,18 +146,18 @@ bool has_collectives(const Trace& trace) {
 }
 
 void write_communication(const Trace& trace, Sink& out) {
-  json all = json::object();
+  Json all = Json::object();
   for (const Collective& one : collectives_of(trace))
     all[fmt::format("{}@{}", one.name, one.group)] = {{"Communication Time Info", time_info(one)},
                                                       {"Communication Bandwidth Info", bandwidth_info(one)}};
-  out << all.dump(-1, ' ', false, json::error_handler_t::replace);
+  out << all.dump(-1, InvalidUtf8::kReplace);
 }
 
 void write_matrix(const Trace& trace, Sink& out) {
-  json all = json::object();
+  Json all = Json::object();
   for (const Collective& one : collectives_of(trace))
     if (!one.links.empty()) all[fmt::format("{}@{}", one.name, one.group)] = matrix_of(one);
-  out << all.dump(-1, ' ', false, json::error_handler_t::replace);
+  out << all.dump(-1, InvalidUtf8::kReplace);
 }
 
 void write_communication(const Trace& trace, const Draft& draft) {

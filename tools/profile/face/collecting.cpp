@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace npu::profile {
 namespace {
@@ -93,7 +93,7 @@ CollectRequest Collecting::asked(const std::string& output) const {
          found.command.back());
   found.process = process_;
   found.output = output.empty() ? "." : output;
-  found.options = nlohmann::json(options_).dump();
+  found.options = Json(options_).dump();
   found.dynamic = dynamic_ == "on";
   found.delay = delay_, found.duration = duration_;
   return found;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/export/event.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tools/profile/export/database_fixture.h"
 #include "tools/profile/face/face.h"
 #include "tools/profile/trace/collection_fixture.h"
@@ -65,7 +64,7 @@ TEST_F(Events, TimelinesAndDatabasesHaveMarks) {
   write("host/data/anynpu.memory", std::vector<MemoryRecord>{record});
   export_all();
   int found = 0;
-  for (const nlohmann::json& event : nlohmann::json::parse(exported("msprof_2", ".json")))
+  for (const Json& event : Json::parse(exported("msprof_2", ".json")))
     if (event.value("name", "") == "epoch") {
       ++found;
       EXPECT_EQ(event["args"].value("mark_id", 0), 7);

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
+#include "base/json.h"
 #include "tools/profile/export/database_fixture.h"
 #include "tools/profile/trace/collection_fixture.h"
 
@@ -75,7 +75,7 @@ TEST_F(Msprof, TimelineHasArrowsThatEndAtSlices) {
                      task(6000, 7000, Unit::kCube, 1, 2)});
   write<CallRecord>("host/data/anynpu.calls", {{kClock + 400, kClock + 900, 78, 2, Level::kOperator, 0}});
   ASSERT_EQ(run({"--export=on", "--output=" + root.string()}), 0);
-  const nlohmann::json events = nlohmann::json::parse(exported("msprof_", ".json"));
+  const Json events = Json::parse(exported("msprof_", ".json"));
   EXPECT_FALSE(exported("msprof_", ".perfetto-trace").empty());
   std::set<std::string> slices;
   std::map<std::string, double> totals;
@@ -84,18 +84,19 @@ TEST_F(Msprof, TimelineHasArrowsThatEndAtSlices) {
     if (event["ph"] == "X") {
       slices.insert(fmt::format("{} {} {}", event["pid"].get<int64_t>(), event["tid"].get<int64_t>(),
                                 event["ts"].get<std::string>()));
-      totals[event["name"]] += event["dur"].get<double>();
+      totals[event["name"].get<std::string>()] += event["dur"].get<double>();
     }
-    if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+    if (event["name"] == "process_name")
+      processes[event["pid"].get<int64_t>()] = event["args"]["name"].get<std::string>();
   }
   std::map<std::string, int> arrows;
   for (const auto& event : events) {
     if (event["ph"] != "s" && event["ph"] != "f") continue;
-    arrows[event["id"]] += event["ph"] == "s" ? 1 : 100;
+    arrows[event["id"].get<std::string>()] += event["ph"] == "s" ? 1 : 100;
     const std::string place = fmt::format("{} {} {}", event["pid"].get<int64_t>(), event["tid"].get<int64_t>(),
                                           event["ts"].get<std::string>());
     EXPECT_TRUE(event["ph"] == "s" || slices.contains(place)) << place;
-    EXPECT_EQ(processes[event["pid"]], event["ph"] == "s" ? "CANN" : "Ascend Hardware");
+    EXPECT_EQ(processes[event["pid"].get<int64_t>()], event["ph"] == "s" ? "CANN" : "Ascend Hardware");
   }
   EXPECT_EQ(arrows, (std::map<std::string, int>{{"1", 101}, {"2", 101}, {"3", 101}}));
   EXPECT_DOUBLE_EQ(totals["Computing"], 2);
@@ -114,13 +115,13 @@ TEST_F(Msprof, TellsWhatCollectivesTook) {
   message.graph = another.graph = 3, message.step = another.step = 8;
   write<TaskRecord>("device_0/data/anynpu.tasks", {reduce, message, another});
   ASSERT_EQ(run({"--analyze=on", "--output=" + folder.string()}), 0);
-  const nlohmann::json all = nlohmann::json::parse(read(folder / "analyze/communication.json"));
+  const Json all = Json::parse(read(folder / "analyze/communication.json"));
   std::vector<std::string> names;
   for (const auto& [name, value] : all.items()) names.push_back(name);
   ASSERT_EQ(names, (std::vector<std::string>{"hcom_allReduce__395_7_1@325245611721373395",
                                              "hcom_receive__395_8_1@325245611721373395",
                                              "hcom_receive__395_8_2@325245611721373395"}));
-  const nlohmann::json& time = all[names[0]]["Communication Time Info"];
+  const Json& time = all[names[0]]["Communication Time Info"];
   EXPECT_EQ(time["Start Timestamp(us)"].get<double>(), 1'700'000'000'001'000.0);
   EXPECT_EQ(time["Elapse Time(ms)"].get<double>(), 2);
   EXPECT_EQ(time["Wait Time(ms)"].get<double>(), 1.5);
@@ -190,7 +191,7 @@ TEST_F(Msprof, RunsAProgramAndEndsAsItDoes) {
                  (root / "told").string()}),
             3);
   EXPECT_NE(GetCapturedStderr().find("nothing was recorded"), std::string::npos);
-  EXPECT_EQ(nlohmann::json::parse(read(root / "told")).value("output", ""), (root / "made").string());
+  EXPECT_EQ(Json::parse(read(root / "told")).value("output", ""), (root / "made").string());
   EXPECT_EQ(run({output, "--application=true; exit 4", "--msproftx=on"}), 4);
   EXPECT_EQ(run({output, "--application=sh -c 'kill -9 $$'"}), 137);
   EXPECT_EQ(run({output, "--duration=1", "--application=sh -c 'exit 5'"}), 5);
@@ -222,7 +223,7 @@ TEST_F(Msprof, ManyRecordsAreAllThere) {
   write<CallRecord>("host/data/anynpu.calls", calls);
   ASSERT_EQ(run({"--export=on", "--output=" + folder.string()}), 0);
   EXPECT_EQ(std::ranges::count(exported("op_summary_"), '\n'), kTasks + 1);
-  const nlohmann::json events = nlohmann::json::parse(exported("msprof_", ".json"));
+  const Json events = Json::parse(exported("msprof_", ".json"));
   EXPECT_EQ(std::ranges::count_if(events, [](const auto& event) { return event["ph"] == "f"; }), kTasks);
   fs::remove_all(folder / "mindstudio_profiler_output");
   ASSERT_EQ(run({"--export=on", "--type=perfetto", "--output=" + folder.string()}), 0);

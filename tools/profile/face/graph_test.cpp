@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host does for graphs, in tables, timelines and databases.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tools/profile/export/database_fixture.h"
 #include "tools/profile/face/face.h"
 #include "tools/profile/trace/collection_fixture.h"
@@ -38,12 +38,12 @@ TEST_F(MsprofGraphs, StandAmongTheCallsOfTheHost) {
             "host,model,GraphPlan,2.000,1,2.000,2.000,2.000,0.000\n"
             "host,model,HostNode_AsString,1.000,1,1.000,1.000,1.000,0.000\n"
             "host,model,GraphPasses,0.500,1,0.500,0.500,0.500,0.000\n");
-  const nlohmann::json events = nlohmann::json::parse(exported("msprof_", ".json"));
+  const Json events = Json::parse(exported("msprof_", ".json"));
   const auto find = [&](const char* name) {
     const auto found = std::ranges::find_if(events, [&](const auto& one) { return one["name"] == name; });
-    return found == events.end() ? nlohmann::json::object() : *found;
+    return found == events.end() ? Json::object() : *found;
   };
-  const nlohmann::json plan = find("Model@GraphPlan __inference_step_7"), node = find("Model@HostNode_AsString");
+  const Json plan = find("Model@GraphPlan __inference_step_7"), node = find("Model@HostNode_AsString");
   EXPECT_EQ(plan["tid"], find("AscendCL@anynpu_library_run")["tid"]);
   EXPECT_EQ(plan["ts"], "1700000000000000.700");
   EXPECT_EQ(plan["args"]["level"], "model");

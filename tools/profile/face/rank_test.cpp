@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks, communicators, and what went between two ranks.
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tools/profile/export/database_fixture.h"
 #include "tools/profile/face/face.h"
 #include "tools/profile/trace/collection_fixture.h"
@@ -45,19 +45,18 @@ class MsprofRanks : public Collection {
 
 TEST_F(MsprofRanks, AMatrixTellsWhatWentBetweenTwo) {
   run("--analyze=on");
-  const auto all = nlohmann::json::parse(read(folder / "analyze/communication_matrix.json"));
+  const auto all = Json::parse(read(folder / "analyze/communication_matrix.json"));
   ASSERT_EQ(all.size(), 1u);
-  const nlohmann::json& links = all[std::string("hcom_allReduce__395_7_1@") + kGroup];
+  const Json& links = all[std::string("hcom_allReduce__395_7_1@") + kGroup];
   EXPECT_EQ(links["0-1"].dump(), R"json({"Bandwidth(GB/s)":2.0,"Transit Size(MB)":1.0,"Transit Time(ms)":0.5,)json"
                                  R"json("Transport Type":"HCCS"})json");
   EXPECT_EQ(links["1-1"]["Transport Type"], "LOCAL");
   EXPECT_EQ(links["1-2"]["Transit Size(MB)"].get<double>(), 3);
   EXPECT_EQ(links.size(), 3u);
-  const auto times = nlohmann::json::parse(read(folder / "analyze/communication.json"));
-  const nlohmann::json& hccs =
-      times[std::string("hcom_allReduce__395_7_1@") + kGroup]["Communication Bandwidth Info"]["HCCS"];
+  const auto times = Json::parse(read(folder / "analyze/communication.json"));
+  const Json& hccs = times[std::string("hcom_allReduce__395_7_1@") + kGroup]["Communication Bandwidth Info"]["HCCS"];
   EXPECT_EQ(hccs["Transit Size(MB)"].get<double>(), 4);  // what is its own crosses no link
-  EXPECT_EQ(hccs["Size Distribution"], nlohmann::json::parse(R"({"1":[4,0.5]})"));
+  EXPECT_EQ(hccs["Size Distribution"], Json::parse(R"({"1":[4,0.5]})"));
   run("--analyze=on", "db");
   EXPECT_EQ(rows(folder / "analyze/communication_analyzer.db",
                  "SELECT group_name, src_rank, dst_rank, transport_type, transit_size, transit_time, bandwidth FROM "
@@ -74,7 +73,7 @@ TEST_F(MsprofRanks, TheDatabaseKnowsTheRankAndItsGroups) {
   EXPECT_EQ(rows(file, "SELECT rankId, deviceId FROM RANK_DEVICE_MAP"), Rows{"1 0"});
   const Rows groups = rows(file, "SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
   ASSERT_EQ(groups.size(), 1u);
-  EXPECT_EQ(nlohmann::json::parse(groups.front()), nlohmann::json::parse(R"({
+  EXPECT_EQ(Json::parse(groups.front()), Json::parse(R"({
       "group": {"group_name": "default_group", "group_rank": 1, "global_ranks": [0, 1, 2]},
       "pair": {"group_name": "", "group_rank": 1, "global_ranks": [2, 1]}})"));
 }

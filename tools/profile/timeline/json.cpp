@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/profile/timeline/json.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "tools/profile/timeline/track.h"
 
 namespace npu::profile {
 namespace {
 
-std::string as_json(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string as_json(std::string_view text) { return Json(text).dump(-1, InvalidUtf8::kReplace); }
 
-class Json : public Printer {
+class JsonPrinter : public Printer {
  public:
-  explicit Json(Sink& out) : out_(out) { out_ << "["; }
+  explicit JsonPrinter(Sink& out) : out_(out) { out_ << "["; }
   void close() { out_ << "]"; }
 
   void group(const Group& group) override {
@@ -84,7 +82,7 @@ class Json : public Printer {
 }  // namespace
 
 void write_json(const Trace& trace, Sink& out) {
-  Json json(out);
+  JsonPrinter json(out);
   print_tracks(trace, json);
   json.close();
 }

@@ -7,12 +7,12 @@
 #include <cctype>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "device/trace/module.h"
 
 namespace npu::profile {
@@ -31,14 +31,14 @@ std::string read_file(const fs::path& path) {
   return *std::move(text);
 }
 
-nlohmann::json read_json(const fs::path& path) {
-  nlohmann::json found = nlohmann::json::parse(read_file(path), nullptr, false);
+Json read_json(const fs::path& path) {
+  Json found = Json::try_parse(read_file(path)).value_or(nullptr);
   if (!found.is_object()) fail(Code::kParseFile, "{} is no JSON object; collect anew", path.string());
   return found;
 }
 
 /// A number that is written as a text.
-int64_t number(const nlohmann::json& object, const char* key, const fs::path& path) {
+int64_t number(const Json& object, const char* key, const fs::path& path) {
   const auto found = object.find(key);
   char* end = nullptr;
   const std::string text = found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -118,7 +118,7 @@ void take_modules(Trace& found) {
 /// What the client wanted to be told; a file that cannot be read says nothing.
 void read_options(const fs::path& path, Trace& found) {
   if (!fs::exists(path)) return;
-  const nlohmann::json options = nlohmann::json::parse(read_file(path), nullptr, false);
+  const Json options = Json::try_parse(read_file(path)).value_or(nullptr);
   const auto text = [&](const char* key) {
     const auto value = options.is_object() ? options.find(key) : options.end();
     return value != options.end() && value->is_string() ? value->get<std::string>() : "";
@@ -160,12 +160,12 @@ std::vector<fs::path> collections_in(const fs::path& place) {
 Trace read_folder(const fs::path& folder) {
   if (!fs::is_directory(folder))
     fail(Code::kInvalidParam, "{} is no folder; give a PROF_… of a collection", folder.string());
-  const nlohmann::json info = read_json(folder / "host/info.json");
+  const Json info = read_json(folder / "host/info.json");
   if (info.value("anynpu_format", 0) != trace::kFormat)
     fail(Code::kParseFile, "{} was not written by this version of AnyNPU; export it with the one that collected it",
          folder.string());
   const fs::path start = folder / "host/start_info";
-  const nlohmann::json begun = read_json(start);
+  const Json begun = read_json(start);
   Trace found;
   found.process = static_cast<uint32_t>(number(info, "pid", folder / "host/info.json"));
   found.soc = info.value("soc", "");

@@ -2,8 +2,9 @@
 #include "tools/profile/trace/ranks.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "base/json.h"
 
 namespace npu::profile {
 namespace {
@@ -42,12 +43,12 @@ std::vector<RankGroup> groups_of(const Trace& trace) {
 }
 
 std::string parallel_groups(const Trace& trace) {
-  nlohmann::json all = nlohmann::json::object();
+  Json all = Json::object();
   for (const RankGroup& group : groups_of(trace))
     all[group.name] = {{"group_name", group.is_world ? "default_group" : ""},
                        {"group_rank", group.rank},
                        {"global_ranks", group.global_ranks}};
-  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return all.dump(-1, InvalidUtf8::kReplace);
 }
 
 }  // namespace npu::profile

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tools/profile/report/page/chip_section.h"
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/lane.h"
@@ -97,11 +97,11 @@ std::string html_page(const std::vector<Trace>& traces, const std::vector<Facts>
       "streams of the device; the tables after it have its sums\"></canvas><div id=\"about\"></div>\n";
   for (const Facts& facts : all) out += device_of(facts);
   out += chip_html(models);
-  nlohmann::json data = json_of(lanes_of(traces, all));
-  data["flames"] = nlohmann::json::array();
+  Json data = json_of(lanes_of(traces, all));
+  data["flames"] = Json::array();
   for (const Facts& facts : all)
     if (facts.modules.known) data["flames"].push_back(flame_of(facts));
-  const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = data.dump(-1, InvalidUtf8::kReplace);
   append(out, "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{}{}</script>\n</body></html>\n",
          inside_script(text), kScript, kFlameScript);
   return out;

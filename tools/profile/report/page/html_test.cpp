@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tools/profile/report/fact/recorded_fixture.h"
 #include "tools/profile/report/page/escape.h"
 
@@ -41,7 +40,7 @@ TEST(Html, ItsDataIsJson) {
   run.task("Mm", 20, 30);
   const std::string page = page_of(run), begin = R"(<script type="application/json" id="data">)";
   const size_t at = page.find(begin) + begin.size();
-  const auto data = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  const auto data = Json::parse(page.substr(at, page.find("</script>", at) - at));
   EXPECT_EQ(data["names"][1], "<Mm>");
 }
 

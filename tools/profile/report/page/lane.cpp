@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "base/json.h"
 
 namespace npu::profile {
 namespace {
@@ -101,14 +102,14 @@ std::vector<Lane> lanes_of(const std::vector<Trace>& traces, const std::vector<F
   return lanes;
 }
 
-nlohmann::json json_of(const std::vector<Lane>& lanes) {
+Json json_of(const std::vector<Lane>& lanes) {
   int64_t begin = std::numeric_limits<int64_t>::max();
   for (const Lane& lane : lanes)
     if (!lane.slices.empty()) begin = std::min(begin, lane.slices.front().start);
   std::map<std::string, size_t> numbers;
-  nlohmann::json names = nlohmann::json::array(), shown = nlohmann::json::array();
+  Json names = Json::array(), shown = Json::array();
   for (const Lane& lane : lanes) {
-    nlohmann::json slices = nlohmann::json::array();
+    Json slices = Json::array();
     for (const DrawnSlice& one : lane.slices) {
       const auto [name, is_new] = numbers.emplace(one.name, numbers.size());
       if (is_new) names.push_back(one.name);

@@ -2,8 +2,7 @@
 // The timeline as a picture has it: lanes of slices, few enough to open at once.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "base/json.h"
 #include "tools/profile/report/fact/facts.h"
 
 namespace npu::profile {
@@ -29,6 +28,6 @@ std::vector<Lane> lanes_of(const std::vector<Trace>& traces, const std::vector<F
 
 /// {"names": […], "lanes": [{"title", "slices": [start, length, name, count, busy, …]}]}, nanoseconds after the
 /// first of them.
-nlohmann::json json_of(const std::vector<Lane>& lanes);
+Json json_of(const std::vector<Lane>& lanes);
 
 }  // namespace npu::profile

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tools/profile/report/fact/recorded_fixture.h"
 
 namespace npu::profile {
@@ -25,9 +24,9 @@ TEST(Lane, ThreadsIdleTimesAndStreams) {
   EXPECT_EQ(found[0].title, "host 77 · thread 1");
   EXPECT_EQ(found[1].slices.front().name, "idle: host queues the next operator");
   EXPECT_EQ(found[3].title, "NPU 0 · stream 2");
-  const nlohmann::json json = json_of(found);
+  const Json json = json_of(found);
   EXPECT_EQ(json["names"].size(), 3u);
-  EXPECT_EQ(json["lanes"][2]["slices"], nlohmann::json::parse("[10000,90000,2,1,90000]"));
+  EXPECT_EQ(json["lanes"][2]["slices"], Json::parse("[10000,90000,2,1,90000]"));
 }
 
 TEST(Lane, ManySlicesBecomeFewAndNoneIsLost) {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <ranges>
 
+#include "base/json.h"
 #include "tools/profile/report/finding/finding.h"
 #include "tools/profile/report/page/escape.h"
 #include "tools/profile/report/page/share.h"
@@ -40,8 +40,8 @@ std::string shortened(const std::string& name) {
   return name.size() <= kName ? name : "..." + name.substr(name.size() - kName + 3);
 }
 
-nlohmann::json json_of(const Frame& frame, int64_t smallest) {
-  nlohmann::json inside = nlohmann::json::array();
+Json json_of(const Frame& frame, int64_t smallest) {
+  Json inside = Json::array();
   Total small;
   size_t left = 0;
   for (const Frame& one : frame.inside)
@@ -53,7 +53,7 @@ nlohmann::json json_of(const Frame& frame, int64_t smallest) {
     inside.push_back({{"name", fmt::format("{} too small to be seen", left)},
                       {"time", small.time},
                       {"count", small.count},
-                      {"inside", nlohmann::json::array()}});
+                      {"inside", Json::array()}});
   return {{"name", frame.name}, {"time", frame.total.time}, {"count", frame.total.count}, {"inside", inside}};
 }
 
@@ -89,8 +89,8 @@ std::string modules_html(const Facts& facts) {
   return out + "</table>\n";
 }
 
-nlohmann::json flame_of(const Facts& facts) {
-  nlohmann::json all =
+Json flame_of(const Facts& facts) {
+  Json all =
       json_of(facts.modules.all, static_cast<int64_t>(static_cast<double>(facts.modules.all.total.time) * kSmallest));
   all["name"] = facts.name;
   return all;

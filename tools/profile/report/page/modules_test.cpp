@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tools/profile/report/fact/recorded_fixture.h"
 #include "tools/profile/report/page/html.h"
 
@@ -48,7 +47,7 @@ TEST(ModulesPage, OfALongNameTheEndIsShown) {
 
 TEST(ModulesPage, TheFlameGraphIsTheTree) {
   const std::vector<Trace> traces{network().trace};
-  const nlohmann::json flame = flame_of(facts_of(traces).front());
+  const Json flame = flame_of(facts_of(traces).front());
   EXPECT_EQ(flame["name"], "NPU 0, process 77");
   EXPECT_EQ(flame["time"], 100'000);
   EXPECT_EQ(flame["inside"][0]["inside"][0]["name"], "<fc>");
@@ -62,7 +61,7 @@ TEST(ModulesPage, WhatIsTooSmallStandsTogether) {
   run.task("Mm", 100'000, 900'000);
   run.task("Tiny", 900'000, 900'001);
   const std::vector<Trace> traces{run.trace};
-  const nlohmann::json flame = flame_of(facts_of(traces).front());
+  const Json flame = flame_of(facts_of(traces).front());
   ASSERT_EQ(flame["inside"].size(), 2u);
   EXPECT_EQ(flame["inside"][1]["name"], "1 too small to be seen");
   EXPECT_EQ(flame["inside"][1]["time"], 10'000);
@@ -84,7 +83,7 @@ TEST(ModulesPage, EachDeviceHasItsFlameGraph) {
   EXPECT_NE(page.find("net.&lt;fc&gt;"), std::string::npos);
   const std::string begin = R"(<script type="application/json" id="data">)";
   const size_t at = page.find(begin) + begin.size();
-  EXPECT_EQ(nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at))["flames"].size(), 2u);
+  EXPECT_EQ(Json::parse(page.substr(at, page.find("</script>", at) - at))["flames"].size(), 2u);
 }
 
 }  // namespace
