@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/json.h"
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "tools/migrate/report/diff.h"
 
 namespace npu::migrate {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* kind_of(const Change& change) {
   switch (change.kind) {
@@ -19,7 +18,7 @@ const char* kind_of(const Change& change) {
   return change.report.c_str();
 }
 
-Json row_of(const Change& change) {
+OrderedJson row_of(const Change& change) {
   return {{"rule", change.rule},           {"kind", kind_of(change)}, {"line", change.line},
           {"last_line", change.last_line}, {"before", change.before}, {"after", change.after},
           {"message", report_line(change)}};
@@ -29,23 +28,24 @@ Json row_of(const Change& change) {
 
 std::string json_report(const std::vector<FileResult>& files, const std::vector<std::string>& failures,
                         const std::vector<std::string>& notes) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   size_t changed = 0, failed = 0;
   for (const FileResult& file : files) {
-    Json rows = Json::array();
+    OrderedJson rows = OrderedJson::array();
     for (const Change& change : file.changes) rows.push_back(row_of(change));
     changed += !file.lines.empty();
     failed += !file.failure.empty();
-    Json one = {{"path", file.path}, {"changed", !file.lines.empty()}, {"changes", rows}};
+    OrderedJson one = {{"path", file.path}, {"changed", !file.lines.empty()}, {"changes", rows}};
     if (!file.failure.empty()) one["failure"] = file.failure;
     if (!file.waits_for.empty()) one["cannot_run_without"] = file.waits_for;
     list.push_back(std::move(one));
   }
-  const Json out = {{"files", list},
-                    {"failures", failures},
-                    {"notes", notes},
-                    {"summary", {{"files", files.size()}, {"changed", changed}, {"failed", failed + failures.size()}}}};
-  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson out = {
+      {"files", list},
+      {"failures", failures},
+      {"notes", notes},
+      {"summary", {{"files", files.size()}, {"changed", changed}, {"failed", failed + failures.size()}}}};
+  return out.dump(1, InvalidUtf8::kReplace) + "\n";
 }
 
 }  // namespace npu::migrate

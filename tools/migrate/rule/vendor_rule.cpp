@@ -6,21 +6,19 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 
+#include "base/json.h"
 #include "tools/migrate/rule/rule.h"
 #include "tools/migrate/text/source.h"
 
 namespace npu::migrate {
 namespace {
 
-using nlohmann::json;
-
 /// One object of one class; errors name the file, the class and the object's number.
 class Object {
  public:
-  Object(const std::string& file, std::string type, size_t number, const json& value)
+  Object(const std::string& file, std::string type, size_t number, const Json& value)
       : where_(fmt::format("{}: {} number {}", file, type, number)), value_(value) {
     if (!value.is_object()) refuse("is no object; write it as {\"key\": value, …}");
   }
@@ -40,7 +38,7 @@ class Object {
     if (!has(key)) return out;
     if (value_[key].is_string()) return {text(key)};
     if (!value_[key].is_array()) refuse(fmt::format("has a \"{}\" that is no list of texts; write [\"…\"]", key));
-    for (const json& each : value_[key]) {
+    for (const Json& each : value_[key]) {
       if (!each.is_string()) refuse(fmt::format("has something in \"{}\" that is no text; put it in quotes", key));
       out.push_back(each.get<std::string>());
     }
@@ -60,7 +58,7 @@ class Object {
 
  private:
   std::string where_;
-  const json& value_;
+  const Json& value_;
 };
 
 std::string last_of(const std::string& name) { return name.substr(name.rfind('.') + 1); }
@@ -218,11 +216,11 @@ std::vector<std::set<std::string>> switches(const Object& object) {
 }  // namespace
 
 void RuleBook::read_vendor(const std::string& file, std::string_view text) {
-  json all;
+  Json all;
   try {
-    all = json::parse(text);
-  } catch (const json::parse_error& error) {
-    throw Refusal(fmt::format("{}: is no JSON at its byte {}; mend it there", file, error.byte));
+    all = Json::parse(text);
+  } catch (const JsonParseError& error) {
+    throw Refusal(fmt::format("{}: is no JSON at its byte {}; mend it there", file, error.byte()));
   }
   if (!all.is_object() || !all.contains("rules") || !all["rules"].is_object())
     throw Refusal(
