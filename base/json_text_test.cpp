@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace npu {
@@ -24,13 +23,13 @@ TEST(JsonText, StringsStay) {
 
 TEST(JsonText, WhatIsWrongStaysWrong) {
   for (const char* text : {"[1,,]", "[,]", "{\"a\" 1}", "/* open", "[1 / 2]", "[1], // end\n", "{\"a\": // x"})
-    EXPECT_FALSE(nlohmann::json::accept(strict_json(text))) << text;
+    EXPECT_FALSE(Json::try_parse(strict_json(text))) << text;
 }
 
 TEST(JsonText, PlacesStay) {
   const std::string text = "{ // ä\n\"a\": /* 日本 */ [1,\n], \"b\": 2,\n}\n// end";
   EXPECT_EQ(strict_json(text).size(), text.size());
-  EXPECT_EQ(nlohmann::json::parse(strict_json(text)).at("b"), 2);
+  EXPECT_EQ(Json::parse(strict_json(text)).at("b"), 2);
   EXPECT_EQ(strict_json(text).find("\"b\""), text.find("\"b\""));
 }
 
@@ -40,6 +39,17 @@ TEST(JsonText, NumbersThatAreTooLargeAreRefused) {
     ADD_FAILURE() << "it is taken";
   } catch (const Error& e) {
     EXPECT_EQ(e.message(), "line 2, column 7: 1e999 is a number that is too large");
+  }
+}
+
+TEST(JsonText, TextsThatNestTooDeeplyAreRefused) {
+  try {
+    parse_json("{\"a\":\n" + std::string(600, '['));
+    ADD_FAILURE() << "it is taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.message(),
+              "line 2, column 512: this is no JSON (which has a comma between members): arrays and objects nest deeper "
+              "than 512 levels");
   }
 }
 

@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json_text.h"
@@ -48,15 +47,16 @@ size_t member_place(std::string_view text, std::string_view name) {
   return std::min(text.find(fmt::format("\"{}\"", name)), text.size());
 }
 
-nlohmann::json parse_json(std::string_view text) {
+Json parse_json(std::string_view text) {
   try {
-    return nlohmann::json::parse(strict_json(text));
-  } catch (const nlohmann::json::out_of_range& e) {
-    const std::string number = quoted(e.what());
-    malformed(text, text.find(number), number + " is a number that is too large");
-  } catch (const nlohmann::json::parse_error& e) {
+    return Json::parse(strict_json(text));
+  } catch (const JsonParseError& e) {
+    if (e.id() == JsonParseError::kNumberTooLarge) {
+      const std::string number = quoted(e.what());
+      malformed(text, text.find(number), number + " is a number that is too large");
+    }
     // The byte is counted from 1 and is the last one read.
-    malformed(text, e.byte == 0 ? 0 : e.byte - 1,
+    malformed(text, e.byte() == 0 ? 0 : e.byte() - 1,
               "this is no JSON (which has a comma between members): " + reason(e.what()));
   }
 }

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string_view>
+
+#include "base/json.h"
 
 namespace npu {
 
@@ -21,7 +22,7 @@ std::string_view trimmed(std::string_view text);
 size_t member_place(std::string_view text, std::string_view name);
 /// JSON with or without remarks and commas after the last member. Raises 161002 with the parser's reason and where it
 /// stopped.
-nlohmann::json parse_json(std::string_view text);
+Json parse_json(std::string_view text);
 
 /// Calls `visit(line)` for each line that is neither blank nor a comment (# or ;); `line` is a part of `text`, without
 /// blanks at either end.

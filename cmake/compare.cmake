@@ -8,8 +8,7 @@ list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "(_test|/main|/parser)\\.cpp$")
 set(seen $<TARGET_OBJECTS:anynpu_base> $<FILTER:$<TARGET_OBJECTS:anynpu_graph>,INCLUDE,/graph/dump/record/|/unity_graph_dump_record_>)
 
-find_package(nlohmann_json REQUIRED)
-set(libraries private_fmt private_hwy nlohmann_json::nlohmann_json Threads::Threads)
+set(libraries private_fmt private_hwy Threads::Threads)
 
 add_library(anynpu_compare_objects OBJECT ${sources})
 precompiled(anynpu_compare_objects)

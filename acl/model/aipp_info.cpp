@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration of AIPP in front of an input, as clients ask for it.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_mdl.h"
 #include "acl/model/port.h"
+#include "base/json.h"
 #include "graph/model/aipp.h"
 #include "graph/model/code.h"
 
@@ -102,7 +102,7 @@ aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo* aip
     if (chooses_gear(facts, index) || port.aipp.empty())
       fail(graph::model::kNoAipp, "input {} ({}) has no AIPP; convert the model with --insert_op_conf", index,
            port.name);
-    const Aipp aipp = graph::model::aipp_from_json(nlohmann::json::parse(port.aipp));
+    const Aipp aipp = graph::model::aipp_from_json(Json::parse(port.aipp));
     out = {};
     if (!aipp.dynamic()) set_static(out, aipp);
     set_model(out, aipp, facts, index);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which inputs of a model have AIPP in front, and the parameters that come with a run.
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "acl/model/aipp.h"
 #include "acl/model/dataset.h"
 #include "acl/model/port.h"
+#include "base/json.h"
 #include "device/memory/memory.h"
 #include "graph/model/aipp.h"
 #include "graph/model/code.h"
@@ -20,7 +20,7 @@ namespace {
 using graph::model::Port;
 
 bool is_dynamic(const Port& port) {
-  return !port.aipp.empty() && graph::model::aipp_from_json(nlohmann::json::parse(port.aipp)).dynamic();
+  return !port.aipp.empty() && graph::model::aipp_from_json(Json::parse(port.aipp)).dynamic();
 }
 
 /// "…", "…_1": the inputs of parameters stand in the order of those they are for.

@@ -2,12 +2,12 @@
 // Conversion of models, and what model files tell.
 #include "graph/convert/convert.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "acl/call.h"
 #include "acl/include/anynpu/model.h"
 #include "acl/model/loaded.h"
+#include "base/json.h"
 #include "graph/convert/check.h"
 #include "graph/convert/importer.h"
 #include "graph/dump/form.h"
@@ -35,14 +35,14 @@ graph::Program functions_of(const graph::model::Model& model, bool after_passes)
 std::string facts_of(const ModelBytes& from) {
   const graph::model::Model model = graph::model::read_model(from.bytes, from.keeper);
   graph::model::check_weights(from.bytes);
-  nlohmann::json out = graph::model::to_note(model);
+  Json out = graph::model::to_note(model);
   out["weight_bytes"] = model.weight_bytes;
   for (const auto& [section, bytes] : graph::model::section_sizes(from.bytes)) out["sections"][section] = bytes;
   size_t before = 0, after = 0;
   for (const auto& [name, function] : model.original.functions) before += function->nodes.size();
   for (const auto& [name, function] : model.compiled.functions) after += function->nodes.size();
   out["nodes"] = {{"before", before}, {"after", after}};
-  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return out.dump(1, InvalidUtf8::kReplace);
 }
 
 }  // namespace
@@ -86,8 +86,7 @@ aclError anynpu_model_json(const void* om, size_t size, int32_t after_passes, an
     const graph::model::Model model = graph::model::read_model(from.bytes, from.keeper);
     const graph::Program functions = functions_of(model, after_passes != 0);
     const std::string text = graph::to_ge_text(functions.get(model.function), functions, graph::Content::kNoWeights);
-    const std::string json =
-        graph::record::parse_graph_text(text).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    const std::string json = graph::record::parse_graph_text(text).dump(1, InvalidUtf8::kReplace) + "\n";
     give(take_text, json, context);
   });
 }

@@ -2,10 +2,9 @@
 // The door of conversion: what atc asks for, and wrong calls.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "acl/include/anynpu/model.h"
 #include "acl/model/model_fixture.h"
+#include "base/json.h"
 
 namespace npu::acl {
 namespace {
@@ -27,14 +26,14 @@ class ConversionDoor : public OnDevice {
 TEST_F(ConversionDoor, TellsOfModels) {
   std::string text;
   EXPECT_OK(anynpu_model_facts(om_.data(), om_.size(), take, &text));
-  const auto facts = nlohmann::json::parse(text);
+  const auto facts = Json::parse(text);
   EXPECT_EQ(facts.at("facts").at("soc"), "Ascend310");
   EXPECT_EQ(facts.at("facts").at("command"), "atc --model=a");
   EXPECT_EQ(facts.at("inputs").at(0).at("name"), "x");
-  EXPECT_GT(facts.at("sections").at("weights"), 0);
-  EXPECT_GE(facts.at("nodes").at("before"), facts.at("nodes").at("after"));
+  EXPECT_GT(facts.at("sections").at("weights").get<int64_t>(), 0);
+  EXPECT_GE(facts.at("nodes").at("before").get<int64_t>(), facts.at("nodes").at("after").get<int64_t>());
   EXPECT_OK(anynpu_model_json(om_.data(), om_.size(), 0, take, &text));
-  EXPECT_EQ(nlohmann::json::parse(text).at("graph").at(0).at("name"), "main");
+  EXPECT_EQ(Json::parse(text).at("graph").at(0).at("name"), "main");
 }
 
 TEST_F(ConversionDoor, FindsDamagedWeights) {
@@ -64,7 +63,7 @@ TEST_F(ConversionDoor, WrongCalls) {
   expect_refused(100012, "no container", anynpu_model_json("hello", 5, 1, take, &text));
   expect_refused(100000, "take_text is null", anynpu_model_facts(om_.data(), om_.size(), nullptr, &text));
   EXPECT_OK(anynpu_model_check(ANYNPU_ONNX, "no model", 8, nullptr, nullptr, 0, take, &text));
-  EXPECT_EQ(nlohmann::json::parse(text).at("result"), "failed");
+  EXPECT_EQ(Json::parse(text).at("result"), "failed");
 }
 
 }  // namespace

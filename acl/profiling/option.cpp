@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -18,6 +17,7 @@
 #include "acl/notice.h"
 #include "acl/profiling/mark.h"
 #include "acl/profiling/session.h"
+#include "base/json.h"
 #include "base/json_text.h"
 #include "base/setting.h"
 
@@ -30,8 +30,6 @@ NPU_SETTING(
     "asks for it (docs/profile.md).");
 NPU_SETTING(std::string, profiling_options, "PROFILING_OPTIONS", "{}",
             "What PROFILING_MODE records and where, as JSON: {\"output\": \"/tmp/profile\"} (docs/profile.md).");
-
-using Json = nlohmann::json;
 
 // What is taken as it is: recorded anyway, or read by the tools from the collection.
 constexpr std::array<std::string_view, 10> kAnyway{"training_trace", "task_trace", "hccl",     "aicpu",
@@ -146,8 +144,8 @@ void profile_as_asked(int device) noexcept {
 }  // namespace
 
 ProfilingOptions parse_profiling_options(std::string_view text, const std::string& origin) {
-  const Json options = Json::parse(strict_json(text), nullptr, false);
-  if (options.is_discarded() || !options.is_object())
+  const Json options = Json::try_parse(strict_json(text)).value_or(nullptr);
+  if (!options.is_object())
     fail(Code::kParseFile, "{} is no JSON object, such as {{\"output\": \"/tmp/profile\"}}: '{}'", origin, text);
   return Reader(options, origin).read();
 }

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 #include "acl/profiling/control.h"
+#include "base/json.h"
 
 namespace npu::acl {
 
@@ -23,7 +23,7 @@ struct ProfilingOptions {
 ProfilingOptions parse_profiling_options(std::string_view text, const std::string& origin);
 
 /// The "profiler" object of aclInit's file; what it asks for begins with the first device.
-void keep_profiler_section(const nlohmann::json& section, const std::string& name);
+void keep_profiler_section(const Json& section, const std::string& name);
 
 /// A device is used from now on: begins what was asked for, once.
 void profile_device(int device);

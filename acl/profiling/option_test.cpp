@@ -10,13 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "acl/include/acl/acl_prof.h"
 #include "acl/include/anynpu/profile.h"
 #include "acl/profiling/session.h"
 #include "acl/runtime/runtime_fixture.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "device/trace/control.h"
 #include "device/trace/module.h"
 #include "device/trace/recorder.h"
@@ -74,7 +75,7 @@ TEST(ProfilingOptions, WrongValuesAreRefusedByName) {
 TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
   std::string name = (fs::temp_directory_path() / "optionXXXXXX").string();
   const fs::path folder = fs::path(mkdtemp(name.data())) / "made";
-  const std::string options = nlohmann::json{{"output", folder.string()}, {"fp_point", "first"}}.dump();
+  const std::string options = Json{{"output", folder.string()}, {"fp_point", "first"}}.dump();
   testing::internal::CaptureStderr();
   ASSERT_OK(anynpu_profile_start(options.c_str(), 0));
   ASSERT_OK(anynpu_profile_start(options.c_str(), 0));  // it runs
@@ -85,8 +86,7 @@ TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
   EXPECT_TRUE(join_collection(1));
   for (const char* file : {"host/info.json", "device_0/info.json.0", "device_1/info.json.1", "device_1/start_info.1"})
     EXPECT_TRUE(fs::exists(fs::path(told) / file)) << file;
-  std::ifstream sample(fs::path(told) / "host/sample.json");
-  EXPECT_EQ(nlohmann::json::parse(sample).value("fp_point", ""), "first");
+  EXPECT_EQ(Json::parse(whole_file(told + "/host/sample.json").value()).value("fp_point", ""), "first");
   EXPECT_EQ(anynpu_profile_running(), 1);
   ASSERT_OK(anynpu_profile_stop());
   EXPECT_EQ(anynpu_profile_running(), 0);
@@ -101,7 +101,7 @@ TEST_F(OnDevice, ACollectionByOptionsHasAllDevices) {
 TEST_F(OnDevice, ModulesAreNotedDownWhereMarksAreKept) {
   std::string name = (fs::temp_directory_path() / "moduleXXXXXX").string();
   const fs::path folder = mkdtemp(name.data());
-  const std::string options = nlohmann::json{{"output", folder.string()}, {"msproftx", "on"}}.dump();
+  const std::string options = Json{{"output", folder.string()}, {"msproftx", "on"}}.dump();
   ASSERT_OK(anynpu_profile_module("before.all", 0));
   testing::internal::CaptureStderr();
   ASSERT_OK(anynpu_profile_start(options.c_str(), 0));
@@ -150,7 +150,7 @@ class Control : public OnDevice {
 TEST_F(Control, CollectionsBeginAndEndByLines) {
   std::string name = (fs::temp_directory_path() / "controlXXXXXX").string();
   const fs::path folder = mkdtemp(name.data());
-  const std::string start = "start " + nlohmann::json{{"output", folder.string()}}.dump();
+  const std::string start = "start " + Json{{"output", folder.string()}}.dump();
   EXPECT_EQ(ask("stop").find("error "), 0u);
   testing::internal::CaptureStderr();
   const std::string told = ask(start);

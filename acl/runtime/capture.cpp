@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "acl/call.h"
 #include "acl/include/acl/acl_mdl.h"
+#include "base/json.h"
 #include "device/context/context.h"
 #include "device/queue/stream.h"
 
@@ -25,11 +25,11 @@ device::CaptureMode capture_mode(aclmdlRICaptureMode mode) {
 }
 
 void write_json(aclmdlRI recording, const char* path) {
-  nlohmann::json tasks = nlohmann::json::array();
+  Json tasks = Json::array();
   for (const std::string& name : device::task_names(recording)) tasks.push_back({{"id", tasks.size()}, {"name", name}});
-  const nlohmann::json all = {{"modelRI", device::graph_id(recording)}, {"tasks", tasks}};
+  const Json all = {{"modelRI", device::graph_id(recording)}, {"tasks", tasks}};
   std::ofstream out(path, std::ios::trunc);
-  out << all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  out << all.dump(1, InvalidUtf8::kReplace) << "\n";
   out.close();
   if (!out) fail(Code::kRtParamInvalid, "path is {}: {}; name a file that can be written", path, std::strerror(errno));
 }

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -13,12 +12,12 @@
 #include "acl/runtime/dump_words.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/json_text.h"
 
 namespace npu::acl {
 namespace {
 
-using Json = nlohmann::json;
 constexpr int kMaxDepth = 10;
 constexpr size_t kMaxBytes = 10 << 20;
 
@@ -46,7 +45,7 @@ int default_device(const Json& config, const std::string& name) {
   if (value->is_number_unsigned() && value->get<uint64_t>() <= INT32_MAX) return value->get<int>();
   int number = -1;
   if (value->is_string()) {
-    const auto& text = value->get_ref<const std::string&>();
+    const auto& text = value->as_string();
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
     if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number >= 0) return number;
   }
@@ -69,8 +68,8 @@ void tell_unbuilt(const Json& config, const std::string& name) {
 
 Config parse_config(const std::string& text, const std::string& name) {
   check_depth(text, name);
-  const Json config = Json::parse(strict_json(text), nullptr, false);
-  if (config.is_discarded() || !config.is_object())
+  const Json config = Json::try_parse(strict_json(text)).value_or(nullptr);
+  if (!config.is_object())
     fail(Code::kParseFile, "configPath {} is not a JSON object; it must at least hold {{}}", name);
   tell_unbuilt(config, name);
   if (const Json* profiler = member(config, "profiler")) keep_profiler_section(*profiler, name);

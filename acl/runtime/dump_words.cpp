@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "acl/notice.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace npu::acl {
 namespace {
-
-using Json = nlohmann::json;
 
 /// The words of one "dump" object.
 class Reader {
@@ -23,7 +21,7 @@ class Reader {
     const auto found = dump_.find(key);
     if (found == dump_.end() || *found == "") return otherwise;
     if (!found->is_string()) refuse(key, found->dump(), "write a text");
-    const auto& text = found->get_ref<const std::string&>();
+    const auto& text = found->as_string();
     if (allowed.size() > 0 && std::find(allowed.begin(), allowed.end(), text) == allowed.end())
       refuse(key, text, fmt::format("write one of {}", fmt::join(allowed, ", ")));
     return text;

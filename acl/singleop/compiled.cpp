@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "acl/call.h"
@@ -15,6 +14,7 @@
 #include "acl/singleop/operator_type.h"
 #include "acl/singleop/signature.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "graph/model/container.h"
 
 namespace npu::acl {
@@ -23,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using graph::model::Container;
 using graph::model::SectionKind;
-using nlohmann::json;
 
 constexpr Code kOpLoadFailed{100025};
 constexpr const char* kOperator = "single_operator";  // of the note of such a file
@@ -61,16 +60,16 @@ void check_type(const OpSignature& op) {
 
 std::string to_file(const OpSignature& op) {
   const std::vector<std::pair<SectionKind, std::string>> sections = {
-      {SectionKind::kNote, json{{kOperator, to_json(op)}}.dump()}};
+      {SectionKind::kNote, Json{{kOperator, to_json(op)}}.dump()}};
   return graph::model::to_container(sections);
 }
 
 /// The operator of a file; none for a file of a whole model. Raises 100006 and the like for no such file at all.
 OpSignature operator_of(std::span<const std::byte> bytes, const std::string& what) {
   const auto note = Container(bytes).section(SectionKind::kNote);
-  const json said = json::parse(reinterpret_cast<const char*>(note.data()),
-                                reinterpret_cast<const char*>(note.data() + note.size()), nullptr, false);
-  if (said.is_discarded() || !said.contains(kOperator))
+  const std::string_view text(reinterpret_cast<const char*>(note.data()), note.size());
+  const Json said = Json::try_parse(text).value_or(nullptr);
+  if (!said.contains(kOperator))
     fail(kOpLoadFailed, "{} holds no single operator; a whole model is loaded by aclmdlLoadFromFile", what);
   OpSignature op = signature_of(said[kOperator], 0);
   check_type(op);
@@ -99,10 +98,11 @@ OpSignature asked(const char* type, int inputs, const aclTensorDesc* const* in, 
   return signature_of(type, span_of(inputs, in, "inputDesc"), span_of(outputs, out, "outputDesc"), attributes);
 }
 
-json entries_of(const char* text, size_t size) {
-  json all = json::parse(text, text + size, nullptr, false, true);
-  if (all.is_discarded()) fail(Code::kInvalidParam, "E10025: --singleop: the file is no JSON");
-  if (all.is_object()) all = json::array({std::move(all)});
+Json entries_of(const char* text, size_t size) {
+  std::optional<Json> found = Json::try_parse({text, size}, Comments::kSkip);
+  if (!found) fail(Code::kInvalidParam, "E10025: --singleop: the file is no JSON");
+  Json all = *std::move(found);
+  if (all.is_object()) all = Json::array({std::move(all)});
   if (!all.is_array() || all.empty())
     fail(Code::kInvalidParam, "E10025: --singleop: the file holds no list of operators");
   return all;
@@ -164,9 +164,9 @@ aclError aclopExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputD
 aclError anynpu_singleop_convert(const char* json_text, size_t size, anynpu_take_file take, void* context) {
   return call("anynpu_singleop_convert", [&] {
     given(take, "take");
-    const json all = entries_of(given(json_text, "json_text"), size);
+    const Json all = entries_of(given(json_text, "json_text"), size);
     std::vector<OpSignature> ops;
-    for (const json& entry : all) {
+    for (const Json& entry : all) {
       ops.push_back(signature_of(entry, ops.size()));
       if (find_operator_type(ops.back().type).empty())
         fail(Code::kInvalidParam, "E10501: --singleop: entry {}: {} is not known as a single operator; {}",

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "acl/include/acl/acl_op_compiler.h"
 #include "acl/include/anynpu/model.h"
 #include "acl/model/model_fixture.h"
 #include "acl/singleop/signature.h"
+#include "base/json.h"
 
 namespace npu::acl {
 namespace {

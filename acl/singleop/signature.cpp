@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/record/data_type.h"
 
 namespace npu::acl {
 namespace {
 
-using nlohmann::json;
 using Number = std::pair<std::string_view, int32_t>;
 
 constexpr Number kFormats[] = {{"NCHW", 0},      {"NHWC", 1},        {"ND", 2},     {"NC1HWC0", 3},
@@ -40,14 +39,14 @@ std::string_view format_name(int32_t format) {
   return at == std::end(kFormats) ? "UNDEFINED" : at->first;
 }
 
-const json& member(const json& entry, const char* name, size_t number) {
+const Json& member(const Json& entry, const char* name, size_t number) {
   const auto at = entry.find(name);
   if (at == entry.end()) refuse("E10024", number, fmt::format("it has no {}", name));
   return *at;
 }
 
 /// A text that may be left out. Anything else in its place is refused.
-std::string text_of(const json& entry, const char* name, const char* otherwise, size_t number) {
+std::string text_of(const Json& entry, const char* name, const char* otherwise, size_t number) {
   const auto at = entry.find(name);
   if (at == entry.end()) return otherwise;
   if (!at->is_string()) refuse("E10025", number, fmt::format("{} is {}, which is no text", name, at->dump()));
@@ -55,14 +54,14 @@ std::string text_of(const json& entry, const char* name, const char* otherwise, 
 }
 
 /// JSON's integers reach beyond ours.
-int64_t integer_of(const json& value) {
+int64_t integer_of(const Json& value) {
   const bool fits =
       value.is_number_integer() && (!value.is_number_unsigned() || std::in_range<int64_t>(value.get<uint64_t>()));
   if (!fits) throw std::invalid_argument(fmt::format("{} is no integer of 64 bits", value.dump()));
   return value.get<int64_t>();
 }
 
-float float_of(const json& value) {
+float float_of(const Json& value) {
   const auto number = value.get<double>();
   if (!(std::abs(number) <= std::numeric_limits<float>::max()))
     throw std::invalid_argument(fmt::format("{} is no float32", value.dump()));
@@ -71,16 +70,16 @@ float float_of(const json& value) {
 
 /// Each member of a list as `read` makes it.
 template <class Read>
-auto list_of(const json& list, Read read) {
+auto list_of(const Json& list, Read read) {
   if (!list.is_array()) throw std::invalid_argument(fmt::format("{} is no list", list.dump()));
   std::vector<decltype(read(list))> out;
-  for (const json& one : list) out.push_back(read(one));
+  for (const Json& one : list) out.push_back(read(one));
   return out;
 }
 
-std::vector<int64_t> integers_of(const json& list) { return list_of(list, integer_of); }
+std::vector<int64_t> integers_of(const Json& list) { return list_of(list, integer_of); }
 
-int64_t size_of(const json& size, size_t number, const std::string& where) {
+int64_t size_of(const Json& size, size_t number, const std::string& where) {
   try {
     if (const int64_t out = integer_of(size); out >= -2) return out;
   } catch (const std::invalid_argument&) {
@@ -88,9 +87,9 @@ int64_t size_of(const json& size, size_t number, const std::string& where) {
   refuse("E10028", number, fmt::format("the shape of {} holds {}", where, size.dump()));
 }
 
-TensorSignature tensor_of(const json& desc, size_t number, const std::string& where) {
+TensorSignature tensor_of(const Json& desc, size_t number, const std::string& where) {
   if (!desc.is_object()) refuse("E10025", number, where + " is no object");
-  const json &type = member(desc, "type", number), &shape = member(desc, "shape", number);
+  const Json &type = member(desc, "type", number), &shape = member(desc, "shape", number);
   const std::string word = type.is_string() ? type.get<std::string>() : type.dump();
   TensorSignature out{dtype_of(word), ACL_FORMAT_ND, {}};
   if (out.dtype == DType::kUndefined && word != "UNDEFINED")
@@ -100,15 +99,15 @@ TensorSignature tensor_of(const json& desc, size_t number, const std::string& wh
   if (known == std::end(kFormats)) refuse("E10027", number, fmt::format("the format of {} is {}", where, format));
   out.format = known->second;
   if (!shape.is_array()) refuse("E10028", number, fmt::format("the shape of {} is no list", where));
-  for (const json& size : shape) out.dims.push_back(size_of(size, number, where));
+  for (const Json& size : shape) out.dims.push_back(size_of(size, number, where));
   return out;
 }
 
-std::vector<TensorSignature> tensors_of(const json& entry, const char* name, size_t number) {
-  const json& list = member(entry, name, number);
+std::vector<TensorSignature> tensors_of(const Json& entry, const char* name, size_t number) {
+  const Json& list = member(entry, name, number);
   if (!list.is_array()) refuse("E10025", number, fmt::format("{} is no list", name));
   std::vector<TensorSignature> out;
-  for (const json& desc : list) out.push_back(tensor_of(desc, number, fmt::format("{} {}", name, out.size())));
+  for (const Json& desc : list) out.push_back(tensor_of(desc, number, fmt::format("{} {}", name, out.size())));
   return out;
 }
 
@@ -119,7 +118,7 @@ DType required_dtype(std::string_view word) {
 }
 
 /// The value of an attribute; what does not fit its type is the reader's exception.
-aclopAttr::Value value_of(const std::string& type, const json& value) {
+aclopAttr::Value value_of(const std::string& type, const Json& value) {
   if (type == "bool") return value.get<bool>();
   if (type == "int") return integer_of(value);
   if (type == "float") return float_of(value);
@@ -140,13 +139,13 @@ aclopAttr::Value value_of(const std::string& type, const json& value) {
       "list_data_type");
 }
 
-aclopAttr attributes_of(const json& entry, size_t number) {
+aclopAttr attributes_of(const Json& entry, size_t number) {
   aclopAttr out;
-  for (const json& attr : entry.value("attr", json::array())) {
+  for (const Json& attr : entry.value("attr", Json::array())) {
     const std::string name = attr.is_object() ? text_of(attr, "name", "", number) : "";
     if (name.empty()) refuse("E10029", number, "an attribute has no name");
     const std::string attr_type = text_of(attr, "type", "", number);
-    const json& value = member(attr, "value", number);
+    const Json& value = member(attr, "value", number);
     try {
       out.values[name] = value_of(attr_type, value);
     } catch (const std::exception& e) {
@@ -158,26 +157,26 @@ aclopAttr attributes_of(const json& entry, size_t number) {
 }
 
 struct AttributeJson {
-  json operator()(bool v) const { return {{"type", "bool"}, {"value", v}}; }
-  json operator()(int64_t v) const { return {{"type", "int"}, {"value", v}}; }
-  json operator()(float v) const { return {{"type", "float"}, {"value", v}}; }
-  json operator()(const std::string& v) const { return {{"type", "string"}, {"value", v}}; }
-  json operator()(DType v) const { return {{"type", "data_type"}, {"value", name_of(v)}}; }
-  json operator()(const std::vector<bool>& v) const { return {{"type", "list_bool"}, {"value", v}}; }
-  json operator()(const std::vector<int64_t>& v) const { return {{"type", "list_int"}, {"value", v}}; }
-  json operator()(const std::vector<float>& v) const { return {{"type", "list_float"}, {"value", v}}; }
-  json operator()(const std::vector<std::vector<int64_t>>& v) const {
+  Json operator()(bool v) const { return {{"type", "bool"}, {"value", v}}; }
+  Json operator()(int64_t v) const { return {{"type", "int"}, {"value", v}}; }
+  Json operator()(float v) const { return {{"type", "float"}, {"value", v}}; }
+  Json operator()(const std::string& v) const { return {{"type", "string"}, {"value", v}}; }
+  Json operator()(DType v) const { return {{"type", "data_type"}, {"value", name_of(v)}}; }
+  Json operator()(const std::vector<bool>& v) const { return {{"type", "list_bool"}, {"value", v}}; }
+  Json operator()(const std::vector<int64_t>& v) const { return {{"type", "list_int"}, {"value", v}}; }
+  Json operator()(const std::vector<float>& v) const { return {{"type", "list_float"}, {"value", v}}; }
+  Json operator()(const std::vector<std::vector<int64_t>>& v) const {
     return {{"type", "list_list_int"}, {"value", v}};
   }
-  json operator()(const std::vector<std::string>& v) const { return {{"type", "list_string"}, {"value", v}}; }
-  json operator()(const std::vector<DType>& v) const {
-    json names = json::array();
+  Json operator()(const std::vector<std::string>& v) const { return {{"type", "list_string"}, {"value", v}}; }
+  Json operator()(const std::vector<DType>& v) const {
+    Json names = Json::array();
     for (const DType type : v) names.push_back(name_of(type));
     return {{"type", "list_data_type"}, {"value", std::move(names)}};
   }
 };
 
-json tensor_json(const TensorSignature& t) {
+Json tensor_json(const TensorSignature& t) {
   const std::string_view type = t.dtype == DType::kUndefined ? "UNDEFINED" : name_of(t.dtype);
   return {{"type", type}, {"format", format_name(t.format)}, {"shape", t.dims}};
 }
@@ -215,20 +214,20 @@ OpSignature signature_of(const char* type, std::span<const aclTensorDesc* const>
   return out;
 }
 
-OpSignature signature_of(const json& entry, size_t number) {
+OpSignature signature_of(const Json& entry, size_t number) {
   if (!entry.is_object()) refuse("E10023", number, "it is no object");
-  const json& type = member(entry, "op", number);
+  const Json& type = member(entry, "op", number);
   if (!type.is_string() || type.get<std::string>().empty()) refuse("E10023", number, "op is no name");
   return {type.get<std::string>(), tensors_of(entry, "input_desc", number), tensors_of(entry, "output_desc", number),
           attributes_of(entry, number)};
 }
 
-json to_json(const OpSignature& op) {
-  json out = {{"op", op.type}, {"input_desc", json::array()}, {"output_desc", json::array()}, {"attr", json::array()}};
+Json to_json(const OpSignature& op) {
+  Json out = {{"op", op.type}, {"input_desc", Json::array()}, {"output_desc", Json::array()}, {"attr", Json::array()}};
   for (const TensorSignature& t : op.inputs) out["input_desc"].push_back(tensor_json(t));
   for (const TensorSignature& t : op.outputs) out["output_desc"].push_back(tensor_json(t));
   for (const auto& [name, value] : op.attributes.values) {
-    json attr = std::visit(AttributeJson{}, value);
+    Json attr = std::visit(AttributeJson{}, value);
     attr["name"] = name;
     out["attr"].push_back(std::move(attr));
   }

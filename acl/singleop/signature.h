@@ -2,13 +2,13 @@
 // What a single operator was compiled for: its type, its tensors, its attributes; as JSON as atc --singleop reads it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "acl/singleop/description.h"
+#include "base/json.h"
 
 namespace npu::acl {
 
@@ -32,8 +32,8 @@ struct OpSignature {
 OpSignature signature_of(const char* type, std::span<const aclTensorDesc* const> inputs,
                          std::span<const aclTensorDesc* const> outputs, const aclopAttr* attributes);
 /// An entry of the file of atc --singleop. Raises 100000 with E10023 and the like in front, naming entry and member.
-OpSignature signature_of(const nlohmann::json& entry, size_t number);
-nlohmann::json to_json(const OpSignature& op);
+OpSignature signature_of(const Json& entry, size_t number);
+Json to_json(const OpSignature& op);
 
 /// "Add(float32[2x3], float32[2x3]) -> float32[2x3]", for texts.
 std::string to_string(const OpSignature& op);

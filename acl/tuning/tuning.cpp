@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "acl/call.h"
 #include "acl/tuning/asked.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "device/process/soc.h"
 #include "ops/tuner/tuner.h"
 #include "ops/tuning/bank.h"
@@ -108,7 +108,7 @@ aclError anynpu_bank_read(const char* file, npu::acl::Visit visit, void* context
   return npu::acl::call("anynpu_bank_read", [&] {
     given(visit, "visit");
     const tuning::Bank bank = tuning::read_bank(given(file, "file"));
-    const auto all = nlohmann::ordered_json::parse(bank.text());
+    const auto all = npu::OrderedJson::parse(bank.text());
     for (const auto& entry : all.at("entries")) visit(entry.dump().c_str(), context);
   });
 }

@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/cache_path.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/setting.h"
 #include "base/split.h"
@@ -41,17 +41,17 @@ std::vector<std::shared_ptr<Function>> made_for(const Function& function, const 
 
 std::string description(const Key& key, const Function& function, const std::vector<std::shared_ptr<Function>>& made,
                         const std::vector<PassReport>& passes, size_t bytes, double milliseconds) {
-  nlohmann::ordered_json out{{"what", "a function of a graph, compiled by AnyNPU"}, {"function", function.name}};
+  OrderedJson out{{"what", "a function of a graph, compiled by AnyNPU"}, {"function", function.name}};
   out["key"] = key.name();
   for (const std::string_view line : split(key.text, "\n")) out["key_of"].push_back(line);
   out["nodes_before"] = passes.empty() ? function.nodes.size() : passes.front().nodes_before;
   out["nodes"] = function.nodes.size();
-  out["made_of_others"] = nlohmann::json::array();
+  out["made_of_others"] = OrderedJson::array();
   for (const auto& one : made) out["made_of_others"].push_back(one->name);
   out["bytes"] = bytes;
   out["compile_ms"] = milliseconds;
   out["made"] = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
-  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return out.dump(1, InvalidUtf8::kReplace) + "\n";
 }
 
 /// Once a process and place: a second library must not lose what the first has just kept.

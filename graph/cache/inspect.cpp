@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/cache/folder.h"
 #include "graph/cache/kept_function.h"
 #include "graph/model/digest.h"
@@ -14,7 +14,7 @@ namespace npu::graph::cache {
 namespace {
 
 void describe(EntryFacts& facts, const std::string& description) {
-  const auto told = nlohmann::json::parse(description, nullptr, false);
+  const auto told = Json::try_parse(description).value_or(nullptr);
   if (!told.is_object()) return;
   facts.function = told.value("function", "");
   facts.made = told.value("made", "");
@@ -50,7 +50,7 @@ std::vector<EntryFacts> inspect(const std::filesystem::path& place, const Dialec
     if (const auto description = Folder::read(Folder::description_of(entry.file))) {
       try {
         describe(facts, *description);
-      } catch (const nlohmann::json::exception&) {
+      } catch (const JsonError&) {
         facts.function.clear();  // of another form: it serves people only
       }
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/convert/check.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "graph/convert/convert.h"
 #include "graph/convert/importer.h"
 #include "graph/ir/node_error.h"
@@ -10,9 +9,7 @@
 namespace npu::graph::convert {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string text_of(const Json& report) { return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string text_of(const Json& report) { return report.dump(1, InvalidUtf8::kReplace) + "\n"; }
 
 Json failure(const std::string& reason) { return {{"result", "failed"}, {"reason", reason}, {"op", Json::array()}}; }
 

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "device/process/soc.h"
 #include "graph/cache/key.h"
 #include "graph/convert/gear.h"

@@ -2,9 +2,8 @@
 // Damaged files of atc: each is refused with an Error, or read. Rounds as base/damage_fixture.h says.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/damage_fixture.h"
+#include "base/json.h"
 #include "graph/convert/request.h"
 #include "graph/model/aipp.h"
 #include "graph/model/aipp_fixture.h"

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/split.h"
 #include "graph/cache/key.h"
 #include "graph/model/function_file.h"
@@ -17,8 +17,6 @@
 
 namespace npu::graph {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kMostPlans = 32;        // of one function: where sizes change with each step, more would fill the disk
 constexpr size_t kLongestName = 180;  // of a file: systems take 255 bytes, number and ending included
@@ -32,16 +30,16 @@ std::string stem_of(std::string_view function, int number) {
   return fmt::format("{}_{}", out, number);
 }
 
-std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const OrderedJson& json) { return json.dump(1, InvalidUtf8::kReplace) + "\n"; }
 
-Json shape_of(const Planned& planned) {
+OrderedJson shape_of(const Planned& planned) {
   if (planned.dynamic || !planned.type.is_tensor()) return nullptr;
-  Json out = Json::array();
+  OrderedJson out = OrderedJson::array();
   for (const int64_t size : planned.shape()) out.push_back(size);
   return out;
 }
 
-Json json_of(const Planned& planned) {
+OrderedJson json_of(const Planned& planned) {
   return {{"slot", planned.slot}, {"dtype", to_string(planned.type)}, {"shape", shape_of(planned)}};
 }
 
@@ -62,8 +60,8 @@ std::string_view role_of(ops::FieldRole role) {
   }
 }
 
-Json json_of(const Step& step) {
-  Json out{{"node", step.node->name}, {"type", step.node->op}};
+OrderedJson json_of(const Step& step) {
+  OrderedJson out{{"node", step.node->name}, {"type", step.node->op}};
   if (step.def == nullptr) {
     out["kernel"] = nullptr;  // work on values: a variable is read, a body runs, the client runs the node
     return out;
@@ -71,7 +69,7 @@ Json json_of(const Step& step) {
   out["kernel"] = step.def->name;
   for (const TensorField& field : step.tensors)
     for (const Planned& planned : field.values) {
-      Json tensor{{"field", field.field->name}, {"role", role_of(field.field->role)}};
+      OrderedJson tensor{{"field", field.field->name}, {"role", role_of(field.field->role)}};
       tensor.update(json_of(planned));
       out["tensors"].push_back(std::move(tensor));
     }
@@ -112,43 +110,45 @@ std::string text_of(const Plan& plan) {
   return out;
 }
 
-Json description_of(const std::string& stem, const PlanMade& made) {
+OrderedJson description_of(const std::string& stem, const PlanMade& made) {
   const Plan& plan = made.plan;
-  Json out{{"kernelName", stem}, {"binFileName", stem}, {"binFileSuffix", ".o"}, {"function", made.function.name}};
+  OrderedJson out{
+      {"kernelName", stem}, {"binFileName", stem}, {"binFileSuffix", ".o"}, {"function", made.function.name}};
   out["compile_ms"] = made.milliseconds;
   out["memory_bytes"] = plan.arena_bytes;
   out["host_nodes"] = plan.host_nodes;
-  for (const char* list : {"arguments", "results", "steps"}) out[list] = Json::array();
+  for (const char* list : {"arguments", "results", "steps"}) out[list] = OrderedJson::array();
   for (const Planned& argument : plan.arguments) out["arguments"].push_back(json_of(argument));
   for (const Planned& result : plan.results) out["results"].push_back(json_of(result));
   for (const Step& step : plan.steps) out["steps"].push_back(json_of(step));
   return out;
 }
 
-Json place_of(const Node& node) {
-  Json out{{"node", node.name}, {"type", node.op}, {"client_name", node.client_name}, {"functions", node.functions}};
+OrderedJson place_of(const Node& node) {
+  OrderedJson out{
+      {"node", node.name}, {"type", node.op}, {"client_name", node.client_name}, {"functions", node.functions}};
   if (!node.parts) return out;
   for (const Node* part : origins(node)) out["origins"].push_back({{"name", part->client_name}, {"type", part->op}});
   return out;
 }
 
-Json places_of(const Plan& plan) {
+OrderedJson places_of(const Plan& plan) {
   const std::string head = head_of(plan);
   auto line = static_cast<int64_t>(std::count(head.begin(), head.end(), '\n'));
-  Json out = Json::array();
+  OrderedJson out = OrderedJson::array();
   for (const Step& step : plan.steps) {
-    Json place{{"line", ++line}};
+    OrderedJson place{{"line", ++line}};
     place.update(place_of(*step.node));
     out.push_back(std::move(place));
   }
   return out;
 }
 
-Json fused_of(const Plan& plan) {
-  Json out = Json::array();
+OrderedJson fused_of(const Plan& plan) {
+  OrderedJson out = OrderedJson::array();
   for (const PlannedNode& planned : plan.nodes) {
     if (!planned.node->parts) continue;
-    Json one{{"node", planned.node->name}, {"type", planned.node->op}};
+    OrderedJson one{{"node", planned.node->name}, {"type", planned.node->op}};
     for (const auto& [name, list] : {std::pair{"inputs", &planned.inputs}, std::pair{"outputs", &planned.outputs}})
       for (const Planned& tensor : *list) one[name].push_back(json_of(tensor));
     for (const Node* part : origins(*planned.node))

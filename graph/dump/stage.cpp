@@ -9,10 +9,10 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/setting.h"
 #include "base/split.h"
 #include "graph/dump/form.h"
@@ -45,7 +45,7 @@ struct State {
   std::map<std::string, int> each;    // of the files of one function
   std::map<std::string, int> builds;  // last stages of one function
   std::vector<std::string> said;      // warnings
-  nlohmann::json fusions = nlohmann::json::object();
+  Json fusions = Json::object();
   std::string exported;  // the file of fusions beside the dumped graphs, "" for none
 };
 
@@ -179,7 +179,7 @@ void dump_fusions(const std::string& json, int device) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   try {
-    s.fusions.update(nlohmann::json::parse(json));
+    s.fusions.update(Json::parse(json));
     if (s.fusions.empty()) return;
     const std::string text = s.fusions.dump(1);
     if (dump_ge() != 0 && ge_wanted(s)) write(s, folder_of(s, device) / "fusion_result.json", text);
@@ -223,7 +223,7 @@ void reset_dumps() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.next = 0, s.each.clear(), s.builds.clear(), s.said.clear();
-  s.fusions = nlohmann::json::object(), s.exported.clear();
+  s.fusions = Json::object(), s.exported.clear();
 }
 
 }  // namespace npu::graph

@@ -3,9 +3,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/half.h"
+#include "base/json.h"
 #include "ops/image/aipp_block.h"
 
 namespace npu::graph::model {
@@ -149,8 +149,8 @@ void Aipp::check() const {
   require(src_image_size_w != 1, "src_image_size_w is 1; it is 2 at least, or 0: as the model takes it");
 }
 
-nlohmann::json to_json(const Aipp& aipp) {
-  auto out = nlohmann::json::object();
+Json to_json(const Aipp& aipp) {
+  auto out = Json::object();
   for (const AippKey& key : kKeys)
     std::visit([&](const auto* value) { out[std::string(key.name)] = *value; }, key.field(const_cast<Aipp&>(aipp)));
   out["model_format"] = aipp.model_format, out["model_dtype"] = aipp.model_dtype;
@@ -158,14 +158,14 @@ nlohmann::json to_json(const Aipp& aipp) {
   return out;
 }
 
-Aipp aipp_from_json(const nlohmann::json& json) {
+Aipp aipp_from_json(const Json& json) {
   Aipp aipp;
   try {
     for (const AippKey& key : kKeys)
-      std::visit([&](auto* value) { json.at(std::string(key.name)).get_to(*value); }, key.field(aipp));
+      std::visit([&]<class T>(T* value) { *value = json.at(key.name).get<T>(); }, key.field(aipp));
     aipp.model_format = json.value("model_format", ""), aipp.model_dtype = json.value("model_dtype", "");
     aipp.model_shape = json.value("model_shape", std::vector<int64_t>{});
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const JsonError& e) {
     fail(Code::kNnInvalidParam, "this is no AIPP configuration ({}); convert the model again", e.what());
   }
   aipp.check();

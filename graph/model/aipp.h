@@ -8,13 +8,13 @@
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/json.h"
 #include "graph/ir/function.h"
 
 namespace npu::graph::model {
@@ -72,8 +72,8 @@ std::span<const AippKey> aipp_keys();
 std::vector<Aipp> read_aipp(std::string_view text, const std::string& file);
 
 /// A configuration as JSON, by the names of its keys, and back. Raises 161002 for what is none.
-nlohmann::json to_json(const Aipp& aipp);
-Aipp aipp_from_json(const nlohmann::json& json);
+Json to_json(const Aipp& aipp);
+Aipp aipp_from_json(const Json& json);
 
 /// The keys as attributes of a node, and back.
 void set_attributes(const Aipp& aipp, Attributes& attributes);

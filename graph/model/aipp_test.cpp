@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "graph/graph_fixture.h"
 #include "graph/model/aipp_fixture.h"
 
@@ -72,14 +71,14 @@ TEST(AippConfiguration, TellsWhereAndWhy) {
 
 TEST(AippConfiguration, ComesBackFromJsonAndAttributes) {
   for (const Aipp& aipp : read_aipp(kAippText, "a.cfg")) {
-    const nlohmann::json json = to_json(aipp);
+    const Json json = to_json(aipp);
     EXPECT_EQ(to_json(aipp_from_json(json)), json);
     Attributes attributes;
     set_attributes(aipp, attributes);
     EXPECT_EQ(to_json(aipp_of(attributes)), json);
   }
-  EXPECT_THROW(aipp_from_json(nlohmann::json::object()), Error);
-  nlohmann::json wrong = to_json(read_aipp(kAippText, "a.cfg")[0]);
+  EXPECT_THROW(aipp_from_json(Json::object()), Error);
+  Json wrong = to_json(read_aipp(kAippText, "a.cfg")[0]);
   wrong["input_format"] = 3;
   EXPECT_THROW(aipp_from_json(wrong), Error);
 }

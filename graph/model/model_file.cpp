@@ -2,8 +2,8 @@
 #include "graph/model/model_file.h"
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "graph/ir/verify.h"
 #include "graph/model/container.h"
 #include "graph/model/dialects.h"
@@ -12,8 +12,6 @@
 
 namespace npu::graph::model {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view kVendorMagic = "IMOD";
 
@@ -34,7 +32,7 @@ auto guarded(std::span<const std::byte> bytes, Read&& read) {
   } catch (const Error& e) {
     if (e.code() == kDamagedModel) throw;
     refuse(e.message());
-  } catch (const Json::exception&) {
+  } catch (const JsonError&) {
     refuse("its description does not hold together");
   }
 }
@@ -47,8 +45,7 @@ std::span<const std::byte> note_of(const Container& container) {
 
 Json read_note(const Container& container) {
   const auto text = note_of(container);
-  const auto* from = reinterpret_cast<const char*>(text.data());
-  Json note = Json::parse(from, from + text.size());
+  Json note = Json::parse({reinterpret_cast<const char*>(text.data()), text.size()});
   if (const int64_t version = note.at("version").get<int64_t>(); version > kModelVersion)
     refuse(fmt::format("its form is {}, and this library knows forms up to {}: install the library that wrote it, or",
                        version, kModelVersion));
@@ -95,7 +92,7 @@ std::string to_bytes(const Model& model) {
   note["words"] = name_of_dialect(*model.original.get(model.function).dialect);
   note["functions"] = model.original.functions.size();
   note["weights"] = {{"bytes", data.size()}, {"digest", digest_of(data).text()}};
-  sections.insert(sections.begin(), {SectionKind::kNote, note.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  sections.insert(sections.begin(), {SectionKind::kNote, note.dump(-1, InvalidUtf8::kReplace)});
   return to_container(sections, Apart::kData);
 }
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json.h"
+
 namespace npu::graph::model {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 4> kKinds = {"none", "batch", "image", "dims"};
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "graph/passes/pipeline.h"
 
@@ -67,13 +67,13 @@ class Reader {
   }
 
   void read_json() {
-    const nlohmann::json root = parse_json(text_);
+    const Json root = parse_json(text_);
     if (!root.contains("Switch")) malformed(text_, text_.find('{'), "there is no member \"Switch\"");
     for (const auto& [name, value] : root.items()) read_member(name, value, FusionGroup::kNone);
   }
 
   /// Groups may stand in "Switch" or beside it; passes in a group, or in "Switch" itself.
-  void read_member(const std::string& name, const nlohmann::json& value, FusionGroup group) {
+  void read_member(const std::string& name, const Json& value, FusionGroup group) {
     if (value.is_object()) {
       if (name != "Switch" && name != "GraphFusion" && name != "UBFusion")
         malformed(text_, place(name), fmt::format("{} is no group; there are GraphFusion and UBFusion", name));

@@ -2,18 +2,16 @@
 // modify_mixlist: {"black-list": {"to-add": ["Relu"], "to-remove": ["Xlog1py"]}, "white-list": {…}, "gray-list":
 // {"to-add": […]}}, remarks allowed. What is only removed from a list is gray.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "graph/ir/ir_type.h"
 #include "graph/precision/precision.h"
 
 namespace npu::graph {
 namespace {
-
-using nlohmann::json;
 
 std::string lowered(std::string_view text) {
   std::string out(text);
@@ -28,7 +26,7 @@ class Mixlist {
       : text_(text), lists_(std::move(lists)), notices_(notices) {}
 
   std::map<std::string_view, List> read() {
-    const json root = parse_json(text_);
+    const Json root = parse_json(text_);
     if (!root.is_object()) malformed(text_, 0, R"(it is no object; write {"black-list": {"to-add": ["Relu"]}})");
     for (const auto& [name, value] : root.items())
       if (name != "black-list" && name != "white-list" && name != "gray-list")
@@ -43,7 +41,7 @@ class Mixlist {
  private:
   size_t place(const std::string& name) const { return member_place(text_, name); }
 
-  void read_list(const std::string& name, const json& value, std::string_view change) {
+  void read_list(const std::string& name, const Json& value, std::string_view change) {
     if (!value.is_object()) malformed(text_, place(name), name + R"( is no object; write {"to-add": ["Relu"]})");
     for (const auto& [key, operators] : value.items()) {
       if (key != "to-add" && key != "to-remove")
@@ -52,12 +50,12 @@ class Mixlist {
     }
   }
 
-  void read_operators(const std::string& list, const std::string& key, const json& operators) {
+  void read_operators(const std::string& list, const std::string& key, const Json& operators) {
     const bool names = operators.is_array() &&
-                       std::all_of(operators.begin(), operators.end(), [](const json& o) { return o.is_string(); });
+                       std::all_of(operators.begin(), operators.end(), [](const Json& o) { return o.is_string(); });
     if (!names) malformed(text_, place(key), fmt::format("{} of {} is no list of names of operators", key, list));
     const List on = list == "black-list" ? List::kBlack : list == "white-list" ? List::kWhite : List::kGray;
-    for (const json& op : operators) {
+    for (const Json& op : operators) {
       const auto name = op.get<std::string>();
       key == "to-add" ? add(name, on) : take(name, on);
     }

@@ -2,8 +2,8 @@
 #include "graph/report/report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "graph/ir/control_flow.h"
 #include "graph/plan/lowering.h"
@@ -39,13 +39,13 @@ int64_t bytes_of(std::span<const Value> values) {
   return sum;
 }
 
-nlohmann::json names_of(const std::vector<DType>& dtypes, DType otherwise) {
-  auto out = nlohmann::json::array();
+Json names_of(const std::vector<DType>& dtypes, DType otherwise) {
+  auto out = Json::array();
   for (const DType dtype : dtypes) out.push_back(name_of(dtype == DType::kUndefined ? otherwise : dtype));
   return out;
 }
 
-nlohmann::json json_of(const NodePrecision& node) {
+Json json_of(const NodePrecision& node) {
   return {{"node", node.node},
           {"op", node.op},
           {"source", name_of(node.source)},
@@ -150,17 +150,17 @@ void Report::forget(const std::string& function) {
 
 std::string Report::json() const {
   const std::lock_guard lock(mutex_);
-  auto functions = nlohmann::json::array();
+  auto functions = Json::array();
   for (const auto& [name, entry] : functions_) {
-    auto host = nlohmann::json::array();
+    auto host = Json::array();
     for (const auto& [op, one] : entry.host)
       host.push_back({{"op", op}, {"reason", one.reason}, {"runs", one.runs}, {"bytes", one.bytes}});
     const auto host_nodes = static_cast<int64_t>(entry.host_nodes.size());
-    auto fusions = nlohmann::json::array();
+    auto fusions = Json::array();
     for (const auto& [pass, group, count] : entry.fusions)
       fusions.push_back(
           {{"pass", pass}, {"matched", count.matched}, {"effective", count.effective}, {"declined", count.declined}});
-    auto precision = nlohmann::json::array();
+    auto precision = Json::array();
     for (const NodePrecision& node : entry.precision) precision.push_back(json_of(node));
     functions.push_back({{"name", name},
                          {"device", device_},
@@ -184,25 +184,24 @@ std::string Report::json() const {
                          {"unfused", entry.unfused},
                          {"precision", precision}});
   }
-  return nlohmann::json{{"functions", functions}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return Json{{"functions", functions}}.dump(-1, InvalidUtf8::kReplace);
 }
 
 std::string Report::fusion_json() const {
   const std::lock_guard lock(mutex_);
-  auto out = nlohmann::json::object();
+  auto out = Json::object();
   for (const auto& [name, entry] : functions_) {
     if (entry.fusions.empty() || entry.graph == 0) continue;
-    nlohmann::json graph{{"graph_name", name}};
-    for (const char* group : {"graph_fusion", "ub_fusion"}) graph[group] = nlohmann::json::object();
+    Json graph{{"graph_name", name}};
+    for (const char* group : {"graph_fusion", "ub_fusion"}) graph[group] = Json::object();
     for (const auto& [pass, group, count] : entry.fusions) {
-      nlohmann::json times{{"match_times", std::to_string(count.matched)},
-                           {"effect_times", std::to_string(count.effective)}};
+      Json times{{"match_times", std::to_string(count.matched)}, {"effect_times", std::to_string(count.effective)}};
       if (group == FusionGroup::kBuffer) times["repository_hit_times"] = "0";
       graph[group == FusionGroup::kGraph ? "graph_fusion" : "ub_fusion"][pass] = std::move(times);
     }
     out[fmt::format("session_and_graph_id_{}_{}", device_, entry.graph)] = std::move(graph);
   }
-  return out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return out.dump(1, InvalidUtf8::kReplace);
 }
 
 }  // namespace npu::graph

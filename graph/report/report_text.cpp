@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.h"
 #include "base/setting.h"
 #include "graph/report/report.h"
 
@@ -97,12 +97,12 @@ std::string Report::text() const {
 namespace {
 
 std::string json_of(const std::vector<std::shared_ptr<const Report>>& reports) {
-  auto functions = nlohmann::json::array();
+  auto functions = Json::array();
   for (const auto& report : reports) {
-    const auto one = nlohmann::json::parse(report->json());
+    const auto one = Json::parse(report->json());
     for (const auto& function : one["functions"]) functions.push_back(function);
   }
-  return nlohmann::json{{"functions", functions}}.dump(1) + "\n";
+  return Json{{"functions", functions}}.dump(1) + "\n";
 }
 
 /// Reports of this process, kept past their libraries; never destroyed.

@@ -13,10 +13,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
@@ -25,7 +25,6 @@ namespace npu::ops::tuning {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -61,9 +60,9 @@ class Turn {
   int descriptor_;
 };
 
-std::set<std::string> words(const nlohmann::json& all, const char* member) {
+std::set<std::string> words(const Json& all, const char* member) {
   if (!all.contains(member)) return {};
-  const nlohmann::json& list = all.at(member);
+  const Json& list = all.at(member);
   const bool texts = list.is_array() && std::ranges::all_of(list, [](const auto& one) { return one.is_string(); });
   if (!texts)
     fail(Code::kParseFile, "{} in the tuning configuration is {}; write a list of names: [\"Conv2D\"]", member,
@@ -71,15 +70,15 @@ std::set<std::string> words(const nlohmann::json& all, const char* member) {
   return list.get<std::set<std::string>>();
 }
 
-void read_level(const nlohmann::json& all, Scope& scope) {
-  const auto level = all.value("tune_optimization_level", nlohmann::json("O2"));
+void read_level(const Json& all, Scope& scope) {
+  const auto level = all.value("tune_optimization_level", Json("O2"));
   if (level != "O1" && level != "O2")
     fail(Code::kParseFile, "tune_optimization_level in the tuning configuration is {}; write \"O1\" or \"O2\"",
          level.dump());
   scope.thorough = level == "O1";
 }
 
-void read_features(const nlohmann::json& all, Scope& scope, const std::function<void(std::string_view)>& notice) {
+void read_features(const Json& all, Scope& scope, const std::function<void(std::string_view)>& notice) {
   for (const std::string& feature : words(all, "feature")) {
     if (feature == "deeper_opat")
       scope.again = true;
@@ -91,7 +90,7 @@ void read_features(const nlohmann::json& all, Scope& scope, const std::function<
   }
 }
 
-Json operator_row(const Finding& finding) {
+OrderedJson operator_row(const Finding& finding) {
   return {{"op_name", finding.name},
           {"op_type", finding.type},
           {"performance_before_tune(us)", finding.entry.usual_us},
@@ -132,7 +131,7 @@ bool Scope::wants(std::string_view name, std::string_view type) const {
 Scope read_scope(std::string_view text, const std::function<void(std::string_view)>& notice) {
   // The guide's own example lacks the comma after a list.
   const std::string whole = std::regex_replace(std::string(text), std::regex(R"(\](\s*)\")"), "],$1\"");
-  nlohmann::json all;
+  Json all;
   try {
     all = parse_json(whole);
   } catch (const Error& e) {
@@ -207,11 +206,11 @@ void Session::alone(const std::function<void()>& measure) {
 
 std::string Session::report() const {
   const bool operators = job_ == Job::kOperators;
-  Json added = Json::array(), updated = Json::array(), failures = Json::array();
-  Json summary{{"repo_add_num", 0},         {"repo_hit_num", 0},    {"repo_reserved_num", 0},
-               {"repo_unsatisfied_num", 0}, {"repo_update_num", 0}, {"total_num", findings_.size()}};
+  OrderedJson added = OrderedJson::array(), updated = OrderedJson::array(), failures = OrderedJson::array();
+  OrderedJson summary{{"repo_add_num", 0},         {"repo_hit_num", 0},    {"repo_reserved_num", 0},
+                      {"repo_unsatisfied_num", 0}, {"repo_update_num", 0}, {"total_num", findings_.size()}};
   for (const Finding& finding : findings_) {
-    Json& count = summary[std::string(outcome_key(finding.outcome))];
+    OrderedJson& count = summary[std::string(outcome_key(finding.outcome))];
     count = count.get<int64_t>() + 1;
     if (finding.outcome == Finding::Outcome::kAdded) added.push_back(operator_row(finding));
     if (finding.outcome == Finding::Outcome::kUpdated) updated.push_back(operator_row(finding));
@@ -219,19 +218,21 @@ std::string Session::report() const {
       failures.push_back({{"op_name", finding.name}, {"op_type", finding.type}, {"reason", finding.reason}});
   }
   const std::string kind = operators ? "OPAT" : "SGAT", lower(report_name(job_));
-  Json modified = Json::object();
+  OrderedJson modified = OrderedJson::object();
   if (!added.empty()) modified["add_repo_operators"] = added;
   if (!updated.empty()) modified["update_repo_operators"] = updated;
-  Json tuning{
+  OrderedJson tuning{
       {lower + "_tune_result", added.empty() && updated.empty() ? "tuning no improvement" : "tuning successful"},
       {"repo_modified_operators", modified},
       {"repo_summary", summary}};
   if (!failures.empty()) tuning["tune_failed_operators"] = failures;
-  const Json basic{{"tuning_name", fmt::format("process_{}", getpid())},
-                   {"tuning_time(s)", static_cast<int64_t>(seconds_now() - start_ + 0.5)},
-                   {"bank", bank_file(job_).string()},
-                   {"threads", thread_count()}};
-  return Json{{fmt::format("report_{}_{}", started_, getpid()), {{{"basic", basic}}, {{kind, tuning}}}}}.dump(2) + "\n";
+  const OrderedJson basic{{"tuning_name", fmt::format("process_{}", getpid())},
+                          {"tuning_time(s)", static_cast<int64_t>(seconds_now() - start_ + 0.5)},
+                          {"bank", bank_file(job_).string()},
+                          {"threads", thread_count()}};
+  return OrderedJson{{fmt::format("report_{}_{}", started_, getpid()), {{{"basic", basic}}, {{kind, tuning}}}}}.dump(
+             2) +
+         "\n";
 }
 
 void Session::finish() {

@@ -9,13 +9,13 @@
 #include <cstdio>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "base/cache_path.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/setting.h"
 #include "base/text.h"
@@ -25,7 +25,6 @@ namespace npu::ops::tuning {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 NPU_SETTING(std::string, bank_root, "TUNE_BANK_PATH", "",
             "Folder of the banks of tuned choices (docs/tuning.md); else ASCEND_CACHE_PATH/aoe_data, else "
@@ -39,16 +38,16 @@ fs::path root() {
   return cache_path("aoe_data", "Ascend/latest/data/aoe");
 }
 
-Json json_of(const Bank::Key& key, const Entry& e) {
-  Json out{{"point", key.first},   {"key", key.second},      {"way", e.way},        {"usual", e.usual},
-           {"won", e.won},         {"usual_us", e.usual_us}, {"way_us", e.way_us},  {"ratio", e.ratio},
-           {"low", e.low},         {"high", e.high},         {"noise", e.noise},    {"pairs", e.pairs},
-           {"threads", e.threads}, {"time", e.time},         {"product", e.product}};
+OrderedJson json_of(const Bank::Key& key, const Entry& e) {
+  OrderedJson out{{"point", key.first},   {"key", key.second},      {"way", e.way},        {"usual", e.usual},
+                  {"won", e.won},         {"usual_us", e.usual_us}, {"way_us", e.way_us},  {"ratio", e.ratio},
+                  {"low", e.low},         {"high", e.high},         {"noise", e.noise},    {"pairs", e.pairs},
+                  {"threads", e.threads}, {"time", e.time},         {"product", e.product}};
   if (!e.note.empty()) out["note"] = e.note;
   return out;
 }
 
-void read_entry(const nlohmann::json& from, Bank& bank) {
+void read_entry(const Json& from, Bank& bank) {
   Entry e{.way = from.at("way").get<std::string>(),
           .usual = from.at("usual").get<std::string>(),
           .won = from.at("won").get<bool>(),
@@ -73,7 +72,7 @@ void read_entry(const nlohmann::json& from, Bank& bank) {
 
 Bank parse(const fs::path& file, std::string_view text) {
   try {
-    const nlohmann::json all = parse_json(text);
+    const Json all = parse_json(text);
     if (!all.is_object() || all.value("format", "") != kFormat)
       refuse(file, fmt::format("its \"format\" is not \"{}\"", kFormat));
     if (const auto version = all.at("version").get<int64_t>(); version != kVersion)
@@ -81,7 +80,7 @@ Bank parse(const fs::path& file, std::string_view text) {
     Bank bank{all.at("job").get<std::string>(), all.at("soc").get<std::string>(), all.at("cpu").get<std::string>(), {}};
     for (const auto& entry : all.at("entries")) read_entry(entry, bank);
     return bank;
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const JsonError& e) {
     refuse(file, e.what());
   } catch (const Error& e) {
     if (e.code() == Code::kParseFile) throw;
@@ -233,8 +232,8 @@ size_t Bank::merge(const Bank& other) {
 }
 
 std::string Bank::text() const {
-  Json all{{"format", kFormat}, {"version", kVersion}, {"job", job}, {"soc", soc}, {"cpu", cpu}};
-  all["entries"] = Json::array();
+  OrderedJson all{{"format", kFormat}, {"version", kVersion}, {"job", job}, {"soc", soc}, {"cpu", cpu}};
+  all["entries"] = OrderedJson::array();
   for (const auto& [key, entry] : entries) all["entries"].push_back(json_of(key, entry));
   return all.dump(1) + "\n";
 }

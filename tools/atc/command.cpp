@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/record/graph_text.h"
 #include "tools/atc/engine.h"
 #include "tools/atc/facts.h"
@@ -108,7 +108,7 @@ bool check_model(const Flags& flags) {
   const std::string report = check(source_of(flags), flags);
   const std::string path = value_of(flags, "check_report", "check_result.json");
   write_file("check_report", path, report);
-  const nlohmann::json read = nlohmann::json::parse(report);
+  const Json read = Json::parse(report);
   fmt::print("{}: {} operators, {}\n", path, read.at("op").size(), read.at("result").get<std::string>());
   return read.at("result") == "success";
 }
@@ -116,9 +116,9 @@ bool check_model(const Flags& flags) {
 std::string json_of_text(const std::string& path) {
   const std::string text = read_file("om", path);
   try {
-    nlohmann::json graph = graph::record::parse_graph_text(text);
+    Json graph = graph::record::parse_graph_text(text);
     if (!graph.contains("graph")) fail(Code::kParseFile, "it holds no graph");
-    return graph.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return graph.dump(1, InvalidUtf8::kReplace) + "\n";
   } catch (const Error& reason) {
     refuse("E10041", "{}: {}; give --om the text of a dumped graph, ge_proto_*_Build.txt", path, reason.message());
   }

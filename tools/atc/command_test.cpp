@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/json.h"
 #include "tools/atc/flag.h"
 #include "tools/atc/refusal.h"
 
@@ -109,7 +109,7 @@ class Atc : public testing::Test {
 TEST_F(Atc, MakesJsonOfTheTextOfAGraph) {
   const std::string out = folder_ / "new" / "on.json";
   done({"--mode=5", "--om=" + text(kText), "--json", out});
-  const auto json = nlohmann::json::parse(std::ifstream(out));
+  const auto json = Json::parse(content(out));
   EXPECT_EQ(json.at("name"), "model");
   const auto& op = json.at("graph").at(0).at("op").at(0);
   EXPECT_EQ(op.at("name"), "net/\"dense\"");
@@ -133,12 +133,12 @@ TEST_F(Atc, MakesAModelThatTellsOfItself) {
     EXPECT_NE(facts.find(word), std::string::npos) << word << "\n" << facts;
   const std::string json = folder_ / "om.json";
   done({"--mode=1", "--om=" + om, "--json=" + json});
-  const auto graph = nlohmann::json::parse(std::ifstream(json)).at("graph").at(0);
+  const auto graph = Json::parse(content(json)).at("graph").at(0);
   std::string types;
   for (const auto& op : graph.at("op")) types += op.at("type").get<std::string>() + " ";
   EXPECT_NE(types.find("Relu"), std::string::npos) << types;
   done({"--mode=1", "--om=" + model(), "--framework=5", "--json=" + json, "--dump_mode=0"});
-  EXPECT_TRUE(nlohmann::json::parse(std::ifstream(json)).contains("graph"));
+  EXPECT_TRUE(Json::parse(content(json)).contains("graph"));
 }
 
 TEST_F(Atc, ConvertsForGears) {
@@ -152,13 +152,13 @@ TEST_F(Atc, ConvertsForGears) {
 TEST_F(Atc, ChecksModels) {
   const std::string report = folder_ / "report.json";
   done({"--mode=3", "--framework=5", "--model=" + model(), "--check_report=" + report});
-  auto read = nlohmann::json::parse(std::ifstream(report));
+  auto read = Json::parse(content(report));
   EXPECT_EQ(read.at("result"), "success");
   EXPECT_EQ(read.at("op").at(0).at("op_name"), "node_0");
   testing::internal::CaptureStdout();
   EXPECT_EQ(run({"--mode=3", "--framework=5", "--model=" + model("Frobnicate"), "--check_report=" + report}), 255);
   testing::internal::GetCapturedStdout();
-  read = nlohmann::json::parse(std::ifstream(report));
+  read = Json::parse(content(report));
   EXPECT_EQ(read.at("result"), "failed");
   EXPECT_NE(read.at("reason").get<std::string>().find("Frobnicate"), std::string::npos);
 }
@@ -308,7 +308,7 @@ TEST_F(Atc, AnyTextGivesJsonOrARefusal) {
     for (int change = 0; change < 1 + i % 4; ++change) damaged[random() % damaged.size()] = static_cast<char>(random());
     const int code = run({"--mode=5", "--om=" + text(damaged), "--json=" + out});
     EXPECT_TRUE(code == 0 || code == 255);
-    EXPECT_TRUE(code != 0 || nlohmann::json::accept(std::ifstream(out)));
+    EXPECT_TRUE(code != 0 || Json::try_parse(content(out)));
   }
   testing::internal::GetCapturedStdout();
   testing::internal::GetCapturedStderr();

@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/dtype.h"
+#include "base/json.h"
 
 namespace npu::atc {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string port_line(const char* side, const Json& port) {
   const auto dtype = static_cast<DType>(port.at("dtype").get<int>());

@@ -6,18 +6,19 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "graph/dump/record/dump_file.h"
 
 namespace {
 
 namespace record = npu::graph::record;
-using nlohmann::json;
+using npu::InvalidUtf8;
+using npu::Json;
 
-json shape_of(const record::Shape& shape) { return {{"dim", shape}}; }
+Json shape_of(const record::Shape& shape) { return {{"dim", shape}}; }
 
-json tensor_of(const record::DumpTensor& tensor) {
+Json tensor_of(const record::DumpTensor& tensor) {
   return {{"data_type", tensor.data_type},
           {"format", tensor.format},
           {"sub_format", tensor.sub_format},
@@ -27,24 +28,24 @@ json tensor_of(const record::DumpTensor& tensor) {
           {"original_shape", shape_of(tensor.original_shape)}};
 }
 
-json output_of(const record::DumpTensor& tensor) {
+Json output_of(const record::DumpTensor& tensor) {
   const record::OriginalOp& op = tensor.original_op;
-  json found = tensor_of(tensor);
+  Json found = tensor_of(tensor);
   found["original_op"] = {
       {"name", op.name}, {"output_index", op.output_index}, {"data_type", op.data_type}, {"format", op.format}};
   return found;
 }
 
 template <class Member, class Of>
-json list_of(const std::vector<Member>& members, Of&& of) {
-  json found = json::array();
+Json list_of(const std::vector<Member>& members, Of&& of) {
+  Json found = Json::array();
   for (const Member& member : members) found.push_back(of(member));
   return found;
 }
 
-json json_of(const record::DumpData& data) {
+Json json_of(const record::DumpData& data) {
   const auto bytes = [](std::string_view kind) {
-    return [=](const record::DumpBytes& b) { return json{{kind, b.type}, {"size", b.size}}; };
+    return [=](const record::DumpBytes& b) { return Json{{kind, b.type}, {"size", b.size}}; };
   };
   return {{"version", data.version},
           {"dump_time", data.dump_time},
@@ -54,13 +55,12 @@ json json_of(const record::DumpData& data) {
           {"buffer", list_of(data.buffers, bytes("buffer_type"))},
           {"space", list_of(data.workspaces, bytes("type"))},
           {"attr",
-           list_of(data.attrs, [](const record::DumpAttr& a) { return json{{"name", a.name}, {"value", a.value}}; })}};
+           list_of(data.attrs, [](const record::DumpAttr& a) { return Json{{"name", a.name}, {"value", a.value}}; })}};
 }
 
 void write(std::string_view file, const char* path) {
   const auto bytes = std::as_bytes(std::span(file));
-  const std::string text =
-      json_of(record::parse_dump(bytes, "the dump file").data).dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = json_of(record::parse_dump(bytes, "the dump file").data).dump(-1, InvalidUtf8::kReplace);
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();

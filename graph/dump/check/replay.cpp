@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/check/strided.h"
 #include "graph/dump/check/task.h"
 #include "graph/dump/record/data_type.h"
@@ -21,24 +21,23 @@ namespace npu::graph {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr const char* kText = "task.json";
 constexpr const char* kTensors = "tensors";
 
-DType dtype_of(const json& name) {
+DType dtype_of(const Json& name) {
   for (const record::DataType& type : record::data_types())
     if (type.dtype != DType::kUndefined && name_of(type.dtype) == name.get<std::string>()) return type.dtype;
   if (name == "unknown") return DType::kUndefined;
   fail(Code::kParseFile, "the task has a tensor of type {}, which is not known", name.dump());
 }
 
-Dims dims_of(const json& sizes) {
+Dims dims_of(const Json& sizes) {
   const auto all = sizes.get<std::vector<int64_t>>();
   return Dims(std::span<const int64_t>(all));
 }
 
-Tensor form_of(const json& text) {
+Tensor form_of(const Json& text) {
   Tensor tensor = make_tensor(nullptr, dtype_of(text.at("dtype")), dims_of(text.at("shape")));
   tensor.strides = dims_of(text.at("strides"));
   tensor.offset = text.value("offset", int64_t{0});
@@ -62,12 +61,12 @@ class Memory {
   std::map<uint64_t, std::vector<std::byte>> all_;
 };
 
-double number_of(const json& value) {
+double number_of(const Json& value) {
   if (!value.is_string()) return value.get<double>();
   return value == "nan" ? std::nan("") : value == "inf" ? HUGE_VAL : -HUGE_VAL;
 }
 
-Scalar scalar_of(const json& value) {
+Scalar scalar_of(const Json& value) {
   if (value.is_null()) return {};
   const DType dtype = dtype_of(value.at("dtype"));
   if (is_complex(dtype)) return Complex128(number_of(value.at("number")), number_of(value.at("imaginary")));
@@ -79,7 +78,7 @@ Scalar scalar_of(const json& value) {
 /// Fills a field from its text; `tensor` finds what the text of a tensor stands for.
 class FieldFill {
  public:
-  FieldFill(const json& value, const std::function<Tensor(const json&)>& tensor) : value_(value), tensor_(tensor) {}
+  FieldFill(const Json& value, const std::function<Tensor(const Json&)>& tensor) : value_(value), tensor_(tensor) {}
 
   void operator()(Tensor* to) const {
     if (!value_.is_null()) *to = tensor_(value_);
@@ -104,7 +103,7 @@ class FieldFill {
   }
   template <class T>
   void operator()(std::vector<T>* to) const {
-    for (const json& one : value_) {
+    for (const Json& one : value_) {
       T element{};
       FieldFill(one, tensor_)(&element);
       to->push_back(std::move(element));
@@ -112,11 +111,11 @@ class FieldFill {
   }
 
  private:
-  const json& value_;
-  const std::function<Tensor(const json&)>& tensor_;
+  const Json& value_;
+  const std::function<Tensor(const Json&)>& tensor_;
 };
 
-void run_call(const json& call, const std::function<Tensor(const json&)>& tensor, int device) {
+void run_call(const Json& call, const std::function<Tensor(const Json&)>& tensor, int device) {
   const auto name = call.at("op").get<std::string>();
   const ops::OperatorDef* def = ops::find_operator(name);
   if (def == nullptr) fail(Code::kParseFile, "there is no operator {}; the task was saved by another version", name);
@@ -130,46 +129,46 @@ void run_call(const json& call, const std::function<Tensor(const json&)>& tensor
   ops::run_on(device, op.get(), {[](const void*, device::TaskName&) {}, nullptr}, [&] { op->run(); });
 }
 
-void run_calls(const json& text, Memory& memory, const Task& task, int device) {
-  const auto tensor = [&](const json& value) {
+void run_calls(const Json& text, Memory& memory, const Task& task, int device) {
+  const auto tensor = [&](const Json& value) {
     const auto number = value.at("tensor").get<size_t>();
-    const json& from = text.at("tensors").at(number);
+    const Json& from = text.at("tensors").at(number);
     Tensor out = form_of(from);
     out.data = memory.room(number, out);
     if (!from.at("before").is_null()) scatter(task.blobs.at(from.at("before").get<size_t>()).bytes.get(), out);
     return out;
   };
-  for (const json& call : text.at("calls")) run_call(call, tensor, device);
+  for (const Json& call : text.at("calls")) run_call(call, tensor, device);
 }
 
-Tensor placed(const json& value, Memory& memory) {
+Tensor placed(const Json& value, Memory& memory) {
   Tensor out = form_of(value);
   out.data = memory.room(value.at("place").get<uint64_t>(), out);
   return out;
 }
 
 /// Rooms grow to their widest view before anybody holds an address.
-void reserve(const json& value, Memory& memory) {
+void reserve(const Json& value, Memory& memory) {
   if (value.is_object() && value.contains("place") && value.at("place").is_number()) placed(value, memory);
   if (value.is_structured())
-    for (const json& one : value) reserve(one, memory);
+    for (const Json& one : value) reserve(one, memory);
 }
 
-void run_parts(const json& text, Memory& memory, const Task& task, int device) {
-  const json& parts = text.at("parts");
+void run_parts(const Json& text, Memory& memory, const Task& task, int device) {
+  const Json& parts = text.at("parts");
   reserve(parts, memory);
-  for (const json& one : parts.at("given")) {
-    const json& from = text.at("tensors").at(one.at("tensor").get<size_t>());
+  for (const Json& one : parts.at("given")) {
+    const Json& from = text.at("tensors").at(one.at("tensor").get<size_t>());
     scatter(task.blobs.at(from.at("before").get<size_t>()).bytes.get(), placed(one.at("place"), memory));
   }
-  for (const json& call : parts.at("calls"))
-    run_call(call, [&](const json& value) { return placed(value, memory); }, device);
+  for (const Json& call : parts.at("calls"))
+    run_call(call, [&](const Json& value) { return placed(value, memory); }, device);
 }
 
-std::vector<std::pair<size_t, Tensor>> results_of(const json& text, Memory& memory) {
+std::vector<std::pair<size_t, Tensor>> results_of(const Json& text, Memory& memory) {
   std::vector<std::pair<size_t, Tensor>> out;
   if (text.contains("parts")) {
-    for (const json& one : text.at("parts").at("results"))
+    for (const Json& one : text.at("parts").at("results"))
       out.emplace_back(one.at("tensor").get<size_t>(), placed(one.at("place"), memory));
     return out;
   }
@@ -190,7 +189,7 @@ void write(const fs::path& path, const std::string& head, const std::vector<Blob
   if (!to.flush()) fail(Code::kInvalidFile, "{} cannot be written; choose a folder that can", path.string());
 }
 
-record::DumpTensor described(const json& tensor, size_t bytes) {
+record::DumpTensor described(const Json& tensor, size_t bytes) {
   record::DumpTensor out;
   out.data_type = record::data_type_of(dtype_of(tensor.at("dtype")));
   out.format = record::kNd;
@@ -210,14 +209,14 @@ void as_saved(const std::string& folder, Read&& read) {
   };
   try {
     read();
-  } catch (const json::exception& reason) {
+  } catch (const JsonError& reason) {
     refuse(reason.what());
   } catch (const Error& reason) {
     refuse(reason.message());
   }
 }
 
-void check_blob(size_t tensor, const json& number, const Tensor& form, const std::vector<Blob>& blobs) {
+void check_blob(size_t tensor, const Json& number, const Tensor& form, const std::vector<Blob>& blobs) {
   if (number.is_null()) return;
   const auto at = number.get<size_t>();
   if (at >= blobs.size()) fail(Code::kParseFile, "tensor {} is blob {} of {}", tensor, at, blobs.size());
@@ -225,9 +224,9 @@ void check_blob(size_t tensor, const json& number, const Tensor& form, const std
     fail(Code::kParseFile, "tensor {} has {} bytes in the file, by its shape {}", tensor, blobs[at].size, need);
 }
 
-void check_tensors(const json& text, const std::vector<Blob>& blobs) {
+void check_tensors(const Json& text, const std::vector<Blob>& blobs) {
   text.at("calls"), text.at("node");
-  const json& all = text.at("tensors");
+  const Json& all = text.at("tensors");
   for (size_t i = 0; i < all.size(); ++i) {
     const Tensor form = form_of(all[i]);
     if (form.strides.size() != form.shape.size())
@@ -239,8 +238,8 @@ void check_tensors(const json& text, const std::vector<Blob>& blobs) {
 }  // namespace
 
 void save_task(const Task& task, const std::string& folder, const std::string& told) {
-  json text = json::parse(task.text);
-  text["told"] = json::parse(told);
+  Json text = Json::parse(task.text);
+  text["told"] = Json::parse(told);
   std::error_code reason;
   fs::create_directories(folder, reason);
   if (reason)
@@ -249,15 +248,15 @@ void save_task(const Task& task, const std::string& folder, const std::string& t
   record::DumpData data;
   data.dump_time = unique_now(), data.op_name = text.at("node").get<std::string>();
   for (const char* side : {"before", "after"})
-    for (const json& tensor : text.at("tensors"))
+    for (const Json& tensor : text.at("tensors"))
       if (!tensor.at(side).is_null())
         (side == std::string_view("before") ? data.inputs : data.outputs)
             .push_back(described(tensor, task.blobs.at(tensor.at(side).get<size_t>()).size));
-  for (const json& call : text.at("calls"))
+  for (const Json& call : text.at("calls"))
     for (const auto& [name, value] : call.at("fields").items())
       if (!value.is_object() && !value.is_null()) data.attrs.push_back({name, value.dump()});
   write(fs::path(folder) / kTensors, record::encode_header(data), task.blobs);
-  write(fs::path(folder) / kText, text.dump(1, ' ', false, json::error_handler_t::replace), {});
+  write(fs::path(folder) / kText, text.dump(1, InvalidUtf8::kReplace), {});
 }
 
 Task load_task(const std::string& folder) {
@@ -269,12 +268,12 @@ Task load_task(const std::string& folder) {
       Blob& blob = task.blobs.emplace_back(bytes.size());
       std::memcpy(blob.bytes.get(), bytes.data(), bytes.size());
     }
-  as_saved(folder, [&] { check_tensors(json::parse(task.text), task.blobs); });
+  as_saved(folder, [&] { check_tensors(Json::parse(task.text), task.blobs); });
   return task;
 }
 
 Task run_again(const Task& task, int device) {
-  const json text = json::parse(task.text);
+  const Json text = Json::parse(task.text);
   Memory memory;
   Task again{task.text, {}};
   for (const Blob& blob : task.blobs) {

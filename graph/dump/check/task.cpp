@@ -5,18 +5,16 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/check/strided.h"
 #include "ops/runner/observer.h"
 #include "ops/vector/chain/chain.h"
 
 namespace npu::graph {
 namespace {
-
-using nlohmann::json;
 
 Blob bytes_now(const Tensor& tensor) {
   Blob blob(static_cast<size_t>(bytes_of(tensor)));
@@ -25,14 +23,14 @@ Blob bytes_now(const Tensor& tensor) {
 }
 
 /// JSON has no word for what is not finite.
-json number(double value) {
+Json number(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-json number(const Scalar& scalar) {
+Json number(const Scalar& scalar) {
   if (!scalar.defined()) return nullptr;
-  json out{{"dtype", name_of(scalar.dtype())}};
+  Json out{{"dtype", name_of(scalar.dtype())}};
   if (scalar.dtype() == DType::kBool)
     out["number"] = scalar.to_bool();
   else if (scalar.is_integral())
@@ -43,27 +41,27 @@ json number(const Scalar& scalar) {
   return out;
 }
 
-json shape_of(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
+Json shape_of(const Dims& dims) { return std::vector<int64_t>(dims.begin(), dims.end()); }
 
-json form_of(const Tensor& tensor) {
+Json form_of(const Tensor& tensor) {
   return {{"dtype", name_of(tensor.dtype)},
           {"shape", shape_of(tensor.shape)},
           {"strides", shape_of(tensor.strides)},
           {"at", reinterpret_cast<uintptr_t>(tensor.bytes())}};
 }
 
-json step_of(const ops::ChainStep& step) {
-  json out{
-      {"op", step.op}, {"result", name_of(step.result)}, {"operands", json::object()}, {"numbers", json::object()}};
+Json step_of(const ops::ChainStep& step) {
+  Json out{
+      {"op", step.op}, {"result", name_of(step.result)}, {"operands", Json::object()}, {"numbers", Json::object()}};
   for (const auto& [field, reg] : step.operands) out["operands"][field] = reg;
   for (const auto& [field, value] : step.numbers) out["numbers"][field] = number(value);
   return out;
 }
 
-json program_of(const ops::ChainProgram& program) {
-  json groups = json::array();
+Json program_of(const ops::ChainProgram& program) {
+  Json groups = Json::array();
   for (const ops::ChainGroup& group : program.source()) {
-    json one{{"inputs", json::array()}, {"steps", json::array()}, {"outputs", group.outputs}};
+    Json one{{"inputs", Json::array()}, {"steps", Json::array()}, {"outputs", group.outputs}};
     for (const DType dtype : group.inputs) one["inputs"].push_back(name_of(dtype));
     for (const ops::ChainStep& step : group.steps) one["steps"].push_back(step_of(step));
     groups.push_back(std::move(one));
@@ -77,25 +75,25 @@ class FieldText {
  public:
   explicit FieldText(AddTensor tensor) : tensor_(std::move(tensor)) {}
 
-  json operator()(Tensor* value) const { return tensor_(*value); }
-  json operator()(ops::Operand* value) const {
+  Json operator()(Tensor* value) const { return tensor_(*value); }
+  Json operator()(ops::Operand* value) const {
     return value->is_scalar() ? number(value->scalar) : tensor_(value->tensor);
   }
-  json operator()(Scalar* value) const { return number(*value); }
-  json operator()(double* value) const { return number(*value); }
-  json operator()(DType* value) const { return name_of(*value); }
-  json operator()(std::shared_ptr<const ops::ChainProgram>* value) const {
-    return *value ? program_of(**value) : json(nullptr);
+  Json operator()(Scalar* value) const { return number(*value); }
+  Json operator()(double* value) const { return number(*value); }
+  Json operator()(DType* value) const { return name_of(*value); }
+  Json operator()(std::shared_ptr<const ops::ChainProgram>* value) const {
+    return *value ? program_of(**value) : Json(nullptr);
   }
   template <class T>
-  json operator()(T* value) const
+  Json operator()(T* value) const
     requires(std::is_same_v<T, int64_t> || std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
   {
     return *value;
   }
   template <class T>
-  json operator()(std::vector<T>* all) const {
-    json out = json::array();
+  Json operator()(std::vector<T>* all) const {
+    Json out = Json::array();
     for (auto&& one : *all) {
       if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t>)
         out.push_back(static_cast<T>(one));
@@ -112,8 +110,8 @@ class FieldText {
 };
 
 template <class AddTensor>
-json call_of(ops::Operator& op, AddTensor&& tensor) {
-  json call{{"op", op.def->name}, {"fields", json::object()}, {"results", json::array()}};
+Json call_of(ops::Operator& op, AddTensor&& tensor) {
+  Json call{{"op", op.def->name}, {"fields", Json::object()}, {"results", Json::array()}};
   for (const ops::Field& field : op.def->fields) {
     const FieldText text([&](const Tensor& one) { return tensor(one, field); });
     call["fields"][std::string(field.name)] = std::visit([&](auto* member) { return text(member); }, field.locate(op));
@@ -141,8 +139,8 @@ class KeptTask final : public ops::Watch {
              {"step", execution.step},
              {"origins", execution.origins},
              {"device", execution.device},
-             {"calls", json::array()},
-             {"tensors", json::array()},
+             {"calls", Json::array()},
+             {"tensors", Json::array()},
              {"skipped", skipped},
              {"within", execution.within != nullptr},
              {"operator", execution.op != nullptr}};
@@ -167,7 +165,7 @@ class KeptTask final : public ops::Watch {
       for (size_t i = 0; i < parts_.results.size(); ++i) keep_after(first_result_ + i, execution.outputs[i].tensor);
     else if (text_.erase("parts") != 0)
       text_["no_parts"] = "it has a result that is no tensor";
-    task_.text = text_.dump(-1, ' ', false, json::error_handler_t::replace);
+    task_.text = text_.dump(-1, InvalidUtf8::kReplace);
     visit_(task_);
   }
 
@@ -183,21 +181,21 @@ class KeptTask final : public ops::Watch {
   }
 
   size_t add_tensor(const Tensor& tensor, bool reads) {
-    json one = form_of(tensor);
-    one["before"] = reads ? json(add_blob(tensor)) : json(nullptr);
+    Json one = form_of(tensor);
+    one["before"] = reads ? Json(add_blob(tensor)) : Json(nullptr);
     one["after"] = nullptr;
     text_["tensors"].push_back(std::move(one));
     return text_["tensors"].size() - 1;
   }
 
   void keep_after(size_t index, const Tensor& tensor) {
-    json& one = text_["tensors"][index];
+    Json& one = text_["tensors"][index];
     one["shape"] = shape_of(tensor.shape), one["strides"] = shape_of(tensor.strides);
     one["after"] = add_blob(tensor);
   }
 
   void keep_call(ops::Operator& op) {
-    text_["calls"].push_back(call_of(op, [&](const Tensor& tensor, const ops::Field& field) -> json {
+    text_["calls"].push_back(call_of(op, [&](const Tensor& tensor, const ops::Field& field) -> Json {
       if (!tensor.defined() || (tensor.data == nullptr && tensor.count() > 0) || size_of(tensor.dtype) == 0)
         return nullptr;
       const bool reads = field.role != ops::FieldRole::kOut && field.role != ops::FieldRole::kOptionalOut;
@@ -207,8 +205,8 @@ class KeptTask final : public ops::Watch {
     }));
   }
 
-  static json place_of(const Tensor& tensor) {
-    json one = form_of(tensor);
+  static Json place_of(const Tensor& tensor) {
+    Json one = form_of(tensor);
     one["place"] = reinterpret_cast<uintptr_t>(tensor.data);
     one["offset"] = tensor.offset;
     return one;
@@ -221,10 +219,10 @@ class KeptTask final : public ops::Watch {
       text_["no_parts"] = reason.message();
       return;
     }
-    json calls = json::array(), given = json::array(), results = json::array();
+    Json calls = Json::array(), given = Json::array(), results = Json::array();
     for (const auto& op : parts_.operators)
-      calls.push_back(call_of(*op, [](const Tensor& tensor, const ops::Field&) -> json {
-        return tensor.defined() ? place_of(tensor) : json(nullptr);
+      calls.push_back(call_of(*op, [](const Tensor& tensor, const ops::Field&) -> Json {
+        return tensor.defined() ? place_of(tensor) : Json(nullptr);
       }));
     for (const auto& [place, memory] : parts_.given)
       given.push_back({{"place", place_of(place)}, {"tensor", add_tensor(memory, true)}});
@@ -235,7 +233,7 @@ class KeptTask final : public ops::Watch {
   }
 
   const Visit visit_;
-  json text_;
+  Json text_;
   Task task_;
   std::vector<std::pair<size_t, ops::Seen>> results_;
   ops::Parts parts_;

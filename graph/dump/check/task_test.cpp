@@ -7,10 +7,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "graph/graph_fixture.h"
 #include "graph/run/executable.h"
 #include "graph/run/library.h"
@@ -20,7 +21,6 @@ namespace npu::graph {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using Floats = std::vector<float>;
 
 void name_it(const void* name, device::TaskName& task) { task.node = task.type = static_cast<const char*>(name); }
@@ -40,7 +40,7 @@ Task copy_of(const Task& from) {
 
 /// `side` of a tensor of `task`.
 Floats elements(const Task& task, size_t tensor, const char* side) {
-  return floats_of(task.blobs.at(json::parse(task.text).at("tensors").at(tensor).at(side).get<size_t>()));
+  return floats_of(task.blobs.at(Json::parse(task.text).at("tensors").at(tensor).at(side).get<size_t>()));
 }
 
 class Tasks : public ::testing::Test {
@@ -77,9 +77,9 @@ class Tasks : public ::testing::Test {
     return path("case");
   }
   /// The case with `change` made in its JSON.
-  std::string changed(const std::function<void(json&)>& change) {
+  std::string changed(const std::function<void(Json&)>& change) {
     const std::string at = saved(tripled());
-    json text = json::parse(std::ifstream(at + "/task.json"));
+    Json text = Json::parse(whole_file(at + "/task.json").value());
     change(text);
     std::ofstream(at + "/task.json") << text.dump();
     return at;
@@ -109,15 +109,15 @@ testing::AssertionResult has(const std::string& text, const std::string& part) {
 
 TEST_F(Tasks, KeepWhatWasReadAndWhatWasWritten) {
   const Task& task = tripled();
-  const json text = json::parse(task.text);
+  const Json text = Json::parse(task.text);
   EXPECT_EQ(text.at("type"), "aclnnMuls");
   EXPECT_EQ(text.at("within"), false);
-  const json& call = text.at("calls").at(0);
+  const Json& call = text.at("calls").at(0);
   EXPECT_EQ(call.at("op"), "mul");
-  EXPECT_EQ(call.at("results"), json({"out"}));
+  EXPECT_EQ(call.at("results"), Json({"out"}));
   EXPECT_EQ(call.at("fields").at("other").at("number"), 3);
-  EXPECT_EQ(elements(task, call.at("fields").at("self").at("tensor"), "before"), (Floats{1, 2}));
-  EXPECT_EQ(elements(task, call.at("fields").at("out").at("tensor"), "after"), (Floats{3, 6}));
+  EXPECT_EQ(elements(task, call.at("fields").at("self").at("tensor").get<size_t>(), "before"), (Floats{1, 2}));
+  EXPECT_EQ(elements(task, call.at("fields").at("out").at("tensor").get<size_t>(), "after"), (Floats{3, 6}));
 }
 
 TEST_F(Tasks, KeepElementsRowMajorWhateverTheStrides) {
@@ -134,7 +134,7 @@ TEST_F(Tasks, OfEachKindEveryNthIsShownWhole) {
   watch(3);
   for (int i = 0; i < 4; ++i) tripled();
   std::vector<bool> skipped;
-  for (const Task& task : told) skipped.push_back(json::parse(task.text).at("skipped"));
+  for (const Task& task : told) skipped.push_back(Json::parse(task.text).at("skipped").get<bool>());
   EXPECT_EQ(skipped, (std::vector<bool>{false, true, true, false}));
   EXPECT_TRUE(told[1].blobs.empty());
 }
@@ -142,17 +142,17 @@ TEST_F(Tasks, OfEachKindEveryNthIsShownWhole) {
 TEST_F(Tasks, ACaseIsReadAsItWasSaved) {
   const Task& task = tripled();
   const Task read = load_task(saved(task));
-  json text = json::parse(read.text);
+  Json text = Json::parse(read.text);
   EXPECT_EQ(text.at("told").at("text"), "off");
   text.erase("told");
-  EXPECT_EQ(text, json::parse(task.text));
+  EXPECT_EQ(text, Json::parse(task.text));
   ASSERT_EQ(read.blobs.size(), task.blobs.size());
   for (size_t i = 0; i < read.blobs.size(); ++i) EXPECT_EQ(floats_of(read.blobs[i]), floats_of(task.blobs[i])) << i;
 }
 
 TEST_F(Tasks, ACaseRunsOnWhatWasReadNotOnWhatWasWritten) {
   Task wrong = copy_of(tripled());
-  const size_t after = json::parse(wrong.text).at("tensors").at(1).at("after");
+  const auto after = Json::parse(wrong.text).at("tensors").at(1).at("after").get<size_t>();
   std::memset(wrong.blobs[after].bytes.get(), 0, wrong.blobs[after].size);
   const Task read = load_task(saved(wrong));
   EXPECT_EQ(elements(read, 1, "after"), (Floats{0, 0}));
@@ -169,16 +169,16 @@ TEST_F(Tasks, AFusedNodeIsKeptAndRunAsItsParts) {
   library.add(program);
   library.get("fused", Role::kRoot)->run({value_of<float>({2}, {3, 4})});
   const Task& node = told.back();
-  const json text = json::parse(node.text);
+  const Json text = Json::parse(node.text);
   ASSERT_TRUE(text.contains("parts")) << node.text;
   std::vector<std::string> operators;
-  for (const json& call : text.at("parts").at("calls")) operators.push_back(call.at("op"));
+  for (const Json& call : text.at("parts").at("calls")) operators.push_back(call.at("op").get<std::string>());
   EXPECT_EQ(operators, (std::vector<std::string>{"mul", "add"}));
-  const size_t result = text.at("parts").at("results").at(0).at("tensor");
+  const auto result = text.at("parts").at("results").at(0).at("tensor").get<size_t>();
   EXPECT_EQ(elements(node, result, "after"), (Floats{12, 20}));
   EXPECT_EQ(elements(run_again(load_task(saved(node)), 0), result, "after"), (Floats{12, 20}));
   // Before it, what it runs itself was shown.
-  EXPECT_EQ(json::parse(told.front().text).at("within"), true);
+  EXPECT_EQ(Json::parse(told.front().text).at("within"), true);
 }
 
 TEST_F(Tasks, AFolderWithoutACaseIsNamed) {
@@ -198,19 +198,19 @@ TEST_F(Tasks, ADamagedCaseIsNamedWithTheReason) {
 }
 
 TEST_F(Tasks, ACaseThatWasChangedIsRefused) {
-  const auto refused = [&](const std::function<void(json&)>& change) {
+  const auto refused = [&](const std::function<void(Json&)>& change) {
     return unread(Code::kParseFile, changed(change));
   };
-  EXPECT_TRUE(has(refused([](json& text) { text.erase("calls"); }), "calls"));
-  EXPECT_TRUE(has(refused([](json& text) { text["tensors"][0]["before"] = 9; }), "tensor 0 is blob 9 of 2"));
+  EXPECT_TRUE(has(refused([](Json& text) { text.erase("calls"); }), "calls"));
+  EXPECT_TRUE(has(refused([](Json& text) { text["tensors"][0]["before"] = 9; }), "tensor 0 is blob 9 of 2"));
   EXPECT_TRUE(
-      has(refused([](json& text) { text["tensors"][0]["shape"] = {3}; }), "8 bytes in the file, by its shape 12"));
-  EXPECT_TRUE(has(refused([](json& text) { text["tensors"][1]["strides"] = {3, 1}; }), "1 sizes and 2 strides"));
-  EXPECT_TRUE(has(refused([](json& text) { text["tensors"][1]["dtype"] = "float33"; }), "float33"));
+      has(refused([](Json& text) { text["tensors"][0]["shape"] = {3}; }), "8 bytes in the file, by its shape 12"));
+  EXPECT_TRUE(has(refused([](Json& text) { text["tensors"][1]["strides"] = {3, 1}; }), "1 sizes and 2 strides"));
+  EXPECT_TRUE(has(refused([](Json& text) { text["tensors"][1]["dtype"] = "float33"; }), "float33"));
 }
 
 TEST_F(Tasks, AnOperatorOfAnotherVersionIsNamed) {
-  const Task task = load_task(changed([](json& text) { text["calls"][0]["op"] = "mull"; }));
+  const Task task = load_task(changed([](Json& text) { text["calls"][0]["op"] = "mull"; }));
   EXPECT_TRUE(has(refusal(Code::kParseFile, [&] { run_again(task, 0); }), "there is no operator mull"));
 }
 

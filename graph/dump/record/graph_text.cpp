@@ -5,16 +5,14 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace npu::graph::record {
 namespace {
-
-using nlohmann::json;
 
 constexpr size_t kDeepest = 64;
 /// Fields that may stand more than once; inside a `list`, all.
@@ -26,9 +24,9 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  json message(std::string_view name, size_t depth) {
+  Json message(std::string_view name, size_t depth) {
     if (depth > kDeepest) refuse("messages stand too deep in each other");
-    json found = json::object();
+    Json found = Json::object();
     for (skip(); at_ < text_.size() && text_[at_] != '}'; skip()) {
       const std::string field(word());
       put(found, field, value(field, depth), name == "list" || std::ranges::find(kRepeated, field) != kRepeated.end());
@@ -42,12 +40,12 @@ class Parser {
   }
 
  private:
-  static void put(json& into, const std::string& field, json value, bool repeated) {
+  static void put(Json& into, const std::string& field, Json value, bool repeated) {
     if (!repeated) {
       into[field] = std::move(value);
     } else {
-      json& list = into[field];
-      if (list.is_null()) list = json::array();
+      Json& list = into[field];
+      if (list.is_null()) list = Json::array();
       list.push_back(std::move(value));
     }
   }
@@ -68,13 +66,13 @@ class Parser {
     return text_.substr(begin, at_ - begin);
   }
 
-  json value(std::string_view field, size_t depth) {
+  Json value(std::string_view field, size_t depth) {
     skip();
     if (at_ < text_.size() && text_[at_] == ':') ++at_, skip();
     if (at_ == text_.size()) refuse("a value is missing");
     if (text_[at_] == '{') {
       ++at_;
-      json found = message(field, depth + 1);
+      Json found = message(field, depth + 1);
       if (at_ == text_.size()) refuse("a closing bracket is missing");
       ++at_;
       return found;
@@ -83,16 +81,16 @@ class Parser {
     return bare(word());
   }
 
-  static json bare(std::string_view word) {
+  static Json bare(std::string_view word) {
     if (word == "true" || word == "false") return word == "true";
-    if (const json whole = number<int64_t>(word); !whole.is_null()) return whole;
-    if (const json fraction = number<double>(word); !fraction.is_null()) return fraction;
+    if (const Json whole = number<int64_t>(word); !whole.is_null()) return whole;
+    if (const Json fraction = number<double>(word); !fraction.is_null()) return fraction;
     return std::string(word);  // names of enumerations
   }
 
   /// Null for what is none; JSON has no infinities, which stay words.
   template <class T>
-  static json number(std::string_view word) {
+  static Json number(std::string_view word) {
     T found{};
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), found);
     if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(static_cast<double>(found)))
@@ -125,9 +123,9 @@ class Parser {
 
 }  // namespace
 
-json parse_graph_text(std::string_view text) {
+Json parse_graph_text(std::string_view text) {
   Parser parser(text);
-  json found = parser.message("", 0);
+  Json found = parser.message("", 0);
   if (!parser.at_end()) parser.refuse("a bracket closes nothing");
   return found;
 }

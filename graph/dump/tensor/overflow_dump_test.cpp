@@ -3,8 +3,8 @@
 
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "device/context/state.h"
 #include "graph/dump/record/dump_file.h"
 #include "graph/dump/record/dump_name.h"
@@ -55,10 +55,10 @@ class OverflowDumps : public DumpTest, public ::testing::WithParamInterface<bool
     run("aclnnCast", std::move(op));
   }
   /// The words of the only overflow; {} where there is not exactly one.
-  nlohmann::json only(const std::vector<std::string>& names) {
+  Json only(const std::vector<std::string>& names) {
     EXPECT_EQ(names.size(), 3u) << fmt::format("{}", fmt::join(names, "\n"));
     for (const std::string& name : names)
-      if (name.ends_with(".json")) return nlohmann::json::parse(text_of(folder / name));
+      if (name.ends_with(".json")) return Json::parse(text_of(folder / name));
     return {};
   }
   static size_t records(const std::vector<std::string>& names) {
@@ -76,7 +76,7 @@ TEST_P(OverflowDumps, NameTheNodeThatOverflowsAndNotTheOneBehindIt) {
   layer.run();
   layer.run({3e38F, 3e38F});
   const std::vector<std::string> names = files();
-  const nlohmann::json words = only(names);
+  const Json words = only(names);
   EXPECT_EQ(words["op_name"], "n_MatMul");
   EXPECT_EQ(words["op_type"], "MatMulV2");
   EXPECT_EQ(words["graph"], "step");
@@ -144,7 +144,7 @@ TEST_P(OverflowDumps, ACastIntoASmallerRangeSaysSo) {
   std::vector<float> x{1e6F, 1};
   std::vector<Half> y(2);
   copy(make_tensor(x.data(), DType::kFloat, {2}), tensor(y));
-  const nlohmann::json words = only(files());
+  const Json words = only(files());
   EXPECT_EQ(words["results"][0]["dtype"], "float16");
   EXPECT_EQ(words["AI Core"]["status"], 0x120);
 }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "graph/dump/record/data_type.h"
 #include "graph/dump/record/dump_data.h"
 #include "graph/dump/record/dump_name.h"
@@ -13,8 +13,6 @@
 
 namespace npu::graph {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A result of float16 that was computed from something wider.
 bool converted(const ops::Execution& execution, const std::vector<OverflowedResult>& results) {
@@ -32,8 +30,8 @@ uint64_t status_of(const ops::Execution& execution, const std::vector<Overflowed
   return infinite ? record::kSumOverflow : record::kSumNan;
 }
 
-Json words_of(const OverflowedResult& result) {
-  Json json{{"output", nullptr}, {"name", result.name}};
+OrderedJson words_of(const OverflowedResult& result) {
+  OrderedJson json{{"output", nullptr}, {"name", result.name}};
   if (result.output) json["output"] = *result.output;
   json["dtype"] = name_of(result.dtype);
   json["shape"] = std::vector<int64_t>(result.shape.begin(), result.shape.end());
@@ -43,7 +41,7 @@ Json words_of(const OverflowedResult& result) {
 }
 
 /// The vendor's tools read these three; of the two that nothing happened in the status is 0.
-void add_units(Json& json, const record::OverflowRecord& record) {
+void add_units(OrderedJson& json, const record::OverflowRecord& record) {
   for (const char* unit : {"DHA Atomic Add", "L2 Atomic Add", "AI Core"}) {
     const bool here = std::string_view(unit) == (record.unit == record::Unit::kSdma ? "DHA Atomic Add" : "AI Core");
     json[unit] = {{"model_id", here ? record.model : 0},
@@ -56,11 +54,12 @@ void add_units(Json& json, const record::OverflowRecord& record) {
   }
 }
 
-Json words_of(const ops::Execution& execution, const std::vector<OverflowedResult>& results) {
-  Json json{{"op_name", execution.name.node}, {"op_type", execution.name.type}, {"function", execution.name.function},
-            {"origins", execution.origins},   {"graph", execution.graph},       {"step", execution.step},
-            {"device", execution.device},     {"stream", execution.stream},     {"task", execution.number}};
-  json["results"] = Json::array();
+OrderedJson words_of(const ops::Execution& execution, const std::vector<OverflowedResult>& results) {
+  OrderedJson json{
+      {"op_name", execution.name.node}, {"op_type", execution.name.type}, {"function", execution.name.function},
+      {"origins", execution.origins},   {"graph", execution.graph},       {"step", execution.step},
+      {"device", execution.device},     {"stream", execution.stream},     {"task", execution.number}};
+  json["results"] = OrderedJson::array();
   for (const OverflowedResult& result : results) json["results"].push_back(words_of(result));
   return json;
 }
@@ -89,13 +88,13 @@ OverflowFiles overflow_files(const ops::Execution& execution, const std::vector<
   const record::OverflowRecord record{atomic ? record::Unit::kSdma : record::Unit::kAiCore, place.graph,
                                       static_cast<uint64_t>(execution.stream), execution.number,
                                       status_of(execution, results, atomic)};
-  Json json = words_of(execution, results);
+  OrderedJson json = words_of(execution, results);
   add_units(json, record);
   OverflowFiles files;
   files.record = record_file(record, place.folder, now);
   files.words.folder = place.folder;
   files.words.name = files.record.name + ".output.0.json";
-  files.words.head = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  files.words.head = json.dump(2, InvalidUtf8::kReplace) + "\n";
   return files;
 }
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.h"
 #include "graph/dump/watched_library.h"
 #include "graph/import/tensorflow/recorded_fixture.h"
 #include "graph/ir/control_flow.h"
@@ -94,10 +94,10 @@ TEST_P(Recorded, TakesLittleMoreMemoryThanMustBeAlive) {
   WatchedLibrary library(0, [&](const Node& node, std::span<const Value>) { return feed.next(node); });
   library.add(program_);
   library.get(name_)->run(feed.arguments());
-  const auto report = nlohmann::json::parse(library.report().json());
+  const auto report = Json::parse(library.report().json());
   int64_t most = 0;
   for (const auto& f : report["functions"]) {
-    const int64_t peak = f["peak_bytes"], bound = f["live_bytes"];
+    const auto peak = f["peak_bytes"].get<int64_t>(), bound = f["live_bytes"].get<int64_t>();
     // Slots begin at multiples of 64 bytes, which counts where there are few.
     EXPECT_LE(peak, bound + std::max<int64_t>(bound / 10, 1024)) << f["name"];
     most = std::max(most, bound);

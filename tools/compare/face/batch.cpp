@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "graph/dump/record/mapped_file.h"

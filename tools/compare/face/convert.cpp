@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/thread_pool.h"
 #include "graph/dump/record/format.h"
 #include "graph/dump/record/mapping.h"

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tools/compare/digest/two_runs.h"
 #include "tools/compare/exit/refusal.h"
 #include "tools/compare/face/arguments.h"
@@ -45,11 +45,11 @@ std::set<std::string> files_in(const std::string& folder) {
 /// What `-json` prints: one object in a line for each pair of files.
 void print(const std::string& name, const TwoRuns& runs, bool as_json) {
   if (!as_json) return fmt::print("{}{}{}\n", name, name.empty() ? "" : ": ", runs.text());
-  nlohmann::json out{{"file", name},
-                     {"equal", runs.equal()},
-                     {"operators", runs.operators},
-                     {"different", runs.different},
-                     {"text", runs.text()}};
+  Json out{{"file", name},
+           {"equal", runs.equal()},
+           {"operators", runs.operators},
+           {"different", runs.different},
+           {"text", runs.text()}};
   if (const auto& named = runs.operator_ ? runs.operator_ : runs.first) out["place"] = to_string(named->place);
   fmt::print("{}\n", out.dump());
 }

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/record/digest_file.h"
 #include "graph/dump/record/dump_file.h"
 #include "graph/dump/record/dump_name.h"

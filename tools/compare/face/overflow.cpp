@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "graph/dump/record/dump_name.h"
 #include "graph/dump/record/format.h"

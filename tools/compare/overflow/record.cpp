@@ -5,16 +5,15 @@
 
 #include <array>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "tools/compare/exit/refusal.h"
 
 namespace npu::compare {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Bytes = std::span<const std::byte>;
 
 constexpr uint32_t kMagic = 0x5a5a5a5a;
@@ -38,20 +37,22 @@ bool is_address(std::string_view name) {
   return name == "pc_start" || name == "para_base" || name == "src_addr" || name == "dst_addr";
 }
 
-Json field(std::string_view name, uint64_t value) { return is_address(name) ? Json(hex(value)) : Json(value); }
+OrderedJson field(std::string_view name, uint64_t value) {
+  return is_address(name) ? OrderedJson(hex(value)) : OrderedJson(value);
+}
 
-Json old_part(Bytes bytes, size_t at) {
-  Json part;
+OrderedJson old_part(Bytes bytes, size_t at) {
+  OrderedJson part;
   for (const char* name : {"model_id", "stream_id", "task_id", "task_type", "pc_start", "para_base"})
     part[name] = field(name, number<uint64_t>(bytes, at)), at += 8;
   return part;
 }
 
-Json old_form(Bytes bytes) {
+OrderedJson old_form(Bytes bytes) {
   if (bytes.size() != kOldBytes)
     throw Refusal(Exit::kDamaged, fmt::format("An overflow record has {} bytes, not {}. Please check the dump file.",
                                               bytes.size(), kOldBytes));
-  Json dha = old_part(bytes, kDha), l2 = old_part(bytes, kL2), core = old_part(bytes, kCore);
+  OrderedJson dha = old_part(bytes, kDha), l2 = old_part(bytes, kL2), core = old_part(bytes, kCore);
   dha["status"] = number<uint64_t>(bytes, kDhaStatus), l2["status"] = number<uint64_t>(bytes, kL2Status);
   core["kernel_code"] = hex(number<uint64_t>(bytes, kCoreStatus));
   core["block_idx"] = number<uint64_t>(bytes, kCoreStatus + 8),
@@ -70,16 +71,16 @@ const std::vector<const char*>& fields_of(uint32_t kind) {
   return kind == 2 ? cpu : kind == 3 ? copy : core;
 }
 
-Json new_form(Bytes bytes) {
+OrderedJson new_form(Bytes bytes) {
   constexpr std::array<const char*, 4> kKinds = {"AIC", "AIV", "AICPU", "SDMA"};
   const uint32_t version = number<uint32_t>(bytes, 4), kind = number<uint32_t>(bytes, 12);
   if (kind >= kKinds.size())
     throw Refusal(Exit::kOverflowType, fmt::format("The kind of an overflow record is {}, which nobody knows.", kind));
-  Json data;
+  OrderedJson data;
   size_t at = 24;
   for (const char* name : fields_of(kind)) {
     if (std::string_view(name) == "status" && version == 1 && kind < 2) {
-      data[name] = Json::array();
+      data[name] = OrderedJson::array();
       for (int i = 0; i < 4; ++i, at += 8) data[name].push_back(number<uint64_t>(bytes, at));
     } else {
       data[name] = field(name, number<uint64_t>(bytes, at)), at += 8;
@@ -95,14 +96,14 @@ Json new_form(Bytes bytes) {
             {"data", data}}}};
 }
 
-bool overflowed(const Json& part) {
+bool overflowed(const OrderedJson& part) {
   const auto status = part.find("status");
   if (status == part.end()) return false;
   return status->is_array() ? true : status->is_number() && *status != 0;
 }
 
-OverflowTask task_of(const std::string& kind, const Json& part) {
-  const Json& status = part.at("status");
+OverflowTask task_of(const std::string& kind, const OrderedJson& part) {
+  const OrderedJson& status = part.at("status");
   OverflowTask found{kind, "", part.at("task_id").get<uint64_t>(), part.at("stream_id").get<uint64_t>(), {}, {}};
   found.status =
       status.is_array() ? fmt::format("[{}]", fmt::join(status.get<std::vector<uint64_t>>(), ", ")) : status.dump();
@@ -113,15 +114,19 @@ OverflowTask task_of(const std::string& kind, const Json& part) {
 
 }  // namespace
 
-Json decode_overflow(Bytes bytes) { return number<uint32_t>(bytes, 0) == kMagic ? new_form(bytes) : old_form(bytes); }
+OrderedJson decode_overflow(Bytes bytes) {
+  return number<uint32_t>(bytes, 0) == kMagic ? new_form(bytes) : old_form(bytes);
+}
 
-OverflowTask overflow_task(const Json& record) {
+OverflowTask overflow_task(const OrderedJson& record) {
   if (record.contains("acc_list")) {
-    const Json& part = record["acc_list"];
+    const OrderedJson& part = record["acc_list"];
     if (overflowed(part.at("data"))) return task_of(part.at("acc_type").get<std::string>(), part.at("data"));
   } else {
-    for (auto it = record.rbegin(); it != record.rend(); ++it)
-      if (overflowed(*it)) return task_of(it.key(), *it);
+    std::optional<OverflowTask> last;
+    for (const auto& [kind, part] : record.items())
+      if (overflowed(part)) last = task_of(kind, part);
+    if (last) return *std::move(last);
   }
   throw Refusal(Exit::kOverflowType, "[Overflow] The record says of no part that it overflowed.");
 }

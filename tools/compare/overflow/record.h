@@ -4,15 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "base/json.h"
+
 namespace npu::compare {
 
 /// With the field names that readers of the decoded files expect. Raises a Refusal for bytes that are none.
-nlohmann::ordered_json decode_overflow(std::span<const std::byte> bytes);
+OrderedJson decode_overflow(std::span<const std::byte> bytes);
 
 /// The task that overflowed, as a decoded record names it.
 struct OverflowTask {
@@ -22,6 +23,6 @@ struct OverflowTask {
   std::optional<uint64_t> context, thread;
 };
 /// Raises a Refusal where no part of it overflowed.
-OverflowTask overflow_task(const nlohmann::ordered_json& record);
+OverflowTask overflow_task(const OrderedJson& record);
 
 }  // namespace npu::compare

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
+#include "base/json.h"
 #include "tools/compare/exit/refusal.h"
 
 namespace npu::compare {

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/record/graph_text.h"
 #include "graph/dump/record/mapped_file.h"
 #include "tools/compare/exit/refusal.h"
@@ -16,27 +16,25 @@
 namespace npu::compare {
 namespace {
 
-using nlohmann::json;
-
 /// The `value` of an attribute; null where there is none.
-const json& attribute(const json& owner, std::string_view key) {
-  static const json none;
+const Json& attribute(const Json& owner, std::string_view key) {
+  static const Json none;
   const auto attrs = owner.find("attr");
   if (attrs == owner.end()) return none;
-  for (const json& attr : *attrs)
+  for (const Json& attr : *attrs)
     if (attr.at("key") == key) return attr.at("value");
   return none;
 }
 
 template <class T>
-T attribute_as(const json& owner, std::string_view key, const char* kind, T otherwise) {
-  const json& value = attribute(owner, key);
+T attribute_as(const Json& owner, std::string_view key, const char* kind, T otherwise) {
+  const Json& value = attribute(owner, key);
   return value.is_null() || !value.contains(kind) ? otherwise : value.at(kind).get<T>();
 }
 
 /// Whether the attribute is there, and what its list holds; an empty list stands for one empty name.
-bool read_originals(const json& op, std::vector<std::string>& names) {
-  const json& value = attribute(op, "_datadump_original_op_names");
+bool read_originals(const Json& op, std::vector<std::string>& names) {
+  const Json& value = attribute(op, "_datadump_original_op_names");
   if (value.is_null()) return false;
   names = {""};
   if (value.contains("list") && value.at("list").contains("s"))
@@ -44,33 +42,33 @@ bool read_originals(const json& op, std::vector<std::string>& names) {
   return true;
 }
 
-OriginOutput origin_of(const json& desc, size_t index) {
+OriginOutput origin_of(const Json& desc, size_t index) {
   OriginOutput found;
   found.name = attribute_as<std::string>(desc, "_datadump_origin_name", "s", "");
   found.index = attribute_as<size_t>(desc, "_datadump_origin_output_index", "i", index);
   found.format = attribute_as<std::string>(desc, "_datadump_origin_format", "s", "");
   if (found.format.empty()) found.format = attribute_as<std::string>(desc, "origin_format", "s", "");
-  const json& shape = attribute(desc, "origin_shape");
+  const Json& shape = attribute(desc, "origin_shape");
   if (!shape.is_null() && shape.contains("list") && shape.at("list").contains("i"))
-    for (const json& size : shape.at("list").at("i")) found.shape.push_back(size.get<uint64_t>());
+    for (const Json& size : shape.at("list").at("i")) found.shape.push_back(size.get<uint64_t>());
   found.data_type = desc.contains("dtype") && desc.at("dtype").is_string() ? desc.at("dtype").get<std::string>() : "";
   return found;
 }
 
-std::vector<std::string> data_inputs(const json& op) {
+std::vector<std::string> data_inputs(const Json& op) {
   std::vector<std::string> found;
   if (op.contains("input"))
-    for (const json& input : op.at("input"))
+    for (const Json& input : op.at("input"))
       if (std::string name = input.get<std::string>(); !name.empty() && !name.ends_with(":-1"))
         found.push_back(std::move(name));
   return found;
 }
 
-std::vector<OriginOutput> origin_outputs(const json& op) {
+std::vector<OriginOutput> origin_outputs(const Json& op) {
   std::vector<OriginOutput> found;
   if (!op.contains("output_desc")) return found;
   size_t index = 0;
-  for (const json& desc : op.at("output_desc")) {
+  for (const Json& desc : op.at("output_desc")) {
     if (desc.contains("attr")) found.push_back(origin_of(desc, index));
     ++index;
   }
@@ -91,14 +89,14 @@ void name_outputs(std::vector<OriginOutput>& outputs, const std::string& name) {
     if (output.name.empty()) output.name = name;
 }
 
-json read_graph(const std::string& path) {
+Json read_graph(const std::string& path) {
   try {
     const graph::record::MappedFile file(path);
     const std::string_view text = file.text();
     const size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != text.npos && text[first] == '{') return json::parse(text);
+    if (first != text.npos && text[first] == '{') return Json::parse(text);
     return graph::record::parse_graph_text(text);
-  } catch (const json::exception& reason) {
+  } catch (const JsonError& reason) {
     throw Refusal(Exit::kJson, fmt::format("{} is no fusion file: {}", path, reason.what()));
   } catch (const Error& reason) {
     if (reason.code() != Code::kParseFile) throw Refusal(Exit::kPath, reason.message());
@@ -113,14 +111,14 @@ bool RuleOp::is_inner() const {
 }
 
 FusionRule::FusionRule(const std::string& path) {
-  const json graph = read_graph(path);
+  const Json graph = read_graph(path);
   try {
-    for (const json& one : graph.at("graph")) {
+    for (const Json& one : graph.at("graph")) {
       if (one.contains("op"))
-        for (const json& op : one.at("op")) add(op);
+        for (const Json& op : one.at("op")) add(op);
       name_origins();
     }
-  } catch (const json::exception& reason) {
+  } catch (const JsonError& reason) {
     throw Refusal(Exit::kJson, fmt::format("{} is no graph: {}", path, reason.what()));
   }
   by_sequence_.resize(ops_.size());
@@ -129,7 +127,7 @@ FusionRule::FusionRule(const std::string& path) {
   mark_quantised();
 }
 
-void FusionRule::add(const json& json_op) {
+void FusionRule::add(const Json& json_op) {
   RuleOp op;
   op.name = json_op.at("name").get<std::string>(), op.type = json_op.at("type").get<std::string>();
   if (op.type == "Data") input_nodes_.push_back(op.name);

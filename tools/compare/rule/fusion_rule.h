@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "graph/dump/record/dump_data.h"
 
 namespace npu::compare {
@@ -58,7 +58,7 @@ class FusionRule {
   void rename_originals(const FusionRule& closed);
 
  private:
-  void add(const nlohmann::json& op);
+  void add(const Json& op);
   void name_origins();
   void mark_quantised();
 

@@ -6,9 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/json.h"
 #include "graph/dump/record/graph_text.h"
 #include "tools/compare/exit/refusal.h"
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "graph/dump/record/data_type.h"
 #include "graph/dump/record/dump_name.h"
 #include "graph/dump/record/graph_text.h"
@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace record = graph::record;
-using nlohmann::json;
 
 constexpr size_t kLevelsAbove = 8;
 
@@ -60,27 +59,27 @@ class Search {
   std::set<std::string> found_;
 };
 
-const json& attribute(const json& owner, std::string_view key) {
-  static const json none;
+const Json& attribute(const Json& owner, std::string_view key) {
+  static const Json none;
   const auto attrs = owner.find("attr");
   if (attrs != owner.end())
-    for (const json& attr : *attrs)
+    for (const Json& attr : *attrs)
       if (attr.at("key") == key) return attr.at("value");
   return none;
 }
 
-std::vector<std::string> texts_of(const json& value) {
+std::vector<std::string> texts_of(const Json& value) {
   if (value.is_null() || !value.contains("list") || !value.at("list").contains("s")) return {};
   return value.at("list").at("s").get<std::vector<std::string>>();
 }
 
-Port port_of(const json& desc) {
+Port port_of(const Json& desc) {
   Port port;
   const auto dtype = desc.find("dtype");
   if (dtype != desc.end() && dtype->is_string())
     if (const auto* type = record::find_data_type(dtype->get<std::string>())) port.type = type->number;
   if (desc.contains("shape") && desc.at("shape").contains("dim"))
-    for (const json& size : desc.at("shape").at("dim"))
+    for (const Json& size : desc.at("shape").at("dim"))
       port.shape.push_back(static_cast<uint64_t>(std::max<int64_t>(0, size.get<int64_t>())));
   return port;
 }
@@ -91,11 +90,11 @@ void read_maker(const std::string& reference, Port& port) {
   if (colon != reference.npos) port.output = static_cast<size_t>(std::atoi(reference.c_str() + colon + 1));
 }
 
-void read_inputs(const json& node, Operator& op) {
+void read_inputs(const Json& node, Operator& op) {
   size_t index = 0;
   const auto descs = node.find("input_desc");
   if (!node.contains("input")) return;
-  for (const json& input : node.at("input")) {
+  for (const Json& input : node.at("input")) {
     const std::string reference = input.get<std::string>();
     if (reference.empty() || reference.ends_with(":-1")) continue;
     Port port = descs != node.end() && index < descs->size() ? port_of(descs->at(index)) : Port{};
@@ -105,28 +104,28 @@ void read_inputs(const json& node, Operator& op) {
   }
 }
 
-std::string text_of(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 /// Numbers and words, which tell why an operator computes otherwise.
-void read_attributes(const json& node, Operator& op) {
+void read_attributes(const Json& node, Operator& op) {
   if (!node.contains("attr")) return;
-  for (const json& attr : node.at("attr")) {
+  for (const Json& attr : node.at("attr")) {
     const std::string key = attr.at("key").get<std::string>();
-    const json& value = attr.at("value");
+    const Json& value = attr.at("value");
     if (key.starts_with('_')) continue;
     for (const char* kind : {"i", "f", "b", "s", "dt"})
       if (value.contains(kind)) op.attributes[key] = text_of(value.at(kind));
   }
 }
 
-Operator operator_of(const json& node) {
+Operator operator_of(const Json& node) {
   Operator op;
   op.name = node.at("name").get<std::string>(), op.type = node.at("type").get<std::string>();
   op.originals = texts_of(attribute(node, "_datadump_original_op_names"));
   op.original_types = texts_of(attribute(node, "_datadump_original_op_types"));
   read_inputs(node, op), read_attributes(node, op);
   if (node.contains("output_desc"))
-    for (const json& desc : node.at("output_desc")) {
+    for (const Json& desc : node.at("output_desc")) {
       op.outputs.push_back(port_of(desc));
       op.outputs.back().label = fmt::format("output {}", op.outputs.size() - 1);
     }
@@ -135,10 +134,10 @@ Operator operator_of(const json& node) {
 
 void read_graph(const std::string& text, std::vector<Operator>& operators) {
   const record::MappedFile file(text);
-  const json parsed = record::parse_graph_text(file.text());
-  for (const json& graph : parsed.at("graph"))
+  const Json parsed = record::parse_graph_text(file.text());
+  for (const Json& graph : parsed.at("graph"))
     if (graph.contains("op"))
-      for (const json& node : graph.at("op")) operators.push_back(operator_of(node));
+      for (const Json& node : graph.at("op")) operators.push_back(operator_of(node));
 }
 
 /// "SGD/Unique:1", an argument of a part of a model, is output 1 of "SGD/Unique".

@@ -5,9 +5,9 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "graph/dump/record/data_type.h"
 #include "tools/compare/exit/refusal.h"
 #include "tools/compare/side/load.h"
@@ -16,7 +16,6 @@ namespace npu::compare {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
 /// "torch.float32", "Float32"
 int32_t type_of(std::string word) {
@@ -27,7 +26,7 @@ int32_t type_of(std::string word) {
   return 0;
 }
 
-std::optional<Statistics> statistics_of(const ordered_json& tensor) {
+std::optional<Statistics> statistics_of(const OrderedJson& tensor) {
   Statistics found;
   for (const auto& [name, into] :
        {std::pair{"Max", &found.most}, {"Min", &found.least}, {"Mean", &found.mean}, {"Norm", &found.norm}}) {
@@ -42,12 +41,12 @@ class Reader {
   explicit Reader(fs::path data) : data_(std::move(data)) {}
 
   /// Tensors wherever they stand in lists and dictionaries.
-  void collect(const ordered_json& value, const std::string& label, std::vector<Port>& into) const {
+  void collect(const OrderedJson& value, const std::string& label, std::vector<Port>& into) const {
     if (value.is_object() && value.contains("shape") && value.contains("dtype")) {
       into.push_back(port_of(value, label));
     } else if (value.is_array()) {
       size_t index = 0;
-      for (const ordered_json& member : value) collect(member, fmt::format("{} {}", label, index++), into);
+      for (const OrderedJson& member : value) collect(member, fmt::format("{} {}", label, index++), into);
     } else if (value.is_object()) {
       for (const auto& [key, member] : value.items())
         if (member.is_structured()) collect(member, fmt::format("{}.{}", label, key), into);
@@ -55,7 +54,7 @@ class Reader {
   }
 
  private:
-  Port port_of(const ordered_json& tensor, const std::string& label) const {
+  Port port_of(const OrderedJson& tensor, const std::string& label) const {
     Port port;
     port.label = label;
     port.type = type_of(tensor.at("dtype").get<std::string>());
@@ -69,7 +68,7 @@ class Reader {
   fs::path data_;
 };
 
-Operator operator_of(const std::string& name, const ordered_json& call, const Reader& reader) {
+Operator operator_of(const std::string& name, const OrderedJson& call, const Reader& reader) {
   Operator op;
   op.name = name, op.ran = true;
   const size_t dot = name.find('.');
@@ -112,8 +111,7 @@ Run load_msprobe(const Place& place) {
   Run run;
   const std::string path = (fs::path(place.folder) / "dump.json").string();
   try {
-    std::ifstream in(path);
-    const ordered_json dump = ordered_json::parse(in);
+    const OrderedJson dump = OrderedJson::parse(whole_file(path).value_or(""));
     const Reader reader(fs::path(place.folder) / "dump_tensor_data");
     for (const auto& [name, call] : dump.at("data").items()) {
       if (!call.is_object()) continue;
@@ -121,7 +119,7 @@ Run load_msprobe(const Place& place) {
       add_forward(op, run);
       run.add(std::move(op));
     }
-  } catch (const nlohmann::json::exception& reason) {
+  } catch (const JsonError& reason) {
     throw Refusal(Exit::kJson, fmt::format("{} is no dump of msprobe: {}", path, reason.what()));
   }
   return run;
