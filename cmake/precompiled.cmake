@@ -9,7 +9,7 @@ endif()
 # there is nothing to warn of.
 set_source_files_properties(
   device/memory/virtual.cpp tools/migrate/code/tensorflow_import.cpp tools/migrate/rule/pending.cpp
-  tools/migrate/text/words.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  tools/migrate/text/words.cpp tools/profile/report/page/modules_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # precompiled_headers(NAME [HEADER…]): the target whose parsed headers others use.
 function(precompiled_headers name)

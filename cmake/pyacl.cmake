@@ -29,6 +29,7 @@ add_custom_command(
   VERBATIM)
 
 add_library(pyacl MODULE ${pyacl_sources} ${pyacl_made})
+unity(pyacl adapters/pyacl)
 target_include_directories(pyacl PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/acl/include)
 target_include_directories(pyacl SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
 target_compile_options(pyacl PRIVATE -fvisibility=hidden)

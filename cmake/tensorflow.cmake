@@ -27,6 +27,8 @@ set_target_properties(anynpu_tensorflow PROPERTIES BUILD_WITH_INSTALL_RPATH ON I
 
 # tfdbg_ascend, the dump of TensorFlow's own runs: a library of its own, for machines without an NPU. It needs none of ours.
 add_library(tfdbg_ascend SHARED ${golden_sources})
+precompiled(tfdbg_ascend)
+unity(tfdbg_ascend adapters/tensorflow)
 target_include_directories(tfdbg_ascend PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/acl/include)
 target_link_libraries(tfdbg_ascend PRIVATE tensorflow_stand_in Threads::Threads)
 target_link_options(tfdbg_ascend PRIVATE -Wl,-z,defs)

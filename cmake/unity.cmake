@@ -6,6 +6,8 @@
 # -DANYNPU_UNITY=OFF compiles each source by itself: for clang-tidy, and to see that each includes what it uses.
 option(ANYNPU_UNITY "compile several sources as one unit" ON)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/unity_groups.py)
+# tools/migrate links its object without the rest of base.
+set_source_files_properties(base/json.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 # A unit of kernels is what Highway includes once for each instruction set. Its sources ask for that too, each for

@@ -2,7 +2,7 @@
 """python fork_server.py SOCKET MODULE…: imports the modules, then forks itself for each request on the socket.
 
 Importing torch with its NPU plug-in, or TensorFlow, takes four seconds; a fork of a process that has imported it takes
-a few milliseconds. The server opens no device and starts no thread, so that a child is as good as a new process. A
+a few milliseconds. The server opens no device and has no second thread, so that a child is as good as a new process. A
 request is one line of JSON, {"command", "folder", "environment"}, with the descriptors of stdin, stdout and stderr. The
 server answers with the child's number, and at its end with its status and CPU seconds as os.wait4 gives them. Where the
 client's end of the connection closes first, the child is killed: so it is when a test's time is over.
@@ -25,8 +25,11 @@ REQUEST = 1 << 20  # bytes of a request at most; the environment of a process is
 def import_modules(names):
     for name in names:
         importlib.import_module(name)
+    if (child := os.fork()) == 0:  # the threads that NumPy's OpenBLAS starts end before a fork, by handlers of its own
+        os._exit(0)
+    os.waitpid(child, 0)
     threads = os.listdir("/proc/self/task")
-    if len(threads) > 1:  # their locks would stay locked in children
+    if len(threads) > 1:  # locks that other threads hold would stay locked in children
         sys.exit(f"fork_server: importing {' '.join(names)} has started {len(threads) - 1} threads")
 
 

@@ -37,7 +37,8 @@ IMPORTS = {
     "tensorflow": re.compile(r"^\s*(?:import|from) (?:tensorflow|npu_device|npu_bridge|keras)", re.MULTILINE),
 }
 NEEDS_FRESH = re.compile(
-    r"""environ.*["'](?:TF_|TORCH_|OMP_|KMP_|MKL_|ANYNPU_|ASCEND_|NPU_|HCCL_|RANK)|sys\.modules|sys\.flags|\banynpu\b"""
+    r"""environ.*["'](?:TF_|TORCH_|OMP_|KMP_|MKL_|ANYNPU_|ASCEND_|NPU_|HCCL_|RANK)|sys\.modules|sys\.flags"""
+    r"""|(?:from|import) anynpu\b"""
 )
 TAKEN = {"input", "capture_output", "timeout", "check", "env", "cwd", "text", "errors", "encoding", "stdin", "stdout"}
 TAKEN |= {"stderr"}
