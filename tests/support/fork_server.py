@@ -51,17 +51,15 @@ def become(request, descriptors):
         os.close(descriptor)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(request["folder"])
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ.clear()
     os.environ.update(request["environment"])
-    rest = [path for path in sys.path[1:] if path not in paths]
     added = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     option, *arguments = request["command"]
     if option == "-c":
         sys.argv, first = ["-c", *arguments[1:]], ""
     else:
         sys.argv, first = [option, *arguments], os.path.dirname(os.path.realpath(option))
-    sys.path[:] = [first, *added, *rest]
+    sys.path[:] = [first, *added, *sys.path[1:]]  # the server itself was started without PYTHONPATH
     return option, arguments
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that start Python scripts get processes forked from one that has imported the framework already.
 
-`install()` (called by the root conftest.py) replaces `subprocess.run`. A call that runs the tests' own interpreter on
-a script, or on code with -c, that imports torch or TensorFlow is passed to a fork server (fork_server.py); everything
-else runs as before. From outside nothing differs but the time: the same arguments, folder, environment, streams and
-status. Not passed on, because a fork would differ or cannot be done:
+`install()` (called by the root conftest.py) replaces `subprocess.run`; `start()` stands for `subprocess.Popen`. A call
+that runs the tests' own interpreter on a script, or on code with -c, that imports torch or TensorFlow is passed to a
+fork server (fork_server.py); everything else runs as before. From outside nothing differs but the time: the same
+arguments, folder, environment, streams and status. Not passed on, because a fork would differ or cannot be done:
 
 - interpreter options other than -c, and -m: they change the interpreter itself, or start it again;
 - options of subprocess.run that concern the process itself (a session, a user, descriptors);
-- code that sets variables that are read while a framework is imported, or that looks at what was imported;
+- code that sets variables, of which some are read while a framework is imported, or looks at what was imported;
 - the command line `anynpu`, which sets such variables itself before it imports a framework;
 - the first run with an environment: a server pays from the second on. One server serves one set of the variables that
   are read while the framework is imported.
@@ -22,6 +22,7 @@ import collections
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -37,8 +38,8 @@ IMPORTS = {
     "tensorflow": re.compile(r"^\s*(?:import|from) (?:tensorflow|npu_device|npu_bridge|keras)", re.MULTILINE),
 }
 NEEDS_FRESH = re.compile(
-    r"""environ.*["'](?:TF_|TORCH_|OMP_|KMP_|MKL_|ANYNPU_|ASCEND_|NPU_|HCCL_|RANK)|sys\.modules|sys\.flags"""
-    r"""|(?:from|import) anynpu\b"""
+    r"""environ\[[^]]*\]\s*=(?!=)|environ\.(?:setdefault|update|pop|clear)|environ \|=|del os\.environ|putenv"""
+    r"""|unsetenv|sys\.modules|sys\.flags|(?:from|import) anynpu\b"""
 )
 TAKEN = {"input", "capture_output", "timeout", "check", "env", "cwd", "text", "errors", "encoding", "stdin", "stdout"}
 TAKEN |= {"stderr"}
@@ -60,6 +61,9 @@ class Server:
         self.folder = tempfile.mkdtemp(prefix="fork-server-")
         self.path = os.path.join(self.folder, "socket")
         self.log = Path(self.folder, "log")
+        environment = {
+            name: value for name, value in environment.items() if name != "PYTHONPATH"
+        }  # each child has its own
         with open(self.log, "w") as log:
             self.process = subprocess.Popen([sys.executable, SERVER, self.path, module], env=environment,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
@@ -162,6 +166,8 @@ class Forked(subprocess.Popen):
         return self.returncode
 
     def poll(self):
+        if self.returncode is None and select.select([self.connection], [], [], 0)[0]:
+            self._wait(None)
         return self.returncode
 
     def send_signal(self, number):
@@ -169,16 +175,28 @@ class Forked(subprocess.Popen):
             os.kill(self.pid, number)
 
 
+def server_of(command, options):
+    """The server whose fork is the same as a new process for this command; None where there is none."""
+    if not isinstance(command, (list, tuple)) or set(options) - TAKEN:
+        return None
+    module = module_of([os.fsdecode(word) for word in command])
+    return server_for(module, options.get("env") or os.environ) if module else None
+
+
+def start(command, **options):
+    """subprocess.Popen(command, …), by a fork where that is the same."""
+    if (server := server_of(command, options)) is None:
+        return subprocess.Popen(command, **options)
+    words = [os.fsdecode(word) for word in command]
+    return Forked(words, server=server, **options | {"env": dict(options.get("env") or os.environ)})
+
+
 def run(*command, **options):
     """subprocess.run, by a fork where that is the same."""
-    server = None
-    if len(command) == 1 and isinstance(command[0], (list, tuple)) and set(options) <= TAKEN:
-        words = [os.fsdecode(word) for word in command[0]]
-        environment = dict(options.get("env") or os.environ)
-        if module := module_of(words):
-            server = server_for(module, environment)
-    if server is None:
+    if len(command) != 1 or (server := server_of(command[0], options)) is None:
         return run_fresh(*command, **options)
+    words = [os.fsdecode(word) for word in command[0]]
+    environment = dict(options.get("env") or os.environ)
     given, timeout, check = (options.pop(name, None) for name in ("input", "timeout", "check"))
     if options.pop("capture_output", False):
         options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

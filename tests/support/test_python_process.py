@@ -84,6 +84,34 @@ def test_a_fork_is_killed_when_its_time_is_over(server, tmp_path):
     assert not os.path.exists(f"/proc/{number}")
 
 
+def test_a_started_fork_can_be_asked_whether_it_has_ended(server, tmp_path):
+    command = [sys.executable, "-c", "print(input())"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with python_process.Forked(command, server=server, env=dict(os.environ), **pipes) as one:
+        assert one.poll() is None and os.path.exists(f"/proc/{one.pid}")
+        one.stdin.write("a line\n")
+        one.stdin.close()
+        assert one.stdout.read() == "a line\n"
+        until = time.monotonic() + 20
+        while one.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        assert one.returncode == 0
+
+
+def test_a_fork_has_no_path_of_another_test(tmp_path):
+    """A server that an environment with a PYTHONPATH has started serves those without one, too."""
+    (site,) = {path for path in sys.path if path.endswith("site-packages")}
+    server = python_process.Server("decimal", os.environ | {"PYTHONPATH": f"{site}:{tmp_path}"})
+    code = "import sys; print(*sys.path, sep='\\n')"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with python_process.Forked([sys.executable, "-c", code], server=server, env=environment, text=True,
+                               stdout=subprocess.PIPE) as one:  # fmt: skip
+        paths = one.communicate()[0].splitlines()
+    server.close()
+    fresh = python_process.run_fresh([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert paths == fresh.stdout.splitlines()
+
+
 def test_a_fork_whose_client_goes_is_killed(server, tmp_path):
     connection = server.connect()
     code = "import os, time; open('number', 'w').write(str(os.getpid())); time.sleep(60)"
@@ -104,6 +132,7 @@ def test_a_fork_whose_client_goes_is_killed(server, tmp_path):
         (["-c", "import sys\nimport tensorflow as tf"], "tensorflow"),
         (["-c", "import torch\nimport tensorflow"], None),
         (["-c", "print(1)"], None),
+        (["-c", "import os\nprint(os.environ['RANK'] == '1')\nimport torch"], "torch"),
         (["-c", "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport torch"], None),
         (["-c", "from anynpu.command import main\nimport torch"], None),
         (["-m", "torch.distributed.run"], None),

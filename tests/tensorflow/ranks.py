@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fresh
 import npu_device
+import python_process
 
 PACKAGES = [Path(npu_device.__file__).parents[1], Path(__file__).parents[2] / "adapters/hccl"]
 HEAD = (
@@ -37,8 +38,8 @@ def start(script, **variables):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("RANK", "CM_", "WORLD_", "ASCEND_DEVICE"))}
     paths = os.pathsep.join([*map(str, PACKAGES), kept.get("PYTHONPATH", "")])
     kept |= {"PYTHONPATH": paths, "HCCL_CONNECT_TIMEOUT": "60", "JOB_ID": f"cluster-{os.getpid()}"}
-    return subprocess.Popen([sys.executable, "-c", script], env=kept | variables, text=True,
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    return python_process.start([sys.executable, "-c", script], env=kept | variables, text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
 
 
 def together(script, folder, count=2, limit=300):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import python_process
 
 RUN = Path(__file__).with_name("cached_run.py")
 FREE = ("ANYNPU_COMPILE_CACHE", "ASCEND_CACHE_PATH", "ASCEND_MAX_OP_CACHE_SIZE", "ASCEND_REMAIN_CACHE_SIZE_RATIO")
@@ -22,7 +23,7 @@ class Run:
         known["PYTHONPATH"] = os.pathsep.join([*(path for path in sys.path if path), known.get("PYTHONPATH", "")])
         known |= {"TF_CPP_MIN_LOG_LEVEL": "0"} | variables
         arguments = [json.dumps(dict(options)), str(layers), *([str(largest_file)] if largest_file else [])]
-        self.process = subprocess.Popen(
+        self.process = python_process.start(
             [sys.executable, str(RUN), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=known
         )
 
