@@ -649,7 +649,6 @@ void BasicJson<Ordered>::set(std::string&& text) {
 
 template <bool Ordered>
 void BasicJson<Ordered>::make(JsonKind kind) {
-  if (kind == JsonKind::kString) content_.string = new std::string;
   if (kind == JsonKind::kArray) content_.list = new List;
   if (kind == JsonKind::kObject) content_.members = new Members;
   kind_ = kind;

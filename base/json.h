@@ -342,7 +342,7 @@ class BasicJson {
   bool equals_members(const BasicJson& other) const;
   void set(std::string_view text);
   void set(std::string&& text);
-  /// Null becomes an empty string, array or object.
+  /// Null becomes an empty array or object.
   void make(JsonKind kind);
   void set_member(std::string&& key, BasicJson value);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""unity_groups.py --root ROOT --below FOLDER <SOURCES: which C++ sources may be compiled as one unit.
+"""unity_groups.py --root ROOT --below FOLDER --apart FOLDER <SOURCES: which C++ sources may be compiled as one unit.
 
 Reads source paths (relative to ROOT), one a line, and prints `group source…` for each unit of several sources. Sources
 are grouped within one folder below FOLDER, first fit in sorted order, so an edit moves few of them. Kernels that
@@ -25,7 +25,7 @@ from pathlib import Path
 
 MOST_SOURCES = 12  # of a unit: an edit compiles all of them anew
 MOST_LINES = 2000  # of a unit: the longest unit must not be what the build waits for
-TARGETS = 3  # instruction sets that a kernel is compiled for: it counts as so many sources
+TARGETS = 3  # instruction sets that a kernel is compiled for: it counts as that number of sources
 LITERAL = re.compile(r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'')
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TYPE = re.compile(
@@ -127,7 +127,7 @@ class Tree:
 
     def is_kernel(self, path):
         """Whether Highway includes the source once for each instruction set."""
-        return "<hwy/foreach_target.h>" in (self.root / path).read_text(encoding="utf-8")
+        return "<hwy/foreach_target.h>" in self.text(path)[0]
 
 
 class Unit:

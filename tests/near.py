@@ -5,31 +5,30 @@
 Nearest first: the tests beside a file, then those of the files that include or import it, the test of each planted
 fault in it (tests/mutation/faults.toml), the conformance cases of the aclnn functions that its operators serve, and the
 rules of the house. It builds only the test programs of these. Tests that have not begun after `--minutes` are left out,
-and counted in the last line. `make test` is what proves a change; this is what an editor's loop has time for.
+and counted. `make test` is what proves a change; this is what an editor's loop has time for.
 """
 
 import argparse
-import csv
 import os
 import re
 import subprocess
 import sys
 import time
-import tomllib
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
-sys.path[:0] = [str(TESTS / "house"), str(TESTS / "mutation")]
+sys.path[:0] = [str(TESTS / "house"), str(TESTS / "mutation"), str(TESTS.parent / "acl/generate")]
 import fault  # noqa: E402
 import source  # noqa: E402
 import structure  # noqa: E402
+import table  # noqa: E402
 
 ROOT = source.ROOT
 SUITE = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),", re.MULTILINE)
 PROGRAMS = {"tools/compare": "compare", "tools/migrate": "migrate", "tools/profile": "profile", "tools/atc": "atc"}
 PROGRAMS |= {"adapters/tensorflow": "tensorflow"}
-OPERATOR = re.compile(r'^NPU_OPERATOR\(\s*\w+,\s*"(\w+)"|^ *NPU_POINT\d(?:_RARE)?\(\s*"(\w+)"', re.MULTILINE)
 FARTHEST = 2  # a test that includes the file through more headers than this is not near
 
 
@@ -48,6 +47,7 @@ def program_of(path):
     return f"{path.parts[0]}_test"
 
 
+@cache
 def users():
     """{file: files that include or import it}, tests too."""
     found = defaultdict(set)
@@ -88,10 +88,9 @@ def tests_around(path):
 
 def functions_of(path):
     """aclnn functions whose row names an operator that `path` declares."""
-    operators = {a or b for a, b in OPERATOR.findall(source.text(path))} if path.suffix == ".cpp" else set()
-    rows = sorted(Path("acl/aclnn/functions").glob("*.tsv")) if operators else []
-    lines = [line for table in rows for line in csv.DictReader(source.text(table).splitlines(), delimiter="\t")]
-    return [line["name"] for line in lines if line["operator"].split(":")[-1] in operators]
+    operators = set(source.operators(path)) if path.suffix == ".cpp" else set()
+    families = table.read_rows(ROOT / "acl/aclnn/functions", {}) if operators else {}
+    return [row.name for rows in families.values() for row in rows if row.operator.split(":")[-1] in operators]
 
 
 class Choice:
@@ -118,13 +117,12 @@ class Choice:
 
 def choose(paths):
     choice = Choice()
-    faults = tomllib.loads(fault.LIST.read_text(encoding="utf-8"))["fault"]
     for path in paths:
         for test in tests_around(path):
             choice.add_file(test)
-        for entry in faults:
-            if entry["file"] == str(path):
-                choice.add_fault(fault.Fault(**entry).test)
+        for one in fault.faults():
+            if one.file == str(path):
+                choice.add_fault(one.test)
         for name in functions_of(path):
             choice.add_python(f"tests/conformance/test_conformance.py::test_function[{name}]")
     choice.add_python("tests/house")

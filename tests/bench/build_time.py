@@ -21,11 +21,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASE = re.compile(r"^ (?P<name>\S.*?)\s*:\s*(?P<user>[\d.]+) \(")
-# What the report's lines are summed as; lines that begin with | are parts of phases, and counted beside them.
+# What the report's lines are summed as; lines that are no phase are parts of the phases above them.
 PHASES = {
     "parsing": ("phase parsing",),
-    "of that, templates": ("|template instantiation",),
     "templates at the end": ("phase lang. deferred",),
+    "of both, instantiation": ("template instantiation",),
     "optimiser and code": ("phase opt and generate",),
     "of that, debug information": ("symout", "var-tracking dataflow", "var-tracking emit", "variable tracking"),
 }
@@ -70,7 +70,8 @@ def by_target(made):
 def report_of(folder, output):
     """{line of -ftime-report: seconds} of one step, whose object is thrown away."""
     command = shlex.split(ninja(folder, "-t", "commands", "-s", output).strip())
-    command[command.index("-o") + 1] = os.devnull
+    for option in ("-o", "-MF"):
+        command[command.index(option) + 1] = os.devnull
     said = subprocess.run([*command, "-ftime-report"], cwd=folder, capture_output=True, text=True).stderr
     return {match["name"]: float(match["user"]) for match in map(PHASE.match, said.splitlines()) if match}
 
@@ -78,7 +79,7 @@ def report_of(folder, output):
 def by_phase(folder, outputs):
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         reports = list(pool.map(lambda output: report_of(folder, output), outputs))
-    total = sum(report.get("TOTAL", sum(v for k, v in report.items() if k.startswith("phase"))) for report in reports)
+    total = sum(seconds for report in reports for line, seconds in report.items() if line.startswith("phase"))
     print(f"\nthe {len(outputs)} dearest steps: {total:.0f} CPU-seconds")
     for name, lines in PHASES.items():
         seconds = sum(report.get(line, 0) for report in reports for line in lines)

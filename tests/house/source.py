@@ -35,6 +35,14 @@ def includes(path):
     return re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', text(path), re.MULTILINE)
 
 
+def operators(path):
+    """Names of the operators that a C++ file declares."""
+    text_of = text(path)
+    return re.findall(r'^NPU_OPERATOR\(\s*\w+,\s*"(\w+)"', text_of, re.MULTILINE) + re.findall(
+        r'^ *NPU_POINT\d(?:_RARE)?\(\s*"(\w+)"', text_of, re.MULTILINE
+    )
+
+
 @cache
 def map_lines():
     """{folder: (`room` or `inside`, {"PARTS": folders, "USES": rooms})}, in the order of the map."""

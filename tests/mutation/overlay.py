@@ -73,7 +73,7 @@ def from_copy(text, tree):
 def with_unit(text, tree):
     """The command that compiles a unit of several sources (cmake/unity.cmake), with a unit of the sources of `tree`."""
     unit = Path(re.search(r" -c (\S+)", text)[1])
-    if "unity" not in unit.name and unit.parent != FOLDER / "unity":
+    if unit.parent.name not in ("Unity", "unity"):  # CMake's, and those of kernels
         return text
     place = tree / "build" / unit.relative_to(FOLDER)
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -183,26 +183,27 @@ def server_of(command, options):
     return server_for(module, options.get("env") or os.environ) if module else None
 
 
+def forked(server, command, options):
+    environment = dict(options.get("env") or os.environ)
+    return Forked([os.fsdecode(word) for word in command], server=server, **options | {"env": environment})
+
+
 def start(command, **options):
     """subprocess.Popen(command, …), by a fork where that is the same."""
-    if (server := server_of(command, options)) is None:
-        return subprocess.Popen(command, **options)
-    words = [os.fsdecode(word) for word in command]
-    return Forked(words, server=server, **options | {"env": dict(options.get("env") or os.environ)})
+    server = server_of(command, options)
+    return forked(server, command, options) if server else subprocess.Popen(command, **options)
 
 
 def run(*command, **options):
     """subprocess.run, by a fork where that is the same."""
     if len(command) != 1 or (server := server_of(command[0], options)) is None:
         return run_fresh(*command, **options)
-    words = [os.fsdecode(word) for word in command[0]]
-    environment = dict(options.get("env") or os.environ)
     given, timeout, check = (options.pop(name, None) for name in ("input", "timeout", "check"))
     if options.pop("capture_output", False):
         options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     if given is not None:
         options["stdin"] = subprocess.PIPE
-    with Forked(words, server=server, **options | {"env": environment}) as process:
+    with forked(server, command[0], options) as process:
         try:
             out, err = process.communicate(given, timeout=timeout)
         except BaseException:
@@ -210,8 +211,8 @@ def run(*command, **options):
             process.wait()
             raise
     if check and process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, words, output=out, stderr=err)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
+        raise subprocess.CalledProcessError(process.returncode, process.args, output=out, stderr=err)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @atexit.register
