@@ -68,7 +68,7 @@ import torch  # noqa: E402
 import torch_npu  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import tiny_text  # noqa: E402
 
 

@@ -39,7 +39,7 @@ import torch.distributed as dist  # noqa: E402
 import torch_npu  # noqa: E402
 from deepspeed.accelerator import get_accelerator  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import tiny_text  # noqa: E402
 
 

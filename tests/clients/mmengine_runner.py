@@ -43,7 +43,7 @@ from mmengine.hooks import Hook  # noqa: E402
 from mmengine.model import BaseModel  # noqa: E402
 from mmengine.runner import Runner  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import tiny_text  # noqa: E402
 
 RANKS = int(os.environ["WORLD_SIZE"])

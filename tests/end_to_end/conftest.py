@@ -2,5 +2,4 @@
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]  # and what several folders of tests use
+sys.path.insert(0, str(pathlib.Path(__file__).parent))

@@ -8,12 +8,10 @@ import sys
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path.append(str(TESTS))  # what several folders of tests use
 try:
     import npu_device as npu
 except ImportError:
-    sys.path.insert(0, str(TESTS.parent / "adapters/tensorflow"))
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "adapters/tensorflow"))
     import npu_device as npu
 
 npu.open().as_default()

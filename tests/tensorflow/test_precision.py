@@ -40,7 +40,7 @@ ALL += [({"precision_mode_v2": m}, rule) for m, rule in MODES_V2.items()]
 
 def run(cases, **variables):
     """(results and movement of the weights on the CPU by subject, what happened in each case)."""
-    folders = [Path(npu.__file__).parents[1], HERE, HERE.parent, os.environ.get("PYTHONPATH", "")]
+    folders = [Path(npu.__file__).parents[1], HERE, HERE.parent / "support", os.environ.get("PYTHONPATH", "")]
     packages = os.pathsep.join(map(str, folders))
     known = os.environ | {"PYTHONPATH": packages, "ANYNPU_DEVICES": str(len(cases))} | variables
     done = subprocess.run([sys.executable, str(HERE / "precise.py")], input=json.dumps(cases), env=known, text=True,
