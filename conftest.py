@@ -18,6 +18,7 @@ os.environ.setdefault("TUNE_BANK_PATH", str(ROOT / "build/no_tuning_bank"))  # n
 os.environ.setdefault("ANYNPU_COMPILE_CACHE", "disable")  # a test is of what is there now, and writes nothing at home
 if (ROOT / "build/lib/libanynpu.so").exists():
     os.environ["ANYNPU_LIBRARY"] = str(ROOT / "build/lib/libanynpu.so")
+import folders  # noqa: E402
 import python_process  # noqa: E402
 
 python_process.install()
@@ -31,6 +32,10 @@ def spent():
     now = os.times()
     children = now.children_user + now.children_system + python_process.used["seconds"]
     return time.monotonic(), now.user + now.system, children, python_process.used["forks"]
+
+
+def pytest_cmdline_main(config):
+    return folders.run(config)
 
 
 @pytest.hookimpl(wrapper=True)
