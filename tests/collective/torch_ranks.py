@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import python_process
 from hccl_c import outputs
 
 HERE = Path(__file__).parent
@@ -34,7 +35,7 @@ def environment(**more):
 def started(commands, environments, folder=None):
     """Runs each command with its environment, side by side; their outputs."""
     processes = [
-        subprocess.Popen(
+        python_process.start(
             [str(word) for word in command],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

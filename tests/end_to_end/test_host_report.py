@@ -4,14 +4,12 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import anynpu_run
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 
 # eigh takes 4x4 floats. What falls back is its form that writes into given tensors: input and two outputs (16, 4 and
 # 16 floats) go to the host, the outputs come back.
@@ -99,8 +97,7 @@ def run(folder, program, *options, arguments=()):
     script = folder / "script.py"
     script.write_text(program)
     env = {**os.environ, "PYTHONPATH": str(TOOLS), "XDG_RUNTIME_DIR": str(folder)}
-    command = [sys.executable, "-c", COMMAND, "run", *options, str(script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
+    return anynpu_run.run(*options, script, *arguments, capture_output=True, text=True, env=env, timeout=300)
 
 
 def reported(folder, program, *arguments):

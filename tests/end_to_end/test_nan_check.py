@@ -2,14 +2,12 @@
 """anynpu run --nan-check names the operator that made the first infinity or NaN, and no other."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import anynpu_run
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 NONE = "no operator made an infinity or NaN of finite inputs"
 # torch's own threads may abort an interpreter that ends right behind a backward (docs/pytorch.md)
 LEAVE = "import atexit, os; atexit.register(os._exit, 0); "
@@ -79,8 +77,7 @@ def check(tmp_path):
         script.write_text(text)
         path = f"{TOOLS}:{os.environ.get('PYTHONPATH', '')}"
         env = {**os.environ, "PYTHONPATH": path}
-        command = [sys.executable, "-c", COMMAND, "run", *(options or ["--nan-check"]), str(script)]
-        ended = subprocess.run(command, env=env, capture_output=True, text=True)
+        ended = anynpu_run.run(*(options or ["--nan-check"]), script, env=env, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         told = [line for line in ended.stderr.splitlines() if line.startswith("anynpu run --nan-check: ")]
         return [line.removeprefix("anynpu run --nan-check: ").replace(str(script), "train.py") for line in told]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anynpu_run
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
@@ -38,8 +39,7 @@ def run(tmp_path):
         script.write_text(SCRIPT)
         cases = {"ANYNPU_SELF_CHECK_CASES": str(tmp_path)}
         env = {**os.environ, **cases, "PYTHONPATH": f"{TOOLS}:{os.environ.get('PYTHONPATH', '')}"}
-        command = [sys.executable, "-c", COMMAND, "run", *options, str(script), *arguments]
-        ended = subprocess.run(command, env=env, capture_output=True, text=True)
+        ended = anynpu_run.run(*options, script, *arguments, env=env, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         told = [line for line in ended.stderr.splitlines() if line.startswith("anynpu run --self-check: ")]
         return ended.stdout, [line.removeprefix("anynpu run --self-check: ") for line in told]

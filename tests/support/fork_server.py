@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """python fork_server.py SOCKET MODULE…: imports the modules, then forks itself for each request on the socket.
 
-Importing torch with its NPU plug-in, or TensorFlow, takes four seconds; a fork of a process that has imported it takes
-a few milliseconds. The server opens no device and has no second thread, so that a child is as good as a new process. A
-request is one line of JSON, {"command", "folder", "environment"}, with the descriptors of stdin, stdout and stderr. The
-server answers with the child's number, and at its end with its status and CPU seconds as os.wait4 gives them. Where the
-client's end of the connection closes first, the child is killed: so it is when a test's time is over.
+Importing torch with its NPU plug-in, or TensorFlow, takes three seconds; a fork of a process that has imported it takes
+a few milliseconds. A server that has imported torch without the plug-in (TORCH_DEVICE_BACKEND_AUTOLOAD=0) serves
+environments that differ in what the plug-in and our libraries read: these are imported in the child. The server opens
+no device and has no second thread, so that a child is as good as a new process. A request is one line of JSON,
+{"command", "folder", "environment"}, with the descriptors of stdin, stdout and stderr. The server answers with the
+child's number, and at its end with its status and CPU seconds as os.wait4 gives them. Where the client's end of the
+connection closes first, the child is killed: so it is when a test's time is over.
 
 Standard library only; python_process.py is the client.
 """
@@ -19,6 +21,7 @@ import signal
 import socket
 import sys
 
+PLUG_IN = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 REQUEST = 1 << 20  # bytes of a request at most; the environment of a process is smaller
 
 
@@ -60,6 +63,8 @@ def become(request, descriptors):
     else:
         sys.argv, first = [option, *arguments], os.path.dirname(os.path.realpath(option))
     sys.path[:] = [first, *added, *sys.path[1:]]  # the server itself was started without PYTHONPATH
+    if "torch" in sys.modules and "torch_npu" not in sys.modules and os.environ.get(PLUG_IN, "1") == "1":
+        sys.modules["torch"]._import_device_backends()  # as the last line of `import torch`
     return option, arguments
 
 

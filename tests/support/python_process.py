@@ -8,10 +8,12 @@ arguments, folder, environment, streams and status. Not passed on, because a for
 
 - interpreter options other than -c, and -m: they change the interpreter itself, or start it again;
 - options of subprocess.run that concern the process itself (a session, a user, descriptors);
-- code that sets variables, of which some are read while a framework is imported, or looks at what was imported;
+- code that sets variables, of which some are read while a framework is imported, looks at what was imported, or asks
+  to be called at the end, before or after what frameworks do there;
 - the command line `anynpu`, which sets such variables itself before it imports a framework;
-- the first run with an environment: a server pays from the second on. One server serves one set of the variables that
-  are read while the framework is imported.
+- the first run with an environment, which starts a server for others. One server serves one set of the variables that
+  are read while the framework is imported; those that torch's plug-in and our libraries read need no server of their
+  own, for a server without these imports them in the child. Environments that are used often have one that has them.
 
 ANYNPU_FORK_SERVER=0 turns it off. A test that needs an interpreter that has imported nothing calls
 `python_process.run_fresh`, and says why.
@@ -34,12 +36,14 @@ from pathlib import Path
 
 SERVER = Path(__file__).with_name("fork_server.py")
 IMPORTS = {
-    "torch": re.compile(r"^\s*(?:import|from) torch", re.MULTILINE),
-    "tensorflow": re.compile(r"^\s*(?:import|from) (?:tensorflow|npu_device|npu_bridge|keras)", re.MULTILINE),
+    "torch": re.compile(r"^\s*(?:from|import|import [\w., ]+,) torch", re.MULTILINE),
+    "tensorflow": re.compile(
+        r"^\s*(?:from|import|import [\w., ]+,) (?:tensorflow|npu_device|npu_bridge|keras)", re.MULTILINE
+    ),
 }
 NEEDS_FRESH = re.compile(
     r"""environ\[[^]]*\]\s*=(?!=)|environ\.(?:setdefault|update|pop|clear)|environ \|=|del os\.environ|putenv"""
-    r"""|unsetenv|sys\.modules|sys\.flags|(?:from|import) anynpu\b"""
+    r"""|unsetenv|sys\.modules|sys\.flags|\batexit\b|(?:from|import) anynpu\b"""
 )
 TAKEN = {"input", "capture_output", "timeout", "check", "env", "cwd", "text", "errors", "encoding", "stdin", "stdout"}
 TAKEN |= {"stderr"}
@@ -48,34 +52,43 @@ TAKEN |= {"stderr"}
 OF_A_TEST = {"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PWD", "OLDPWD", "SHLVL", "_", "COLUMNS", "LINES", "PYTHONPATH"}
 LATE = ("ANYNPU_", "ASCEND_", "NPU_", "HCCL_", "RANK", "CM_", "DUMP_", "PROFILING_", "JOB_ID", "DEVICE_ID", "TUNE_BANK",
         "XDG_", "WORLD_SIZE", "MASTER_", "LOCAL_", "CHECK_OVERFLOW")  # fmt: skip
-EARLY = {"ANYNPU_DIGEST", "ANYNPU_MODULES", "ANYNPU_NAN_CHECK", "ANYNPU_REPORT", "ANYNPU_SELF_CHECK", "ANYNPU_STRICT",
-         "ANYNPU_LIBRARY", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH", "ASCEND_GLOBAL_LOG_LEVEL",
-         "HCCL_EXEC_TIMEOUT", "NPU_ASD_CONFIG", "NPU_ASD_ENABLE", "RANK"}  # fmt: skip
-MOST_SERVERS = 3  # of a process that runs tests: each takes about 400 MB
+# With these the plug-in is imported in the script's own process, which begins to be observed then, or is a rank.
+OWN = {f"ANYNPU_{name}" for name in ("DIGEST", "MODULES", "NAN_CHECK", "REPORT", "SELF_CHECK", "STRICT")} | {"RANK"}
+EARLY = {"ANYNPU_LIBRARY", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH", "ASCEND_GLOBAL_LOG_LEVEL",
+         "HCCL_EXEC_TIMEOUT", "NPU_ASD_CONFIG", "NPU_ASD_ENABLE"}  # fmt: skip
+# What the plug-in imports of torch, and what it imports more where it stands in for CUDA.
+OF_PLUG_IN = "torch torch.distributed.tensor torch._dynamo"
+OF_TRANSFER = OF_PLUG_IN + " torch._inductor.compile_fx"
+PLUG_IN = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+MOST_SERVERS = 4  # of a process that runs tests: 400 MB each
 SECONDS_TO_START = 120
 run_fresh = subprocess.run
 
 
 class Server:
-    def __init__(self, module, environment):
+    def __init__(self, modules, environment):
+        self.seconds = 0.0  # of CPU, of its forks
         self.folder = tempfile.mkdtemp(prefix="fork-server-")
         self.path = os.path.join(self.folder, "socket")
         self.log = Path(self.folder, "log")
-        environment = {
-            name: value for name, value in environment.items() if name != "PYTHONPATH"
-        }  # each child has its own
+        own = {name: value for name, value in environment.items() if name != "PYTHONPATH"}  # each child has its own
         with open(self.log, "w") as log:
-            self.process = subprocess.Popen([sys.executable, SERVER, self.path, module], env=environment,
+            self.process = subprocess.Popen([sys.executable, SERVER, self.path, *modules.split()], env=own,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
-        until = time.monotonic() + SECONDS_TO_START
-        while not os.path.exists(self.path):
-            if self.process.poll() is not None or time.monotonic() > until:
-                text = self.log.read_text()
-                self.close()
-                raise RuntimeError(f"the fork server that imports {module} did not start: {text[-2000:]}")
-            time.sleep(0.02)
+        self.modules, self.until = modules, time.monotonic() + SECONDS_TO_START
+
+    def is_ready(self):
+        if os.path.exists(self.path):
+            return True
+        if self.process.poll() is not None or time.monotonic() > self.until:
+            text = self.log.read_text()
+            self.close()
+            raise RuntimeError(f"the fork server that imports {self.modules} did not start: {text[-2000:]}")
+        return False
 
     def connect(self):
+        while not self.is_ready():
+            time.sleep(0.02)
         for _ in range(100):  # the socket exists a moment before the server listens
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -89,11 +102,13 @@ class Server:
     def close(self):
         self.process.kill()
         self.process.wait()
+        used["seconds"] -= self.seconds  # os.times() of the tests' process counts them from now on
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 used = {"forks": 0, "seconds": 0.0}  # by all forks so far: CPU that os.times() of the tests' process does not count
-servers = collections.OrderedDict()  # {(module, variables): Server or None after the first run}
+servers = collections.OrderedDict()  # {(modules, variables): Server}
+asked = collections.Counter()  # how often there was a run for (modules, variables)
 
 
 def module_of(command):
@@ -113,19 +128,33 @@ def module_of(command):
     return found[0] if len(found) == 1 and not NEEDS_FRESH.search(text) else None
 
 
-def server_for(module, environment):
-    early = (name for name in environment if name in EARLY or not name.startswith(LATE) and name not in OF_A_TEST)
-    key = module, tuple(sorted((name, environment[name]) for name in early))
+def key_of(modules, environment, early):
+    kept = (name for name in environment if name in early or not name.startswith(LATE) and name not in OF_A_TEST)
+    return modules, tuple(sorted((name, environment[name]) for name in kept))
+
+
+def server_of_key(key, environment, runs):
+    """The server of `key`, which the run that is number `runs` starts; None until it is ready."""
+    asked[key] += 1
     if key not in servers:
-        servers[key] = None
-        return None
-    if servers[key] is None:
-        alive = [other for other, server in servers.items() if server]
-        for other in alive[: max(0, len(alive) + 1 - MOST_SERVERS)]:
-            servers.pop(other).close()
-        servers[key] = Server(module, environment)
+        if asked[key] < runs:
+            return None
+        while len(servers) >= MOST_SERVERS:
+            servers.popitem(last=False)[1].close()
+        servers[key] = Server(key[0], environment)
     servers.move_to_end(key)
-    return servers[key]
+    return servers[key] if servers[key].is_ready() else None
+
+
+def server_for(module, environment):
+    if module == "tensorflow":  # our libraries are imported in the child
+        return server_of_key(key_of(module, environment, set()), environment, 1)
+    exact = key_of(module, environment, EARLY)
+    if not OWN & set(environment) and (server := server_of_key(exact, environment, 3)):
+        return server
+    alone = environment | {PLUG_IN: "0"}
+    modules = OF_TRANSFER if environment.get("TORCH_TRANSFER_TO_NPU") == "1" else OF_PLUG_IN
+    return server_of_key(key_of(modules, alone, set()), alone, 1)
 
 
 class Forked(subprocess.Popen):
@@ -162,6 +191,7 @@ class Forked(subprocess.Popen):
             self.returncode = os.waitstatus_to_exitcode(int(status)) if status else -signal.SIGKILL
             used["forks"] += 1
             used["seconds"] += float(seconds or 0)
+            self.server.seconds += float(seconds or 0)
             self.connection.close()
         return self.returncode
 
@@ -217,9 +247,8 @@ def run(*command, **options):
 
 @atexit.register
 def close_servers():
-    for server in filter(None, servers.values()):
-        server.close()
-    servers.clear()
+    while servers:
+        servers.popitem()[1].close()
 
 
 def install():

@@ -130,6 +130,7 @@ def test_a_fork_whose_client_goes_is_killed(server, tmp_path):
     [
         (["-c", "import torch"], "torch"),
         (["-c", "import sys\nimport tensorflow as tf"], "tensorflow"),
+        (["-c", "import threading, torch"], "torch"),
         (["-c", "import torch\nimport tensorflow"], None),
         (["-c", "print(1)"], None),
         (["-c", "import os\nprint(os.environ['RANK'] == '1')\nimport torch"], "torch"),
@@ -144,13 +145,40 @@ def test_only_scripts_that_import_a_framework_are_forked(command, module):
     assert python_process.module_of(["/bin/python", *command]) is None
 
 
-def test_environments_that_differ_before_the_import_have_servers_of_their_own(monkeypatch):
-    started = []
+class Started:
+    """A server that is ready when it is asked for the second time."""
+
+    def __init__(self, modules, environment):
+        self.modules, self.environment, self.times = modules, environment, 0
+
+    def is_ready(self):
+        self.times += 1
+        return self.times > 1
+
+
+@pytest.fixture
+def server_for(monkeypatch):
     monkeypatch.setattr(python_process, "servers", python_process.collections.OrderedDict())
-    monkeypatch.setattr(python_process, "Server", lambda *given: started.append(given) or started[-1])
+    monkeypatch.setattr(python_process, "asked", python_process.collections.Counter())
+    monkeypatch.setattr(python_process, "Server", Started)
+    return python_process.server_for
+
+
+def test_environments_that_differ_before_the_import_have_servers_of_their_own(server_for):
     plain = {"PATH": "/bin", "PYTEST_CURRENT_TEST": "a"}
-    assert python_process.server_for("torch", plain) is None, "the first run pays for no server"
-    first = python_process.server_for("torch", plain | {"PYTEST_CURRENT_TEST": "b", "ASCEND_PROCESS_LOG_PATH": "/tmp"})
-    assert first and python_process.server_for("torch", plain) is first
-    assert python_process.server_for("torch", plain | {"OMP_NUM_THREADS": "1"}) is None
-    assert python_process.server_for("torch", plain | {"ANYNPU_REPORT": "file"}) is None
+    assert server_for("tensorflow", plain) is None, "nobody waits for a server"
+    first = server_for("tensorflow", plain | {"PYTEST_CURRENT_TEST": "b", "ASCEND_PROCESS_LOG_PATH": "/tmp"})
+    assert first and server_for("tensorflow", plain) is first
+    assert server_for("tensorflow", plain | {"OMP_NUM_THREADS": "1"}) is None
+    assert server_for("tensorflow", plain | {"ANYNPU_REPORT": "file"}) is first, "npu_device reads it"
+
+
+def test_what_the_plug_in_reads_needs_no_server_of_its_own(server_for):
+    plain = {"PATH": "/bin"}
+    assert server_for("torch", plain) is None
+    found = [server_for("torch", plain | more) for more in ({"ANYNPU_REPORT": "a"}, {"RANK": "1"}, {})]
+    assert len(set(found)) == 1 and found[0].environment[python_process.PLUG_IN] == "0"
+    assert server_for("torch", plain) is found[0], "the one with the plug-in has begun to start"
+    assert server_for("torch", plain).modules == "torch"
+    assert server_for("torch", plain | {"RANK": "1"}) is found[0]
+    assert server_for("torch", plain | {"TORCH_TRANSFER_TO_NPU": "1"}) is None

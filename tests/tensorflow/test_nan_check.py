@@ -2,12 +2,11 @@
 """anynpu run --nan-check names the node that made the first infinity or NaN, in a process of its own."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import anynpu_run
+
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 SCRIPT = """import npu_device as npu
 import tensorflow as tf
 npu.open().as_default()
@@ -24,8 +23,7 @@ def test_the_node_and_the_line_that_ran_its_function_are_named(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     env = {**os.environ, "PYTHONPATH": f"{TOOLS}:{os.environ.get('PYTHONPATH', '')}"}
-    command = [sys.executable, "-c", COMMAND, "run", "--nan-check", str(script)]
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    done = anynpu_run.run("--nan-check", script, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (told,) = [line for line in done.stderr.splitlines() if line.startswith("anynpu run --nan-check")]
     assert "node 'logarithm' of __inference_step_" in told and " in step 1 made 4 infinities of finite inputs" in told

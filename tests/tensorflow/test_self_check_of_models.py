@@ -2,15 +2,13 @@
 """anynpu run --self-check of TensorFlow: nodes, fused ones too, are checked, and nothing is told of what is right."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import anynpu_run
 import pytest
 
 HERE = Path(__file__).resolve().parent
 TOOLS = HERE.parents[1] / "tools"
-COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 SCRIPT = f"""import sys
 sys.path.insert(0, {str(HERE)!r})
 import npu_device as npu
@@ -36,8 +34,7 @@ def test_what_is_right_is_not_named_and_nearly_all_is_checked(tmp_path, model):
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     env = {**os.environ, "PYTHONPATH": f"{TOOLS}:{os.environ.get('PYTHONPATH', '')}"}
-    command = [sys.executable, "-c", COMMAND, "run", "--self-check", str(script), model]
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    done = anynpu_run.run("--self-check", script, model, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     told = [line for line in done.stderr.splitlines() if line.startswith("anynpu run --self-check: ")]
     assert told[0].endswith("0 kinds of operators deviated"), told

@@ -130,7 +130,8 @@ def check_frameworks():
         raise ValueError("torch is not installed here; install it with: pip install 'anynpu[torch]'")
 
 
-def execute(options):
+def script_process(options):
+    """The command of the script's own process, and what it needs on top of our environment."""
     if not options.module and not Path(options.script).is_file():
         raise FileNotFoundError(f"there is no file {options.script}; give the path of a Python script")
     check_together(options)
@@ -139,9 +140,14 @@ def execute(options):
     check_frameworks()
     asked = (options.report, options.strict, options.nan_check, options.digest)
     check = options.self_check, options.self_check_sample
-    os.environ.update(environment(not options.no_transfer, *asked, *check) | slurm.variables(os.environ))
     target = ["-m", options.script] if options.module else [options.script]
     command = [sys.executable, *target, *options.arguments]
+    return command, environment(not options.no_transfer, *asked, *check) | slurm.variables(os.environ)
+
+
+def execute(options):
+    command, more = script_process(options)
+    os.environ.update(more)
     if options.repeat:
         return repeat.execute(command, options.repeat)
     if options.bisect:
