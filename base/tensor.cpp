@@ -38,6 +38,13 @@ Tensor Tensor::transposed(size_t a, size_t b) const {
   return out;
 }
 
+bool Tensor::expands(const Dims& target) const {
+  if (rank() > target.size()) return false;
+  const int64_t* const last = target.end() - rank();
+  return std::equal(shape.begin(), shape.end(), last,
+                    [](int64_t own, int64_t wanted) { return own == wanted || own == 1; });
+}
+
 Tensor Tensor::expanded(const Dims& target) const {
   Tensor out = *this;
   out.shape = target;

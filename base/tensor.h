@@ -40,6 +40,8 @@ struct Tensor {
   Tensor view(const Dims& new_shape, const Dims& new_strides) const;
   /// Axes `a` and `b` exchanged.
   Tensor transposed(size_t a, size_t b) const;
+  /// Whether `expanded(target)` is one.
+  bool expands(const Dims& target) const;
   /// Broadcast to `target` (strides 0 on grown axes); raises 161002 if it does not fit.
   Tensor expanded(const Dims& target) const;
 };

@@ -105,7 +105,7 @@ struct Index final : Reading {
   std::vector<Tensor> indices;
 
   void prepare() override {
-    const IndexList list(self, indices, out.shape);
+    const IndexList list(self, indices, [&](const Dims& shape) { return shape == out.shape; });
     check_shape(out, "out", list.view().shape);
     offsets.plan(list.index_shape(), list.axes());
     move.plan(IndexedMode::kGather, out, list.view(), list.index_shape(), list.first_axis());

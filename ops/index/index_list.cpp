@@ -3,26 +3,43 @@
 
 namespace npu::ops {
 
-IndexList::IndexList(const Tensor& self, const std::vector<Tensor>& indices, const Dims& result_shape) {
+namespace {
+
+bool is_empty(const Tensor& index) { return index.defined() && index.rank() == 1 && index.shape[0] == 0; }
+
+}  // namespace
+
+// An empty tensor is the client's placeholder for an axis that is not indexed, or an index that selects nothing: the
+// shape of the result tells. Where several ways fit, as with a single value to write, that with the most placeholders
+// is taken, but one of the list is an index.
+IndexList::IndexList(const Tensor& self, const std::vector<Tensor>& indices, const Fits& fits) {
   require(indices.size() <= self.rank(), "{} indices for self {}; at most one per dimension", indices.size(), self);
-  // The client passes an empty tensor where an axis is not indexed, and the same thing may be an index that selects
-  // nothing. The result's shape tells them apart.
-  build(self, indices, true);
-  const bool has_empty = std::any_of(indices.begin(), indices.end(), [](const Tensor& t) {
-    return t.defined() && t.rank() == 1 && t.shape[0] == 0 && is_integer(t.dtype);
-  });
-  if (has_empty && !(view_.shape == result_shape)) build(self, indices, false);
+  std::vector<size_t> doubtful;
+  Dims common;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!is_empty(indices[i])) {
+      common = indices[i].defined() ? broadcast(common, indices[i].shape) : common;
+    } else if (indices[i].dtype == DType::kInt64 || indices[i].dtype == DType::kInt32) {
+      doubtful.push_back(i);
+    }
+  }
+  if (common.size() > 0 && common.back() > 1) doubtful.clear();  // no position goes with one position, not with several
+  for (uint32_t way = 0; way < 1U << doubtful.size(); ++way) {
+    std::vector<bool> selects_nothing(indices.size(), false);
+    for (size_t bit = 0; bit < doubtful.size(); ++bit) selects_nothing[doubtful[bit]] = (way >> bit & 1U) != 0;
+    build(self, indices, selects_nothing);
+    if ((doubtful.empty() || !axes_.empty()) && fits(view_.shape)) return;
+  }
 }
 
-void IndexList::build(const Tensor& self, const std::vector<Tensor>& indices, bool empty_is_placeholder) {
+void IndexList::build(const Tensor& self, const std::vector<Tensor>& indices,
+                      const std::vector<bool>& selects_nothing) {
   std::vector<bool> indexed(self.rank(), false);
   axes_.clear();
   index_shape_ = Dims();
   for (size_t i = 0; i < indices.size(); ++i) {
     const Tensor& index = indices[i];
-    if (!index.defined()) continue;
-    const bool empty = index.rank() == 1 && index.shape[0] == 0;
-    if (empty && (empty_is_placeholder || !is_integer(index.dtype))) continue;
+    if (!index.defined() || (is_empty(index) && !selects_nothing[i])) continue;
     // bool and uint8 would be masks; the client turns those into positions before it calls.
     require(index.dtype != DType::kBool && index.dtype != DType::kUInt8,
             "indices[{}] is {}; pass the positions of a mask (nonzero), not the mask", i, index);

@@ -81,8 +81,7 @@ struct IndexPut final : Writing {
 
   void prepare() override {
     const Tensor& target = begin(accumulate ? sum_buffer(out.dtype) : DType::kUndefined);
-    // Values decide, as the result does when reading: an empty index may stand for no index.
-    const IndexList list(target, indices, values.shape);
+    const IndexList list(target, indices, [&](const Dims& shape) { return values.expands(shape); });
     offsets.plan(list.index_shape(), list.axes());
     move.plan(accumulate ? IndexedMode::kAdd : IndexedMode::kPut, values.expanded(list.view().shape), list.view(),
               list.index_shape(), list.first_axis());
