@@ -4,30 +4,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace npu::ops {
 namespace {
 
-// Does `scale` lead from `in` to `out` as PyTorch counts? A scale that came as a float may fall just below.
-bool fits(int64_t in, int64_t out, double scale) {
-  if (!(scale > 0)) return false;
-  const double size = static_cast<double>(in) * scale;
-  const auto wanted = static_cast<double>(out);
-  return std::floor(size) == wanted || std::floor(size * (1 + 1e-6)) == wanted;
-}
-
-// Whole factors are taken from the sizes, whatever the scale says, in the modes where PyTorch does so.
-bool by_sizes(int64_t in, int64_t out, const std::string& mode) {
-  if (mode == "nearest") return out == in || out == 2 * in;
-  return out == in && mode.ends_with("_aa");
+// The factor that a client meant: some interfaces pass float32, and 1.1 in float32 is another number, whose pixels are
+// one off where an element's position is a whole number. Of all numbers that round to the float32, the fraction of the
+// least denominator is taken: the end of the continued fraction of the interval between its neighbours' midpoints.
+double meant(double scale) {
+  const auto single = static_cast<float>(scale);
+  if (!(scale > 0 && std::isfinite(scale)) || static_cast<double>(single) != scale) return scale;
+  double low = (scale + static_cast<double>(std::nextafter(single, 0.0F))) / 2;
+  double high = (scale + static_cast<double>(std::nextafter(single, std::numeric_limits<float>::infinity()))) / 2;
+  double above = 1, below = 0, last_above = 0, last_below = 1;  // the fraction so far, and that before it
+  for (int level = 0; level < 32; ++level) {
+    const bool ends = std::ceil(low) < high;
+    const double term = ends ? std::ceil(low) : std::floor(low);
+    last_above = std::exchange(above, term * above + last_above);
+    last_below = std::exchange(below, term * below + last_below);
+    if (ends) return above / below;
+    const double rest = low - term;
+    low = 1 / (high - term);
+    high = 1 / rest;
+  }
+  return scale;
 }
 
 // Input elements per output element.
 double step_of(int64_t in, int64_t out, double scale, const ResampleRule& rule) {
   // A single element of the output reads the first of the input.
   if (rule.align_corners) return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
-  if (by_sizes(in, out, rule.mode)) scale = 0;
-  return fits(in, out, scale) ? 1 / scale : static_cast<double>(in) / static_cast<double>(out);
+  // Clients pass 0, -1 or 1 for "none"; PyTorch's antialiased modes leave an axis of equal sizes alone.
+  const bool given = scale > 0 && scale != 1 && !(out == in && rule.mode.ends_with("_aa"));
+  const double step = given ? 1 / meant(scale) : static_cast<double>(in) / static_cast<double>(out);
+  return std::min(step, 0x1p60 / static_cast<double>(out));  // positions fit into 64 bits, whatever the scale
 }
 
 // In T because the position is cut: at the borders between elements the rounding of T decides, as in PyTorch.
@@ -92,7 +104,7 @@ void add_antialiased(ResampleAxis& a, double step, bool is_cubic) {
   const double wide = std::max(step, 1.0);
   const double support = (is_cubic ? 2 : 1) * wide;
   // One width for all outputs: what a shorter window leaves over has weight 0 and an index that may be read.
-  a.taps = static_cast<int64_t>(std::ceil(support)) * 2 + 1;
+  a.taps = static_cast<int64_t>(std::min(std::ceil(support) * 2 + 1, static_cast<double>(a.in)));
   for (int64_t o = 0; o < a.out; ++o) {
     const double center = step * (static_cast<double>(o) + 0.5);
     // torch truncates in these two places, and the bits of the weights depend on them.

@@ -32,8 +32,8 @@ struct ResampleRule {
   bool single = true;  ///< positions of nearest are computed in float32, as for float32 and smaller tensors
 };
 
-/// The table of one axis. `scale` is the factor out / in that the client gave. It counts only when it leads from `in`
-/// to `out`: clients pass 0, -1 or 1 for "none". Raises 500000 for an unknown mode.
+/// The table of one axis. `scale` is the factor out / in that the client gave; 0, -1 and 1 stand for none. As in
+/// PyTorch it counts where it leads to another size, too. Raises 500000 for an unknown mode.
 ResampleAxis resample_axis(int64_t in, int64_t out, double scale, const ResampleRule& rule);
 
 }  // namespace npu::ops
