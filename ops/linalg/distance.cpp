@@ -190,12 +190,29 @@ struct PairDistance final : Operator {
   int64_t cost() const override { return 500 + 2 * x1.count(); }
 };
 
-// Its gradient with respect to x1, summed over the last dimension but one, along which x1 was repeated.
+// For each row of `to` the numbers of those rows of `from` that broadcasting made of it: both without their last axis.
+std::vector<std::vector<int64_t>> rows_made_of(const Dims& to, const Dims& from) {
+  std::vector<std::vector<int64_t>> made(static_cast<size_t>(count_of(to)));
+  const size_t lead = from.size() - to.size();
+  for (int64_t row = 0; row < count_of(from); ++row) {
+    int64_t left = row, at = 0, step = 1;
+    for (size_t axis = from.size(); axis-- > lead; left /= from[axis]) {
+      if (to[axis - lead] != 1) at += left % from[axis] * step;
+      step *= to[axis - lead];
+    }
+    made[static_cast<size_t>(at)].push_back(row);
+  }
+  return made;
+}
+
+// Its gradient with respect to x1, summed over the last dimension but one, along which x1 was repeated, and over the
+// batch where out has none.
 struct PairDistanceGrad final : Operator {
   Tensor grad, x1, x2, out;
   double p = 2;
   Matrices upper, left, right;
   Rows result;
+  std::vector<std::vector<int64_t>> parts;  // of each row of out, the matrices that are summed
 
   void prepare() override {
     upper = Matrices(grad, "grad");
@@ -203,31 +220,42 @@ struct PairDistanceGrad final : Operator {
     right = Matrices(x2, "x2");
     require(grad.shape == x1.shape && x2.shape == x1.shape, "grad is {}, x1 is {}, x2 is {}; all must have one shape",
             grad, x1, x2);
-    require(is_floating(out.dtype) && out.count() == left.count() * left.width(), "out is {}; x1 is {}", out, x1);
+    Dims all = x1.shape;  // of rows with their gradients
+    all.erase(all.size() - 2);
+    require(is_floating(out.dtype) && out.rank() > 0 && out.shape.back() == all.back() && out.expands(all),
+            "out is {}; x1 is {}: the gradient is {}, or summed over its first dimensions", out, x1, all);
     result = Rows(out, out.rank() - 1, DType::kDouble);
+    Dims rows = out.shape;
+    rows.pop_back();
+    all.pop_back();
+    parts = rows_made_of(rows, all);
     norm_order(p);
   }
   void run() override {
-    for_matrices(left.count(), 4 * left.size(), [this](int64_t index) { run_matrix(index, norm_order(p)); });
+    const auto count = static_cast<int64_t>(parts.size());
+    for_matrices(count, 4 * left.size() * left.count() / std::max<int64_t>(count, 1),
+                 [this](int64_t row) { run_row(row, norm_order(p)); });
   }
   int64_t cost() const override { return 500 + 4 * x1.count(); }
 
  private:
-  void run_matrix(int64_t index, double order) const {
+  // Repeated rows of x1 are added up by one thread, in their order.
+  void run_row(int64_t row, double order) const {
     const int64_t n = left.height(), m = left.width();
     const Scratch<double> x(n * m), y(n * m), dy(n * m), made(m), buffer(m);
-    left.load(index, x);
-    right.load(index, y);
-    upper.load(index, dy);
     std::fill(made.data(), made.data() + m, 0.0);
-    // Repeated rows of x1 are added up by one thread, in their order.
-    for (int64_t i = 0; i < n * m; i += m) {
-      const double length = distance(x + i, y + i, m, order);
-      for (int64_t c = 0; c < m; ++c) made[c] += dy[i + c] * slope(x[i + c] - y[i + c], length, order);
+    for (const int64_t index : parts[static_cast<size_t>(row)]) {
+      left.load(index, x);
+      right.load(index, y);
+      upper.load(index, dy);
+      for (int64_t i = 0; i < n * m; i += m) {
+        const double length = distance(x + i, y + i, m, order);
+        for (int64_t c = 0; c < m; ++c) made[c] += dy[i + c] * slope(x[i + c] - y[i + c], length, order);
+      }
     }
-    auto* to = static_cast<double*>(result.target(index, buffer));
+    auto* to = static_cast<double*>(result.target(row, buffer));
     std::copy_n(made.data(), m, to);
-    result.store(index, to);
+    result.store(row, to);
   }
 };
 
