@@ -76,11 +76,11 @@ void integers(const uint32_t* words, int64_t count, int64_t from, uint64_t range
   }
 }
 
-void bits_of(const uint32_t* words, int64_t count, uint64_t threshold, uint8_t* bits) {
+void bits_of(const uint32_t* words, int64_t count, uint32_t limit, uint8_t* bits) {
   for (int64_t i = 0; i < count; i += 8) {
     uint32_t byte = 0;
     // One comparison an element, eight to a byte: a mask is written once, and never read to be changed.
-    for (int k = 0; k < 8; ++k) byte |= static_cast<uint32_t>(words[i + k] >= threshold) << k;
+    for (int k = 0; k < 8; ++k) byte |= static_cast<uint32_t>((words[i + k] & 0xFFFFFFU) < limit) << k;
     bits[i / 8] = static_cast<uint8_t>(byte);
   }
 }
@@ -131,8 +131,8 @@ void uniform_integers(const uint32_t* words, int64_t count, int64_t from, uint64
   HWY_DYNAMIC_DISPATCH(integers)(words, count, from, range, wide, out);
 }
 
-void keep_bits(const uint32_t* words, int64_t count, uint64_t threshold, uint8_t* bits) {
-  HWY_DYNAMIC_DISPATCH(bits_of)(words, count, threshold, bits);
+void keep_bits(const uint32_t* words, int64_t count, uint32_t limit, uint8_t* bits) {
+  HWY_DYNAMIC_DISPATCH(bits_of)(words, count, limit, bits);
 }
 
 }  // namespace npu::ops

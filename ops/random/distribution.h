@@ -17,7 +17,8 @@ void normal_floats(const uint32_t* words, int64_t count, float* out);
 void normal_doubles(const uint32_t* words, int64_t count, double* out);
 /// from + word % range; range 0 means all 2^64 values. Wide when `wide`, which a range above 2^28 needs.
 void uniform_integers(const uint32_t* words, int64_t count, int64_t from, uint64_t range, bool wide, int64_t* out);
-/// Bit i (least significant first) of `bits` is 1 where word i >= threshold. `count` is a multiple of 8.
-void keep_bits(const uint32_t* words, int64_t count, uint64_t threshold, uint8_t* bits);
+/// Bit i (least significant first) of `bits` is 1 where the last 24 bits of word i, those of `uniform_floats`, are
+/// below `limit`. `count` is a multiple of 8.
+void keep_bits(const uint32_t* words, int64_t count, uint32_t limit, uint8_t* bits);
 
 }  // namespace npu::ops

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout with a bit mask: bit i % 8 (least significant first) of byte i / 8 is 1 where element i, in row-major order,
 // is kept. p is the probability to drop. dropout_mask makes a mask, dropout_apply uses one, dropout does both.
+#include <cmath>
+
 #include "ops/random/distribution.h"
 #include "ops/random/random_fill.h"
 
@@ -18,15 +20,16 @@ void check_mask(const Tensor& mask, int64_t elements) {
           mask.count() * 8, elements, elements / 128 * 16 + (elements % 128 == 0 ? 0 : 16));
 }
 
-// Words are 32 bits wide: p = 1 gives a threshold no word reaches.
-uint64_t threshold_of(double p) { return static_cast<uint64_t>(p * 4294967296.0); }
+// Of the last 24 bits of a word: what is kept is what bernoulli(1 - p) draws from the same words. A client's dropout in
+// place draws that, and has the mask of its dropout elsewhere.
+uint32_t limit_of(double p) { return static_cast<uint32_t>(std::ceil(std::ldexp(static_cast<float>(1 - p), 24))); }
 
 void make_mask(RandomState state, int64_t elements, double p, const Tensor& mask) {
   auto* bytes = mask.as<uint8_t>();
   // Eight elements a byte, so the last one may be made for elements that are not there: they get words all the same.
   const int64_t whole = (elements + 7) / 8 * 8;
   random_blocks(state, whole, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
-    keep_bits(words, n, threshold_of(p), bytes + first / 8);
+    keep_bits(words, n, limit_of(p), bytes + first / 8);
   });
   // What follows the last element is 0, whatever stood there.
   std::memset(bytes + whole / 8, 0, static_cast<size_t>(mask.count() - whole / 8));
@@ -64,9 +67,9 @@ struct DropoutByteMask final : MaskOfShape {
   }
   void run() override {
     // The same words as the bit mask's: both forms keep the same elements.
-    const uint64_t threshold = threshold_of(p);
+    const uint32_t limit = limit_of(p);
     random_blocks(state(), elements, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
-      for (int64_t i = 0; i < n; ++i) mask.as<uint8_t>()[first + i] = words[i] >= threshold ? 1 : 0;
+      for (int64_t i = 0; i < n; ++i) mask.as<uint8_t>()[first + i] = (words[i] & 0xFFFFFFU) < limit ? 1 : 0;
     });
   }
 };
