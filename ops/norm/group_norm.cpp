@@ -197,7 +197,12 @@ void GroupNormGrad::run_row(int64_t row, const std::vector<double>& w, double m,
 }
 
 void GroupNormGrad::run() {
-  if (self.count() == 0) return;
+  if (self.count() == 0) {  // sums of nothing
+    const std::vector<double> zeros(static_cast<size_t>(channels_));
+    if (wants(1, grad_weight)) write_values(grad_weight, zeros);
+    if (wants(2, grad_bias)) write_values(grad_bias, zeros);
+    return;
+  }
   const Rows input = group_rows(self, group), upper = group_rows(grad_output, group);
   const bool writes = wants(0, grad_input);
   // Never written then; there must be some Rows to hold.
