@@ -36,6 +36,8 @@ constexpr PointOp kArithmetic[] = {
     NPU_POINT1("reciprocal", "self", kReal | kComplex, decltype(x)(1) / x),
     NPU_POINT1("square", "self", kReal | kComplex, x* x),
     NPU_POINT1("sign", "self", kNumeric | kComplex | kMoves, sign_of(x)),
+    // As TensorFlow and ONNX have it: a NaN stays one.
+    NPU_POINT1("sign_or_nan", "self", kNumeric | kComplex | kMoves, is_nan(x) ? x : sign_of(x)),
     // Integers wrap, as in torch: wrap_add and its kin are plain operators for floats.
     NPU_POINT3("add", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_add(x, wrap_multiply(z, y))),
     NPU_POINT3("sub", "self, other, alpha=1", kNumeric | kComplex | kRounded, wrap_subtract(x, wrap_multiply(z, y))),

@@ -12,12 +12,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace npu::ops::HWY_NAMESPACE {
 
-// A choice and not a product: 0 times NaN would be NaN.
-template <class T>
-HWY_INLINE T unless_zero(T decider, T value) {
-  return decider == T(0) ? T(0) : value;
-}
-
 constexpr PointOp kGuarded[] = {
     NPU_POINT2("div_no_nan", "self, other", kReal | kComplex, unless_zero(y, x / y)),
     NPU_POINT2("mul_no_nan", "self, other", kReal | kComplex, unless_zero(y, x* y)),

@@ -50,6 +50,8 @@ TEST(RootBackward, FollowsTheOutput) {
   EXPECT_EQ(gradient("sqrt_backward", {3}, {2}), Floats{0.75f});
   EXPECT_EQ(gradient("rsqrt_backward", {3}, {2}), Floats{-12});
   EXPECT_EQ(gradient("reciprocal_backward", {3}, {2}), Floats{-12});
+  for (const std::string_view op : {"sqrt_backward", "rsqrt_backward", "reciprocal_backward"})
+    EXPECT_EQ(gradient(op, {0, 0, 0}, {0, kNan, kInf}), (Floats{0, 0, 0}));
   EXPECT_EQ(computed<float>("softsign", "self", {-3, 1}), (Floats{-0.75f, 0.5f}));
   EXPECT_EQ(computed<float>("softsign_backward", "grad_output", {8}, "self", {-1}), Floats{2});
 }

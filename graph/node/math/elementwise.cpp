@@ -178,7 +178,7 @@ NPU_NODE(Kind::kRoot, unary, "sqrt");
 NPU_NODE("Rsqrt", unary, "rsqrt");
 NPU_NODE(Kind::kSquare, square, "mul");
 NPU_NODE("Abs", unary, "abs");
-NPU_NODE("Sign", unary, "sign");
+NPU_NODE("Sign", unary, "sign_or_nan");
 NPU_NODE("Ceil", unary, "ceil");
 NPU_NODE("Floor", unary, "floor");
 NPU_NODE("Erf", unary, "erf");

@@ -17,10 +17,12 @@ HWY_INLINE T squared(T x) {
   return x * x;
 }
 
+// No gradient above is none below, where the slope is infinite or NaN too: TensorFlow's rule, by which the square root
+// of a masked 0 does not spoil a step.
 constexpr PointOp kRootBackward[] = {
-    NPU_POINT2("sqrt_backward", "grad_output, output", kReal, x* decltype(x)(0.5) / y),
-    NPU_POINT2("rsqrt_backward", "grad_output, output", kReal, x* decltype(x)(-0.5) * y * y * y),
-    NPU_POINT2("reciprocal_backward", "grad_output, output", kReal, -x* y* y),
+    NPU_POINT2("sqrt_backward", "grad_output, output", kReal, unless_zero(x, x* decltype(x)(0.5) / y)),
+    NPU_POINT2("rsqrt_backward", "grad_output, output", kReal, unless_zero(x, x* decltype(x)(-0.5) * y * y * y)),
+    NPU_POINT2("reciprocal_backward", "grad_output, output", kReal, unless_zero(x, -x* y* y)),
     NPU_POINT1("softsign", "self", kReal, x / (decltype(x)(1) + abs_of(x))),
     NPU_POINT2("softsign_backward", "grad_output, self", kReal, x / squared(decltype(x)(1) + abs_of(y))),
 };

@@ -114,6 +114,12 @@ constexpr bool is_nan(T x) {
   return x != x;
 }
 
+// A choice and not a product: 0 times NaN would be NaN.
+template <class T>
+HWY_INLINE T unless_zero(T decider, T value) {
+  return decider == T(0) ? T(0) : value;
+}
+
 // torch's minimum and maximum hand a NaN on.
 template <class T>
 HWY_INLINE T max_of(T x, T y) {
