@@ -50,17 +50,18 @@ void ListType::join(const ListType& other) {
   require(element == other.element, "one list holds {}, the other {}", to_string(element), to_string(other.element));
   if (other.shape) hold(*other.shape);
   if (other.mixed) mixed = true, shape.reset();
+  gaps = gaps || other.gaps;
 }
 
 std::optional<Dims> ListType::element_shape(const PartialShape& asked) const {
   if (mixed) return std::nullopt;
-  if (shape) return shape;
+  if (!needs_asked()) return shape;
   const PartialShape all = merged(declared, asked);
-  return all.known() ? all.dims : std::nullopt;
+  return all.known() && (!shape || *shape == *all.dims) ? all.dims : std::nullopt;
 }
 
 std::string ListType::text() const {
-  const std::string known = to_string(element) + to_string(declared);
+  const std::string known = to_string(element) + to_string(declared) + (gaps ? " with gaps" : "");
   if (mixed) return known + " mixed";
   return shape ? known + " " + to_string(PartialShape{*shape}) : known;
 }
@@ -72,6 +73,7 @@ void ListType::add_to(std::string& key) const {
     if (dims) key.append(reinterpret_cast<const char*>(dims->data()), dims->size() * sizeof(int64_t));
   };
   key += mixed ? 'm' : 'l';
+  key += gaps ? 'g' : '-';
   add(element.kind), add(element.dtype);
   add_shape(declared.dims), add_shape(shape);
 }
@@ -101,9 +103,9 @@ Value element_of(int device, const TensorList& list, size_t at, const PartialSha
   if (list.is_set(at)) return list.elements[at];
   require(list.type.element.is_tensor(), "element {} was never set", at);
   PartialShape shape = merged(list.type.declared, asked);
-  if (const auto known = list.type.element_shape(asked)) shape.dims = *known;
   for (size_t i = 0; i < list.elements.size() && !shape.known(); ++i)
     if (list.is_set(i)) shape = merged(shape, {list.elements[i].tensor.shape});
+  if (!shape.known() && list.type.shape) shape.dims = list.type.shape;
   require(shape.known(), "element {} was never set, and of its shape only {} is known", at, to_string(shape));
   return zeros(device, list.type.element.dtype, *shape.dims);
 }

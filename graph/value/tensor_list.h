@@ -18,14 +18,18 @@ struct ListType {
   ValueType element;
   PartialShape declared;      ///< that the elements' shapes must fit
   bool mixed = false;         ///< elements may differ in shape
-  std::optional<Dims> shape;  ///< that of all elements, unless mixed; unknown until one is set
+  bool gaps = false;          ///< some elements may never have been set
+  std::optional<Dims> shape;  ///< that of all elements set, unless mixed; unknown until one is
 
   ListType(ValueType element_type, PartialShape element_shape);
   /// An element of this shape comes into the list. Raises 161002 when it does not fit what was declared.
   void hold(const Dims& element_shape);
   /// The elements of a second list come into it. Raises 161002 when the two hold different types.
   void join(const ListType& other);
-  /// The shape of every element, `asked` included in what is known; none when elements differ or nothing tells.
+  /// Whether the shape that is asked for adds to what is known.
+  bool needs_asked() const { return !shape || (gaps && !declared.known()); }
+  /// The shape of every element; none when elements differ or nothing tells. One that was never set has the shape that
+  /// is `asked`, which counts beside what was declared.
   std::optional<Dims> element_shape(const PartialShape& asked) const;
   /// What plans may count on, to be read, and as bytes for the key of a plan.
   std::string text() const;

@@ -15,6 +15,7 @@ from traced import Traced, check
 raw = tf.raw_ops
 X = floats(4, 3)
 ANY = -1  # an element shape of which nothing is known
+SCALAR = np.zeros(0, "int32")  # that of a number
 
 
 def test_array_written_and_read():
@@ -250,7 +251,63 @@ WRONG = {
         raw.TensorListSetItem(input_handle=listed(x), index=0, item=x)
     ),
     "other count": lambda x: stacked(listed(x), num_elements=3),
+    "scalars never set put one behind the other": lambda x: raw.TensorListConcat(
+        input_handle=reserved(3, SCALAR), element_dtype=tf.float32, element_shape=[])[0],
+    "scalars put one behind the other": lambda x: raw.TensorListConcat(
+        input_handle=listed(x[0], SCALAR), element_dtype=tf.float32, element_shape=[])[0],
+    "elements of an unknown shape never set": lambda x: item(reserved(3, ANY), 1, ANY),
+    "a negative number of elements": lambda x: reserved(tf.cast(tf.reduce_sum(x) * 0.0, tf.int32) - 1, [3]),
 }  # fmt: skip
+
+
+def reserved(count, shape):
+    return raw.TensorListReserve(element_shape=shape, num_elements=count, element_dtype=tf.float32)
+
+
+def item(items, index, shape):
+    return raw.TensorListGetItem(input_handle=items, index=index, element_shape=shape, element_dtype=tf.float32)
+
+
+def set_at(items, index, value):
+    return raw.TensorListSetItem(input_handle=items, index=index, item=value)
+
+
+def popped(items, shape):
+    return raw.TensorListPopBack(input_handle=items, element_shape=shape, element_dtype=tf.float32)
+
+
+def gradient_of_elements_of_two_shapes(x):
+    parts = [x[0, 0], x[1]]
+    with tf.GradientTape() as tape:
+        tape.watch(parts)
+        items = raw.EmptyTensorList(element_shape=ANY, max_num_elements=-1, element_dtype=tf.float32)
+        for part in parts:
+            items = raw.TensorListPushBack(input_handle=items, tensor=part)
+        y = item(items, 1, ANY) * 3.0
+    return tape.gradient(y, parts)
+
+
+# Elements that were never set have the shape that is asked for, whatever the others have.
+NEVER_SET = {
+    "one of another shape": lambda x: item(set_at(reserved(3, ANY), 1, x[0]), 0, [2, 2]),
+    "one of no dimensions": lambda x: item(set_at(reserved(3, ANY), 1, x[0]), 0, SCALAR),
+    "as the others where nothing is asked": lambda x: item(set_at(reserved(3, ANY), 1, x[0]), 0, ANY),
+    "popped": lambda x: popped(set_at(reserved(2, ANY), 0, x[0]), [5])[1],
+    "popped, and then one that was set": lambda x: popped(popped(set_at(reserved(2, ANY), 0, x[0]), [5])[0], ANY)[1],
+    "after the list has grown": lambda x: item(raw.TensorListResize(input_handle=listed(x), size=6), 5, [2]),
+    "stacked": lambda x: stacked(set_at(reserved(3, ANY), 1, x[0])),
+    "without elements": lambda x: stacked(reserved(0, [3])),
+    "of no size": lambda x: stacked(reserved(3, [0, 2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEVER_SET)
+def test_elements_never_set(name):
+    check(NEVER_SET[name], X)
+
+
+def test_gradients_have_the_shapes_of_the_elements():
+    check(gradient_of_elements_of_two_shapes, X)
 
 
 @pytest.mark.parametrize("name", WRONG)

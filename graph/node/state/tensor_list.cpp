@@ -69,7 +69,12 @@ Planned element_output(Lowering& l, size_t output, const ListType& type, const s
 
 /// What the node asks of the elements' shape; not looked at (it may be known late) when the list tells enough.
 PartialShape asked_shape(const Lowering& l, size_t i, const ListType& type) {
-  return type.shape || !type.element.is_tensor() ? PartialShape::unknown() : shape_input(l, i);
+  return type.element.is_tensor() && type.needs_asked() ? shape_input(l, i) : PartialShape::unknown();
+}
+
+ListType with_gaps(ListType type) {
+  type.gaps = true;
+  return type;
 }
 
 void empty(Lowering& l) {
@@ -82,7 +87,7 @@ void empty(Lowering& l) {
 }
 
 void reserve(Lowering& l) {
-  const Planned count = l.input(1), out = make_list(l, 0, {element_type(l), shape_input(l, 0)});
+  const Planned count = l.input(1), out = make_list(l, 0, with_gaps({element_type(l), shape_input(l, 0)}));
   l.run({count, out}, [count, out, type = *out.list](Frame& frame) {
     const int64_t elements = integer(frame, count);
     require(elements >= 0, "a list of {} elements is asked for", elements);
@@ -125,7 +130,7 @@ void scatter_rows(TensorList& list, const Value& rows, const std::vector<int64_t
 
 void scatter(Lowering& l) {
   const Planned in = l.input(0), indices = l.input(1);
-  const Planned out = make_list(l, 0, with_rows(l, {element_type(l), shape_input(l, 2)}, 0));
+  const Planned out = make_list(l, 0, with_gaps(with_rows(l, {element_type(l), shape_input(l, 2)}, 0)));
   const Planned count = l.input_count() > 3 ? l.input(3) : indices;
   const bool sized = l.input_count() > 3;
   l.keep(in);
@@ -142,10 +147,11 @@ void scatter(Lowering& l) {
 
 void scatter_into(Lowering& l) {
   const Planned from = l.input(0), in = l.input(1), indices = l.input(2);
-  const Planned out = make_list(l, 0, with_rows(l, type_of(l, 0), 1));
+  const Planned out = make_list(l, 0, with_gaps(with_rows(l, type_of(l, 0), 1)));
   l.keep(in);
   l.run({from, in, indices, out}, [=](Frame& frame) {
     List list = own_list(frame, from);
+    list->type.gaps = true;
     scatter_rows(*list, frame.value(in), integers(frame, indices));
     give_list(frame, out, std::move(list));
   });
@@ -188,12 +194,14 @@ ListType with_item(const Lowering& l, ListType type, size_t item) {
 
 void set_item(Lowering& l) {
   const Planned from = l.input(0), index = l.input(1), item = l.input(2);
-  const Planned out = make_list(l, 0, with_item(l, type_of(l, 0), 2));
   const bool grows = l.attributes().get_or<bool>("resize_if_index_out_of_bounds", false);
+  const ListType type = with_item(l, type_of(l, 0), 2);
+  const Planned out = make_list(l, 0, grows ? with_gaps(type) : type);
   l.keep(item);
   l.run({from, index, item, out}, [=](Frame& frame) {
     List list = own_list(frame, from);
     const int64_t at = integer(frame, index);
+    list->type.gaps = list->type.gaps || grows;
     if (grows && std::cmp_greater_equal(at, list->elements.size())) list->elements.resize(static_cast<size_t>(at + 1));
     list->set(list->position(at), frame.value(item));
     give_list(frame, out, std::move(list));
@@ -235,11 +243,12 @@ void pop_back(Lowering& l) {
 }
 
 void resize(Lowering& l) {
-  const Planned from = l.input(0), size = l.input(1), out = make_list(l, 0, type_of(l, 0));
+  const Planned from = l.input(0), size = l.input(1), out = make_list(l, 0, with_gaps(type_of(l, 0)));
   l.run({from, size, out}, [=](Frame& frame) {
     List list = own_list(frame, from);
     const int64_t elements = integer(frame, size);
     require(elements >= 0, "a list of {} elements is asked for", elements);
+    list->type.gaps = true;
     list->elements.resize(static_cast<size_t>(elements));
     give_list(frame, out, std::move(list));
   });
@@ -285,9 +294,9 @@ void element_shape(Lowering& l) {
 /// The shape all of these elements have, those not set included.
 Dims common_shape(const TensorList& list, const std::vector<size_t>& positions, const PartialShape& asked) {
   PartialShape shape = merged(list.type.declared, asked);
-  if (const auto known = list.type.element_shape(asked)) shape.dims = *known;
   for (const size_t at : positions)
     if (list.is_set(at)) shape = merged(shape, {list.elements[at].tensor.shape});
+  if (!shape.known() && list.type.shape) shape.dims = list.type.shape;
   require(shape.known(), "{} elements are to be stacked, and of their shape only {} is known", positions.size(),
           to_string(shape));
   return *shape.dims;
@@ -357,6 +366,8 @@ struct Rows {
 
 Rows rows_of(const TensorList& list, const PartialShape& asked) {
   PartialShape shape = merged(list.type.declared, asked);
+  require(!shape.dims || !shape.dims->empty(),
+          "elements without dimensions cannot be put one behind the other; stack them");
   Rows rows;
   bool seen = false;
   for (size_t i = 0; i < list.elements.size(); ++i) {
