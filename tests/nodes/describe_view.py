@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views, shapes and casts."""
 
+import numpy as np
 from case import NUMBERS, Case, floats, ints, scalar
 
 
@@ -12,6 +13,10 @@ def cases():
     for shape in ((12,), (3, -1), (4, 3, 1), (2, 2, 3)):
         yield Case("Reshape", tensor=x, shape=ints(*shape))
         yield Case("Reshape", tensor=x, shape=ints(*shape, dtype="int64"))
+    # Sizes of 0 leave the product on both sides.
+    empty = [((2, 0), (-1, 0)), ((2, 0), (0, -1)), ((2, 0, 3), (-1, 0)), ((2, 0, 3), (6, -1)), ((0, 5), (-1, 0, 2))]
+    for sizes, shape in [*empty, ((0,), (-1,)), ((0, 3), (-1, 3)), ((), (-1,))]:
+        yield Case("Reshape", tensor=np.zeros(sizes, "float32"), shape=ints(*shape))
     for axis in (0, 1, 3, -1, -4):
         yield Case("ExpandDims", input=x, axis=scalar(axis))
     yield Case("Squeeze", input=x, axis=[])

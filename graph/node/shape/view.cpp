@@ -24,17 +24,32 @@ void reshape_to(Lowering& l, const Dims& shape) {
   l.call("copy").set("self", in).set("out", reshaped(out, in.shape()));
 }
 
+/// The size that -1 stands for. As in TensorFlow sizes of 0 leave the product on both sides: [2, 0] seen as [-1, 0] is
+/// [2, 0].
+int64_t remaining_size(const Dims& from, const Dims& others) {
+  const bool has_zero = std::find(others.begin(), others.end(), 0) != others.end();
+  const auto product = [&](const Dims& sizes) {
+    Dims counted;
+    for (const int64_t size : sizes)
+      if (size != 0 || !has_zero) counted.push_back(size);
+    return count_of(counted);
+  };
+  const int64_t all = product(from), known = product(others);
+  const bool left_out = has_zero && std::find(from.begin(), from.end(), 0) != from.end();
+  require(left_out || all % known == 0, "{} elements cannot be spread over {}", all, others);
+  return all / known;
+}
+
 void reshape(Lowering& l) {
-  const int64_t count = count_of(l.shape(0));
+  const Dims& from = l.shape(0);  // asked first: what the client keeps, such as strings, is left to it
   const bool zero_copies = l.attributes().get_or<bool>("zero_copies", false);
   Dims shape;
   int64_t open = -1;
   for (int64_t size : l.integers(1)) {
     require(size >= -1, "a size of {} is asked for", size);
     if (size == 0 && zero_copies) {
-      require(shape.size() < l.shape(0).size(), "size {} is to be that of {}, which has none there", shape.size(),
-              l.shape(0));
-      size = l.shape(0)[shape.size()];
+      require(shape.size() < from.size(), "size {} is to be that of {}, which has none there", shape.size(), from);
+      size = from[shape.size()];
     }
     if (size == -1) {
       require(open < 0, "two sizes are -1; only one can follow from the others");
@@ -44,10 +59,8 @@ void reshape(Lowering& l) {
   }
   if (open >= 0) {
     Dims others = shape;
-    others[static_cast<size_t>(open)] = 1;
-    const int64_t known = count_of(others);
-    require(known > 0 && count % known == 0, "{} elements cannot be spread over {}", count, shape);
-    shape[static_cast<size_t>(open)] = count / known;
+    others.erase(static_cast<size_t>(open));
+    shape[static_cast<size_t>(open)] = remaining_size(from, others);
   }
   reshape_to(l, shape);
 }
