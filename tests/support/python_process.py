@@ -11,7 +11,7 @@ arguments, folder, environment, streams and status. Not passed on, because a for
 - code that sets variables, of which some are read while a framework is imported, looks at what was imported, or asks
   to be called at the end, before or after what frameworks do there;
 - the command line `anynpu`, which sets such variables itself before it imports a framework;
-- the first run with an environment, which starts a server for others. One server serves one set of the variables that
+- the first run with an environment: a server pays from the second on. One server serves one set of the variables that
   are read while the framework is imported; those that torch's plug-in and our libraries read need no server of their
   own, for a server without these imports them in the child. Environments that are used often have one that has them.
 
@@ -134,7 +134,7 @@ def key_of(modules, environment, early):
 
 
 def server_of_key(key, environment, runs):
-    """The server of `key`, which the run that is number `runs` starts; None until it is ready."""
+    """The server of `key`, which the run that is number `runs` starts; None before."""
     asked[key] += 1
     if key not in servers:
         if asked[key] < runs:
@@ -143,18 +143,19 @@ def server_of_key(key, environment, runs):
             servers.popitem(last=False)[1].close()
         servers[key] = Server(key[0], environment)
     servers.move_to_end(key)
-    return servers[key] if servers[key].is_ready() else None
+    return servers[key]
 
 
 def server_for(module, environment):
     if module == "tensorflow":  # our libraries are imported in the child
-        return server_of_key(key_of(module, environment, set()), environment, 1)
-    exact = key_of(module, environment, EARLY)
-    if not OWN & set(environment) and (server := server_of_key(exact, environment, 3)):
-        return server
+        return server_of_key(key_of(module, environment, set()), environment, 2)
+    if not OWN & set(environment):
+        server = server_of_key(key_of(module, environment, EARLY), environment, 5)
+        if server and server.is_ready():  # until then the other one serves
+            return server
     alone = environment | {PLUG_IN: "0"}
     modules = OF_TRANSFER if environment.get("TORCH_TRANSFER_TO_NPU") == "1" else OF_PLUG_IN
-    return server_of_key(key_of(modules, alone, set()), alone, 1)
+    return server_of_key(key_of(modules, alone, set()), alone, 2)
 
 
 class Forked(subprocess.Popen):
