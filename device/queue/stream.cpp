@@ -27,6 +27,11 @@ NPU_SETTING(bool, inline_kernels, "ANYNPU_INLINE", true,
             "waits and collectives in a thread that waits for their stream without a limit.");
 NPU_SETTING(bool, launch_blocking, "ASCEND_LAUNCH_BLOCKING", false,
             "Finish every kernel before its launch returns, so that errors show at the call that made them.");
+NPU_SETTING(int64_t, queue_tasks, "ANYNPU_QUEUE_TASKS", 1024,
+            "Tasks that a stream queues at most; a launch waits for room. 0: any number.");
+NPU_SETTING(int64_t, queue_ms, "ANYNPU_QUEUE_MS", 500,
+            "Milliseconds of expected work that a stream queues at most; a launch waits for room, and Ctrl-C acts once "
+            "what is queued has run. 0: any amount.");
 constinit std::atomic<Recorder> recorder{nullptr};
 }  // namespace detail
 
@@ -43,6 +48,14 @@ constexpr uint32_t kNeverBlocking = kTaskMayWait | kTaskCallback;
 // Reading the clock costs as much as a small kernel's launch, so of those one in kSample is timed and counts for all.
 constexpr int64_t kAlwaysTimed = 20'000;
 constexpr uint64_t kSample = 17;  // a prime: steps repeat, and each of their tasks has its turn
+
+// A launch that waits for room looks this often whether anything moves.
+constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr float kLately = 1.0F / 16;  // the share of the newest task in what tasks take of late
+constexpr float kWayOff = 16;         // by how much an estimate is believed to be wrong at most
+
+// What a task is expected to take; some say only that they are long.
+int64_t expected_ns(const Task& task) { return std::min<int64_t>(task.cost_ns, 1'000'000'000); }
 
 // Writers hold the stream's lock; readers do not.
 void count_one(std::atomic<uint64_t>& counter) {
@@ -92,6 +105,7 @@ void Stream::launch(Task&& task) {
       run(lock, task, true);
       pass_on();
     } else {
+      wait_for_room(lock, task.flags);
       enqueue(std::move(task));
     }
   }
@@ -126,6 +140,7 @@ bool Stream::drops(const Task& task) const {
 // The token, not the lock, keeps other tasks away meanwhile: queries and launches must not wait for a kernel.
 void Stream::run(std::unique_lock<std::mutex>& lock, Task& task, bool at_once) {
   token_ = true;
+  runs_waiting_ = (task.flags & (kTaskMayWait | kTaskCallback)) != 0;
   lock.unlock();
   execute(task, at_once);
   lock.lock();
@@ -147,6 +162,33 @@ void Stream::enqueue(Task&& task) {
   if (!token_) work_.notify_one();
 }
 
+// By `share` of the bounds.
+bool Stream::is_full(double share) const {
+  const int64_t tasks = detail::queue_tasks(), milliseconds = detail::queue_ms();
+  if (tasks > 0 && static_cast<double>(queued_) >= static_cast<double>(tasks) * share) return true;
+  const float expected = expected_.load(std::memory_order_relaxed), spent = spent_.load(std::memory_order_relaxed);
+  const float pace = expected > 0 ? std::clamp(spent / expected, 1 / kWayOff, kWayOff) : 1;
+  return milliseconds > 0 && static_cast<double>(queued_ns_) * pace >= static_cast<double>(milliseconds) * 1e6 * share;
+}
+
+// A quarter of the queue is free, so that the two threads do not wake each other for every task.
+bool Stream::has_room() const { return aborting() || queued_ == 0 || !is_full(0.75); }
+
+// A task that waits for another stream, rank or thread may wait for what this thread launches next: where that is so
+// and nothing moves, the launch goes on.
+void Stream::wait_for_room(std::unique_lock<std::mutex>& lock, uint32_t flags) {
+  if (!is_full(1)) [[likely]]
+    return;
+  if (own_stream != nullptr || (flags & kTaskAlways) != 0 || detail::exiting()) return;
+  ++waiting_for_room_;
+  while (!has_room()) {
+    const uint64_t before = progress_->completed.load(std::memory_order_relaxed);
+    room_.wait_for(lock, kLook);
+    if (runs_waiting_ && progress_->completed.load(std::memory_order_relaxed) == before) break;
+  }
+  --waiting_for_room_;
+}
+
 // A ring whose size is a power of two: a queue that has found its size allocates nothing more.
 void Stream::push(Task&& task) {
   if (queued_ == ring_.size()) {
@@ -155,6 +197,7 @@ void Stream::push(Task&& task) {
     ring_.swap(larger);
     head_ = 0;
   }
+  queued_ns_ += expected_ns(task);
   ring_[(head_ + queued_++) & (ring_.size() - 1)] = std::move(task);
 }
 
@@ -162,6 +205,7 @@ Task Stream::pop() {
   Task task = std::move(ring_[head_]);
   head_ = (head_ + 1) & (ring_.size() - 1);
   --queued_;
+  queued_ns_ -= expected_ns(task);
   return task;
 }
 
@@ -192,7 +236,21 @@ void Stream::execute(Task& task, bool at_once) {
   if (timed) {
     const auto ns = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
     counts.busy_ns.fetch_add(is_long ? ns : ns * kSample, std::memory_order_relaxed);
+    if (!at_once) note_pace(task, static_cast<int64_t>(is_long ? ns : ns * kSample));
+  } else if (!at_once) {
+    note_pace(task, 0);
   }
+}
+
+// Called by the thread that has the token. Of short tasks one in kSample counts for all, as above.
+void Stream::note_pace(const Task& task, int64_t spent_ns) {
+  const auto add = [](std::atomic<float>& mean, int64_t value) {
+    const float old = mean.load(std::memory_order_relaxed);
+    mean.store(old + (static_cast<float>(value) - old) * kLately, std::memory_order_relaxed);
+  };
+  if ((task.flags & kNeverBlocking) != 0) return;  // what it waits for is not its own work
+  add(spent_, spent_ns);
+  add(expected_, expected_ns(task));
 }
 
 // Called inside a catch block. The first error stays; what follows is often its consequence.
@@ -233,6 +291,8 @@ void Stream::keep_error(const Task& task) {
 void Stream::finish_one() {
   token_ = false;
   count_one(progress_->completed);
+  if (waiting_for_room_ > 0 && has_room()) [[unlikely]]
+    room_.notify_all();
   // Who waits is not woken for each task before: a thread on the same processor would be in this one's way.
   if (progress_->completed.load(std::memory_order_relaxed) < awaited_) return;
   awaited_ = kNobody;

@@ -4,6 +4,11 @@
 // stream is idle (`ANYNPU_INLINE=0` turns this off); the launching thread then holds the stream's token and no lock. So
 // does a thread that waits for the stream and meanwhile runs short tasks and collectives itself.
 //
+// A queue is bounded (ANYNPU_QUEUE_TASKS, ANYNPU_QUEUE_MS): a launch waits while the stream has work for that long. So
+// memory does not grow with launches that are faster than their kernels, and who waits for the last of them, deaf to
+// signals meanwhile, waits no longer than that. Tasks that launch others never wait, nor does anybody where what the
+// stream waits for may be launched by that very thread: see wait_for_room.
+//
 // A task that throws leaves its code and text on the stream. A synchronisation of the stream or of the device raises
 // and clears them, in the thread that asks; until then a query raises them each time, and later tasks run on
 // (kContinue) or are dropped (kStop; launching then raises the error, too), but nothing is shown to anybody
@@ -91,6 +96,10 @@ class Stream {
   void run(std::unique_lock<std::mutex>& lock, Task& task, bool at_once);
   void pass_on();
   void enqueue(Task&& task);
+  bool is_full(double share) const;
+  bool has_room() const;
+  void wait_for_room(std::unique_lock<std::mutex>& lock, uint32_t flags);
+  void note_pace(const Task& task, int64_t spent_ns);
   void push(Task&& task);
   Task pop();
   void execute(Task& task, bool at_once);
@@ -107,7 +116,13 @@ class Stream {
   std::condition_variable work_;  // the stream's own thread waits here
   std::condition_variable done_;  // synchronising threads wait here
   uint64_t awaited_ = kNobody;    // the first number of completed tasks that one of them waits for
-  bool token_ = false;            // somebody runs a task of this stream
+  std::condition_variable room_;  // threads whose launch waits for room in the queue
+  int waiting_for_room_ = 0;
+  bool runs_waiting_ = false;       // the task that runs may wait for others
+  int64_t queued_ns_ = 0;           // what the queued tasks are expected to take
+  std::atomic<float> spent_{0};     // of late, per task: what they took, and
+  std::atomic<float> expected_{0};  // what they were expected to take
+  bool token_ = false;              // somebody runs a task of this stream
   bool has_thread_ = false;
   bool closing_ = false;
   std::vector<Task> ring_;  // circular; its size is a power of two
@@ -143,6 +158,8 @@ void set_failure_hook(void (*hook)(const TaskFailure&));
 namespace detail {
 extern Setting<bool> inline_kernels;   // ANYNPU_INLINE
 extern Setting<bool> launch_blocking;  // ASCEND_LAUNCH_BLOCKING
+extern Setting<int64_t> queue_tasks;   // ANYNPU_QUEUE_TASKS
+extern Setting<int64_t> queue_ms;      // ANYNPU_QUEUE_MS
 
 /// True when it has taken the task, which is kept in place of being run.
 using Recorder = bool (*)(Stream&, Task&);

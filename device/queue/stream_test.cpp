@@ -108,6 +108,88 @@ TEST_F(StreamTest, AThreadThatWaitsSleepsUntilTheLastTaskIsDone) {
   EXPECT_LT(times_slept() - before, kTasks / 10);
 }
 
+class BoundedQueue : public StreamTest {
+ protected:
+  void SetUp() override {
+    StreamTest::SetUp();
+    detail::queue_tasks.override(8);
+  }
+  void TearDown() override {
+    StreamTest::TearDown();
+    detail::queue_tasks.override(1024);
+    detail::queue_ms.override(500);
+  }
+  static void rest(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+  // The most tasks that had been launched and not run, of `count` that take a millisecond.
+  int furthest_ahead(int count, int64_t expected_ns) {
+    std::atomic<int> done{0};
+    int furthest = 0;
+    for (int launched = 1; launched <= count; ++launched) {
+      stream_.launch({"long", expected_ns, kTaskKernel, [&] { rest(1), ++done; }});
+      furthest = std::max(furthest, launched - done);
+    }
+    stream_.synchronize();
+    EXPECT_EQ(done, count);
+    return furthest;
+  }
+};
+
+// One runs, and one has run and is not counted yet.
+TEST_F(BoundedQueue, ALaunchWaitsForRoom) { EXPECT_LE(furthest_ahead(60, kInlineBound + 1), 8 + 2); }
+
+TEST_F(BoundedQueue, ALaunchWaitsForWorkThatIsExpectedToTakeLong) {
+  detail::queue_tasks.override(0);
+  detail::queue_ms.override(10);
+  // An estimate is at most 16 times too high.
+  EXPECT_LE(furthest_ahead(60, 5'000'000), 16 * 2 + 2);
+  // One that is too low is soon known to be.
+  furthest_ahead(100, kInlineBound + 1);
+  EXPECT_LE(furthest_ahead(100, kInlineBound + 1), 10 * 16 + 2);
+}
+
+TEST_F(BoundedQueue, ItHasNoBoundWhereNoneIsAskedFor) {
+  detail::queue_tasks.override(0);
+  detail::queue_ms.override(0);
+  std::atomic<int> done{0};
+  launch_gate();
+  for (int i = 0; i < 3000; ++i) stream_.launch({"long", kInlineBound + 1, kTaskKernel, [&] { ++done; }});
+  EXPECT_EQ(done, 0);
+  go_ = true;
+  stream_.synchronize();
+  EXPECT_EQ(done, 3000);
+}
+
+// The first task waits for what is launched last, by the same thread.
+TEST_F(BoundedQueue, ALaunchGoesOnWhereTheStreamWaitsForIt) {
+  void* const other = create_stream();
+  std::atomic<int> done{0};
+  launch_gate();
+  for (int i = 0; i < 12; ++i) stream_.launch({"long", kInlineBound + 1, kTaskKernel, [&] { ++done; }});
+  stream_from_handle(other).launch({"opens the gate", kInlineBound + 1, kTaskKernel, [&] { go_ = true; }});
+  stream_.synchronize();
+  EXPECT_EQ(done, 12);
+  destroy_stream(other);
+}
+
+// A task that waits to launch would hold its own stream up, for which the full one may wait.
+TEST_F(BoundedQueue, TasksLaunchWithoutWaiting) {
+  void* const other = create_stream();
+  Stream& full = stream_from_handle(other);
+  std::atomic<bool> launched{false};
+  std::atomic<int> done{0};
+  full.launch({"waits", 0, kTaskMayWait, [&] {
+                 while (!launched) std::this_thread::yield();
+               }});
+  stream_.launch({"launches", kInlineBound + 1, kTaskKernel, [&] {
+                    for (int i = 0; i < 100; ++i) full.launch({"long", kInlineBound + 1, kTaskKernel, [&] { ++done; }});
+                    launched = true;
+                  }});
+  stream_.synchronize();
+  full.synchronize();
+  EXPECT_EQ(done, 100);
+  destroy_stream(other);
+}
+
 // Each hears of its own task, though another one waits for a later one.
 TEST_F(StreamTest, ThreadsWaitForTasksOfTheirOwn) {
   std::atomic<int> done{0};
