@@ -29,5 +29,9 @@ aclError aclFinalize() {
   return ask("aclFinalize", Code::kRepeatFinalize, [] { device::finalize(); });
 }
 
-const char* aclGetRecentErrMsg() { return recent_error(); }
+// As on a card: clients take any pointer for a failure.
+const char* aclGetRecentErrMsg() {
+  const char* text = recent_error();
+  return *text == '\0' ? nullptr : text;
+}
 const char* anynpu_recent_reason() { return recent_reason(); }

@@ -274,7 +274,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
     path = tmp_path / "wrong.om"
     path.write_bytes(b"no model")
     assert acl.mdl.load_from_file(str(path))[1] != 0
-    assert acl.get_recent_err_msg() != ""
+    assert acl.get_recent_err_msg()
     content = path.read_bytes()
     assert acl.mdl.load_from_mem(acl.util.bytes_to_ptr(content), len(content))[1] != 0
     assert acl.mdl.unload(4711) != 0

@@ -47,8 +47,8 @@ aclError aclInit(const char* configPath);
 /** Ends the runtime after all queued work. Objects may still be released, nothing new made. 100037 when repeated. */
 aclError aclFinalize(void);
 
-/** Text of this thread's last error, "" when there is none; never NULL. Reading clears it. The pointer is valid until
- * the thread's next call. */
+/** Text of this thread's last error; NULL when nothing has failed since it was read. The pointer is valid until the
+ * thread's next call. */
 const char* aclGetRecentErrMsg(void);
 
 /** The chip this process claims to be (ANYNPU_SOC), "Ascend910B1" unless set; "" when ANYNPU_SOC names none. */

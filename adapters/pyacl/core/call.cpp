@@ -110,6 +110,8 @@ bool Call::text(PyObject* argument, Owned* holder, const char** text) const {
   return true;
 }
 
-PyObject* shown_text(const char* text) { return PyUnicode_DecodeFSDefault(text == nullptr ? "" : text); }
+PyObject* shown_text(const char* text) {
+  return text == nullptr ? Py_NewRef(Py_None) : PyUnicode_DecodeFSDefault(text);
+}
 
 }  // namespace npu::pyacl

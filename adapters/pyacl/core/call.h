@@ -84,7 +84,7 @@ PyObject* shown(T value) {
   }
 }
 
-/// Text of the library: bytes that are no UTF-8 are kept as Python keeps them in names of files.
+/// Text of the library: bytes that are no UTF-8 are kept as Python keeps them in names of files. None for null.
 PyObject* shown_text(const char* text);
 
 }  // namespace npu::pyacl
