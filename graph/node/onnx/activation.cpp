@@ -51,7 +51,8 @@ double next(const std::vector<double>& list, size_t& at, const std::optional<dou
 std::vector<Activation> activations_of(const Lowering& l, std::vector<std::string> otherwise, size_t count) {
   auto names = l.attributes().get_or<std::vector<std::string>>("activations", {});
   if (names.empty()) names = std::move(otherwise);
-  require(names.size() == count, "activations names {} functions; the node needs {}", names.size(), count);
+  require(names.size() >= count, "activations names {} functions; the node needs {}", names.size(), count);
+  names.resize(count);  // exporters write the operator's whole list of defaults, for two directions
   const auto alphas = l.attributes().get_or<std::vector<double>>("activation_alpha", {});
   const auto betas = l.attributes().get_or<std::vector<double>>("activation_beta", {});
   size_t alpha = 0, beta = 0;

@@ -141,6 +141,29 @@ TEST(OnnxPool, NormsAndWidePads) {
   expect_close(lines.run()[0].numbers, {1, 4.0 / 3, 2, 1, 2.0 / 3});
 }
 
+// As in ONNX's own data of opset 22: what lies behind the pads is not counted. The second window has one element
+// inside.
+TEST(OnnxPool, AWindowThatIsRoundedUpCountsNoMoreThanThePads) {
+  OnnxNode node("AveragePool", 22);
+  node.input<float>({1, 1, 4}, {1, 2, 3, 4});
+  node.set("kernel_shape", std::vector<int64_t>{2})
+      .set("dilations", std::vector<int64_t>{2})
+      .set("strides", std::vector<int64_t>{3})
+      .set("ceil_mode", 1)
+      .set("count_include_pad", 1);
+  expect_close(node.run()[0].numbers, {2, 4});
+}
+
+TEST(OnnxRnn, OfALongerListOfActivationsTheFirstCount) {
+  const auto hidden = [](std::vector<std::string> names) {
+    OnnxNode node("RNN", 14);
+    node.input<float>({1, 1, 2}, {0.5, -1}).input<float>({1, 2, 2}, {1, 0, 0, 1}).input<float>({1, 2, 2}, {0, 0, 0, 0});
+    node.set("hidden_size", 2).set("activations", std::move(names));
+    return node.run()[0].numbers;
+  };
+  expect_close(hidden({"Tanh", "Relu"}), {std::tanh(0.5), std::tanh(-1)});
+}
+
 /// x normalised over groups of `length` elements, times scale, plus bias.
 std::vector<double> normalised(const std::vector<float>& x, size_t length, double epsilon) {
   std::vector<double> out;

@@ -41,9 +41,17 @@ void each_inside(const Pool& pool, const std::vector<int64_t>& at, F&& body) {
   });
 }
 
-/// Elements of a window, inside of the image or not: what a mean divides by when pads count.
-int64_t window_size(const Windows& w) {
-  return std::accumulate(w.kernel.begin(), w.kernel.end(), int64_t{1}, std::multiplies<>());
+/// Elements of the window at `at` that lie in the image or its pads: what a mean divides by when pads count. A window
+/// that was rounded up reaches beyond both.
+int64_t padded_size(const Pool& pool, const std::vector<int64_t>& at) {
+  const Windows& w = pool.windows;
+  int64_t size = 1;
+  for (size_t d = 0; d < w.axes(); ++d) {
+    const int64_t room =
+        pool.in[d] + w.after[d] - (at[d] * w.stride[d] - w.before[d]);  // from the window's first element
+    size *= std::clamp<int64_t>((room + w.dilation[d] - 1) / w.dilation[d], 1, w.kernel[d]);
+  }
+  return size;
 }
 
 template <class T>
@@ -60,7 +68,7 @@ void pool_plane(const Pool& pool, const T* from, T* to, int64_t* places, int64_t
       ++count;
     });
     if (pool.mode == Mode::kMean)
-      best = static_cast<T>(sum / static_cast<double>(pool.counts_pads ? window_size(pool.windows) : count));
+      best = static_cast<T>(sum / static_cast<double>(pool.counts_pads ? padded_size(pool, at) : count));
     if (pool.mode == Mode::kNorm) best = static_cast<T>(std::pow(sum, 1 / pool.p));
     *to++ = best;
     if (places != nullptr) *places++ = first + best_at;
