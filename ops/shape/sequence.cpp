@@ -77,14 +77,18 @@ struct Linspace final : Operator {
     const T step = steps > 1 ? (last - first) / static_cast<double>(steps - 1) : T(0);
     fill_by_index<T>(target, [=, this](int64_t i) {
       // From both ends, so that the last element is exact.
-      const T value = i < (steps + 1) / 2 ? first + step * static_cast<double>(i)
-                                          : last - step * static_cast<double>(steps - 1 - i);
+      const bool first_half = i < steps / 2 || steps == 1;
+      const T value =
+          first_half ? first + step * static_cast<double>(i) : last - step * static_cast<double>(steps - 1 - i);
       return base == 0 ? value : std::pow(T(base), value);
     });
   }
   void run() override {
     if (is_complex(out.dtype)) {
       fill(start.to_complex(), end.to_complex());
+    } else if (!is_floating(out.dtype) && steps > 1) {
+      // Both ends of several whole numbers are whole, as torch has it.
+      fill(static_cast<double>(start.to_int()), static_cast<double>(end.to_int()));
     } else {
       fill(start.to_double(), end.to_double());
     }
