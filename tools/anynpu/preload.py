@@ -3,6 +3,7 @@
 and brings its CANN provider, our libraries are opened beforehand: the provider looks for them in the vendor's toolkit
 folder alone. When torch_npu is first looked for:
 
+- ASCEND_GLOBAL_LOG_LEVEL is taken away where it is no level, of which torch-npu itself would abort;
 - where our libraries are not in the folder its RPATH names (editable install, another site folder, wheels before 2.7.1,
   which name none) it opens them beforehand; the loader then meets the names it wants as already loaded;
 - ASCEND_HOME_PATH and ASCEND_OPP_PATH name our toolkit folder unless one of them is set; torch-npu prints a line on
@@ -28,6 +29,7 @@ class Finder:
     def find_spec(name, path=None, target=None):
         if name == "torch_npu":
             sys.meta_path.remove(Finder)
+            correct_log_level()
             prefer_no_queue()
             name_the_toolkit()
             name_the_profiler()
@@ -39,6 +41,15 @@ class Finder:
             load_for_provider(path)
             return None
         return observed(name, path) if name == "npu_device" else None
+
+
+def correct_log_level():
+    import os
+
+    level = os.environ.get("ASCEND_GLOBAL_LOG_LEVEL", "3")
+    if level.strip() not in ("0", "1", "2", "3", "4"):
+        del os.environ["ASCEND_GLOBAL_LOG_LEVEL"]
+        print(f"ASCEND_GLOBAL_LOG_LEVEL is {level!r}, which is not between 0 and 4; using 3", file=sys.stderr)
 
 
 def prefer_no_queue():

@@ -38,6 +38,14 @@ def test_torch_npu_runs_without_its_queue_unless_told(tmp_path, monkeypatch):
     assert python(code, tmp_path) == "2"
 
 
+def test_a_log_level_that_is_none_is_taken_away(tmp_path, monkeypatch):
+    code = "import anynpu.preload, os; import torch_npu; print(os.environ.get('ASCEND_GLOBAL_LOG_LEVEL'))"
+    folder = stand_in(tmp_path)
+    for level, wanted in {"7": "None", "-1": "None", "debug": "None", "": "None", "0": "0", "4": "4"}.items():
+        monkeypatch.setenv("ASCEND_GLOBAL_LOG_LEVEL", level)
+        assert python(code, folder) == wanted, level
+
+
 def test_torch_npu_is_told_of_our_toolkit_unless_there_is_another(tmp_path, monkeypatch):
     folder = stand_in(tmp_path)
     code = "import anynpu.preload, os, torch_npu; print(*[os.environ.get(f'ASCEND_{n}_PATH') for n in ('HOME', 'OPP')])"
