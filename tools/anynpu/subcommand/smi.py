@@ -143,9 +143,7 @@ def detail(npu, kind):
 
 
 def add_arguments(parser):
-    parser.add_argument(
-        "what", nargs="*", default=["info"], choices=["info", "watch", "set", "top"], metavar="info [watch] | set | top"
-    )
+    parser.add_argument("what", nargs="*", metavar="info [watch] | set | top")
     parser.add_argument("-l", dest="list", action="store_true", help="the NPUs")
     parser.add_argument("-m", dest="map", action="store_true", help="which chip is which device")
     parser.add_argument("-t", dest="type", metavar="TYPE", help=", ".join(DETAILS))
@@ -240,6 +238,7 @@ def refuse_setting(options):
 
 
 def execute(options):
+    options.what = options.what or ["info"]
     running = {("info", "watch"): watch, ("top",): top, ("set",): refuse_setting}.get(tuple(options.what))
     if running:
         try:

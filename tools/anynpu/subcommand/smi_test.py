@@ -91,6 +91,10 @@ def test_what_watch_does_not_take_is_told():
     assert "there is no watch; there are info, info watch, set and top" in npu_smi("watch")[2]
 
 
+def test_the_table_is_shown_where_nothing_is_asked():
+    assert npu_smi() == npu_smi("info") and npu_smi()[0] == 0 and npu_smi()[1].startswith("+---")
+
+
 def test_listing_and_mapping():
     assert "Total Count                    : 8" in npu_smi("info", "-l")[1]
     assert len(npu_smi("info", "-m")[1].splitlines()) == 9
