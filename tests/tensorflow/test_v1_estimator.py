@@ -252,6 +252,10 @@ def test_a_process_that_trains_alone(monkeypatch):
     assert callback.broadcast_done
     assert hccl_ops.allreduce("x", "sum") == hccl_ops.allgather("x", 1) == hccl_ops.reduce("x", "max", 0) == "x"
     assert hccl_ops.reduce_scatter("x", "sum", 1) == "x" and hccl_ops.broadcast(("x", "y"), 0) == ["x", "y"]
+    assert hccl_ops.broadcast(tensor=["x"], root_rank=0) == ["x"], "as older scripts call it"
+    for wrong in ({"root_rank": 0}, {"tensor": ["x"]}, {"tensor": ["x"], "tensor_list": ["x"], "root_rank": 0}):
+        with pytest.raises(TypeError, match="needs tensor_list"):
+            hccl_ops.broadcast(**wrong)
     assert hccl_ops.allreduce("x", "max") == "x"
     with pytest.raises(ValueError, match="reduction is 'mean'; it is one of max, min, prod, sum"):
         hccl_ops.allreduce("x", "mean")

@@ -99,6 +99,13 @@ def test_names_that_scripts_use_without_importing_them():
     """The guide's examples have the star import alone."""
     for name in ("os", "RewriterConfig", "rewriter_config_pb2", "hccl_ops", "create_group", "destroy_group",
                  "get_rank_size", "get_local_rank_size", "get_rank_id", "get_local_rank_id",
-                 "get_world_rank_from_group_rank", "get_group_rank_from_world_rank"):  # fmt: skip
+                 "get_world_rank_from_group_rank", "get_group_rank_from_world_rank", "util", "npu_scope"):  # fmt: skip
         assert npu_init.named(name) is not None and name in npu_init.__all__
     assert npu_init.named("RewriterConfig").OFF == 2
+    assert callable(npu_init.named("util").set_iteration_per_loop)
+
+
+def test_a_module_that_scripts_import_from_itself():
+    from npu_bridge.estimator.npu_unary_ops import npu_unary_ops
+
+    assert npu_unary_ops is npu_init.named("npu_unary_ops") and callable(npu_unary_ops.gelu)

@@ -30,7 +30,9 @@ _MODULES = {
     "npu_ops": "npu_bridge.estimator.npu_ops",
     "npu_unary_ops": "npu_bridge.estimator.npu_unary_ops",
     "npu_plugin": f"{_ESTIMATOR}.npu_plugin",
+    "npu_scope": f"{_ESTIMATOR}.npu_scope",
     "npu_strategy": f"{_ESTIMATOR}.npu_strategy",
+    "util": f"{_ESTIMATOR}.util",
     "hccl_ops": "npu_bridge.hccl.hccl_ops",
     "os": "os",  # scripts of the guide ask it for RANK_ID without importing it
     "rewriter_config_pb2": "tensorflow.core.protobuf.rewriter_config_pb2",
