@@ -22,7 +22,7 @@ class Library:
 
     def __call__(self, function, *arguments, code=0):
         got = getattr(self.core, function)(*arguments)
-        text = self.core.aclGetRecentErrMsg().decode()
+        text = (self.core.aclGetRecentErrMsg() or b"").decode()
         assert got == code, f"{function} gave {got}: {text}"
         return text
 
