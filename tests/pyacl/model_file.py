@@ -95,7 +95,7 @@ def convert(model, **flags):
     count = ctypes.c_size_t(len(pairs) // 2)
     code = loaded.anynpu_model_convert(ONNX, model, size, b"scaled", None, texts, count, take(0), keep, None)
     loaded.aclGetRecentErrMsg.restype = ctypes.c_char_p
-    text = loaded.aclGetRecentErrMsg().decode()
+    text = (loaded.aclGetRecentErrMsg() or b"").decode()
     if code == 207000:
         return None
     assert code == 0, text

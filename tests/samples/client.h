@@ -29,11 +29,12 @@ inline void refused(aclError code, const char* call) {
 }
 #define REFUSED(call) refused((call), #call)
 
-inline void demand(bool holds, const std::string& text) {
+inline void demand(bool holds, const char* text) {
   if (holds) return;
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", text == nullptr ? "it has no text" : text);
   std::exit(1);
 }
+inline void demand(bool holds, const std::string& text) { demand(holds, text.c_str()); }
 
 inline std::vector<char> read_file(const std::string& path) {
   std::ifstream file(path.c_str(), std::ios::binary);

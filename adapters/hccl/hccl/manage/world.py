@@ -33,7 +33,7 @@ def library():
 
 
 def text():
-    return library().aclGetRecentErrMsg().decode(errors="replace")
+    return (library().aclGetRecentErrMsg() or b"").decode(errors="replace")
 
 
 def device_of_table():
