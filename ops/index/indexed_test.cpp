@@ -47,6 +47,24 @@ TEST(Indexed, AScatterOutOfRangeLeavesItsTargetAlone) {
   EXPECT_EQ(self, std::vector<float>(6, 1));
 }
 
+TEST(Indexed, AnEmptyIndexStandsForNoneBesideOthersAndSelectsNothingAlone) {
+  std::vector<int64_t> self(6), place{1}, value{7};
+  const Tensor empty = make_tensor(place.data(), DType::kInt64, {0}),
+               one = make_tensor(place.data(), DType::kInt64, {1});
+  const auto written = [&](std::vector<Tensor> indices) {
+    self.assign(6, 0);
+    auto op = create(*find_operator("index_put"));
+    field<Tensor>(*op, "self") = field<Tensor>(*op, "out") = make_tensor(self.data(), DType::kInt64, {2, 3});
+    field<std::vector<Tensor>>(*op, "indices") = std::move(indices);
+    field<Tensor>(*op, "values") = make_tensor(value.data(), DType::kInt64, {1});
+    EXPECT_EQ(message_of(*op), "");
+    return self;
+  };
+  EXPECT_EQ(written({empty, one}), (std::vector<int64_t>{0, 7, 0, 0, 7, 0}));
+  EXPECT_EQ(written({empty}), std::vector<int64_t>(6, 0));
+  EXPECT_EQ(written({empty, empty}), std::vector<int64_t>(6, 0));
+}
+
 TEST(Indexed, SumsOfHalvesAreRoundedOnce) {
   std::vector<Half> self{Half(1.0f)}, src(1000, Half(0.0004f));
   std::vector<int64_t> index(src.size(), 0);

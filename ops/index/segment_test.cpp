@@ -82,6 +82,21 @@ TEST(UniqueInOrder, FirstAppearancesWithPlacesAndCounts) {
   EXPECT_EQ((std::vector<int32_t>{counts.begin(), counts.begin() + 3}), (std::vector<int32_t>{2, 1, 2}));
 }
 
+// 1.1 in float32 is more: its pixels would be one off at multiples of 11.
+TEST(Upsample, AFactorInFloat32IsTheNumberThatWasMeant) {
+  Floats x(100), out(110), wanted(110);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  for (size_t i = 0; i < out.size(); ++i) wanted[i] = static_cast<float>(i * 10 / 11);
+  Call("upsample")
+      .set("self", tensor(x, {1, 1, 1, 100}))
+      .set("output_size", Ints{1, 110})
+      .set("scales_w", static_cast<double>(1.1F))
+      .set("mode", std::string("nearest"))
+      .set("out", tensor(out, {1, 1, 1, 110}))
+      .run();
+  EXPECT_EQ(out, wanted);
+}
+
 TEST(Upsample, FromTheFirstElementsOwnPosition) {
   Floats x{0, 2, 4}, out(6);
   Call("upsample")
