@@ -140,7 +140,7 @@ bool Stream::drops(const Task& task) const {
 // The token, not the lock, keeps other tasks away meanwhile: queries and launches must not wait for a kernel.
 void Stream::run(std::unique_lock<std::mutex>& lock, Task& task, bool at_once) {
   token_ = true;
-  runs_waiting_ = (task.flags & (kTaskMayWait | kTaskCallback)) != 0;
+  runs_waiting_ = (task.flags & kNeverBlocking) != 0;
   lock.unlock();
   execute(task, at_once);
   lock.lock();
@@ -233,13 +233,12 @@ void Stream::execute(Task& task, bool at_once) {
   task.body.reset();  // what it holds goes before anybody hears that it is done
   running_task_.store(nullptr, std::memory_order_relaxed);
   own_stream = outer;
+  uint64_t spent = 0;
   if (timed) {
-    const auto ns = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
-    counts.busy_ns.fetch_add(is_long ? ns : ns * kSample, std::memory_order_relaxed);
-    if (!at_once) note_pace(task, static_cast<int64_t>(is_long ? ns : ns * kSample));
-  } else if (!at_once) {
-    note_pace(task, 0);
+    spent = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count()) * (is_long ? 1 : kSample);
+    counts.busy_ns.fetch_add(spent, std::memory_order_relaxed);
   }
+  if (!at_once) note_pace(task, static_cast<int64_t>(spent));
 }
 
 // Called by the thread that has the token. Of short tasks one in kSample counts for all, as above.

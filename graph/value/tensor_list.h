@@ -28,8 +28,8 @@ struct ListType {
   void join(const ListType& other);
   /// Whether the shape that is asked for adds to what is known.
   bool needs_asked() const { return !shape || (gaps && !declared.known()); }
-  /// The shape of every element; none when elements differ or nothing tells. One that was never set has the shape that
-  /// is `asked`, which counts beside what was declared.
+  /// The shape of every element; none if elements differ or nothing determines it. One that was never set has the shape
+  /// that is `asked`, which counts beside what was declared.
   std::optional<Dims> element_shape(const PartialShape& asked) const;
   /// What plans may count on, to be read, and as bytes for the key of a plan.
   std::string text() const;

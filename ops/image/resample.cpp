@@ -10,10 +10,10 @@
 namespace npu::ops {
 namespace {
 
-// The factor that a client meant: some interfaces pass float32, and 1.1 in float32 is another number, whose pixels are
-// one off where an element's position is a whole number. Of all numbers that round to the float32, the fraction of the
-// least denominator is taken: the end of the continued fraction of the interval between its neighbours' midpoints.
-double meant(double scale) {
+// The factor that a client intended: some interfaces pass float32, and 1.1 in float32 is another number, whose pixels
+// are one off where an element's position is a whole number. Of all numbers that round to the float32, the fraction of
+// the least denominator is taken: the end of the continued fraction of the interval between its neighbours' midpoints.
+double intended_scale(double scale) {
   const auto single = static_cast<float>(scale);
   if (!(scale > 0 && std::isfinite(scale)) || static_cast<double>(single) != scale) return scale;
   double low = (scale + static_cast<double>(std::nextafter(single, 0.0F))) / 2;
@@ -38,7 +38,7 @@ double step_of(int64_t in, int64_t out, double scale, const ResampleRule& rule) 
   if (rule.align_corners) return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
   // Clients pass 0, -1 or 1 for "none"; PyTorch's antialiased modes leave an axis of equal sizes alone.
   const bool given = scale > 0 && scale != 1 && !(out == in && rule.mode.ends_with("_aa"));
-  const double step = given ? 1 / meant(scale) : static_cast<double>(in) / static_cast<double>(out);
+  const double step = given ? 1 / intended_scale(scale) : static_cast<double>(in) / static_cast<double>(out);
   return std::min(step, 0x1p60 / static_cast<double>(out));  // positions fit into 64 bits, whatever the scale
 }
 

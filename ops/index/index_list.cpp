@@ -9,9 +9,9 @@ bool is_empty(const Tensor& index) { return index.defined() && index.rank() == 1
 
 }  // namespace
 
-// An empty tensor is the client's placeholder for an axis that is not indexed, or an index that selects nothing: the
-// shape of the result tells. Where several ways fit, as with a single value to write, that with the most placeholders
-// is taken, but one of the list is an index.
+// An empty tensor is either the client's placeholder for an axis that is not indexed, or an index that selects nothing.
+// The shape of the result decides. If several interpretations fit, as with a single value to write, the one with the
+// most placeholders is used; at least one entry of the list is an index.
 IndexList::IndexList(const Tensor& self, const std::vector<Tensor>& indices, const Fits& fits) {
   require(indices.size() <= self.rank(), "{} indices for self {}; at most one per dimension", indices.size(), self);
   std::vector<size_t> doubtful;
@@ -24,9 +24,9 @@ IndexList::IndexList(const Tensor& self, const std::vector<Tensor>& indices, con
     }
   }
   if (common.size() > 0 && common.back() > 1) doubtful.clear();  // no position goes with one position, not with several
-  for (uint32_t way = 0; way < 1U << doubtful.size(); ++way) {
+  for (uint32_t choice = 0; choice < 1U << doubtful.size(); ++choice) {
     std::vector<bool> selects_nothing(indices.size(), false);
-    for (size_t bit = 0; bit < doubtful.size(); ++bit) selects_nothing[doubtful[bit]] = (way >> bit & 1U) != 0;
+    for (size_t bit = 0; bit < doubtful.size(); ++bit) selects_nothing[doubtful[bit]] = (choice >> bit & 1U) != 0;
     build(self, indices, selects_nothing);
     if ((doubtful.empty() || !axes_.empty()) && fits(view_.shape)) return;
   }

@@ -23,7 +23,7 @@ def positions(size, count):
 
 
 def lists(rank):
-    """All ways to index some of `rank` axes by two positions each, or by masks that hold at two places."""
+    """All combinations that index some of `rank` axes by two positions each, or by masks that hold at two places."""
     for kinds in itertools.product((None, "positions", "mask"), repeat=rank):
         if any(kinds):
             yield tuple(index(kind, SIZES[axis]) for axis, kind in enumerate(kinds))

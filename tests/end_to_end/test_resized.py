@@ -3,8 +3,8 @@
 
 Nearest moves elements: every bit is the CPU's, and the gradient goes back to where an element came from (the CPU's own
 gradient takes others where a factor such as 2.17 makes an axis twice as long). The plug-in passes the factor as float32
-there, so the factors are numbers that people write (up to two decimals, and fractions); a float32 does not tell other
-doubles apart. The other modes are weighted sums whose weights torch rounds to float32 first: 1e-5 of the largest value,
+there, so the factors are numbers that people write (up to two decimals, and fractions); a float32 does not distinguish
+other doubles. The other modes are weighted sums whose weights torch rounds to float32 first: 1e-5 of the largest value,
 halves two roundings."""
 
 import random

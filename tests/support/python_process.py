@@ -56,7 +56,7 @@ LATE = ("ANYNPU_", "ASCEND_", "NPU_", "HCCL_", "RANK", "CM_", "DUMP_", "PROFILIN
 OWN = {f"ANYNPU_{name}" for name in ("DIGEST", "MODULES", "NAN_CHECK", "REPORT", "SELF_CHECK", "STRICT")} | {"RANK"}
 EARLY = {"ANYNPU_LIBRARY", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_CUSTOM_OPP_PATH", "ASCEND_GLOBAL_LOG_LEVEL",
          "HCCL_EXEC_TIMEOUT", "NPU_ASD_CONFIG", "NPU_ASD_ENABLE"}  # fmt: skip
-# What the plug-in imports of torch, and what it imports more where it stands in for CUDA.
+# What the plug-in imports of torch, and what it imports in addition when it replaces CUDA.
 OF_PLUG_IN = "torch torch.distributed.tensor torch._dynamo"
 OF_TRANSFER = OF_PLUG_IN + " torch._inductor.compile_fx"
 PLUG_IN = "TORCH_DEVICE_BACKEND_AUTOLOAD"

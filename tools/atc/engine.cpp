@@ -30,8 +30,8 @@ void take_line(const void* bytes, size_t size, void* context) {
 /// Raises what the library refused, without the name of its function in front.
 void check_code(aclError code) {
   if (code == ACL_SUCCESS) return;
-  const char* told = aclGetRecentErrMsg();
-  std::string text = told == nullptr ? "" : told;
+  const char* reported = aclGetRecentErrMsg();
+  std::string text = reported == nullptr ? "" : reported;
   if (text.starts_with('['))
     if (const size_t end = text.find("] "); end != text.npos) text.erase(0, end + 2);
   throw Error(static_cast<Code>(code), std::move(text));

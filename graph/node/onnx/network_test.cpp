@@ -141,7 +141,7 @@ TEST(OnnxPool, NormsAndWidePads) {
   expect_close(lines.run()[0].numbers, {1, 4.0 / 3, 2, 1, 2.0 / 3});
 }
 
-// As in ONNX's own data of opset 22: what lies behind the pads is not counted. The second window has one element
+// As in ONNX's own data of opset 22: what is beyond the pads is not counted. The second window has one element
 // inside.
 TEST(OnnxPool, AWindowThatIsRoundedUpCountsNoMoreThanThePads) {
   OnnxNode node("AveragePool", 22);

@@ -28,7 +28,7 @@ CASES = [*SCRIPTS, *[f"{name}-tf1" for name in OF_OLD]]
 # Where a script is run, and the environment there. The CPU's runs have a stock TensorFlow, without our packages.
 CPU = {"TF_ENABLE_ONEDNN_OPTS": "1", "PYTHONPATH": str(HERE / "one_process")}
 WHERE = {"cpu": CPU, "npu": {}}
-# Other ways to run it on the CPU, where its numbers differ by more than 1e-5 a step.
+# Other settings of the CPU runs, for cases where its numbers differ by more than 1e-5 a step.
 OTHERS = {"plain": CPU | {"TF_ENABLE_ONEDNN_OPTS": "0"}, "one_thread": CPU | {"TF_NUM_INTRAOP_THREADS": "1"}}
 # What trains and infers; the host may feed, read and write files, keep tables of strings and call Python.
 COMPUTES = re.compile(r"(Batch)?MatMul|Conv[23]D|DepthwiseConv|FusedBatchNorm|.*Softmax|Bias|Relu|Tanh|Sigmoid|.*Apply")
