@@ -10,7 +10,7 @@ import pytest
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 NONE = "no operator made an infinity or NaN of finite inputs"
 # torch's own threads may abort an interpreter that ends right behind a backward (docs/pytorch.md)
-LEAVE = "import atexit, os; atexit.register(os._exit, 0); "
+LEAVE = "import atexit, os; atexit._run_exitfuncs(); os._exit(0)"
 
 LOG_OF_0 = """import torch
 def loss(x):
@@ -38,7 +38,7 @@ scores = x.masked_fill(hidden, float("-inf"))
 torch.softmax(scores, -1).sum().item()
 """
 # Infinities that a program asks for, and what is right to do with them.
-MASKS = f"""{LEAVE}import torch
+MASKS = f"""import torch
 from torch import nn
 torch.manual_seed(0)
 x = torch.randn(2, 4, 8).npu().requires_grad_()
@@ -55,12 +55,14 @@ layer(x, src_mask=nn.Transformer.generate_square_subsequent_mask(4).npu()).sum()
 x.detach().clamp(max=float("inf")).fill_(float("nan")).nan_to_num().sum().item()
 torch.topk(scores.masked_fill(hidden, float("-inf")), 2).values.sum().item()
 torch.optim.Adam(layer.parameters()).step()
+{LEAVE}
 """
-GRADIENT_OF_A_ROOT = f"""{LEAVE}import torch
+GRADIENT_OF_A_ROOT = f"""import torch
 x = torch.zeros(3).npu().requires_grad_()
 y = torch.sqrt(x).sum()
 y.backward()
 z = torch.log(x.detach())
+{LEAVE}
 """
 IN_A_THREAD = """import threading, torch
 def work():

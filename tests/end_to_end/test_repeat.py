@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anynpu_run
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
@@ -45,29 +46,33 @@ def anynpu(tmp_path):
     return run
 
 
-def repeated(anynpu, tmp_path, text):
-    script = tmp_path / "train.py"
-    script.write_text(text)
-    done = anynpu("run", "--repeat", "2", script)
-    told = [line for line in done.stderr.splitlines() if line.startswith("anynpu run --repeat: ")]
-    return done.returncode, told[-1].removeprefix("anynpu run --repeat: ").replace(str(script), "train.py")
+@pytest.fixture
+def repeated(tmp_path, capfd):
+    def run(text):
+        script = tmp_path / "train.py"
+        script.write_text(text)
+        done = anynpu_run.run_repeatedly(capfd, "--repeat", "2", script)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("anynpu run --repeat: ")]
+        return done.returncode, lines[-1].removeprefix("anynpu run --repeat: ").replace(str(script), "train.py")
+
+    return run
 
 
-def test_a_training_that_is_the_same_each_time(anynpu, tmp_path):
-    code, told = repeated(anynpu, tmp_path, TRAINING)
+def test_a_training_that_is_the_same_each_time(repeated):
+    code, told = repeated(TRAINING)
     assert code == 0
     assert int(re.fullmatch(r"2 runs had equal bits in all (\d+) operators", told)[1]) > 20
 
 
-def test_a_seed_that_is_drawn_anew_is_told_with_its_line(anynpu, tmp_path):
-    code, told = repeated(anynpu, tmp_path, UNSEEDED)
+def test_a_seed_that_is_drawn_anew_is_told_with_its_line(repeated):
+    code, told = repeated(UNSEEDED)
     assert code == 1
     assert told.startswith("aclnnDropoutGenMaskV2 was called with other parameters: a number or a seed that")
     assert told.endswith("; called at train.py:3")
 
 
-def test_data_of_the_host_are_told_as_such(anynpu, tmp_path):
-    code, told = repeated(anynpu, tmp_path, OF_THE_HOST)
+def test_data_of_the_host_are_told_as_such(repeated):
+    code, told = repeated(OF_THE_HOST)
     assert code == 1
     assert told.startswith(
         "aclnnAdd was given something else: argument number 2 of 2, which no operator before it made"
@@ -81,7 +86,7 @@ def test_digests_of_two_settings_are_compared(anynpu, tmp_path, monkeypatch):
     for by in ("2", "3"):
         (tmp_path / by).mkdir()
         monkeypatch.setenv("BY", by)
-        assert anynpu("run", "--digest", tmp_path / by, script).returncode == 0
+        assert anynpu_run.run("--digest", tmp_path / by, script).returncode == 0
     same = anynpu("dump", "digest", tmp_path / "2", tmp_path / "2")
     assert same.returncode == 0 and same.stdout == "equal bits in all 2 operators\n"
     other = anynpu("dump", "digest", tmp_path / "2" / "run.digest", tmp_path / "3" / "run.digest")

@@ -3,19 +3,15 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import anynpu_run
 import pytest
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
-COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 HERE = Path(__file__).resolve().parent
-# torch's own threads may abort an interpreter that ends right behind a backward (docs/pytorch.md)
+# torch's own threads may abort an interpreter that ends right behind a backward (docs/pytorch.md), hence the last line.
 SCRIPT = f"""import atexit, os, sys
-atexit.register(os._exit, 0)
 sys.path.insert(0, {str(HERE)!r})
 import models, torch
 import torch.nn.functional as F
@@ -29,6 +25,7 @@ for x, y in batches[:2]:
     loss.backward()
     optimizer.step()
     print(loss.item().hex(), flush=True)
+atexit._run_exitfuncs(); os._exit(0)
 """
 
 
@@ -70,10 +67,8 @@ def test_a_sample_is_told_as_one(run):
 
 def test_each_rank_tells_its_own_and_which_it_is():
     script = HERE.parent / "planted/script/ranks.py"
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", str(script), "none"]
     env = {**os.environ, "PYTHONPATH": f"{TOOLS}:{os.environ.get('PYTHONPATH', '')}"}
-    command = [sys.executable, "-c", COMMAND, "run", "--self-check", *launch]
-    ended = subprocess.run(command, env=env, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    ends = re.findall(r"^anynpu run --self-check \((.*?)\): .* checked .*, (\d+) kinds", ended.stderr, re.M)
-    assert sorted(ends) == [("rank0", "0"), ("rank1", "0")], ended.stderr
+    for rank, (code, text) in enumerate(anynpu_run.run_ranks(2, "--self-check", script, "none", env=env)):
+        assert code == 0, text
+        (end,) = re.findall(r"^anynpu run --self-check \((.*?)\): .* checked .*, (\d+) kinds", text, re.M)
+        assert end == (f"rank{rank}", "0"), text

@@ -43,7 +43,7 @@ IMPORTS = {
 }
 NEEDS_FRESH = re.compile(
     r"""environ\[[^]]*\]\s*=(?!=)|environ\.(?:setdefault|update|pop|clear)|environ \|=|del os\.environ|putenv"""
-    r"""|unsetenv|sys\.modules|sys\.flags|\batexit\b|(?:from|import) anynpu\b"""
+    r"""|unsetenv|sys\.modules|sys\.flags|from atexit|\batexit\.(?!_run_exitfuncs\(\))|(?:from|import) anynpu\b"""
 )
 TAKEN = {"input", "capture_output", "timeout", "check", "env", "cwd", "text", "errors", "encoding", "stdin", "stdout"}
 TAKEN |= {"stderr"}

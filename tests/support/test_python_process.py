@@ -136,6 +136,8 @@ def test_a_fork_whose_client_goes_is_killed(server, tmp_path):
         (["-c", "import os\nprint(os.environ['RANK'] == '1')\nimport torch"], "torch"),
         (["-c", "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport torch"], None),
         (["-c", "from anynpu.command import main\nimport torch"], None),
+        (["-c", "import atexit, torch\natexit.register(print, 'last')"], None),
+        (["-c", "import atexit, os, torch\natexit._run_exitfuncs()\nos._exit(0)"], "torch"),
         (["-m", "torch.distributed.run"], None),
         (["-u", "-c", "import torch"], None),
     ],

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """anynpu run --bisect finds the fusion pass, and the nodes of reduced precision, that move a script's loss; --repeat
-names the node that differs. In processes of their own."""
+names the node that differs. Each run of the script is a process of its own."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import anynpu_run
 import npu_device
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = "import sys; from anynpu.command import main; sys.exit(main())"
 
 LAYER_NORM = """import npu_device as npu
 import numpy as np
@@ -55,14 +53,13 @@ print("loss:", float(step(tf.ones([4]))))
 
 
 @pytest.fixture
-def told(tmp_path):
+def told(tmp_path, capfd):
     def run(text, *options):
         script = tmp_path / "train.py"
         script.write_text(text)
         packages = [ROOT / "tools", Path(npu_device.__file__).parents[1], os.environ.get("PYTHONPATH", "")]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, packages))}
-        done = subprocess.run([sys.executable, "-c", COMMAND, "run", *options, str(script)], env=env,
-                              capture_output=True, text=True)  # fmt: skip
+        env = {"PYTHONPATH": os.pathsep.join(map(str, packages))}
+        done = anynpu_run.run_repeatedly(capfd, *options, script, env=env)
         lines = [line for line in done.stderr.splitlines() if line.startswith("anynpu run --")]
         return done.returncode, [line.partition(": ")[2] for line in lines]
 
