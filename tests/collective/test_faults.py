@@ -12,6 +12,7 @@ import pytest
 from hccl_c import outputs, start
 from rank_tables import template_1
 
+pytestmark = pytest.mark.alone
 SIZE = 3
 LIMIT = 2.0  # seconds until every surviving rank has its error
 

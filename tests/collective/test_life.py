@@ -7,6 +7,8 @@ import time
 import pytest
 from hccl_c import outputs, start
 
+pytestmark = pytest.mark.alone
+
 
 def test_a_process_that_exits_in_a_collective_ends_and_is_heard(tmp_path):
     processes = start("life.py", tmp_path, 2, "exits_in_a_collective")

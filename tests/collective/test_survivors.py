@@ -11,6 +11,8 @@ import torch_ranks
 from hccl_c import outputs, start
 from survivor import WAYS
 
+pytestmark = pytest.mark.alone
+
 SIZE = 3
 
 
