@@ -23,6 +23,7 @@ struct Addmm final : Operator {
     require(mat1.rank() == 2 && mat2.rank() == 2, "mat1 is {}, mat2 is {}: both must be matrices (2 dimensions)",
             mat1.shape, mat2.shape);
     weight.plan(mat2, "mat2");
+    product.accept_blocks();
     require_inner("mat1", mat1, "mat2", mat2);
     const Dims shape{mat1.shape[0], mat2.shape[1]};
     require_shape(out, shape);
@@ -30,7 +31,7 @@ struct Addmm final : Operator {
   }
   void run() override {
     Scratch<std::byte> room;
-    product.run(mat1, weight.of(mat2, room), self, out);
+    product.run(mat1, weight.of(mat2, room, product.reads_blocks()), self, out);
   }
   // Nothing of the tensors but their addresses is used after prepare, and those are taken with each run.
   void moved() override {}

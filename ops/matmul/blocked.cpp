@@ -58,6 +58,12 @@ int64_t blocked_elements(const Dims& shape, DType dtype) {
   return layout.count * layout.blocked_bytes() / static_cast<int64_t>(size_of(dtype));
 }
 
+BlockSteps block_steps(const Dims& shape, DType dtype, int32_t format) {
+  const Layout layout = layout_of(shape, dtype, format);
+  const int64_t width = layout.piece / static_cast<int64_t>(size_of(dtype));
+  return {width, layout.padded_rows() * width};
+}
+
 int64_t blocked_bytes(const Tensor& blocked) {
   const Layout layout = layout_of(blocked.shape, blocked.dtype, blocked.format);
   return layout.count * layout.blocked_bytes();
@@ -114,8 +120,8 @@ void PlainWeight::plan(const Tensor& weight, const char* name) {
   rows_first_ = base.shape;
 }
 
-Tensor PlainWeight::of(const Tensor& weight, Scratch<std::byte>& room) const {
-  if (rows_first_.empty()) return weight;
+Tensor PlainWeight::of(const Tensor& weight, Scratch<std::byte>& room, bool reads_blocks) const {
+  if (rows_first_.empty() || reads_blocks) return weight;
   Tensor base = weight, out = weight;
   base.shape = rows_first_;
   // Made plain with each run: the weight's elements may have changed since the last.

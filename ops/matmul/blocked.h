@@ -27,6 +27,13 @@ int64_t blocked_elements(const Dims& shape, DType dtype);
 void pack(const std::byte* plain, const Tensor& blocked);
 void unpack(const Tensor& blocked, std::byte* plain);
 
+/// Where the elements of one matrix in blocks are stored: (row, column) at column / width * step + row * width +
+/// column % width.
+struct BlockSteps {
+  int64_t width, step;
+};
+BlockSteps block_steps(const Dims& shape, DType dtype, int32_t format);
+
 /// What a matrix in blocks takes, by its shape and its format.
 int64_t blocked_bytes(const Tensor& blocked);
 
@@ -41,8 +48,9 @@ class PlainWeight {
  public:
   /// Refuses (161002) blocked views that are not a whole weight or its transpose. Plain weights are always fine.
   void plan(const Tensor& weight, const char* name);
-  /// `weight` as it is, or, if it is blocked, its elements in `room` under the same strides.
-  Tensor of(const Tensor& weight, Scratch<std::byte>& room) const;
+  /// `weight` as it is, or, if it is blocked and the operator does not read blocks, its elements in `room` under the
+  /// same strides.
+  Tensor of(const Tensor& weight, Scratch<std::byte>& room, bool reads_blocks = false) const;
 
  private:
   Dims rows_first_;  ///< the row-major shape behind the view; empty for plain weights

@@ -38,6 +38,7 @@ struct Matmul final : ChainAfter {
     require(self.rank() >= 1 && mat2.rank() >= 1, "self is {}, mat2 is {}: both need at least one dimension",
             self.shape, mat2.shape);
     weight.plan(mat2, "mat2");
+    product.accept_blocks();
     const Tensor a = self.rank() == 1 ? with_axis(self, 0) : self;
     const Tensor b = mat2.rank() == 1 ? with_axis(mat2, 1) : mat2;
     const int64_t k = a.shape.back();
@@ -57,7 +58,7 @@ struct Matmul final : ChainAfter {
   }
   void run() override {
     Scratch<std::byte> room;
-    product.run(self, weight.of(mat2, room), {}, out, after());
+    product.run(self, weight.of(mat2, room, product.reads_blocks()), {}, out, after());
   }
   void moved() override { move_chain(); }
   int64_t cost() const override { return product.cost() + chain_cost(); }
@@ -73,6 +74,7 @@ struct BatchMatmul final : Operator {
     require(self.rank() == 3 && mat2.rank() == 3,
             "self is {}, mat2 is {}: both must have 3 dimensions (batch, rows, columns)", self.shape, mat2.shape);
     weight.plan(mat2, "mat2");
+    product.accept_blocks();
     require(self.shape[2] == mat2.shape[1], "self is {}, mat2 is {}: inner sizes differ ({} and {})", self.shape,
             mat2.shape, self.shape[2], mat2.shape[1]);
     // The vendor's interface also lets a batch of 1 repeat.
@@ -82,7 +84,7 @@ struct BatchMatmul final : Operator {
   }
   void run() override {
     Scratch<std::byte> room;
-    product.run(self, weight.of(mat2, room), {}, out);
+    product.run(self, weight.of(mat2, room, product.reads_blocks()), {}, out);
   }
   void moved() override {}
   int64_t cost() const override { return product.cost(); }

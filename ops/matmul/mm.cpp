@@ -16,6 +16,7 @@ struct Mm final : Operator {
     require(self.rank() == 2 && mat2.rank() == 2, "self is {}, mat2 is {}: both must be matrices (2 dimensions)",
             self.shape, mat2.shape);
     weight.plan(mat2, "mat2");
+    product.accept_blocks();
     require(self.shape[1] == mat2.shape[0], "self is {}, mat2 is {}: inner sizes differ ({} and {})", self.shape,
             mat2.shape, self.shape[1], mat2.shape[0]);
     require_shape(out, {self.shape[0], mat2.shape[1]});
@@ -23,7 +24,7 @@ struct Mm final : Operator {
   }
   void run() override {
     Scratch<std::byte> room;
-    product.run(self, weight.of(mat2, room), {}, out);
+    product.run(self, weight.of(mat2, room, product.reads_blocks()), {}, out);
   }
   int64_t cost() const override { return product.cost(); }
 };

@@ -8,10 +8,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
 #include "base/wrap.h"
 #include "ops/cube/choices.h"
 #include "ops/cube/panel_product.h"
+#include "ops/matmul/blocked.h"
 #include "ops/scratch.h"
 #include "ops/tuning/parts.h"
 #include "ops/vector/conversion/convert.h"
@@ -27,7 +29,7 @@ constexpr int64_t kNativeWork = int64_t{48} * 48 * 48;
 // Of float32, below this not even the question pays which way is the faster one. Panels that are kept cost nothing.
 constexpr int64_t kPanelWork = int64_t{1} << 19, kKeptPanelWork = int64_t{1} << 15;
 // Rows that are so few that a product is reading its right operand; a thread reads half as fast as two.
-constexpr int64_t kFewRows = 8, kReadElements = int64_t{1} << 15, kReadParts = 8;
+constexpr int64_t kReadElements = int64_t{1} << 15, kReadParts = 8;
 
 enum ProductWay : size_t { kOwn, kLibrary };
 constexpr std::array<std::string_view, 2> kProductWays{"own", "library"};
@@ -181,8 +183,9 @@ void Product::plan(const Tensor& a, const Tensor& b, const Tensor& self, const T
   lay_out(out_, m_, n_, slot_);
   out_.packed |= out_.transposed;
   load_ = slot_;
-  panels_ = bands_ = false;
+  panels_ = bands_ = few_rows_ = false;
   kept_ = nullptr;
+  if (plan_few_rows(b)) return;
   // A native kernel reads one dtype: a float16 beside a bfloat16 is widened, as both are.
   const bool native = a.dtype == b.dtype && cube::computes_natively(a.dtype);
   const bool large = slot_ == DType::kFloat && m_ * n_ * k_ >= (native         ? kNativeWork
@@ -230,6 +233,7 @@ void Product::run(const Tensor& a, const Tensor& b, const Tensor& self, const Te
   if (clash_a) away_from_out(a_, memory.a, &copy_a);
   if (clash_b) away_from_out(b_, memory.b, &copy_b);
   if (clash_self) away_from_out(self_, memory.self, &copy_self);
+  if (few_rows_) return compute_few_rows(memory);
   if (kept_ != nullptr) return compute_kept(memory);
   if (load_ == DType::kBFloat16 && slot_ != load_) return compute_native<BFloat16>(memory);
   if (load_ == DType::kHalf && slot_ != load_) return compute_native<Half>(memory);
@@ -332,13 +336,11 @@ void Product::pack(const Side& side, const std::byte* from, int64_t rows, int64_
   const int64_t outer = side.transposed ? cols : rows, inner = side.transposed ? rows : cols;
   const int64_t outer_stride = side.transposed ? side.col : side.row;
   const int64_t inner_stride = side.transposed ? side.row : side.col;
-  const auto offset = [&](int64_t i) {
-    if (side.group == 0) return i * outer_stride;
-    return i / side.group * side.group_step + i % side.group * outer_stride;
-  };
   const auto copy = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      convert(from + offset(i) * side.element, inner_stride, to + i * inner, 1, inner);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t offset = side.transposed ? i * outer_stride : side.offset_of_row(i);
+      convert(from + offset * side.element, inner_stride, to + i * inner, 1, inner);
+    }
   };
   if (parallel)
     parallel_for(outer, std::max<int64_t>(1, kPartElements / std::max<int64_t>(inner, 1)), copy);
@@ -422,7 +424,7 @@ void Product::plan_native() {
   if (takes_panels(a, b)) {
     panels_ = true;
     tiling_ = cube::plan_panels(m_, n_, k_, items(), parts(a, b));
-    if (keeps_panels() && m_ <= kFewRows && items() == 1) share_reading();
+    if (keeps_panels() && m_ <= cube::kMostFewRows && items() == 1) share_reading(cube::kPanel, kReadParts);
     return;
   }
   tiling_ = cube::plan_tiles(m_, n_, k_, items(), parts(a, b));
@@ -460,12 +462,78 @@ void Product::compute_kept(const Memory& memory) const {
              [&](const cube::Tile& tile) { run_after(memory, 0, tile); });
 }
 
-// Columns in as many parts as pay, each a whole number of panels.
-void Product::share_reading() {
-  const int64_t wanted = std::clamp<int64_t>(n_ * k_ / kReadElements, 1, kReadParts);
-  const int64_t panels = (n_ + cube::kPanel - 1) / cube::kPanel, parts = std::min(wanted, panels);
-  tiling_.cols = parts == 1 ? n_ : (panels + parts - 1) / parts * cube::kPanel;
-  tiling_.col_tiles = (n_ + tiling_.cols - 1) / tiling_.cols;
+// Columns in up to `most` parts, as many as pay, each a whole number of panels of `width` columns.
+void Product::share_reading(int64_t width, int64_t most) {
+  const int64_t wanted = std::clamp<int64_t>(n_ * k_ / kReadElements, 1, most);
+  const int64_t panels = divide_up(n_, width), parts = std::min(wanted, panels);
+  tiling_.cols = parts == 1 ? n_ : divide_up(panels, parts) * width;
+  tiling_.col_tiles = divide_up(n_, tiling_.cols);
+}
+
+// A few rows of floats times halves that lie as the kernels read them. Smaller products are left to the kernels that
+// keep b in the cache, and those whose b never changes to kernels that read it in an order of their own.
+bool Product::plan_few_rows(const Tensor& b) {
+  constexpr int64_t kLeastSize = 16;  // a line of fewer numbers is mostly rest
+  const bool half = b_.dtype == DType::kHalf || b_.dtype == DType::kBFloat16;
+  if (slot_ != DType::kFloat || !half || m_ > cube::kMostFewRows || items() != 1) return false;
+  if (swapped_ || keeps_right_ || std::min(n_, k_) < kLeastSize || n_ * k_ < kReadElements) return false;
+  lay_out(b_, k_, n_, b_.dtype);
+  if (b_.packed) return false;
+  right_stored_ = {b_.dtype, b_.transposed, b_.ld};
+  if (accepts_blocks_ && is_blocked(b.format)) {
+    const int64_t rows = b_.transposed ? n_ : k_, cols = b_.transposed ? k_ : n_;
+    const BlockSteps steps = block_steps({rows, cols}, b.dtype, b.format);
+    right_stored_.ld = right_stored_.width = steps.width, right_stored_.step = steps.step;
+    b_.span = divide_up(cols, steps.width) * steps.step;
+  }
+  tiling_ = {m_, n_, k_, 1, 1, 1};
+  share_reading(std::max<int64_t>(right_stored_.width, cube::kPanel), cube::kProductParts);
+  // Rows are cut as whole rows: pieces of them lie too far apart for the CPU to load them ahead.
+  if (!b_.transposed && right_stored_.width == 0 && tiling_.col_tiles > 1) {
+    constexpr int64_t kLeastDepth = 64;
+    tiling_.depth = std::max(kLeastDepth, divide_up(k_, kReadParts));
+    tiling_.slices = divide_up(k_, tiling_.depth);
+  }
+  return few_rows_ = true;
+}
+
+void Product::compute_few_rows(const Memory& memory) const {
+  const int64_t rows = cube::padded_rows(m_), slices = tiling_.slices, size = rows * n_;
+  const Scratch<float> a(rows * k_), partial(slices > 1 ? slices * size : 0);
+  std::fill_n(a.data() + m_ * k_, (rows - m_) * k_, 0.0f);
+  const Convert convert = converter(a_.dtype, DType::kFloat);
+  for (int64_t i = 0; i < m_; ++i)
+    convert(memory.a + a_.offset_of_row(i) * a_.element, a_.col, a.data() + i * k_, 1, k_);
+  const auto multiply = [&](const cube::RightPart& part, float* c) {
+    cube::few_rows_product({right_stored_, memory.b, part, rows, a.data() + part.begin, k_, c});
+  };
+  if (slices > 1) {
+    parallel_parts(slices, [&](int64_t slice) {
+      const int64_t begin = slice * tiling_.depth;
+      multiply({begin, std::min(tiling_.depth, k_ - begin), 0, n_}, partial.data() + slice * size);
+    });
+  }
+  parallel_parts(tiling_.tiles(), [&](int64_t index) {
+    const cube::Tile tile = cube::tile_at(tiling_, m_, n_, k_, index, 0);
+    const Scratch<float> c(rows * tile.cols);
+    if (slices > 1)
+      add_slices(partial.data() + tile.col, size, tile, c.data());
+    else
+      multiply({0, k_, tile.col, tile.cols}, c.data());
+    finish_native(memory, 0, tile, c.data());
+  });
+}
+
+// c = the sum of the slices' results, in their order, which begin `size` numbers after each other.
+void Product::add_slices(const float* partial, int64_t size, const cube::Tile& tile, float* c) const {
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    float* row = c + i * tile.cols;
+    std::copy_n(partial + i * n_, tile.cols, row);
+    for (int64_t s = 1; s < tiling_.slices; ++s) {
+      const float* more = partial + s * size + i * n_;
+      for (int64_t j = 0; j < tile.cols; ++j) row[j] += more[j];
+    }
+  }
 }
 
 // A tall product of operands that lie by rows: b is put once into the order that oneDNN's fastest kernel reads, and
@@ -601,7 +669,7 @@ void Product::compute_native(const Memory& memory) const {
   const bool panels_shared = panels_ && tiling_.row_tiles > 1 && kept == nullptr;
   // No operand has to be packed for several tiles: items and tiles are parts alike.
   if (single || (slices == 1 && !packs && !panels_shared)) {
-    const int64_t work = kept != nullptr && m_ <= kFewRows ? kReadElements : kPartWork;
+    const int64_t work = kept != nullptr && m_ <= cube::kMostFewRows ? kReadElements : kPartWork;
     const int64_t grain = std::max<int64_t>(1, work / std::max<int64_t>(1, size * k_));
     parallel_for(items() * tiles, grain, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {

@@ -9,6 +9,7 @@
 
 #include "base/scalar.h"
 #include "base/tensor.h"
+#include "ops/cube/few_rows.h"
 #include "ops/cube/gemm.h"
 #include "ops/cube/onednn.h"
 #include "ops/kept.h"
@@ -21,6 +22,8 @@ class Product {
  public:
   /// To be told before plan: elements of `b` never change, so that what kernels make of it may be kept.
   void keep_right() { keeps_right_ = true; }
+  /// Must precede plan: the caller will ask reads_blocks().
+  void accept_blocks() { accepts_blocks_ = true; }
   /// Plans for a [batch…, m, k], b [batch…, k, n], self and out [batch…, m, n], batch axes already equal (strides may
   /// be 0). `self` may be undefined; beta == 0 leaves it unread. Raises 161002 for dtypes that have no product.
   void plan(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Scalar& alpha = 1,
@@ -30,6 +33,9 @@ class Product {
   /// `after`, a chain over a row-major `out`, goes over each tile of it while the tile is in the cache.
   void run(const Tensor& a, const Tensor& b, const Tensor& self, const Tensor& out, const Chain* after = nullptr) const;
 
+  /// True if `run` takes a b in ACL_FORMAT_FRACTAL_NZ as it is. Otherwise it takes the plain elements, whatever the
+  /// format of the tensors says.
+  bool reads_blocks() const { return few_rows_ && right_stored_.width > 0; }
   /// True where what is kept of b lies in the order of the fastest kernels.
   bool orders_right() const { return kept_ != nullptr; }
   /// Nanoseconds, roughly.
@@ -48,6 +54,7 @@ class Product {
     int64_t element = 0;      ///< bytes
     int64_t group = 0;        ///< of rows gathered from a batch axis, how many lie `row` apart; 0: all
     int64_t group_step = 0;   ///< from one group to the next
+    int64_t offset_of_row(int64_t i) const { return group == 0 ? i * row : i / group * group_step + i % group * row; }
   };
   struct Memory {
     const std::byte* a;
@@ -79,10 +86,13 @@ class Product {
   template <class T>
   void run_tile(const Memory& memory, int64_t item, const cube::Tile& tile, const cube::GemmArgs<T>& whole) const;
   void plan_native();
+  bool plan_few_rows(const Tensor& b);
+  void compute_few_rows(const Memory& memory) const;
+  void add_slices(const float* partial, int64_t size, const cube::Tile& tile, float* c) const;
   bool takes_panels(const Side& a, const Side& b) const;
   int64_t parts(const Side& a, const Side& b) const;
   std::string key(const Side& a, const Side& b) const;
-  void share_reading();
+  void share_reading(int64_t width, int64_t parts);
   bool plan_kept(const Side& a, const Side& b);
   void compute_kept(const Memory& memory) const;
   void plan_bands(const Side& a, const Side& b);
@@ -121,11 +131,14 @@ class Product {
   cube::Tiling tiling_;
   /// For products in load_ other than slot_: by tile height, width and depth, the last in each direction differing.
   std::array<std::shared_ptr<const cube::OnednnMatmul>, 8> native_;
-  bool panels_ = false;  ///< the house's own kernels (ops/cube/panel_product.h) instead of native_
-  bool bands_ = false;   ///< native_ read b in an order of their own, and write whole rows
-  bool direct_ = false;  ///< of out itself
+  bool panels_ = false;    ///< the house's own kernels (ops/cube/panel_product.h) instead of native_
+  bool bands_ = false;     ///< native_ read b in an order of their own, and write whole rows
+  bool direct_ = false;    ///< of out itself
+  bool few_rows_ = false;  ///< ops/cube/few_rows.h reads b as it is stored
+  cube::StoredRight right_stored_;
   std::shared_ptr<const KeptProduct> kept_;
   bool keeps_right_ = false;
+  bool accepts_blocks_ = false;
   mutable Kept right_;  ///< b in the order of panels
 };
 
