@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a few kilobytes go through gather, kernel and scatter while they are in the first-level cache, so a
 // broadcast, strided or converted operand costs no pass over memory of its own. Plain dense operands skip all that: the
-// kernel runs over a whole part at once.
+// kernel runs over a whole part at once. Inputs that are stored along another axis than the output are transposed tile
+// by tile: read along the output's axis, each element would cost a cache line.
 #include "ops/vector/elementwise/elementwise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "base/division.h"
 #include "base/thread_pool.h"
+#include "ops/scratch.h"
 #include "ops/vector/conversion/rounding_converter.h"
 #include "ops/vector/conversion/stored.h"
+#include "ops/vector/elementwise/transpose.h"
 #include "ops/vector/loop/far_rows.h"
 
 namespace npu::ops {
@@ -24,22 +30,9 @@ constexpr int64_t kStagger = 256;         // bytes between the blocks, see Block
 constexpr int64_t kPage = 4096;
 constexpr int64_t kGrain = 1 << 15;  // elements per parallel part, at most
 constexpr int64_t kLongRow = 16;     // elements; shorter rows are gathered into blocks
-
-// Block buffers of one thread. A load waits for an older store to an address that is equal modulo 4 KiB, so the blocks
-// start a little behind the output's offset in its page, and apart from each other.
-class Blocks {
- public:
-  explicit Blocks(const void* out) {
-    const auto wanted = reinterpret_cast<uintptr_t>(out) & ~uintptr_t{63};
-    const auto have = reinterpret_cast<uintptr_t>(room_);
-    base_ = room_ + ((wanted + 2 * 64 - have) & (kPage - 1));
-  }
-  std::byte* operator[](size_t k) { return base_ + k * (kBlockBytes + kStagger); }
-
- private:
-  alignas(64) std::byte room_[kMaxOperands * (kBlockBytes + kStagger) + kPage];  // NOLINT: uninitialised on purpose
-  std::byte* base_;
-};
+constexpr int64_t kTileRows = 64;    // of transposed inputs
+constexpr int64_t kTileBytes = 1 << 14;
+constexpr int64_t kLeastTurned = 1 << 15;  // bytes; smaller inputs stay in the first-level cache
 
 Convert converter_or_fail(DType from, DType to, DType through = DType::kUndefined) {
   const bool rounds = through != DType::kUndefined && through != from;
@@ -62,6 +55,22 @@ double block_sum(const T* x, int64_t count) {
 }
 
 }  // namespace
+
+// Block buffers of one thread. A load waits for an older store to an address that is equal modulo 4 KiB, so the blocks
+// start a little behind the output's offset in its page, and apart from each other.
+class Elementwise::Blocks {
+ public:
+  explicit Blocks(const void* out) {
+    const auto wanted = reinterpret_cast<uintptr_t>(out) & ~uintptr_t{63};
+    const auto have = reinterpret_cast<uintptr_t>(room_);
+    base_ = room_ + ((wanted + 2 * 64 - have) & (kPage - 1));
+  }
+  std::byte* operator[](size_t k) { return base_ + k * (kBlockBytes + kStagger); }
+
+ private:
+  alignas(64) std::byte room_[kMaxOperands * (kBlockBytes + kStagger) + kPage];  // NOLINT: uninitialised on purpose
+  std::byte* base_;
+};
 
 void Elementwise::set_output(const Tensor& out, DType slot) {
   inputs_ = 0;
@@ -131,7 +140,24 @@ void Elementwise::plan(BlockKernel kernel) {
   meet();
   block_ = kBlockBytes / widest;
   by_rows_ = has(Mode::kGathered) && loop_.shape.size() > 1 && loop_.shape.back() >= kLongRow;
+  find_turned();
   if (!has(Mode::kGathered)) block_ = has(Mode::kConstant) ? kConstantBlock : kGrain;
+}
+
+// The first axis along which a large input is stored, if that is not the innermost one.
+void Elementwise::find_turned() {
+  turned_ = 0, turned_axis_ = 0;
+  if (!by_rows_) return;
+  for (size_t axis = 0; axis + 1 < loop_.shape.size() && turned_ == 0; ++axis) {
+    if (loop_.shape[axis] < kLongRow) continue;
+    turned_axis_ = axis;
+    for (size_t k = 1; k <= inputs_; ++k) {
+      const Slot& s = slots_[k];
+      if (s.mode != Mode::kGathered || loop_.strides[k][axis] != 1 || loop_.strides[k].back() == 0) continue;
+      const auto size = static_cast<int64_t>(size_of(s.tensor.dtype));
+      if (size <= 8 && s.tensor.span() * size >= kLeastTurned) turned_ |= 1u << k;
+    }
+  }
 }
 
 bool Elementwise::has(Mode mode) const {
@@ -165,7 +191,9 @@ bool Elementwise::overlaps_output(const Tensor& tensor) const {
 void Elementwise::run() const {
   if (count_ == 0) return;
   if (std::none_of(copy_inputs_, copy_inputs_ + inputs_ + 1, [](bool c) { return c; })) {
-    if (by_rows_) {
+    if (turned_ != 0) {
+      run_tiles();
+    } else if (by_rows_) {
       const Loop rows = rows_of(loop_);
       parallel_for(rows.count(), std::max<int64_t>(1, part() / loop_.shape.back()),
                    [&](int64_t begin, int64_t end) { run_rows(rows, begin, end); });
@@ -196,12 +224,8 @@ void Elementwise::each_block(int64_t begin, int64_t end, F&& body) const {
   Blocks blocks(slots_[0].tensor.bytes());
   const void* in[kMaxOperands];
   const int64_t step = std::min(block_, end - begin);
-  for (size_t k = 1; k <= inputs_; ++k) {
-    const Slot& s = slots_[k];
-    in[k - 1] = blocks[k];
-    if (s.mode != Mode::kConstant) continue;
-    s.convert(s.is_scalar ? s.constant : s.tensor.bytes(), 0, blocks[k], 1, step);
-  }
+  fill_constants(step, blocks);
+  for (size_t k = 1; k <= inputs_; ++k) in[k - 1] = blocks[k];
   for (int64_t at = begin; at < end; at += step) {
     const int64_t count = std::min(step, end - at);
     for (size_t k = 1; k <= inputs_; ++k) {
@@ -227,40 +251,48 @@ void Elementwise::run_range(int64_t begin, int64_t end) const {
   });
 }
 
+// A stretch of a row: operand k begins at at[k], its elements are step[k] apart. What the kernel can read or write
+// where it is stored is not copied.
+void Elementwise::run_piece(std::byte* const* at, const int64_t* step, int64_t count, Blocks& blocks) const {
+  const void* in[kMaxOperands];
+  for (size_t k = 1; k <= inputs_; ++k) {
+    const Slot& s = slots_[k];
+    in[k - 1] = blocks[k];
+    if (s.mode == Mode::kConstant) continue;
+    if (s.dense_as_slot && step[k] == 1)
+      in[k - 1] = at[k];
+    else
+      s.convert(at[k], step[k], blocks[k], 1, count);
+  }
+  const bool direct = slots_[0].dense_as_slot && step[0] == 1;
+  kernel_(in, direct ? at[0] : blocks[0], count);
+  if (!direct) slots_[0].convert(blocks[0], 1, at[0], step[0], count);
+}
+
+void Elementwise::fill_constants(int64_t count, Blocks& blocks) const {
+  for (size_t k = 1; k <= inputs_; ++k) {
+    const Slot& s = slots_[k];
+    if (s.mode == Mode::kConstant) s.convert(s.is_scalar ? s.constant : s.tensor.bytes(), 0, blocks[k], 1, count);
+  }
+}
+
 // Row by row: what lies side by side within a row is read where it is, as the bias of a layer under each of its rows.
 // Rows that follow each other along one axis cost little more than their kernel: a processor then has several of them
 // under way, which hides how far apart they lie in memory.
 void Elementwise::run_rows(const Loop& rows, int64_t begin, int64_t end) const {
   Blocks blocks(slots_[0].tensor.bytes());
   const int64_t row = loop_.shape.back(), longest = std::min(block_, row);
-  const void* in[kMaxOperands];
-  std::byte* at[kMaxOperands];
-  int64_t size[kMaxOperands];
-  bool direct[kMaxOperands], apart[kMaxOperands];
+  fill_constants(longest, blocks);
+  std::byte *at[kMaxOperands], *from[kMaxOperands];
+  int64_t size[kMaxOperands], step[kMaxOperands];
+  bool apart[kMaxOperands];
   for (size_t k = 0; k <= inputs_; ++k) {
     const Slot& s = slots_[k];
-    if (k > 0) in[k - 1] = blocks[k];
-    if (s.mode == Mode::kConstant) s.convert(s.is_scalar ? s.constant : s.tensor.bytes(), 0, blocks[k], 1, longest);
     size[k] = s.is_scalar ? 0 : static_cast<int64_t>(size_of(s.tensor.dtype));
-    direct[k] = !s.is_scalar && s.dense_as_slot && s.mode != Mode::kConstant && loop_.strides[k].back() == 1;
-    apart[k] = !s.is_scalar && loop_.strides[k].back() == 1 && std::llabs(rows.strides[k].back()) > row &&
+    step[k] = loop_.strides[k].back();
+    apart[k] = !s.is_scalar && step[k] == 1 && std::llabs(rows.strides[k].back()) > row &&
                s.tensor.span() * size[k] >= kFarBytes;
   }
-  // `count` elements from `first` on of the row that `at` points to.
-  const auto piece = [&](int64_t first, int64_t count) {
-    for (size_t k = 1; k <= inputs_; ++k) {
-      const Slot& s = slots_[k];
-      if (s.mode == Mode::kConstant) continue;
-      const std::byte* from = at[k] + first * loop_.strides[k].back() * size[k];
-      if (direct[k])
-        in[k - 1] = from;
-      else
-        s.convert(from, loop_.strides[k].back(), blocks[k], 1, count);
-    }
-    std::byte* to = at[0] + first * loop_.strides[0].back() * size[0];
-    kernel_(in, direct[0] ? to : blocks[0], count);
-    if (!direct[0]) slots_[0].convert(blocks[0], 1, to, loop_.strides[0].back(), count);
-  };
   LoopCursor cursor(rows, begin);
   for (int64_t left = end - begin; left > 0;) {
     const int64_t run = std::min(left, cursor.row_left());
@@ -270,11 +302,64 @@ void Elementwise::run_rows(const Loop& rows, int64_t begin, int64_t end) const {
       for (size_t k = 1; k <= inputs_; ++k) {
         if (apart[k]) fetch_row(at[k] + kRowsAhead * rows.strides[k].back() * size[k], row * size[k]);
       }
-      for (int64_t first = 0; first < row; first += longest) piece(first, std::min(longest, row - first));
+      for (int64_t first = 0; first < row; first += longest) {
+        for (size_t k = 0; k <= inputs_; ++k) from[k] = at[k] + first * step[k] * size[k];
+        run_piece(from, step, std::min(longest, row - first), blocks);
+      }
       for (size_t k = 0; k <= inputs_; ++k) at[k] += rows.strides[k].back() * size[k];
     }
     left -= run;
     if (left > 0) cursor.advance(run);
+  }
+}
+
+// Planes of the innermost axis and the one along which inputs are stored, cut into tiles. Each tile of such an input is
+// transposed into a buffer in the first-level cache, whose rows then run as others do.
+void Elementwise::run_tiles() const {
+  Loop planes = loop_;
+  const int64_t down = std::exchange(planes.shape[turned_axis_], 1), across = std::exchange(planes.shape.back(), 1);
+  int64_t widest = 1;
+  for (size_t k = 1; k <= inputs_; ++k) {
+    if (is_turned(k)) widest = std::max(widest, static_cast<int64_t>(size_of(slots_[k].tensor.dtype)));
+  }
+  const int64_t height = std::min(kTileRows, down), width = std::min(kTileBytes / kTileRows / widest, across);
+  const int64_t columns = divide_up(across, width), tiles = divide_up(down, height) * columns;
+  parallel_for(planes.count() * tiles, std::max<int64_t>(1, part() / (height * width)),
+               [&](int64_t begin, int64_t end) {
+                 Blocks blocks(slots_[0].tensor.bytes());
+                 fill_constants(width, blocks);
+                 const Scratch<std::byte> room(static_cast<int64_t>(std::popcount(turned_)) * kTileBytes);
+                 LoopCursor plane(planes, begin / tiles);
+                 for (int64_t i = begin; i < end; ++i) {
+                   if (i > begin && i % tiles == 0) plane.advance(1);
+                   const int64_t row = i % tiles / columns * height, column = i % columns * width;
+                   run_tile(plane, {row, std::min(height, down - row), column, std::min(width, across - column)},
+                            room.data(), blocks);
+                 }
+               });
+}
+
+void Elementwise::run_tile(const LoopCursor& plane, const Tile& tile, std::byte* room, Blocks& blocks) const {
+  std::byte* at[kMaxOperands];
+  int64_t step[kMaxOperands], row_bytes[kMaxOperands];
+  for (size_t k = 0; k <= inputs_; ++k) {
+    const Slot& s = slots_[k];
+    if (s.is_scalar) {
+      at[k] = nullptr, step[k] = row_bytes[k] = 0;
+      continue;
+    }
+    const auto size = static_cast<int64_t>(size_of(s.tensor.dtype));
+    const int64_t down = loop_.strides[k][turned_axis_], across = loop_.strides[k].back();
+    at[k] = s.tensor.bytes() + (plane.offset(k) + tile.row * down + tile.column * across) * size;
+    step[k] = across, row_bytes[k] = down * size;
+    if (!is_turned(k)) continue;
+    transpose(at[k], across, tile.columns, tile.rows, size, room, tile.columns);
+    at[k] = room, step[k] = 1, row_bytes[k] = tile.columns * size;
+    room += kTileBytes;
+  }
+  for (int64_t r = 0; r < tile.rows; ++r) {
+    run_piece(at, step, tile.columns, blocks);
+    for (size_t k = 0; k <= inputs_; ++k) at[k] += row_bytes[k];
   }
 }
 

@@ -52,8 +52,19 @@ class Elementwise {
     bool dense_as_slot = false;  ///< elements side by side are what the kernel wants
   };
 
+  class Blocks;
+  struct Tile {
+    int64_t row, rows, column, columns;
+  };
+
   void run_range(int64_t begin, int64_t end) const;
   void run_rows(const Loop& rows, int64_t begin, int64_t end) const;
+  void run_piece(std::byte* const* at, const int64_t* step, int64_t count, Blocks& blocks) const;
+  void fill_constants(int64_t count, Blocks& blocks) const;
+  void find_turned();
+  bool is_turned(size_t k) const { return (turned_ >> k & 1) != 0; }
+  void run_tiles() const;
+  void run_tile(const LoopCursor& plane, const Tile& tile, std::byte* room, Blocks& blocks) const;
   void set_constant(Slot& s, const Scalar& scalar, DType through) const;
   bool has(Mode mode) const;
   int64_t part() const;
@@ -68,6 +79,8 @@ class Elementwise {
   int64_t count_ = 0;
   int64_t block_ = 0;
   bool by_rows_ = false;  ///< the innermost axis is long, and no operand is dense beyond it: blocks end with it
+  size_t turned_axis_ = 0;
+  uint32_t turned_ = 0;  ///< bit k: input k is stored along turned_axis_, and transposed tile by tile
   BlockKernel kernel_ = nullptr;
   bool copy_inputs_[kMaxOperands] = {};
 };

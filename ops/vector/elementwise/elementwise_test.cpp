@@ -38,6 +38,41 @@ TEST(Elementwise, AddsWithBroadcastTransposeAndAlpha) {
   }
 }
 
+// Inputs stored along another axis than the output, in tiles that end at the edges: [batch, rows, columns], of which
+// the rows of one input are side by side, and the batch of another.
+template <class T>
+void expect_turned(int64_t batch, int64_t rows, int64_t columns) {
+  const auto count = static_cast<size_t>(batch * rows * columns);
+  std::vector<T> a(count), b(count);
+  std::vector<float> c(count), bias(static_cast<size_t>(columns));
+  for (size_t i = 0; i < count; ++i) a[i] = T(static_cast<float>(i % 61)), b[i] = T(static_cast<float>(i % 53));
+  std::iota(bias.begin(), bias.end(), 0.5f);
+  const Tensor at = make_tensor(a.data(), dtype_of<T>, {batch, columns, rows}).transposed(1, 2);
+  const Tensor bt = make_tensor(b.data(), dtype_of<T>, {columns, rows, batch}).transposed(0, 2);
+  const Tensor out = make_tensor(c.data(), DType::kFloat, {batch, rows, columns});
+  run("add", {{"self", {at, {}}}, {"other", {bt, {}}}, {"alpha", {{}, Scalar(2)}}}, out);
+  std::vector<float> d(count);
+  run("mul", {{"self", {at, {}}}, {"other", operand(bias, {columns})}},
+      make_tensor(d.data(), DType::kFloat, {batch, rows, columns}));
+  for (size_t i = 0; i < count; ++i) {
+    const auto column = static_cast<int64_t>(i) % columns, row = static_cast<int64_t>(i) / columns % rows;
+    const int64_t plane = static_cast<int64_t>(i) / (rows * columns);
+    const auto x = static_cast<float>(a[static_cast<size_t>((plane * columns + column) * rows + row)]);
+    const auto y = static_cast<float>(b[static_cast<size_t>((column * rows + row) * batch + plane)]);
+    ASSERT_EQ(c[i], x + 2 * y) << i;
+    ASSERT_EQ(d[i], x * bias[static_cast<size_t>(column)]) << i;
+  }
+}
+
+TEST(Elementwise, InputsStoredAlongAnotherAxis) {
+  expect_turned<float>(3, 65, 300);
+  expect_turned<Half>(1, 300, 129);
+  expect_turned<int8_t>(2, 333, 257);
+  expect_turned<uint8_t>(20, 47, 90);
+  expect_turned<double>(2, 64, 64);
+  expect_turned<int64_t>(1, 16, 1000);
+}
+
 // Long and short rows, more of them than a part holds, in blocks where they are longer than one.
 TEST(Elementwise, RowsOfStridedOperands) {
   for (const auto& [outer, rows, length] : {std::array<int64_t, 3>{3, 5, 16}, {40, 30, 70}, {2, 3, 5000}}) {

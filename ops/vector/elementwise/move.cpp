@@ -93,9 +93,9 @@ bool Move::find_many_rows(const Loop& loop, int64_t size, ManyRows& rows) {
   return true;
 }
 
-/// False where an axis of the two is short, or elements have 1 or 16 bytes.
+/// False where an axis of the two is short, or elements have 16 bytes.
 bool Move::find_planes(const Loop& whole, int64_t size, Planes& planes) {
-  if (size != 2 && size != 4 && size != 8) return false;
+  if (size > 8) return false;
   Loop loop = whole;
   if (loop.strides[0].back() != 1 || loop.shape.back() < kLeastSide) return false;
   for (size_t axis = 0; axis + 1 < loop.shape.size(); ++axis) {

@@ -32,6 +32,7 @@ TEST(Transpose, EverySizeAndElement) {
   for (const int64_t rows : {1, 3, 4, 8, 17, 33, 70}) {
     for (const int64_t cols : {1, 2, 5, 8, 16, 31, 65}) {
       for (const int64_t gap : {0, 1}) {
+        check_transpose<uint8_t>(rows, cols, gap);
         check_transpose<uint16_t>(rows, cols, gap);
         check_transpose<uint32_t>(rows, cols, gap);
         check_transpose<uint64_t>(rows, cols, gap);
