@@ -112,6 +112,39 @@ TEST_F(Events, StepsAreTheRunsOfTheMainGraph) {
   EXPECT_EQ(named[0].backward, kBegin + 6'000);
 }
 
+TEST_F(Events, CollectivesBelongToTheRunInWhichTheyBegin) {
+  write_texts({"Conv2D", "node", "graph", "HcomAllReduce", "hcom_all_reduce", "group", "ApplyAdam"});
+  const auto node = [](int64_t start, int64_t end, uint32_t step, uint32_t type = 1) {
+    TaskRecord made = task(start, end, Unit::kCube, type, 2);
+    made.graph = 3, made.step = step;
+    return made;
+  };
+  uint32_t number = 0;  // of a collective in its communicator, which the record has instead of a graph and a step
+  const auto reduce = [&](int64_t start, int64_t end) {
+    TaskRecord made = task(start, end, Unit::kCollective, 4, 5);
+    made.graph = 6, made.step = number++;
+    return made;
+  };
+  write("device_0/data/anynpu.tasks",
+        std::vector<TaskRecord>{reduce(100, 900), node(1'000, 3'000, 0), reduce(1'500, 2'500), node(3'000, 4'000, 0),
+                                reduce(4'000, 4'800), node(4'800, 5'000, 0, 7), reduce(5'500, 5'600),
+                                node(6'000, 8'000, 1), reduce(7'000, 8'500), node(8'500, 9'000, 1, 7)});
+  const std::vector<Step> steps = steps_of(read_folder(folder));
+  ASSERT_EQ(steps.size(), 2u);
+  ASSERT_EQ(steps[0].reductions.size(), 2u) << "neither what came before the run nor what came after it";
+  EXPECT_EQ(steps[0].reductions[0].start, kBegin + 1'500);
+  EXPECT_EQ(steps[0].reductions[1].start, kBegin + 4'000);
+  EXPECT_EQ(steps[0].backward, kBegin + 4'000) << "a collective is no operator of the backward pass";
+  EXPECT_EQ(steps[0].end, kBegin + 5'000);
+  ASSERT_EQ(steps[1].reductions.size(), 1u);
+  export_all();
+  const std::string table = exported("step_trace");
+  EXPECT_TRUE(table.find("Model ID,Reduce Start(us),Reduce Duration(us),Reduce Start(us),Reduce Duration(us)\n") !=
+              table.npos);
+  EXPECT_TRUE(table.find(",1700000000000001.500,1.000,1700000000000004.000,0.800\n") != table.npos) << table;
+  EXPECT_TRUE(table.find(",1700000000000007.000,1.500,N/A,N/A\n") != table.npos) << table;
+}
+
 TEST_F(Events, MarkedStepsComeFirst) {
   write_texts({"Conv2D", "node", "graph"});
   TaskRecord node = task(1'000, 2'000, Unit::kCube, 1, 2), collective = task(2'100, 2'300, Unit::kCollective, 1, 2);

@@ -29,7 +29,7 @@ Step step_of(const Trace& trace, int device, uint64_t number, const Tasks& tasks
     if (!trace.forward_point.empty() && name == trace.forward_point) step.forward = task->start;
     if (is_collective(*task)) step.reductions.push_back({task->start, task->end});
     updates = updates || changes_parameters(trace.text(task->type));
-    if (!updates) step.backward = std::max(step.backward, task->end);
+    if (!updates && computes(*task)) step.backward = std::max(step.backward, task->end);
     step.end = std::max(step.end, task->end);
   }
   if (!trace.backward_point.empty())
@@ -102,7 +102,8 @@ std::vector<Step> by_optimizer(const Trace& trace) {
       if (!trace.backward_point.empty()) continue;
       step.backward = step.forward;
       for (const TaskRecord* task : tasks)
-        if (task->launched < host.steps[at].start) step.backward = std::max(step.backward, task->end);
+        if (computes(*task) && task->launched < host.steps[at].start)
+          step.backward = std::max(step.backward, task->end);
     }
   }
   return found;
@@ -121,11 +122,34 @@ std::map<int, uint32_t> main_graphs(const Trace& trace) {
   return found;
 }
 
+int64_t end_of(const Tasks& tasks) {
+  return (*std::ranges::max_element(tasks, {}, [](const TaskRecord* task) { return task->end; }))->end;
+}
+
+/// Records of collectives name their communicator, not the graph: each belongs to the run during which it begins.
+/// O(tasks log runs); the runs of one graph on a device do not overlap.
+void add_collectives(const std::vector<TaskRecord>& all, std::map<uint64_t, Tasks>& runs) {
+  std::map<int64_t, std::pair<int64_t, Tasks*>> by_start;
+  for (auto& [number, tasks] : runs) by_start[tasks.front()->start] = {end_of(tasks), &tasks};
+  for (const TaskRecord& task : all) {
+    const auto after = by_start.upper_bound(task.start);
+    if (!is_collective(task) || after == by_start.begin()) continue;
+    if (const auto& [end, tasks] = std::prev(after)->second; task.start <= end) tasks->push_back(&task);
+  }
+  for (auto& [number, tasks] : runs)
+    std::ranges::stable_sort(tasks, {}, [](const TaskRecord* one) { return one->start; });
+}
+
 Grouped by_graphs(const Trace& trace) {
   Grouped grouped;
-  for (const auto& [device, graph] : main_graphs(trace))
-    for (const TaskRecord& task : trace.tasks.at(device))
-      if (task.graph == graph && !is_collective(task)) grouped[{device, uint64_t{task.step} + 1}].push_back(&task);
+  for (const auto& [device, graph] : main_graphs(trace)) {
+    const std::vector<TaskRecord>& all = trace.tasks.at(device);
+    std::map<uint64_t, Tasks> runs;
+    for (const TaskRecord& task : all)
+      if (task.graph == graph && !is_collective(task)) runs[uint64_t{task.step} + 1].push_back(&task);
+    add_collectives(all, runs);
+    for (auto& [number, tasks] : runs) grouped[{device, number}] = std::move(tasks);
+  }
   return grouped;
 }
 
