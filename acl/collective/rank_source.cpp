@@ -17,7 +17,8 @@ namespace {
 
 /// Looks up a rank of a table as joining would; who writes the table is not waited for.
 void look_up(const comm::RankSource& source, anynpu_rank_source& out) {
-  const comm::RankTable table = comm::read_rank_table(source.table, 0);
+  comm::RankTable table = comm::read_rank_table(source.table, 0);
+  comm::take_ranks(table, source.rank_size, source.table);
   // Its device is not known: a pod with several is found by the first.
   const uint32_t rank = comm::rank_in(table, source.rank_id, -1, source.table);
   out.rank = static_cast<int32_t>(rank);

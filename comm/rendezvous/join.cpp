@@ -286,11 +286,9 @@ void check_devices(const RankTable& table, uint32_t rank, const std::string& pat
         path, rank, table.ranks[rank].device, own);
 }
 
-}  // namespace
-
-std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options) {
-  check_variables();
-  const RankTable table = read_rank_table(path, connect_timeout());
+/// Joins the ranks of `table`, which `path` names in texts.
+std::shared_ptr<Communicator> join_ranks_of(const RankTable& table, const std::string& path, uint32_t rank,
+                                            const Options& options) {
   const auto size = static_cast<uint32_t>(table.ranks.size());
   check_size(size, rank);
   check_devices(table, rank, path);
@@ -304,6 +302,13 @@ std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank,
   Group group = register_rank(place, size, this_rank(rank, device::current_device()), until);
   group.name = options.name.empty() ? fmt::format("table_{}", place.uid.substr(0, 8)) : options.name;
   return joined(group, rank, options, until);
+}
+
+}  // namespace
+
+std::shared_ptr<Communicator> join_table(const std::string& path, uint32_t rank, const Options& options) {
+  check_variables();
+  return join_ranks_of(read_rank_table(path, connect_timeout()), path, rank, options);
 }
 
 namespace {
@@ -388,12 +393,10 @@ std::shared_ptr<Communicator> join_environment(const Options& options) {
   if (source->table.empty()) {
     out = join_launched(*source, options);
   } else {
-    const RankTable table = read_rank_table(source->table, connect_timeout());
-    if (source->rank_size != 0 && source->rank_size != table.ranks.size())
-      fault(Result::kParameter,
-            "EI0001: RANK_SIZE is {}, but the rank table {} has {} ranks; correct one of them, or unset RANK_SIZE",
-            source->rank_size, source->table, table.ranks.size());
-    out = join_table(source->table, rank_in(table, source->rank_id, device::current_device(), source->table), options);
+    RankTable table = read_rank_table(source->table, connect_timeout());
+    take_ranks(table, source->rank_size, source->table);
+    const uint32_t rank = rank_in(table, source->rank_id, device::current_device(), source->table);
+    out = join_ranks_of(table, source->table, rank, options);
   }
   NPU_LOG(kInfo, "HCCL", "rank {} of {} on device {}, from {}", out->rank(), out->size(), out->device(), source->name);
   return out;

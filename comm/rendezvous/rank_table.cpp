@@ -193,6 +193,15 @@ RankTable parse_rank_table(std::string_view text, const std::string& source) {
   return out;
 }
 
+void take_ranks(RankTable& table, uint32_t size, const std::string& source) {
+  if (size == 0) return;
+  if (size > table.ranks.size())
+    fault(Result::kParameter,
+          "EI0001: RANK_SIZE is {}, but the rank table {} has {} ranks; correct one of them, or unset RANK_SIZE", size,
+          source, table.ranks.size());
+  table.ranks.resize(size);
+}
+
 uint32_t rank_in(const RankTable& table, const std::string& rank_id, int32_t device, const std::string& source) {
   uint32_t rank = 0;
   const auto [end, error] = std::from_chars(rank_id.data(), rank_id.data() + rank_id.size(), rank);

@@ -27,6 +27,10 @@ struct RankTable {
 /// version that is unknown. Numbers in place of texts are accepted.
 RankTable parse_rank_table(std::string_view text, const std::string& source);
 
+/// Leaves the first `size` ranks of a table that lists more devices than a training uses (RANK_SIZE); 0 leaves all.
+/// Raises kParameter, "EI0001: …", for a table with fewer ranks.
+void take_ranks(RankTable& table, uint32_t size, const std::string& source);
+
 /// The rank that RANK_ID names: a number, or in template 2 a pod's name with the device in it. Raises kParameter.
 uint32_t rank_in(const RankTable& table, const std::string& rank_id, int32_t device, const std::string& source);
 

@@ -52,6 +52,18 @@ TEST(RankTable, ServersGiveRanksWithTheirDevices) {
   EXPECT_EQ(rank_in(table, "3", -1, "t.json"), 3u);
 }
 
+TEST(RankTable, ATrainingUsesTheFirstOfATableOfAllDevices) {
+  RankTable table = parse_rank_table(kServers, "t.json");
+  take_ranks(table, 0, "t.json");
+  EXPECT_EQ(table.ranks.size(), 4u) << "RANK_SIZE is not set";
+  take_ranks(table, 2, "t.json");
+  ASSERT_EQ(table.ranks.size(), 2u);
+  EXPECT_EQ(table.ranks[1].device, 1);
+  EXPECT_EQ(table.ranks[1].server, "10.0.0.1");
+  EXPECT_ERROR(rank_in(table, "2", -1, "t.json"), Code::kInvalidParam, "the ranks are 0 to 1");
+  EXPECT_ERROR(take_ranks(table, 3, "t.json"), Code::kInvalidParam, "RANK_SIZE is 3, but the rank table t.json has 2");
+}
+
 TEST(RankTable, GroupsAreOneWorldInTheOrderOfServersAndDevices) {
   const RankTable table = parse_rank_table(kGroups, "t.json");
   ASSERT_EQ(table.ranks.size(), 3u);

@@ -27,6 +27,12 @@ def by_table(table, rank_ids):
     return environments
 
 
+def by_part_of_a_table(folder):
+    """The guide's note: the table lists all devices, and a training uses RANK_SIZE of them."""
+    for own in by_table(template_1([2, 0, 1, 3]), [(2, "0"), (0, "1"), (1, "2")])(folder):
+        yield own | {"RANK_SIZE": str(SIZE)}
+
+
 def by_chief(folder):
     """As the guide has it: its addresses are not this machine's."""
     chief = {"CM_CHIEF_IP": "192.168.1.1", "CM_CHIEF_PORT": "0", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": str(SIZE)}
@@ -46,6 +52,7 @@ def by_launcher(rank, size, local):
 WAYS = {
     "template 1": by_table(template_1([2, 0, 1]), [(2, "0"), (0, "1"), (1, "2")]),
     "template 2": by_table(template_2([0, 1, 2]), [(0, "pod-0"), (1, "pod-1"), (2, "pod-2")]),
+    "a part of a table": by_part_of_a_table,
     "CM_CHIEF_IP": by_chief,
     "torchrun": by_launcher("RANK", "WORLD_SIZE", "LOCAL_RANK"),
     "mpirun": by_launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),

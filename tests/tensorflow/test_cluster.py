@@ -47,17 +47,19 @@ def test_the_rank_is_known_when_all_have_met():
 def test_a_process_alone_knows_it_too(tmp_path):
     assert saw() == [1, 0, False]
     assert saw(RANK_TABLE_FILE=table(tmp_path, [0]), RANK_ID="0", RANK_SIZE="1") == [1, 0, False]
+    assert saw(RANK_TABLE_FILE=table(tmp_path, [0, 1]), RANK_ID="0", RANK_SIZE="1") == [1, 0, False], "the guide's note"
 
 
 @pytest.mark.parametrize(
-    ("rank", "text"),
+    ("rank", "size", "text"),
     [
-        ("5", "the ranks are 0 to 1"),
-        ("0", "RANK_SIZE is '3'; the rank table has 2 ranks"),
+        ("5", "2", "the ranks are 0 to 1"),
+        ("1", "1", "the ranks are 0 to 0"),
+        ("0", "3", "RANK_SIZE is 3, but the rank table"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(rank, text, tmp_path):
-    process = start(SCRIPT, RANK_TABLE_FILE=table(tmp_path, [0, 1]), RANK_ID=rank, RANK_SIZE="3")
+def test_a_table_that_does_not_fit_is_refused(rank, size, text, tmp_path):
+    process = start(SCRIPT, RANK_TABLE_FILE=table(tmp_path, [0, 1]), RANK_ID=rank, RANK_SIZE=size)
     output = process.communicate(timeout=120)[0]
     assert process.returncode != 0 and "ValueError: " in output and text in output
 
