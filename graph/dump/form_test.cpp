@@ -60,6 +60,22 @@ TEST(DumpForm, GeTextUsesTheVendorsNamesAndHoldsSubgraphs) {
   EXPECT_FALSE(has(text, "_private"));
 }
 
+TEST(DumpForm, GeTextListsTheReadersOfEachOutput) {
+  TestFunction f("f");
+  const Edge x = f.argument("x"), scale = f.constant<float>({}, {2});
+  const Edge product = f.node("Mul", {x, scale}), last = f.node("Add", {x, product});
+  const Edge strange = f.node("NoOp", {}, kFloats, 0, {product.node});
+  f.result(last).result(product).must_run(strange);
+  const Program program;
+  const std::string text = to_ge_text(*f.function(), program, Content::kStructure);
+  EXPECT_TRUE(has(text, "type: \"Data\"\n    dst_name: \"n_Mul:n_Add\"\n    dst_index: 0\n")) << text;
+  EXPECT_TRUE(
+      has(text, "dst_name: \"n_Add:Node_Output\"\n    dst_name: \"n_NoOp\"\n    dst_index: 1\n    dst_index: -1\n"))
+      << text;
+  const std::string whole = to_ge_text(*f.function(), program, Content::kAll);
+  EXPECT_FALSE(has(whole, "shape {\n      }")) << "a scalar has no shape";
+}
+
 TEST(DumpForm, GeTextTellsThePassesOfAFusedNode) {
   TestFunction f("fused");
   const Edge x = f.argument("x"), w = f.argument("w"), product = f.node("MatMul", {x, w});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
+#include <vector>
 
 #include "graph/dump/form.h"
 #include "graph/dump/proto_text.h"
@@ -7,9 +8,12 @@
 namespace npu::graph {
 namespace {
 
+constexpr const char* kResults = "Node_Output";  // the node that stands for a graph's results
 constexpr int64_t kUnknownRank = -2;  // the vendor's only "dimension" of a shape about which nothing is known
 
+/// Nothing for a scalar: readers look for sizes in a shape that is there.
 void put_shape(ProtoText& out, const PartialShape& shape) {
+  if (shape.dims && shape.dims->empty()) return;
   out.block("shape", [&] {
     if (!shape.dims) return out.put("dim", kUnknownRank);
     for (const int64_t size : *shape.dims) out.put("dim", size);
@@ -67,6 +71,7 @@ class Writer {
 
   void put_graph(const Function& f) {
     graphs_.insert(f.name);
+    find_readers(f);
     std::vector<std::string> more;
     out.block("graph", [&] {
       out.quote("name", f.name);
@@ -85,6 +90,47 @@ class Writer {
   ProtoText out;
 
  private:
+  /// Who reads a node, as the vendor's message lists it: an entry for each output, and one for those that only wait.
+  struct Readers {
+    std::vector<std::string> names;  ///< of an output: "reader:reader"
+    std::vector<int64_t> inputs;     ///< which input of its first reader it is
+    std::string waiting;
+  };
+
+  void add_reader(Edge edge, const std::string& name, size_t input) {
+    Readers& readers = readers_[static_cast<size_t>(edge.node)];
+    std::string& names = readers.names[static_cast<size_t>(edge.output)];
+    if (names.empty()) readers.inputs[static_cast<size_t>(edge.output)] = static_cast<int64_t>(input);
+    names += (names.empty() ? "" : ":") + name;
+  }
+
+  void add_waiting(NodeId node, const std::string& name) {
+    std::string& names = readers_[static_cast<size_t>(node)].waiting;
+    names += (names.empty() ? "" : ":") + name;
+  }
+
+  void find_readers(const Function& f) {
+    readers_.clear();
+    for (const Node& node : f.nodes)
+      readers_.push_back(
+          {std::vector<std::string>(node.outputs.size()), std::vector<int64_t>(node.outputs.size()), {}});
+    for (const NodeId id : f.order()) {
+      const Node& node = f[id];
+      for (size_t i = 0; i < node.inputs.size(); ++i) add_reader(node.inputs[i], node.name, i);
+      for (const NodeId before : node.after) add_waiting(before, node.name);
+    }
+    for (size_t i = 0; i < f.results.size(); ++i) add_reader(f.results[i].value, kResults, i);
+    for (const NodeId id : f.control_results) add_waiting(id, kResults);
+  }
+
+  void put_readers(NodeId id) {
+    const Readers& readers = readers_[static_cast<size_t>(id)];
+    for (const std::string& names : readers.names) out.quote("dst_name", names);
+    if (!readers.waiting.empty()) out.quote("dst_name", readers.waiting);
+    for (const int64_t input : readers.inputs) out.put("dst_index", input);
+    if (!readers.waiting.empty()) out.put("dst_index", -1);
+  }
+
   static std::string reference(const Function& f, Edge edge) {
     return fmt::format("{}:{}", f[edge.node].name, edge.output);
   }
@@ -106,6 +152,7 @@ class Writer {
     out.quote("name", node.name);
     out.quote("type", ir_type_of(node));
     put_edges(f, node);
+    put_readers(id);
     if (content_ == Content::kStructure) return;
     for (const auto& [name, entry] : node.attributes.entries())
       if (!name.starts_with('_')) put_attribute(name, entry.value);
@@ -154,7 +201,7 @@ class Writer {
   }
 
   void put_results(const Function& f) {
-    out.quote("name", "Node_Output");
+    out.quote("name", kResults);
     out.quote("type", ir_type_of({.op = "_Retval"}));
     for (const Result& result : f.results) out.quote("input", reference(f, result.value));
     for (const NodeId id : f.control_results) out.quote("input", f[id].name + ":-1");
@@ -165,6 +212,7 @@ class Writer {
   const Program& program_;
   const Content content_;
   std::set<std::string> graphs_;
+  std::vector<Readers> readers_;  ///< by node, of the graph that is written
 };
 
 }  // namespace

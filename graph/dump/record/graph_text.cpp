@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t kDeepest = 64;
 /// Fields that may stand more than once; inside a `list`, all.
-constexpr std::array<std::string_view, 12> kRepeated = {"graph",      "op",          "input", "output", "attr",
-                                                        "input_desc", "output_desc", "dim",   "map",    "subgraph_name",
-                                                        "src_name",   "dst_name"};
+constexpr std::array<std::string_view, 14> kRepeated = {
+    "graph", "op",  "input",         "output",   "attr",     "input_desc", "output_desc",
+    "dim",   "map", "subgraph_name", "src_name", "dst_name", "src_index",  "dst_index"};
 
 class Parser {
  public:
@@ -41,6 +41,8 @@ class Parser {
 
  private:
   static void put(Json& into, const std::string& field, Json value, bool repeated) {
+    if (field == "shape" && value.is_object() && value.empty())
+      return;  // a scalar's: readers look for sizes in one that is there
     if (!repeated) {
       into[field] = std::move(value);
     } else {

@@ -18,6 +18,15 @@ TEST(GraphText, NumbersStayNumbers) {
   EXPECT_EQ(found.at("c"), "inf");
 }
 
+TEST(GraphText, AScalarHasNoShape) {
+  const auto found = parse_graph_text("input_desc { shape { } } input_desc { shape { dim: 2 } }").at("input_desc");
+  EXPECT_EQ(found.dump(), R"([{},{"shape":{"dim":[2]}}])");
+}
+
+TEST(GraphText, ListsOfNumbersAreLists) {
+  EXPECT_EQ(parse_graph_text("dst_name: \"a:b\" dst_index: 0").dump(), R"({"dst_index":[0],"dst_name":["a:b"]})");
+}
+
 TEST(GraphText, AMistakeIsToldWithItsLine) {
   try {
     parse_graph_text("op {\n  name:\n}");
