@@ -143,8 +143,9 @@ print(w.cpu().tolist(), flush=True)
 def words_of(folder):
     """What is told of each overflow in a dump, in the order of time, with its record and the operator's own file."""
     found = []
-    for text in folder.rglob("*.output.0.json"):
-        record = text.with_name(text.name.removesuffix(".output.0.json"))
+    for text in folder.rglob("overflow_*.json"):
+        numbers = text.stem.removeprefix("overflow_").replace("_", ".")
+        record = text.with_name(f"Opdebug.Node_OpDebug.{numbers}")
         task = record.name.split(".", 2)[2]
         (tensors,) = (p for p in text.parent.iterdir() if p.name.endswith(task) and not p.name.startswith("Opdebug"))
         found.append((int(task.split(".")[-1]), json.loads(text.read_text()), record, tensors))

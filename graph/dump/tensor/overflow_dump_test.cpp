@@ -99,7 +99,10 @@ TEST_P(OverflowDumps, TheRecordNamesTheTaskOfTheTensorsBesideIt) {
   const std::string step = fmt::format("{}/step/1/0/", kDevice);
   EXPECT_TRUE(names[0].starts_with(step + "MatMulV2.n_MatMul.")) << names[0];
   EXPECT_TRUE(names[1].starts_with(step + "Opdebug.Node_OpDebug.")) << names[1];
-  EXPECT_EQ(names[2], names[1] + ".output.0.json");
+  const std::string numbers = names[1].substr((step + "Opdebug.Node_OpDebug.").size());  // task.stream.time
+  std::string words = fmt::format("overflow_{}.json", numbers);
+  std::replace(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(words.size() - 5), '.', '_');
+  EXPECT_EQ(names[2], step + words) << "no name of a dump file";
   const auto tensors = record::parse_name(names[0].substr(step.size())),
              debug = record::parse_name(names[1].substr(step.size()));
   ASSERT_TRUE(tensors && debug);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/dump/tensor/overflow_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -93,7 +95,8 @@ OverflowFiles overflow_files(const ops::Execution& execution, const std::vector<
   OverflowFiles files;
   files.record = record_file(record, place.folder, now);
   files.words.folder = place.folder;
-  files.words.name = files.record.name + ".output.0.json";
+  // Tools take each name of the form TYPE.NAME.TASK.STREAM.TIME, with anything behind it, for a dump file.
+  files.words.name = fmt::format("overflow_{}_{}_{}.json", record.task, record.stream, now);
   files.words.head = json.dump(2, InvalidUtf8::kReplace) + "\n";
   return files;
 }

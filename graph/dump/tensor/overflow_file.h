@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written of an overflow beside the tensors: Opdebug.Node_OpDebug.{task}.{stream}.{microseconds}, a dump file
-// whose one output is the record, and what it says in words, as {that name}.output.0.json.
+// whose one output is the record, and what it says in words, as overflow_{task}_{stream}_{microseconds}.json.
 #pragma once
 
 #include <optional>
