@@ -8,6 +8,7 @@
 #                   TensorFlow 1) and anynpu/tools/ms_fmk_transplt/ms_fmk_transplt.py
 #   anynpu/opp      the lists of mixed precision, where guides look them up (operator_info.py)
 #   anynpu/tools/profiler          msprof, where torch_npu looks for it
+#   anynpu/atc, compiler, tools/aoe   atc and aoe, where tools of the guides look for them
 #   anynpu/tools/precision_tool    the folder that users copy beside their script
 #   anynpu/tools/adump/lib64       the library through which the published msaccucmp reads dump files
 #   tfdbg_ascend    the library of the Python package beside it, which needs none of the others
@@ -80,6 +81,11 @@ file(WRITE ${CMAKE_BINARY_DIR}/toolkit/runtime/ascend_toolkit_install.info "pack
 # Where scripts source the environment from: below ASCEND_HOME_PATH, and below the folder that guides install into.
 foreach(script set_env.sh bin/setenv.bash ascend-toolkit/set_env.sh nnae/set_env.sh tfplugin/set_env.sh)
   configure_file(cmake/set_env.sh ${CMAKE_BINARY_DIR}/toolkit/${script} COPYONLY)
+endforeach()
+# Where tools of the guides look for the programs themselves.
+foreach(program atc/bin/atc compiler/bin/atc tools/aoe/bin/aoe)
+  get_filename_component(name ${program} NAME)
+  configure_file(cmake/toolkit/${name} ${CMAKE_BINARY_DIR}/toolkit/${program} COPYONLY)
 endforeach()
 # Profilers look for their libraries in the toolkit; an installed one has a folder of this name.
 file(CREATE_LINK ../lib ${CMAKE_BINARY_DIR}/toolkit/lib64 SYMBOLIC)

@@ -12,3 +12,7 @@ def main():
         os.execv(place.conversion(), ["atc", *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"atc: {error}")
+
+
+if __name__ == "__main__":
+    main()

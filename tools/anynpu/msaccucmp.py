@@ -12,3 +12,7 @@ def main():
         os.execv(place.comparison(), ["msaccucmp", *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"msaccucmp: {error}")
+
+
+if __name__ == "__main__":
+    main()

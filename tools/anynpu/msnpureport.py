@@ -55,3 +55,7 @@ def execute():
 def main():
     """The command msnpureport."""
     return pipe.until_the_reader_leaves(execute)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

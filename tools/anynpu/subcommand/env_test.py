@@ -51,8 +51,18 @@ def guides_folder(tmp_path):
     folder = tmp_path / "my Ascend"
     code, out, err = anynpu("env", "--install", str(folder))
     assert code == 0, err
-    assert out.split("\n")[:-1] == [f"{folder}/{name}/set_env.sh" for name in ("ascend-toolkit", "nnae", "tfplugin")]
+    scripts = [f"{folder}/{name}/set_env.sh" for name in ("ascend-toolkit", "nnae", "tfplugin")]
+    assert out.split("\n")[:3] == scripts and all(path.startswith(f"{folder}/") for path in out.split("\n")[:-1])
     return folder
+
+
+def test_the_folders_of_a_toolkit_lead_to_ours(guides_folder):
+    for name in ("ascend-toolkit", "nnae"):
+        assert (guides_folder / name / "latest").resolve() == place.home().resolve()
+        assert (guides_folder / name / "latest/opp").is_dir()
+    for name in ("npu_device", "npu_bridge"):
+        package = guides_folder / "tfplugin/latest/python/site-packages" / name
+        assert not place.package_folder(name) or package.resolve() == place.package_folder(name).resolve()
 
 
 def test_the_first_lines_of_the_guides_run(guides_folder, tmp_path):
@@ -68,11 +78,12 @@ def test_the_first_lines_of_the_guides_run(guides_folder, tmp_path):
 
 
 def test_they_are_taken_back_and_nothing_else(guides_folder):
-    (guides_folder / "nnae/latest").mkdir()
+    (guides_folder / "nnae/8.0").mkdir()
     assert anynpu("env", "--install", str(guides_folder))[0] == 0, "again is no mistake"
     assert anynpu("env", "--uninstall", str(guides_folder))[0] == 0
-    assert [path.name for path in guides_folder.rglob("*")] == ["nnae", "latest"]
+    assert [path.name for path in guides_folder.rglob("*")] == ["nnae", "8.0"]
     assert anynpu("env", "--uninstall", str(guides_folder)) == (0, "", "")
+    assert place.home().is_dir()
 
 
 def test_a_toolkit_that_is_there_stays(tmp_path):
@@ -83,6 +94,14 @@ def test_a_toolkit_that_is_there_stays(tmp_path):
         code, out, err = anynpu("env", option, str(tmp_path))
         assert (code, out) == (1, "") and f"{theirs} is not ours: a toolkit is there; give another folder" in err
     assert theirs.read_text().startswith("export") and not (tmp_path / "ascend-toolkit").exists()
+
+
+def test_a_folder_that_is_there_in_the_place_of_a_link_stays(tmp_path):
+    theirs = tmp_path / "ascend-toolkit/latest/bin"
+    theirs.mkdir(parents=True)
+    code, _, err = anynpu("env", "--install", str(tmp_path))
+    assert code == 1 and f"{theirs.parent} is not ours" in err and theirs.is_dir()
+    assert not (tmp_path / "nnae").exists()
 
 
 @pytest.mark.parametrize("name", ["set_env.sh", "bin/setenv.bash", "ascend-toolkit/set_env.sh", "nnae/set_env.sh"])
