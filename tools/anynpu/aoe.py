@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from anynpu.library import place, version
+from anynpu.output import pipe
 
 JOBS = {1: "graphs (subgraph tuning)", 2: "operators"}
 FRAMEWORKS = {"0": "Caffe", "1": "MindSpore", "3": "TensorFlow", "5": "ONNX"}
@@ -76,8 +77,7 @@ def models(options):
 
 def check(options):
     if options.job_type == 4:
-        raise ValueError("--job_type=4 (gradient segments) is not built: TensorFlow's collectives are not there yet; "
-                         "1 and 2 are")  # fmt: skip
+        raise ValueError("--job_type=4 (gradient segments) is not built; give 1 (graphs) or 2 (operators)")
     if options.job_type not in JOBS:
         raise ValueError(f"--job_type is {options.job_type}; give 1 (graphs) or 2 (operators)")
     if not Path(options.output).is_dir():
@@ -116,6 +116,10 @@ def graph_command(options, model):
 
 
 def main(arguments=None):
+    return pipe.until_the_reader_leaves(lambda: execute(arguments))
+
+
+def execute(arguments):
     options = parser().parse_args(arguments)
     try:
         check(options)
@@ -134,3 +138,7 @@ def main(arguments=None):
                 if code:
                     return refuse(f"{model} could not be run; its error stands above")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -37,6 +37,23 @@ def test_help_lists_every_command_with_a_sentence():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command_on_a_stream_of_ascii(name):
+    code, out, err = anynpu(name, "--help", PYTHONIOENCODING="ascii")
+    assert code == 0 and out.isascii() and "Error" not in err, err
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["top"]])
+def test_npus_on_a_stream_of_ascii(arguments):
+    code, out, err = anynpu("smi", *arguments, PYTHONIOENCODING="ascii")
+    assert code == 0 and out.isascii() and err == ""
+
+
+def test_a_name_that_a_stream_cannot_take_appears_as_python_writes_it():
+    code, _, err = anynpu("run", "nach t\xe4glich.py", PYTHONIOENCODING="ascii")
+    assert code == 1 and "there is no file nach t\\xe4glich.py" in err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_each_command(name):
     code, out, _ = anynpu(name, "--help")
     assert code == 0 and len(out.splitlines()) > 5
