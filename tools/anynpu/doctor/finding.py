@@ -9,9 +9,24 @@ MARKS = {"ok": "ok  ", "note": "note", "bad": "BAD "}
 
 @dataclass
 class Finding:
-    grade: str  # ok; note: works, but know this; bad: mend it
+    """One result of a check.
+
+    Parameters
+    ----------
+    grade : "ok", "note" (works, but know this) or "bad" (mend it)
+    text : what was found
+    cure : what to do
+    names : what the finding is about, by name; only `--all` lists them and prints the cure, else they are counted
+    """
+
+    grade: str
     text: str
     cure: str = ""
+    names: tuple = ()
 
-    def __str__(self):
-        return f"{MARKS[self.grade]} {self.text}" + (f"\n     -> {self.cure}" if self.cure else "")
+    def shown(self, all_names=False):
+        text = f"{MARKS[self.grade]} {self.text}"
+        if self.names and not all_names:
+            return f"{text} ({len(self.names)} name{'s' if len(self.names) > 1 else ''})"
+        listed = f" ({', '.join(self.names)})" if self.names else ""
+        return f"{text}{listed}" + (f"\n     -> {self.cure}" if self.cure else "")

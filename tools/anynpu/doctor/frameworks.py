@@ -3,6 +3,7 @@
 what stands beside them loads."""
 
 import platform
+import shlex
 import sys
 
 from anynpu.doctor.finding import Finding
@@ -96,23 +97,27 @@ def check_export():
 
 
 def check_compile():
-    """torch.compile's usual backend ends in an assertion; the vendor's plug-in brings others, which make no kernels."""
+    """torch.compile's usual backend makes no kernels for the NPU; the vendor's plug-in brings others."""
     if version.installed("torch-npu") and version.installed("triton-ascend") is None:
-        text = "torch.compile's usual backend, inductor, ends in 'Device npu not supported': triton-ascend, which "
-        cure = "use torch.compile(model, backend='npugraph_ex'), or 'aot_eager': the operators are the same"
-        yield Finding("note", text + "makes its kernels, is not installed and makes them for real NPUs only", cure)
+        text = (
+            "torch.compile runs eagerly on the NPU: its usual backend, inductor, makes kernels by triton-ascend, for "
+        )
+        cure = "nothing to do: results are the same; torch.compile(model, backend='npugraph_ex') captures a graph"
+        yield Finding("note", text + "real NPUs only", cure)
 
 
 def check_apex():
-    """`import apex` is AnyNPU's own package, unless another of that name is there: pip puts both into one folder."""
-    cure = "pip uninstall apex, then pip install --force-reinstall --no-deps anynpu"
+    """`import apex` is AnyNPU's own package, unless another of that name is there: pip puts both into one folder, and
+    removes the files of both with the other one."""
+    source = shlex.quote(version.origin()) if version.origin() else "FOLDER_OR_WHEEL (that AnyNPU came from)"
+    again = f"pip install --force-reinstall --no-deps {source}"
+    cure = f"pip uninstall -y apex && {again}"
     if (foreign := version.installed("apex")) is not None:
         text = f"another package apex {foreign} is installed, over or below the files of AnyNPU's apex for the NPU"
         yield Finding("bad", text, cure)
     elif (folder := place.package_folder("apex")) and not (folder / "unbuilt.py").exists():
-        yield Finding(
-            "bad", f"import apex finds {folder}, which hides AnyNPU's apex for the NPU", f"remove it; or {cure}"
-        )
+        hides = f"import apex finds {folder}, which hides AnyNPU's apex for the NPU"
+        yield Finding("bad", hides, f"remove it; if it lies where AnyNPU's own was, then {again}")
 
 
 CHECKS = (check_torch, check_tensorflow, check_torch_companions, check_export, check_compile, check_apex)

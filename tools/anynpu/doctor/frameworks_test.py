@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+from importlib import metadata
+from types import SimpleNamespace
+
+import pytest
+
 from anynpu.doctor import frameworks
 from anynpu.library import place, version
 
@@ -85,11 +90,28 @@ def test_the_backend_of_compile_that_works_is_named(monkeypatch):
 
 def test_an_apex_that_is_not_ours_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(place, "package_folder", lambda name: tmp_path if name == "apex" else None)
+    monkeypatch.setattr(version, "origin", lambda: "/a folder/anynpu")
     installed(monkeypatch, apex="0.9")
     (finding,) = frameworks.check_apex()
-    assert finding.grade == "bad" and "apex 0.9" in finding.text and "pip uninstall apex" in finding.cure
+    assert finding.grade == "bad" and "apex 0.9" in finding.text
+    assert finding.cure == "pip uninstall -y apex && pip install --force-reinstall --no-deps '/a folder/anynpu'"
     installed(monkeypatch)
     (finding,) = frameworks.check_apex()
     assert finding.grade == "bad" and str(tmp_path) in finding.text
     (tmp_path / "unbuilt.py").touch()
     assert not list(frameworks.check_apex())
+
+
+@pytest.mark.parametrize(
+    ("recorded", "origin"),
+    [
+        ('{"url": "file:///home/a%20b/anynpu", "dir_info": {}}', "/home/a b/anynpu"),
+        ('{"url": "https://a.example/anynpu.whl"}', "https://a.example/anynpu.whl"),
+        (None, None),
+        ("{", None),
+    ],
+)
+def test_what_pip_installed_us_from_is_known(monkeypatch, recorded, origin):
+    distribution = SimpleNamespace(read_text=lambda name: recorded if name == "direct_url.json" else None)
+    monkeypatch.setattr(metadata, "distribution", lambda name: distribution)
+    assert version.origin() == origin

@@ -23,8 +23,8 @@ def check_unbuilt():
         refusing.setdefault(entry.feature, []).append(entry)
     for feature in features():
         entries = refusing.pop(feature.feature, [])
-        names = ", ".join([feature.names, *(entry.name for entry in entries if entry.name not in feature.names)])
-        yield Finding("note", f"not built: {feature.feature} ({names})", feature.instead)
+        more = (entry.name for entry in entries if entry.name not in feature.names)
+        yield Finding("note", f"not built: {feature.feature}", feature.instead, (*feature.names.split(", "), *more))
     for feature, entries in sorted(refusing.items()):
-        names = ", ".join(entry.name for entry in entries)
-        yield Finding("note", f"not built: {feature} ({names} return 207000)", entries[0].text)
+        names = tuple(entry.name for entry in entries)
+        yield Finding("note", f"not built: {feature}: these functions return 207000", entries[0].text, names)

@@ -11,11 +11,23 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_features_that_are_not_built_are_shown_with_their_text():
-    out = anynpu("doctor")[1]
+    out = anynpu("doctor", "--all")[1]
     for entry in door.unfinished():
         assert entry.name in out and f"not built: {entry.feature}" in out
     for feature in unbuilt.features():
         assert f"not built: {feature.feature} ({feature.names}" in out and f"-> {feature.instead}" in out
+
+
+def test_without_all_each_feature_is_a_line_with_a_count():
+    out = anynpu("doctor")[1]
+    lines = [line for line in out.splitlines() if "not built: " in line]
+    findings = list(unbuilt.check_unbuilt())
+    assert len(lines) == len(findings)
+    for line, finding in zip(lines, findings, strict=True):
+        plural = "s" if len(finding.names) > 1 else ""
+        assert line == f"note {finding.text} ({len(finding.names)} name{plural})"
+    assert not [entry.name for entry in door.unfinished() if entry.name in out]
+    assert "anynpu doctor --all lists" in out
 
 
 # What each guide asks for, in the words that its reader would look for.
@@ -24,7 +36,7 @@ ASKED_FOR = """hccl_ops gradient AOE_MODE graph_compiler_cache_dir atc .om
 
 
 def test_every_feature_that_a_guide_asks_for_and_does_not_get_is_listed():
-    shown = "\n".join(finding.text for finding in unbuilt.check_unbuilt())
+    shown = "\n".join(finding.shown(all_names=True) for finding in unbuilt.check_unbuilt())
     assert not [word for word in ASKED_FOR.split() if word.replace("_", " ") not in shown.replace("_", " ")]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions of what is installed, read from package metadata: nothing is imported."""
 
+import json
 import re
 
 
@@ -16,6 +17,19 @@ def installed(package):
 
 def anynpu():
     return installed("anynpu") or "0 (not installed; a checkout)"
+
+
+def origin():
+    """What pip installed AnyNPU from: a folder, a wheel or an address; None if it is not recorded."""
+    from importlib import metadata
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        recorded = json.loads(metadata.distribution("anynpu").read_text("direct_url.json") or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
+    url = recorded.get("url")
+    return unquote(urlsplit(url).path) if url and url.startswith("file:") else url
 
 
 def pins(extra):

@@ -32,14 +32,20 @@ def findings():
 
 def add_arguments(parser):
     parser.add_argument("--quiet", action="store_true", help="only what must be mended")
+    parser.add_argument(
+        "--all", action="store_true", help="also the names of what is not built, and what to do instead"
+    )
 
 
 def execute(options):
-    worst = 0
+    worst, counted = 0, False
     for finding in findings():
         if finding.grade == "bad":
             worst = 1
         if finding.grade == "bad" or not options.quiet:
-            print(finding)
+            print(finding.shown(options.all))
+            counted = counted or bool(finding.names)
+    if counted and not options.all:
+        print("     -> anynpu doctor --all lists these names, and what to do instead")
     print("something must be mended: follow the arrows" if worst else "all is well")
     return worst
