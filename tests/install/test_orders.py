@@ -49,7 +49,6 @@ def needed(file):
         "anynpu/lib64/",
         "anynpu/library/",
         "anynpu/__init__",
-        "anynpu/after_import",
         "anynpu/preload",
         "anynpu-preload",
     )

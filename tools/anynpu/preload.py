@@ -9,11 +9,13 @@ folder alone. When torch_npu is first looked for:
 - ASCEND_HOME_PATH and ASCEND_OPP_PATH name our toolkit folder unless one of them is set; torch-npu prints a line on
   stdout where it is told of no toolkit;
 - beside the CUDA build of torch, torch-npu gets a set of its own for the names of its allocator's options;
-- PATH gets the folder of msprof at its end, which torch_npu.profiler calls;
+- PATH gets the folder of msprof at its front: torch_npu.profiler calls it, and looks for more beside it;
 - TASK_QUEUE_ENABLE becomes 0 unless it is set. torch-npu's own queue hides the launch latency of a card, which a
   software device does not have; without it small operators take half the time, an error carries the line that caused
   it, and nothing after a failed operator is lost;
-- torch.autograd.profiler.profile takes use_npu=True, as the vendor's guide writes it;
+- torch.autograd.profiler.profile takes use_npu=True, as the vendor's guide writes it; torch.compile without a backend
+  runs graphs of the NPU eagerly; a device's properties have the fields of a GPU's;
+- transfer_to_npu, once it is imported, is completed (library/cuda_calls.py);
 - the interpreter ends only when autograd's threads rest, which would take the process along otherwise;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
 - ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
@@ -33,6 +35,7 @@ class Finder:
             prefer_no_queue()
             name_the_toolkit()
             name_the_profiler()
+            complete_transfer()
             load_where_rpath_cannot()
             end_after_autograd()
             keep_names_of_options_apart()
@@ -73,8 +76,17 @@ def name_the_profiler():
     from anynpu.library import place
 
     folder, path = str(place.profiler()), os.environ.get("PATH", "")
-    if folder not in path.split(":"):
-        os.environ["PATH"] = f"{path}:{folder}" if path else folder
+    others = [one for one in path.split(":") if one != folder] if path else []
+    os.environ["PATH"] = ":".join([folder, *others])
+
+
+def complete_transfer():
+    from anynpu.library import transfer
+
+    transfer.prepare()
+
+
+ALWAYS = tuple(f"anynpu.library.{name}" for name in ("use_npu", "eager_compile", "device_properties"))
 
 
 def asked(*variables):
@@ -85,7 +97,7 @@ def asked(*variables):
 
 def observed(package, path):
     """The package with observers where some are asked for; None leaves the import alone."""
-    beginners = ["anynpu.library.use_npu"] if package == "torch_npu" else []
+    beginners = list(ALWAYS) if package == "torch_npu" else []
     if package == "torch_npu" and asked("ANYNPU_REPORT", "ANYNPU_STRICT"):
         beginners.append("anynpu.fallback.start")
     for check in ("nan_check", "self_check"):
@@ -98,7 +110,7 @@ def observed(package, path):
         beginners.append("anynpu.repeat.start")
     if not beginners:
         return None
-    from anynpu import after_import
+    from anynpu.library import after_import
 
     return after_import.spec(package, path, beginners)
 

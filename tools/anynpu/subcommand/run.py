@@ -104,8 +104,6 @@ def environment(transfer, report=None, strict=False, nan_check=False, digest=Non
     out = {} if "ASCEND_HOME_PATH" in os.environ else place.toolkit()  # torch-npu prints a warning without it
     if transfer:
         out["TORCH_TRANSFER_TO_NPU"] = os.environ.get("TORCH_TRANSFER_TO_NPU", "1")
-        # torch.cuda.get_device_capability() is None without it, which torch.distributed.broadcast trips over.
-        out["TORCH_NPU_DEVICE_CAPABILITY"] = os.environ.get("TORCH_NPU_DEVICE_CAPABILITY", "8.0")
     if report:
         out["ANYNPU_REPORT"] = report if report == "1" else str(Path(report).absolute())
     if strict:
