@@ -28,8 +28,8 @@ def start(options):
     if not mode or engine.anynpu_tuning_running():
         return
     if mode == "4":
-        warnings.warn("aoe_mode 4 (gradient segments) has nothing to measure: gradients of several NPUs are not summed "
-                      "up yet; 1 tunes graphs, 2 operators", stacklevel=4)  # fmt: skip
+        warnings.warn("aoe_mode 4 (gradient segments) is not built and has no effect; 1 tunes graphs, 2 operators",
+                      stacklevel=4)  # fmt: skip
         return
     notices = []
     hear = engine.anynpu_tuning_begin.argtypes[3](lambda text, _: notices.append(text.decode()))
