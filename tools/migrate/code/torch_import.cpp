@@ -29,15 +29,12 @@ Home new_home(const Rule& rule, const std::string& module, const std::string& na
   if (is_excepted(rule, whole)) return {module, name};
   if (module == "torch" && name == "cuda") return {"torch", "npu"};
   if (whole == "torch.cuda.OutOfMemoryError" || whole == "torch.cuda.AcceleratorError") return {"torch", name};
+  if (whole == "torch.cuda.amp.GradScaler" || whole == "torch.cuda.amp.grad_scaler.GradScaler")
+    return {"torch.amp", name};
   if (module == "torch.cuda") return {"torch.npu", name};
   if (module.starts_with("torch.cuda.")) return {"torch_npu.npu" + module.substr(10), name};
   if (module.starts_with("apex.normalization") && name == "FusedLayerNorm") return {"torch.nn", "LayerNorm"};
   if (whole == "torch.distributed.is_nccl_available") return {"torch_npu.distributed", "is_hccl_available"};
-  static constexpr std::string_view kProfiler[] = {"profile",          "schedule",       "tensorboard_trace_handler",
-                                                   "ProfilerActivity", "ProfilerAction", "supported_activities"};
-  if ((module == "torch.profiler" || module == "torch.profiler.profiler") &&
-      std::ranges::find(kProfiler, name) != std::end(kProfiler))
-    return {"torch_npu.profiler", name};
   return {module, name};
 }
 
@@ -171,13 +168,14 @@ bool remove(Migration& migration, const Rule& rule, Node node, size_t change) {
   return true;
 }
 
-/// `torch.cuda` in `torch.cuda.x`, unless the rule leaves that x alone.
+/// `torch.cuda` in `torch.cuda.x` and `torch.cuda.x.y`, unless the rule leaves that name alone.
 bool cuda(Migration& migration, const Rule& rule, Node node, size_t change) {
   if (!node.is(k_attribute) || node.child(Field::k_attribute).text() != "cuda") return false;
-  const Node parent = node.parent();
-  if (parent.is(k_attribute) && node.field() == Field::k_object &&
-      is_excepted(rule, "torch.cuda." + std::string(parent.child(Field::k_attribute).text())))
-    return false;
+  std::string whole = "torch.cuda";
+  for (Node at = node; at.parent().is(k_attribute) && at.field() == Field::k_object; at = at.parent()) {
+    whole += "." + std::string(at.parent().child(Field::k_attribute).text());
+    if (is_excepted(rule, whole)) return false;
+  }
   const Node name = node.child(Field::k_attribute);
   migration.rewriter.edits().replace(name.begin(), name.end(), "npu", change);
   return true;

@@ -93,7 +93,7 @@ class TorchFace {
     job_.look_at_configs = true;
     job_.change_configs = wanted_.configs;
     std::set<std::string>& features = job_.options.features;
-    features.insert("torch");
+    features.insert("torch"), features.insert("ms_fmk_transplt");
     if (wanted_.specify_device) features.insert("specify-device");
     if (wanted_.similar) features.insert("similar");
     if (!wanted_.distributed) return;

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                         "rank = args.rank)",
                         "torch.distributed.init_process_group(backend='hccl',init_method = \"tcp//:127.0.0.1:29688\", "
                         "rank = args.rank)"},
-                    Row{"scaler = torch.cuda.amp.GradScaler()", "scaler = torch.npu.amp.GradScaler()"},
+                    Row{"scaler = torch.cuda.amp.GradScaler()", "scaler = torch.amp.GradScaler(\"npu\")"},
                     Row{"ngpus_per_node = torch.cuda.device_count()", "ngpus_per_node = torch.npu.device_count()"}));
 
 }  // namespace
