@@ -135,8 +135,9 @@ def works_page():
 # What works
 
 Each line is the promise of a test, written there (`@pytest.mark.promise`); `make test` runs them all. What is not
-built says so where it is asked for, in the C interface with error 207000 and a text; `anynpu doctor` lists all of it,
-with what to do instead. Operator by operator: [operators.md](operators.md), and through torch-npu [op_db.md](op_db.md).
+built says so where it is asked for, in the C interface with error 207000 and a text; `anynpu doctor --all` lists it
+all, with what to do instead. Operator by operator: [operators.md](operators.md); through torch-npu:
+[op_db.md](op_db.md).
 
 {chr(10).join(sections)}"""
 
