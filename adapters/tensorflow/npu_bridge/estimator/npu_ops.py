@@ -6,12 +6,14 @@ import numbers
 import npu_device
 import tensorflow.compat.v1 as tf
 from npu_device import gen_npu_ops
+from tensorflow import Variable  # of which both kinds of tf.compat.v1's are
 
 from npu_bridge.estimator.npu.npu_scope import without_npu_compile_scope
 from npu_bridge.estimator.outfeed import outfeed_dequeue_op, outfeed_enqueue_op, stop_outfeed_dequeue_op
 
-__all__ = ["LARSV2", "dropout", "initialize_system", "npu_onnx_graph_op", "outfeed_dequeue_op", "outfeed_enqueue_op",
-           "scatter_elements", "shutdown_system", "stop_outfeed_dequeue_op"]  # fmt: skip
+__all__ = ["LARS", "LARSV2", "adam_apply_one_assign", "adam_apply_one_with_decay_assign", "basic_lstm_cell", "dropout",
+           "initialize_system", "npu_onnx_graph_op", "outfeed_dequeue_op", "outfeed_enqueue_op", "scatter_elements",
+           "shutdown_system", "stop_outfeed_dequeue_op"]  # fmt: skip
 MASKED = (tf.float16, tf.float32)  # what the operator under a mask takes
 
 
@@ -94,6 +96,71 @@ def LARSV2(  # noqa: N802 - the vendor's name
         if use_clip:
             factor = tf.minimum(factor / rate, 1)
         return factor * (grad + decay * weight)
+
+
+def LARS(inputs_w, inputs_g, weight_decay, hyperpara=0.001, epsilon=0.00001, name=None):  # noqa: N802
+    """LARSV2 of each weight in a list with the gradient at its place, at a learning rate of 1: a list of gradients."""
+    weights, grads = list(inputs_w), list(inputs_g)
+    if len(weights) != len(grads):
+        raise ValueError(f"there are {len(weights)} weights and {len(grads)} gradients; give one for each")
+    with tf.name_scope(name, "Lars", [*weights, *grads]):
+        pairs = zip(weights, grads, strict=True)
+        return [LARSV2(weight, grad, weight_decay, 1.0, hyperpara, epsilon) for weight, grad in pairs]
+
+
+def basic_lstm_cell(x, h, c, w, b, keep_prob, forget_bias, state_is_tuple, activation, name=None):
+    """One step of an LSTM: (c, h, i, j, f, o, tanh of c). `w` is [size of x + size of h, 4 * size of h], `b` [4 * size
+    of h], both in the order i, j, f, o. NotImplementedError for a keep_prob other than 1, state_is_tuple False, or an
+    activation other than tanh."""
+    only = {"keep_prob": (keep_prob, 1.0), "state_is_tuple": (state_is_tuple, True), "activation": (activation, "tanh")}
+    wrong = [f"{key}={value!r} (use {one!r})" for key, (value, one) in only.items() if value != one]
+    if wrong:
+        raise NotImplementedError(f"basic_lstm_cell does not support {', '.join(wrong)}")
+    with tf.name_scope(name, "BasicLSTMCell", [x, h, c, w, b]):
+        i, j, f, o = tf.split(tf.matmul(tf.concat([x, h], 1), w) + b, 4, 1)
+        i, j, o = tf.sigmoid(i), tf.tanh(j), tf.sigmoid(o)
+        f = tf.sigmoid(f + tf.cast(forget_bias, f.dtype))
+        new_c = f * c + i * j
+        tanh_c = tf.tanh(new_c)
+        return new_c, o * tanh_c, i, j, f, o, tanh_c
+
+
+def adam_apply_one_assign(input0, input1, input2, input3, input4, mul0_x, mul1_x, mul2_x, mul3_x, add2_y, name=None):
+    """A step of Adam without correction of the moments, as BERT has it: (v, m, weight), the new values, which the
+    variables among `input1`, `input2` and `input3` get. These are v, m and the weight, `input0` is the gradient,
+    `input4` the learning rate, `mul0_x` and `mul1_x` are beta1 and 1 - beta1, `mul2_x` and `mul3_x` beta2 and
+    1 - beta2, `add2_y` is epsilon: weight - rate * m / (sqrt(v) + epsilon)."""
+    betas = (mul0_x, mul1_x, mul2_x, mul3_x)
+    with tf.name_scope(name, "AdamApplyOneAssign"):
+        return _adam_step(input0, input1, input2, input3, input4, betas, None, add2_y)
+
+
+def adam_apply_one_with_decay_assign(
+    input0, input1, input2, input3, input4, mul0_x, mul1_x, mul2_x, mul3_x, mul4_x, add2_y, name=None
+):
+    """adam_apply_one_assign with weight decay: weight - rate * (m / (sqrt(v) + epsilon) + mul4_x * weight)."""
+    betas = (mul0_x, mul1_x, mul2_x, mul3_x)
+    with tf.name_scope(name, "AdamApplyOneWithDecayAssign"):
+        return _adam_step(input0, input1, input2, input3, input4, betas, mul4_x, add2_y)
+
+
+def _adam_step(grad, v, m, weight, rate, betas, decay, epsilon):
+    old_v, old_m, old_weight = map(tf.convert_to_tensor, (v, m, weight))
+    new_m = betas[0] * old_m + betas[1] * grad
+    new_v = betas[2] * old_v + betas[3] * tf.square(grad)
+    update = new_m / (tf.sqrt(new_v) + epsilon)
+    if decay is not None:
+        update += decay * old_weight
+    values = (new_v, new_m, old_weight - rate * update)
+    with tf.control_dependencies(values):
+        return tuple(_assigned(place, value) for place, value in zip((v, m, weight), values, strict=True))
+
+
+def _assigned(place, value):
+    """The value, which `place` has from now on where it is a variable."""
+    if isinstance(place, Variable):
+        return tf.convert_to_tensor(tf.assign(place, value))
+    return tf.identity(value)
 
 
 def scatter_elements(data, indices, updates, axis=0, name=None):

@@ -3,6 +3,7 @@
 an estimator puts into the configuration of its sessions."""
 
 import dataclasses
+import enum
 import warnings
 from dataclasses import dataclass
 
@@ -10,7 +11,18 @@ import tensorflow as tf
 from npu_device.setting import session
 
 __all__ = ["DumpConfig", "DynamicInputConfig", "ExperimentalConfig", "GraphMemoryOptimizeConfig", "MemoryConfig",
-           "NPURunConfig", "ProfilingConfig"]  # fmt: skip
+           "NPURunConfig", "NpuExecutePlacement", "ProfilingConfig"]  # fmt: skip
+
+
+class NpuExecutePlacement(enum.Enum):
+    """Where npu_scope.npu_variable_scope puts variables; they all lie in the one memory that there is."""
+
+    ALL = "all"
+    CUBE = "cube"
+    VECTOR = "vector"
+    TAISHAN = "taishan"
+    DVPP = "dvpp"
+    HOST = "host"
 
 
 @dataclass

@@ -12,7 +12,7 @@ from npu_device.setting import cluster, telling
 from npu_bridge.estimator.npu import npu_loss_scale_optimizer as loss_scaling
 from npu_bridge.estimator.npu.wrapped_optimizer import WrappedOptimizer
 
-__all__ = ["KerasDistributeOptimizer", "NPUDistributedOptimizer", "NPUOptimizer", "npu_allreduce",
+__all__ = ["KerasDistributeOptimizer", "NPUDistributedOptimizer", "NPUOptimizer", "allreduce", "npu_allreduce",
            "npu_distributed_optimizer_wrapper", "npu_keras_optimizer", "npu_tf_optimizer"]  # fmt: skip
 WORLD = hccl.WORLD
 _said = []
@@ -23,6 +23,12 @@ def npu_allreduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD)
     trains alone."""
     hccl._check(reduction, fusion, (0, 1, 2), group, fusion_id)
     return values if _alone() else hccl.all_reduce(values, reduction, fusion, fusion_id, group)
+
+
+def allreduce(tensor, var=None, average=True):
+    """npu_allreduce of one tensor as older scripts call it: averaged, or summed. `var`, the variable of the gradient,
+    changes nothing."""
+    return npu_allreduce(tensor, "mean" if average else "sum")
 
 
 def _alone():

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The NPU as a resource of the process. These may be called before TensorFlow is imported."""
 
+import importlib
 import inspect
 import sys
 
 from npu_device.setting import session, telling
 from npu_device.setting.overflow import is_inf_nan_enabled, set_device_sat_mode
 
-__all__ = ["init_rdma_pool", "is_inf_nan_enabled", "npu_close", "npu_global_init", "npu_global_shutdown",
-           "npu_resource_init", "npu_resource_shutdown", "set_device_sat_mode"]  # fmt: skip
+__all__ = ["get_rdma_cache", "get_var_addr_and_size", "init_rdma_pool", "is_inf_nan_enabled", "malloc_shared_memory",
+           "npu_close", "npu_global_init", "npu_global_shutdown", "npu_resource_init", "npu_resource_shutdown",
+           "rdma_remote_init", "rdma_remote_register", "set_device_sat_mode"]  # fmt: skip
 
 
 def npu_resource_init(
@@ -62,3 +64,36 @@ def init_rdma_pool(mem_size):
     if isinstance(mem_size, bool) or not isinstance(mem_size, int) or mem_size <= 0:
         raise ValueError(f"mem_size is {mem_size!r}; it is a number of bytes above 0")
     telling.once("pool", "init_rdma_pool has no effect: there is no pool to reserve, memory is taken as it is used")
+
+
+def _no_remote_memory(name):
+    raise NotImplementedError(
+        f"{name} is not built: no process reads the memory of another by its address here. Keep what all need in a "
+        "tf.Variable of each process, and use hccl_ops.allreduce, allgather and broadcast"
+    )
+
+
+def rdma_remote_register(remote_var_list):
+    """Refused: tells other hosts where variables lie."""
+    _no_remote_memory("rdma_remote_register")
+
+
+def rdma_remote_init(remote_var_list, mem_size):
+    """Refused: tells other hosts where variables lie, and reserves memory for what comes from them."""
+    _no_remote_memory("rdma_remote_init")
+
+
+def get_var_addr_and_size(var_name):
+    """Refused: where a variable lies, for other hosts."""
+    _no_remote_memory("get_var_addr_and_size")
+
+
+def malloc_shared_memory(var_name, shape, data_type):
+    """Refused: memory that processes of one host share, for other hosts to read."""
+    _no_remote_memory("malloc_shared_memory")
+
+
+def get_rdma_cache(data_type, shape, name="rdma_w"):
+    """A variable of zeros, for what comes from other processes."""
+    tf = importlib.import_module("tensorflow.compat.v1")
+    return tf.get_variable(name, shape, data_type, tf.zeros_initializer())
