@@ -102,6 +102,7 @@ def npu_distributed_keras_optimizer_wrapper(
     if ranks.alone("all reduce of gradients") or hasattr(optimizer, "_npu_reduces"):
         return optimizer
     importlib.import_module("npu_device.distribute.keras_scaling").agree()
+    importlib.import_module("npu_device.distribute.sharding").watch_fit()
     apply = optimizer.apply_gradients
 
     @functools.wraps(apply)
