@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resizing of [N, C, …] images with one to three image axes, and its gradient.
+#include "ops/image/resample_bytes.h"
 #include "ops/image/resample_kernel.h"
 #include "ops/operator.h"
 
@@ -16,6 +17,9 @@ struct Resample : Operator {
   int64_t cost() const override { return 500 + 3 * large.parts() * (large.plane() + small.plane()); }
 
  protected:
+  // What an image is computed in. Bytes are, in the modes that torch's CPU has for them: elements that are moved may be
+  // float32, and weighted ones are what resample_bytes.h says.
+  virtual DType slot_of(const Tensor& image) const { return pool_slot("the image", image); }
   // `input` and `output` have the sizes of an image before and after the resizing.
   // The gradient passes the same pair in the same roles: its output is `input`.
   void plan(const Tensor& input, const Tensor& output) {
@@ -23,7 +27,7 @@ struct Resample : Operator {
     require(output_size.size() == count, "output_size has {} numbers; give {}", output_size.size(), count);
     require(input.rank() == count + 2 && output.rank() == input.rank(), "{} and {}: resizing takes {} dimensions",
             input, output, count + 2);
-    slot = pool_slot("the image", output);
+    slot = slot_of(output);
     Dims expected = input.shape;
     for (size_t i = 0; i < count; ++i) {
       expected[2 + i] = output_size[i];
@@ -35,7 +39,7 @@ struct Resample : Operator {
     for (size_t i = 0; i < count; ++i) {
       const size_t axis = 3 - count + i;
       axes[axis] = resample_axis(input.shape[2 + i], expected[2 + i], scales[axis],
-                                 {mode, align_corners, slot == DType::kFloat});
+                                 {mode, align_corners, slot != DType::kDouble});
     }
     const int64_t lanes = plane_lanes(input, count);
     small = Planes(input, count, slot, lanes, false);
@@ -60,8 +64,14 @@ struct Resample : Operator {
 struct Upsample final : Resample {
   Tensor self, out;
 
-  void prepare() override { plan(self, out); }
+  void prepare() override {
+    plan(self, out);
+    require((self.dtype == DType::kUInt8) == (out.dtype == DType::kUInt8),
+            "self is {}, out is {}: an image of uint8 stays one", self, out);
+    if (slot == DType::kUInt8) height = byte_axis(axes[1]), width = byte_axis(axes[2]);
+  }
   void run() override {
+    if (slot == DType::kUInt8) return resize_in_bytes();
     each_part([this](int64_t part, ResamplePart p, std::byte* small_buffer, std::byte* large_buffer) {
       p.small = small.load(part, small_buffer);
       p.large = large.target(part, large_buffer);
@@ -69,6 +79,26 @@ struct Upsample final : Resample {
       large.store(part, large_buffer);
     });
   }
+
+ private:
+  bool moves() const { return mode.starts_with("nearest"); }
+  DType slot_of(const Tensor& image) const override {
+    if (image.dtype != DType::kUInt8) return Resample::slot_of(image);
+    require(moves() || spatial == 2, "the image is {}: uint8 is resized by nearest, or along two axes", image);
+    return moves() ? DType::kFloat : DType::kUInt8;
+  }
+  void resize_in_bytes() const {
+    if (large.parts() == 0) return;
+    const int64_t large_at = small.buffer_bytes(), room_at = large_at + large.buffer_bytes();
+    const int64_t room = byte_room(height, width, large.lanes(0));
+    for_planes(large, room_at + room, [&](int64_t part, std::byte* buffer) {
+      resize_bytes({&height, &width, small.load(part, buffer), large.target(part, buffer + large_at), buffer + room_at,
+                    large.lanes(part)});
+      large.store(part, buffer + large_at);
+    });
+  }
+
+  ByteAxis height, width;
 };
 
 struct UpsampleBackward final : Resample {

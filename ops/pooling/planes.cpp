@@ -17,7 +17,7 @@ int64_t plane_lanes(const Tensor& t, size_t spatial) {
 }
 
 DType pool_slot(const char* name, const Tensor& t) {
-  require(is_floating(t.dtype), "{} is {}: pooling takes float32, float16, bfloat16 or float64", name, t);
+  require(is_floating(t.dtype), "{} is {}; use float32, float16, bfloat16 or float64", name, t);
   return t.dtype == DType::kDouble ? DType::kDouble : DType::kFloat;
 }
 
