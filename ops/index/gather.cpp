@@ -82,7 +82,8 @@ struct Gather final : Reading {
   void prepare() override {
     const size_t axis = wrap_dim(dim, self.rank());
     check_shape(out, "out", index.shape);
-    require(self.rank() == index.rank() || index.count() == 0 || self.rank() == 0,
+    // A scalar counts as a line of one element, on either side.
+    require(std::max<size_t>(self.rank(), 1) == std::max<size_t>(index.rank(), 1) || index.count() == 0,
             "self is {}, index is {}; both have the same number of dimensions", self, index);
     Tensor view = self.view(index.shape, Dims(index.rank(), 0));
     // The index may be shorter than self along the other axes: it reads their beginnings.

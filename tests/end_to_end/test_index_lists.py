@@ -91,3 +91,47 @@ def test_an_index_that_selects_nothing(dtype):
             got = x.npu()
             got[there] = to_npu(value)
             assert torch.equal(got.cpu(), x), (indices, value)
+
+
+SCALARS = {
+    "gather": lambda x, i: torch.gather(x, 0, i),
+    "take": torch.take,
+    "index_select": lambda x, i: x.index_select(0, i),
+    "index_add": lambda x, i: x.index_add(0, i, x[:1]),
+    "index_copy": lambda x, i: x.index_copy(0, i, x[:1]),
+    "index_fill": lambda x, i: x.index_fill(0, i, 7),
+    "scatter": lambda x, i: x.scatter(0, i, x[1].clone()),
+    "scatter of a number": lambda x, i: x.scatter(0, i, 7),
+    "scatter_add": lambda x, i: x.scatter_add(0, i, x[1].clone()),
+    "scatter_reduce": lambda x, i: x.scatter_reduce(0, i, x[1].clone(), "prod"),
+    "index": lambda x, i: x[i],
+    "put": lambda x, i: x.put(i, x[1].clone()),
+}
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_an_index_without_dimensions(name):
+    x, i = torch.arange(5.0), torch.tensor(2)
+    want, got = (SCALARS[name](t, at) for t, at in ((x, i), (x.npu(), i.npu())))
+    assert got.shape == want.shape and torch.equal(got.cpu(), want)
+
+
+@pytest.mark.parametrize("name", ["gather", "index_select", "scatter_add"])
+def test_a_tensor_without_dimensions(name):
+    x, i = torch.tensor(3.0), torch.tensor([0])
+    act = {
+        "gather": lambda x, i: torch.gather(x, 0, i),
+        "index_select": lambda x, i: x.index_select(0, i),
+        "scatter_add": lambda x, i: x.scatter_add(0, i, x.reshape(1)),
+    }[name]
+    want, got = act(x, i), act(x.npu(), i.npu())
+    assert got.shape == want.shape and torch.equal(got.cpu(), want)
+
+
+def test_gradient_of_a_gather_by_a_scalar():
+    i, grads = torch.tensor(2), []
+    for device in ("cpu", "npu"):
+        x = torch.arange(5.0, device=device, requires_grad=True)
+        torch.gather(x, 0, i.to(device)).backward()
+        grads.append(x.grad.cpu())
+    assert torch.equal(*grads)
