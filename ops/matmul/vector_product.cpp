@@ -8,6 +8,11 @@ namespace {
 
 // The stride of an axis of size 1 is never used; 1 keeps the memory's unit stride visible.
 Tensor as_row(const Tensor& t) { return t.view({1, t.shape[0]}, {t.shape[0] * t.strides[0], t.strides[0]}); }
+// Beside numbers a truth value is 0 or 1, which is how it lies in memory.
+Tensor as_number(Tensor t) {
+  if (t.dtype == DType::kBool) t.dtype = DType::kUInt8;
+  return t;
+}
 Tensor as_column(const Tensor& t) { return t.view({t.shape[0], 1}, {t.strides[0], 1}); }
 
 void require_matrix_vector(const char* matrix_name, const Tensor& matrix, const Tensor& vec) {
@@ -80,14 +85,19 @@ struct Addr final : Delegate {
     logical = out.dtype == DType::kBool && self.dtype == DType::kBool && vec1.dtype == DType::kBool &&
               vec2.dtype == DType::kBool;
     // Product adds and multiplies numbers; of bools, or and and are meant.
-    if (!logical) return product.plan(as_column(vec1), as_row(vec2), addend(self, shape), out, alpha, beta);
+    if (!logical) {
+      return product.plan(as_column(as_number(vec1)), as_row(as_number(vec2)), addend(as_number(self), shape), out,
+                          alpha, beta);
+    }
     const Operand no{{}, Scalar(false)};
     // A factor of 0 leaves its operand unread, as in the product.
     step("or_and", with("self", beta.to_bool() ? Operand{addend(self, shape), {}} : no),
          with("left", alpha.to_bool() ? Operand{as_column(vec1), {}} : no), with("right", Operand{as_row(vec2), {}}),
          with("out", out));
   }
-  void run() override { logical ? Delegate::run() : product.run(vec1, vec2, self, out); }
+  void run() override {
+    logical ? Delegate::run() : product.run(as_number(vec1), as_number(vec2), as_number(self), out);
+  }
   int64_t cost() const override { return logical ? Delegate::cost() : product.cost(); }
 };
 
