@@ -13,6 +13,11 @@ struct EluBackward final : Delegate {
   Tensor out;
 
   void prepare() override {
+    // The result of a negative slope does not tell the sign of its input.
+    require(!is_result || !alpha.is_scalar() || alpha.scalar.to_double() >= 0,
+            "alpha is {} and is_result is true: in-place elu backward calculation is triggered with a negative slope "
+            "which is not supported",
+            alpha.scalar.to_double());
     restart();
     // From the result no exponential is needed: alpha · scale · e^x is the result plus alpha · scale.
     step(is_result ? "elu_backward_result" : "elu_backward_input", with("grad_output", grad_output),

@@ -23,7 +23,7 @@ constexpr PointOp kExponentialUnit[] = {
     // The slope at exactly 0 is the positive side's, unlike elu's.
     NPU_POINT4("selu_backward", "grad_output, result, scale_alpha=1.7580993408473769, scale=1.0507009873554805", kReal,
                y < decltype(x)(0) ? x * (y + z) : x * w),
-    NPU_POINT2("celu", "self, alpha=1", kReal, x < decltype(x)(0) ? expm1_of(x / y) * y : x),
+    NPU_POINT2("celu_by", "self, alpha=1", kReal, x < decltype(x)(0) ? expm1_of(x / y) * y : x),
     // Above the threshold torch returns the input itself. With the default of 20 the correction is below half an ulp of
     // float32, and e^x cannot overflow on the way.
     NPU_POINT3("softplus", "self, beta=1, threshold=20", kReal, x* y > z ? x : log1p_of(exp_of(x * y)) / y),

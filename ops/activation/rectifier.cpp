@@ -54,7 +54,7 @@ constexpr PointOp kRectifier[] = {
     NPU_POINT3("hardshrink_backward", "grad_output, self, lambd=0.5", kReal | kRounded | kMoves,
                is_within(y, z) ? decltype(x)(0) : x),
     // sign(x) · (|x| - lambd) without the product: the bound takes the input's sign.
-    NPU_POINT2("softshrink", "self, lambd=0.5", kReal, is_within(x, y) ? decltype(x)(0) : x - (x < -y ? -y : y)),
+    NPU_POINT2("softshrink_by", "self, lambd=0.5", kReal, is_within(x, y) ? decltype(x)(0) : x - (x < -y ? -y : y)),
     NPU_POINT3("softshrink_backward", "grad_output, self, lambd=0.5", kReal | kMoves,
                is_within(y, z) ? decltype(x)(0) : x),
     // A division by 6, as torch has it: the product with 1/6 would round otherwise.

@@ -38,6 +38,7 @@ struct SliceWriting : Writing {
 
  private:
   Tensor slices(const Tensor& source, const Dims& expected) const {
+    require(source.dtype == self.dtype, "self is {}, source is {}; both have the same dtype", self, source);
     if (source.rank() == 0 && count_of(expected) == 1) return source.expanded(expected);
     require(source.shape == expected, "source is {}, the slices of self ({}) at index ({}) are {}", source, self, index,
             expected);
@@ -80,6 +81,7 @@ struct IndexPut final : Writing {
   bool accumulate = false;
 
   void prepare() override {
+    require(values.dtype == self.dtype, "self is {}, values is {}; both have the same dtype", self, values);
     const Tensor& target = begin(accumulate ? sum_buffer(out.dtype) : DType::kUndefined);
     const IndexList list(target, indices, [&](const Dims& shape) { return values.expands(shape); });
     offsets.plan(list.index_shape(), list.axes());
@@ -96,6 +98,7 @@ struct Put final : Writing {
     const DType wide = accumulate ? sum_buffer(out.dtype) : DType::kUndefined;
     // Positions count the flattened tensor: anything that does not lie flat goes through a buffer that does.
     const Tensor& target = begin(wide == DType::kUndefined && !out.contiguous() ? out.dtype : wide);
+    require(source.dtype == self.dtype, "self is {}, source is {}; both have the same dtype", self, source);
     require(source.count() == index.count(), "source is {}, index is {}; both have equally many elements", source,
             index);
     offsets.plan(index.shape, {{index, self.count(), 1, true, "index"}});

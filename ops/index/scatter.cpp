@@ -95,6 +95,7 @@ struct Scatter final : Writing {
   }
   Tensor source() const {
     const Tensor& s = src.tensor;
+    require(s.dtype == self.dtype, "self is {}, src is {}; both have the same dtype", self, s);
     require(s.rank() == index.rank() || index.count() == 0 || s.rank() + index.rank() == 1,
             "src is {}, index is {}; both have the same number of dimensions", s, index);
     Tensor part = s.view(index.shape, Dims(index.rank(), 0));

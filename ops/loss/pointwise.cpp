@@ -167,6 +167,7 @@ struct LossBase : Operator {
     mode = reduction_mode(reduction);
     require(!is_complex(self.dtype) && is_floating(result.dtype),
             "self is {}, the result is {}: losses are computed in floating point", self, result);
+    require(!(beta < 0), "beta is {}; smooth_l1_loss does not support negative values for beta", beta);
   }
   int64_t cost() const override { return loop.cost(); }
 };

@@ -47,7 +47,7 @@ constexpr PointOp kArithmetic[] = {
     NPU_POINT4("addcmul", "self, tensor1, tensor2, value=1", kNumeric | kComplex,
                wrap_add(x, wrap_multiply(wrap_multiply(w, y), z))),
     NPU_POINT4("addcdiv", "self, tensor1, tensor2, value=1", kReal | kComplex, x + w * (y / z)),
-    NPU_POINT3("lerp", "self, end, weight", kReal | kComplex, lerp_of(x, y, z)),
+    NPU_POINT3("lerp_by", "self, end, weight", kReal | kComplex, lerp_of(x, y, z)),
 };
 
 std::span<const PointOp> arithmetic() { return kArithmetic; }

@@ -23,8 +23,8 @@ HWY_INLINE R angle_of(std::complex<R> x) {
 }
 
 constexpr PointOp kComplexParts[] = {
-    NPU_POINT2("complex", "real, imag", kReal | kMoves, std::complex(x, y)),
-    NPU_POINT2("polar", "abs, angle", kReal, std::complex(x* std::cos(y), x* std::sin(y))),
+    NPU_POINT2("complex_of_parts", "real, imag", kReal | kMoves, std::complex(x, y)),
+    NPU_POINT2("complex_of_polar", "abs, angle", kReal, std::complex(x* std::cos(y), x* std::sin(y))),
     NPU_POINT1("angle", "self", kReal | kComplex, angle_of(x)),
 };
 

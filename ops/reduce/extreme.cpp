@@ -124,6 +124,8 @@ void plan_extreme(Reduction& reduction, int which, const Tensor& self, const std
     require((axes >> axis & 1u) == 0 || self.shape[axis] > 0 || out.count() == 0,
             "self is {}: dimension {} is empty, and an extreme of nothing does not exist", self, axis);
   }
+  require(!ordered || out.dtype == self.dtype, "self is {}, the result is {}: an extreme has the dtype of self", self,
+          out);
   reduction.plan(self, axes, out,
                  HWY_DYNAMIC_DISPATCH(extreme_kernel)(which, ordered ? real_slot(self.dtype) : DType::kBool));
 }

@@ -16,6 +16,7 @@ struct Bincount final : Operator {
   void prepare() override {
     require(self.rank() == 1 && is_integer(self.dtype), "self is {}; counting needs an integer tensor of one dimension",
             self);
+    require(minlength >= 0, "minlength is {}; minlength should be >= 0", minlength);
     require(out.rank() == 1 && out.count() >= minlength, "out is {}, minlength is {}", out, minlength);
     require(!weight.defined() || weight.shape == self.shape, "weight is {}, self is {}; both have the same shape",
             weight, self);

@@ -277,6 +277,8 @@ struct Roll final : Operator {
     check_shape(out, "out", self.shape);
     require(dims.empty() ? shifts.size() == 1 : dims.size() == shifts.size(),
             "shifts has {} entries, dims {}; give one shift per dimension", shifts.size(), dims.size());
+    require(self.rank() > 0 || dims.empty(), "self is {}, dims has {} entries; a scalar has no dimension to roll", self,
+            dims.size());
     // Each dimension cuts every piece in two: what moves on and what comes round. All copies are then blocks.
     std::vector<std::pair<Tensor, Tensor>> pieces{{self, out}};
     if (!dims.empty()) {

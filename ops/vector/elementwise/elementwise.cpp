@@ -54,6 +54,18 @@ double block_sum(const T* x, int64_t count) {
   return std::accumulate(lanes, lanes + kLanes, 0.0);
 }
 
+// The result's shape is given, and in place it is an input's own: an operand that would widen it is refused, with the
+// sentence that users of frameworks know.
+Tensor expanded(const Tensor& t, const Tensor& out) {
+  if (!t.expands(out.shape)) {
+    const Dims wide = broadcast(out.shape, t.shape);
+    fail(Code::kNnInvalidParam,
+         "CheckShape failed: output with shape [{}] doesn't match the broadcast shape [{}]: {} does not expand to {}",
+         fmt::join(out.shape, ", "), fmt::join(wide, ", "), t, out.shape);
+  }
+  return t.expanded(out.shape);
+}
+
 }  // namespace
 
 // Block buffers of one thread. A load waits for an older store to an address that is equal modulo 4 KiB, so the blocks
@@ -96,7 +108,7 @@ void Elementwise::add_input(const Operand& operand, DType slot, DType through) {
     const Tensor& t = operand.tensor;
     // A number handed over as a one-element tensor broadcasts whatever its rank.
     const bool number = t.rank() > shape.size() && t.count() == 1;
-    s.tensor = t.shape == shape ? t : (number ? t.view({}, {}) : t).expanded(shape);
+    s.tensor = t.shape == shape ? t : expanded(number ? t.view({}, {}) : t, slots_[0].tensor);
     return;
   }
   s.convert = converter(slot, slot);

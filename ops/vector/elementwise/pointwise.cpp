@@ -81,12 +81,14 @@ DType Pointwise::promoted() const {
   return promote({typed.data(), count});
 }
 
-// Lines of one operand also compute where torch does nothing, as rounding an integer; what a condition chooses from is
-// converted by the client.
+// Lines of one operand also compute where torch does nothing, as rounding an integer, and clients give functions of
+// integers an output of integers; what a condition chooses from is converted by the client, but for complex numbers,
+// which would lose a part.
 void Pointwise::check_result(DType dtype, DType result) const {
   const Line& l = line();
   const auto operands = std::count_if(l.inputs.begin(), l.inputs.end(), [](const Input& i) { return !i.attribute; });
-  if (operands < 2 || result == DType::kBool || (l.op.types & kCondition) != 0) return;
+  const bool chooses = (l.op.types & kCondition) != 0 && !is_complex(result);
+  if (operands < 2 || result == DType::kBool || chooses) return;
   require_castable(l.op.name, result == DType::kInt64 ? dtype : result, out);
 }
 
@@ -211,6 +213,25 @@ int category_of(DType dtype) {
   return is_complex(dtype) ? 3 : 2;
 }
 
+// What frameworks call a dtype in their messages, which tests and users look for.
+std::string_view scalar_type(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "Bool";
+    case DType::kUInt8: return "Byte";
+    case DType::kInt8: return "Char";
+    case DType::kInt16: return "Short";
+    case DType::kInt32: return "Int";
+    case DType::kInt64: return "Long";
+    case DType::kHalf: return "Half";
+    case DType::kBFloat16: return "BFloat16";
+    case DType::kFloat: return "Float";
+    case DType::kDouble: return "Double";
+    case DType::kComplex64: return "ComplexFloat";
+    case DType::kComplex128: return "ComplexDouble";
+    default: return name_of(dtype);
+  }
+}
+
 // A host number brings its category, not its width: float16 + 1.5 stays float16.
 DType default_of_category(DType dtype) {
   constexpr std::array kDefaults{DType::kBool, DType::kInt64, DType::kFloat, DType::kComplex64};
@@ -229,11 +250,10 @@ DType combine(DType strong, DType weak) {
 }  // namespace
 
 void require_castable(std::string_view name, DType result, const Tensor& out) {
-  require(
-      category_of(result) <= category_of(out.dtype),
-      "the result of {} is {}, which cannot be cast to the output's {}; give an output of that kind, or convert the "
-      "operands first",
-      name, result, out.dtype);
+  require(category_of(result) <= category_of(out.dtype),
+          "result type {} can't be cast to the desired output type {}: {} gives {}, out is {}; give an output of that "
+          "kind, or convert the operands first",
+          scalar_type(result), scalar_type(out.dtype), name, result, out);
 }
 
 DType promote_types(DType a, DType b) {
