@@ -119,6 +119,41 @@ def test_packed_sequences_without_training():
     check(results)
 
 
-def test_a_projection_is_refused_with_a_way_out():
-    with pytest.raises(RuntimeError, match="projection .*proj_size.* nn.Linear"):
-        LSTM(3, 4, proj_size=2).npu()(torch.randn(5, 2, 3).npu())
+@pytest.mark.parametrize("lengths", [None, *LENGTHS], ids=str)
+@pytest.mark.parametrize("name", [*LSTMS, "three layers"])
+def test_lstm_with_a_projection(name, lengths):
+    """torch-npu has none; the package computes it (anynpu/library/lstm_projection.py)."""
+    torch.manual_seed(7)
+    net = LSTM(3, 4, proj_size=2, **LSTMS.get(name, {"num_layers": 3}))
+    cells = net.num_layers * (1 + net.bidirectional)
+    first = torch.randn(cells, 3, 2), torch.randn(cells, 3, 4)
+    x = torch.randn(3, 5, 3) if net.batch_first else torch.randn(5, 3, 3)
+    results = []
+    for device in ("cpu", "npu"):
+        here = copy.deepcopy(net).to(device)
+        states = [s.to(device, copy=True).requires_grad_() for s in first]
+        given = x.to(device, copy=True)
+        given = given.requires_grad_() if lengths is None else packed(given, lengths, net.batch_first)
+        out, last = here(given, tuple(states))
+        values = out if lengths is None else pad_packed_sequence(out)[0]
+        score = sum((t * torch.linspace(-1, 1, t.numel()).to(device).reshape(t.shape)).sum() for t in (values, *last))
+        own = [given] if lengths is None else []
+        grads = torch.autograd.grad(score, [*here.parameters(), *states, *own])
+        results.append([t.detach().cpu() for t in (values, *last, *grads)])
+    check(results)
+
+
+def test_a_projection_packed_on_the_cpu():
+    torch.manual_seed(8)
+    net, x = LSTM(3, 4, proj_size=2, bidirectional=True), torch.randn(5, 3, 3)
+    sequence = pack_padded_sequence(x, [2, 5, 4], enforce_sorted=False)
+    results = []
+    for device in ("cpu", "npu"):
+        out, last = copy.deepcopy(net).to(device)(sequence.to(device))
+        results.append([out.data.detach().cpu(), *(s.detach().cpu() for s in last)])
+    check(results)
+
+
+def test_only_lstms_take_a_projection():
+    with pytest.raises(ValueError, match="proj_size argument is only supported for LSTM"):
+        GRU(3, 4, proj_size=2).npu()

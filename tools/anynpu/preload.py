@@ -16,6 +16,7 @@ folder alone. When torch_npu is first looked for:
 - torch.autograd.profiler.profile takes use_npu=True, as the vendor's guide writes it; torch.compile without a backend
   runs graphs of the NPU eagerly; a device's properties have the fields of a GPU's;
 - transfer_to_npu, once it is imported, is completed (library/cuda_calls.py);
+- torch.nn.LSTM with proj_size is computed, for which torch-npu has no operator;
 - the interpreter ends only when autograd's threads rest, which would take the process along otherwise;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
 - ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
@@ -86,7 +87,9 @@ def complete_transfer():
     transfer.prepare()
 
 
-ALWAYS = tuple(f"anynpu.library.{name}" for name in ("use_npu", "eager_compile", "device_properties"))
+ALWAYS = tuple(
+    f"anynpu.library.{name}" for name in ("use_npu", "lstm_projection", "eager_compile", "device_properties")
+)
 
 
 def asked(*variables):
