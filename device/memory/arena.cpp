@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -168,12 +169,14 @@ bool Arena::charge(size_t bytes) {
   std::lock_guard lock(mutex_);
   if (bytes > size_ - used_) return false;
   set_used(used_ + bytes);
+  charged_ += bytes;
   return true;
 }
 
 void Arena::uncharge(size_t bytes) {
   std::lock_guard lock(mutex_);
   set_used(used_ - bytes);
+  charged_ -= bytes;
 }
 
 Block Arena::find(const void* ptr, size_t* padded) const {
@@ -190,6 +193,15 @@ Block Arena::find(const void* ptr, size_t* padded) const {
 MemoryInfo Arena::info() const {
   std::lock_guard lock(mutex_);
   return {size_, used_, high_water_, waiting_};
+}
+
+// Pages of freed blocks that stay with the file may hide as much of what was not written: they are used again.
+size_t Arena::unwritten() const {
+  struct stat file{};
+  const size_t given = fstat(fd_, &file) == 0 ? static_cast<size_t>(file.st_blocks) * 512 : 0;
+  std::lock_guard lock(mutex_);
+  const size_t blocks = used_ - charged_;
+  return blocks - std::min(blocks, given);
 }
 
 void Arena::reset_high_water() {

@@ -43,6 +43,8 @@ class Arena {
   size_t offset_of(const void* ptr) const { return static_cast<size_t>(static_cast<const std::byte*>(ptr) - client_); }
 
   MemoryInfo info() const;
+  /// Bytes of blocks that the machine has not given yet; physical handles count as given.
+  size_t unwritten() const;
   void reset_high_water();
   /// Waits for the oldest freed block that queued work holds; false when there is none or time is up.
   bool wait_for_freed(int64_t timeout_ms);
@@ -79,6 +81,7 @@ class Arena {
   std::set<std::pair<size_t, size_t>> by_size_;  // (size, offset) of free_
   std::deque<Retired> retired_;                  // oldest first
   size_t used_ = 0;
+  size_t charged_ = 0;  // of used_, by physical handles
   size_t high_water_ = 0;
   size_t waiting_ = 0;
 };

@@ -60,6 +60,14 @@ size_t detail::used_memory() {
   return sum;
 }
 
+size_t detail::unwritten_memory() {
+  size_t sum = 0;
+  for (const auto& slot : std::span(arenas).first(static_cast<size_t>(device_count()))) {
+    if (const Arena* arena = slot.load(std::memory_order_acquire)) sum += arena->unwritten();
+  }
+  return sum;
+}
+
 void detail::refuse_allocation(int device, size_t bytes) {
   const MemoryInfo info = arena(device).info();
   std::string more;

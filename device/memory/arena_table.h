@@ -16,6 +16,8 @@ Arena* arena_of(const void* ptr);
 Arena* made_arena(int device);
 /// Bytes used in all of them.
 size_t used_memory();
+/// Bytes of blocks, in all of them, that nobody has written: the machine has not given them yet.
+size_t unwritten_memory();
 /// Raises 207001 with the figures of `device`.
 [[noreturn]] void refuse_allocation(int device, size_t bytes);
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "base/error.h"
+#include "device/memory/available.h"
 #include "device/process/soc.h"
 
 namespace npu::device {
@@ -22,27 +22,6 @@ NPU_SETTING(std::string, memory_setting, "ANYNPU_MEMORY", "",
 namespace {
 
 constexpr size_t kSmallest = size_t{1} << 20;
-
-// The limit in `path`, or no limit ("max", a missing file).
-uint64_t limit_in(const std::string& path) {
-  std::ifstream file(path);
-  uint64_t limit = 0;
-  return file >> limit ? limit : UINT64_MAX;
-}
-
-// The process' cgroup and its parents may each set a limit; version 1 has one file of its own.
-uint64_t cgroup_limit() {
-  uint64_t limit =
-      std::min(limit_in("/sys/fs/cgroup/memory.max"), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (!line.starts_with("0::/")) continue;
-    for (std::string path = line.substr(3); path.size() > 1; path.resize(path.rfind('/'))) {
-      limit = std::min(limit, limit_in("/sys/fs/cgroup" + path + "/memory.max"));
-    }
-  }
-  return limit;
-}
 
 size_t usable_memory() { return machine_memory() / 5 * 4; }
 
@@ -69,7 +48,7 @@ std::optional<size_t> parse_size(std::string_view text) {
 
 uint64_t machine_memory() {
   static const uint64_t bytes = std::min(
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)), cgroup_limit());
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)), cgroup_memory().limit);
   return bytes;
 }
 

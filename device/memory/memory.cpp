@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "device/memory/arena_table.h"
+#include "device/memory/available.h"
 #include "device/memory/capacity.h"
 #include "device/memory/host.h"
 #include "device/memory/import.h"
@@ -106,6 +107,7 @@ void* allocate(int device, size_t bytes) {
          "machine can give; use fewer devices or a smaller batch",
          detail::to_size(bytes), device, detail::to_size(detail::used_memory()), detail::to_size(limit));
   }
+  check_obtainable(device, bytes);
   std::byte* block = arena.allocate(bytes);
   while (block == nullptr && arena.wait_for_freed(kPatienceMs)) block = arena.allocate(bytes);
   if (block == nullptr) detail::refuse_allocation(device, bytes);

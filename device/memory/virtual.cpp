@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "device/memory/arena_table.h"
+#include "device/memory/available.h"
 #include "device/memory/range_map.h"
 #include "device/process/handle.h"
 #include "device/process/init.h"
@@ -151,6 +152,7 @@ void* create_physical(int device, size_t bytes) {
   check_usable();
   Arena& arena = detail::arena(device);
   checked_granules(bytes, "physical memory");
+  check_obtainable(device, bytes);
   if (!arena.charge(bytes)) detail::refuse_allocation(device, bytes);
   try {
     return add_physical(std::make_shared<Physical>(device, bytes, detail::make_memory_file(kFileName, bytes), true));

@@ -8,6 +8,7 @@
 #include "acl/include/acl/acl_rt.h"
 #include "acl/runtime/memory/copy.h"
 #include "device/context/context.h"
+#include "device/memory/available.h"
 #include "device/memory/host.h"
 #include "device/queue/stream.h"
 
@@ -146,7 +147,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
     given(free, "free");
     given(total, "total");
     const device::MemoryInfo info = device::memory_info(device::current_device());
-    *free = info.free();
+    *free = std::min(info.free(), device::obtainable_memory());
     *total = info.capacity;
   });
 }
