@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention to chosen blocks of keys (native sparse attention, and that of latent attention after an indexer): each
 // query and key head has a list of blocks that ends at its first negative number. The queries of a group share what is
-// gathered, and the softmax runs along with tiles of gathered keys.
+// gathered, and the softmax runs along with tiles of gathered keys. Where the device rounds the weights before they meet
+// the values (`rounded`), they are known only after all tiles: scores are kept, and values gathered in a second pass.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -11,9 +12,11 @@
 #include "ops/attention/layout.h"
 #include "ops/attention/tile_kernel.h"
 #include "ops/cube/gemm.h"
+#include "ops/exact.h"
 #include "ops/operator.h"
 #include "ops/scratch.h"
 #include "ops/vector/conversion/element.h"
+#include "ops/vector/conversion/rounding_converter.h"
 
 namespace npu::ops {
 namespace {
@@ -37,6 +40,7 @@ struct SelectedAttention final : Operator {
   std::string layout, kv_layout;
   int64_t sparse_mode = 0, pre_tokens = INT64_MAX, next_tokens = INT64_MAX, latent_mode = 2;
   int64_t one_query = 0;  ///< each sample has a single query
+  bool rounded = false;   ///< weights are rounded to the type of query, unless ANYNPU_EXACT is set
   Tensor softmax_max, softmax_sum, out;
 
   void prepare() override;
@@ -66,6 +70,8 @@ struct SelectedAttention final : Operator {
   std::vector<Run> chosen(const Place& p, int64_t head) const;
   void add_run(const Place& p, int64_t from, int64_t to, std::vector<Run>& runs) const;
   void attend(const Place& p, int64_t head) const;
+  template <class F>
+  static void each_tile(const std::vector<Run>& runs, F&& body);
   void gather(const Tensor& view, const std::vector<Run>& runs, int64_t head, float* to, int64_t ld) const;
   void store_statistic(const Tensor& view, const Place& p, int64_t head, const float* values) const;
   int64_t group() const { return q_.shape[1] / k_.shape[1]; }
@@ -75,6 +81,7 @@ struct SelectedAttention final : Operator {
   Tensor index_;             ///< [B, S, Nkv, blocks]
   Tensor max_, sum_;         ///< [B, Nkv, S, group, copies]
   int64_t depth_ = 0;
+  Convert round_ = nullptr;  ///< of weights, in place; null where they stay float32
 };
 
 void SelectedAttention::check_options() const {
@@ -183,6 +190,8 @@ void SelectedAttention::check_statistics() {
 void SelectedAttention::prepare() {
   check_options();
   check_queries();
+  const bool rounds = rounded && !is_exact() && query.dtype != DType::kFloat;
+  round_ = rounds ? rounding_converter(DType::kFloat, query.dtype) : nullptr;
   check_keys();
   check_rope();
   check_statistics();
@@ -279,6 +288,17 @@ void SelectedAttention::gather(const Tensor& view, const std::vector<Run>& runs,
   }
 }
 
+/// Calls body(runs, keys) for tiles of at most kKeyTile keys.
+template <class F>
+void SelectedAttention::each_tile(const std::vector<Run>& runs, F&& body) {
+  for (auto run = runs.begin(); run != runs.end();) {
+    int64_t cols = 0;
+    std::vector<Run> tile;
+    for (; run != runs.end() && cols + run->rows <= kKeyTile; cols += run->rows, ++run) tile.push_back(*run);
+    body(tile, cols);
+  }
+}
+
 void multiply(bool trans_b, int64_t m, int64_t n, int64_t k, float alpha, const float* a, const float* b, float beta,
               float* c) {
   cube::GemmArgs<float> args;
@@ -305,20 +325,30 @@ void SelectedAttention::attend(const Place& p, int64_t head) const {
   }
   std::fill_n(made.data(), g * width, 0.0f);
   const std::vector<Run> runs = chosen(p, head);
-  for (auto run = runs.begin(); run != runs.end();) {
-    int64_t cols = 0;
-    std::vector<Run> tile;
-    for (; run != runs.end() && cols + run->rows <= kKeyTile; cols += run->rows, ++run) tile.push_back(*run);
+  std::vector<float> kept;  // scores of all tiles, one behind the other
+  each_tile(runs, [&](const std::vector<Run>& tile, int64_t cols) {
     gather(k_, tile, head, k.data(), depth_);
     if (k_rope_.defined()) gather(k_rope_, tile, head, k.data() + nope, depth_);
-    gather(v_, tile, head, v.data(), width);
     multiply(true, g, cols, depth_, static_cast<float>(scale), q.data(), k.data(), 0, scores.data());
+    if (round_ != nullptr) kept.insert(kept.end(), scores.data(), scores.data() + g * cols);
     softmax_step(scores.data(), g, cols, maximum.data(), sum.data(), rescale.data());
+    if (round_ != nullptr) return;
+    gather(v_, tile, head, v.data(), width);
     scale_rows(made.data(), g, width, rescale.data());
     multiply(false, g, width, cols, 1, scores.data(), v.data(), 1, made.data());
+  });
+  if (round_ != nullptr) {
+    each_tile(runs, [&, weights = kept.data()](const std::vector<Run>& tile, int64_t cols) mutable {
+      gather(v_, tile, head, v.data(), width);
+      softmax_again(weights, g, cols, maximum.data(), sum.data());
+      round_(weights, 1, weights, 1, g * cols);
+      multiply(false, g, width, cols, 1, weights, v.data(), 1, made.data());
+      weights += g * cols;
+    });
+  } else {
+    for (int64_t n = 0; n < g; ++n) rescale.data()[n] = sum.data()[n] == 0 ? 0.0f : 1 / sum.data()[n];
+    scale_rows(made.data(), g, width, rescale.data());
   }
-  for (int64_t n = 0; n < g; ++n) rescale.data()[n] = sum.data()[n] == 0 ? 0.0f : 1 / sum.data()[n];
-  scale_rows(made.data(), g, width, rescale.data());
   for (int64_t n = 0; n < g; ++n) store_rows(out_, p.batch, head * g + n, p.row, 1, made.data() + n * width, width);
   store_statistic(max_, p, head, maximum.data());
   store_statistic(sum_, p, head, sum.data());
@@ -362,7 +392,8 @@ NPU_OPERATOR(SelectedAttention, "selected_attention", "attention", in<&S::query>
              attr<&S::page_size>("page_size"), attr<&S::layout>("layout"), attr<&S::kv_layout>("kv_layout"),
              attr<&S::sparse_mode>("sparse_mode"), attr<&S::pre_tokens>("pre_tokens"),
              attr<&S::next_tokens>("next_tokens"), attr<&S::latent_mode>("latent_mode"),
-             attr<&S::one_query>("one_query"), out<&S::out>("out"), optional_out<&S::softmax_max>("softmax_max"),
+             attr<&S::one_query>("one_query"),
+             attr<&S::rounded>("rounded"), out<&S::out>("out"), optional_out<&S::softmax_max>("softmax_max"),
              optional_out<&S::softmax_sum>("softmax_sum"));
 
 }  // namespace

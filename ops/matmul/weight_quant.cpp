@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with weights of 8 or 4 bits and scales. Weights become float32 some columns at a time, so that the room for
 // them does not grow with the matrix.
-// Dequantised numbers stay float32 up to the product: rounding them to the client's half type first would add an error
-// to every weight, and the product is formed in float32 anyway.
+// Beside float16 the device makes float16 of a weight, and rounds its sum with the offset and its product with the scale,
+// as the vendor's test does; dequantised numbers stay float32 beside bfloat16, and under ANYNPU_EXACT.
 #include <algorithm>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "ops/exact.h"
 #include "ops/matmul/blocked.h"
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
 #include "ops/vector/conversion/convert.h"
+#include "ops/vector/conversion/rounding_converter.h"
 
 namespace npu::ops {
 namespace {
@@ -93,12 +95,16 @@ struct WeightQuantMatmul final : Operator {
   Tensor columns_of(const Tensor& t, int64_t first, int64_t n) const;
   Tensor part(float* data, int64_t n) const;
   void dequantise(int64_t first, int64_t n, const float* scales, const float* offsets, float* to) const;
+  void round(float* line, int64_t length) const {
+    if (round_ != nullptr) round_(line, 1, line, 1, length);
+  }
 
   Tensor quantised_;  ///< [k, n], int8 or int4
   Dims batch_;
   int64_t k_ = 0, n_ = 0, groups_ = 1, group_rows_ = 0;
   bool by_rows_ = false;  ///< rows of the weight lie side by side
   Grid scales_, offsets_;
+  Convert round_ = nullptr;  ///< of dequantised numbers, in place; null where they stay float32
   Product whole_, tail_;
 };
 
@@ -172,6 +178,8 @@ void WeightQuantMatmul::plan_products() {
 void WeightQuantMatmul::prepare() {
   check_types();
   check_shapes();
+  const bool rounds = self.dtype == DType::kHalf && !is_exact();
+  round_ = rounds ? rounding_converter(DType::kFloat, DType::kHalf) : nullptr;
   plan_products();
 }
 
@@ -181,15 +189,19 @@ void WeightQuantMatmul::dequantise(int64_t first, int64_t n, const float* scales
   const auto* data = static_cast<const std::byte*>(quantised_.data);
   const int64_t row = quantised_.strides[0], col = quantised_.strides[1];
   const int64_t start = quantised_.offset + first * col;
-  const auto value = [&](int64_t k, int64_t c) {
-    const int64_t at = k / group_rows_ * n + c;
-    return (static_cast<float>(weight_at(data, quantised_.dtype, start + k * row + c * col)) + offsets[at]) *
-           scales[at];
-  };
+  const auto group_at = [&](int64_t k, int64_t c) { return k / group_rows_ * n + c; };
   const int64_t lines = by_rows_ ? k_ : n, length = by_rows_ ? n : k_;
   parallel_for(lines, std::max<int64_t>(1, 16384 / std::max<int64_t>(length, 1)), [&](int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; ++line) {
-      for (int64_t i = 0; i < length; ++i) to[line * length + i] = by_rows_ ? value(line, i) : value(i, line);
+      float* made = to + line * length;
+      for (int64_t i = 0; i < length; ++i) {
+        const int64_t k = by_rows_ ? line : i, c = by_rows_ ? i : line;
+        made[i] = static_cast<float>(weight_at(data, quantised_.dtype, start + k * row + c * col)) +
+                  offsets[group_at(k, c)];
+      }
+      round(made, length);
+      for (int64_t i = 0; i < length; ++i) made[i] *= scales[by_rows_ ? group_at(line, i) : group_at(i, line)];
+      round(made, length);
     }
   });
 }
