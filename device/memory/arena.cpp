@@ -121,11 +121,47 @@ Arena::Refusal Arena::deallocate(const void* ptr) {
     const bool inside = above != live_.begin() && offset < std::prev(above)->first + std::prev(above)->second.padded;
     return inside ? Refusal::kInside : Refusal::kNotLive;
   }
-  const size_t padded = at->second.padded;
+  end_block(offset, at->second);
   live_.erase(at);
-  set_used(used_ - padded);
-  retire(offset, padded);
   return Refusal::kNone;
+}
+
+// What recorded work names stays taken.
+void Arena::end_block(size_t offset, const Live& block) {
+  if (block.holds > 0) {
+    held_.emplace(offset, block);
+    return;
+  }
+  set_used(used_ - block.padded);
+  retire(offset, block.padded);
+}
+
+const void* Arena::hold(const void* ptr) {
+  std::lock_guard lock(mutex_);
+  auto at = live_.upper_bound(offset_of(ptr));
+  if (at == live_.begin()) return nullptr;
+  --at;
+  if (offset_of(ptr) >= at->first + at->second.padded) return nullptr;
+  ++at->second.holds;
+  return client_ + at->first;
+}
+
+void Arena::release(const void* begin) {
+  const size_t offset = offset_of(begin);
+  std::lock_guard lock(mutex_);
+  const auto at = held_.find(offset);
+  if (at == held_.end()) {
+    --live_.at(offset).holds;
+    return;
+  }
+  if (--at->second.holds > 0) return;
+  end_block(offset, at->second);
+  held_.erase(at);
+}
+
+bool Arena::is_held_after_free(const void* begin) const {
+  std::lock_guard lock(mutex_);
+  return held_.contains(offset_of(begin));
 }
 
 // Memory goes back at once when nothing is queued, which is the usual case.
@@ -157,10 +193,7 @@ bool Arena::wait_for_freed(int64_t timeout_ms) {
 
 void Arena::release_all() {
   std::lock_guard lock(mutex_);
-  for (const auto& [offset, block] : live_) {
-    set_used(used_ - block.padded);
-    retire(offset, block.padded);
-  }
+  for (const auto& [offset, block] : live_) end_block(offset, block);
   live_.clear();
   reclaim();
 }

@@ -35,6 +35,15 @@ class Arena {
   Block find(const void* ptr, size_t* padded) const;
   bool contains(const void* ptr) const { return ptr >= client_ && ptr < client_ + size_; }
   void* to_kernel(const void* ptr) const { return kernel_ + (static_cast<const std::byte*>(ptr) - client_); }
+  bool contains_kernel(const void* ptr) const { return ptr >= kernel_ && ptr < kernel_ + size_; }
+  void* to_client(const void* ptr) const { return client_ + (static_cast<const std::byte*>(ptr) - kernel_); }
+
+  /// Retains the live block around `ptr` and returns its first byte, null where there is none (hold.h).
+  const void* hold(const void* ptr);
+  /// Undoes one hold. A block that was freed meanwhile is given back with the last one.
+  void release(const void* begin);
+  /// Whether a held block was freed.
+  bool is_held_after_free(const void* begin) const;
 
   /// The file behind it, for other processes (share.h).
   int file() const { return fd_; }
@@ -51,8 +60,9 @@ class Arena {
 
  private:
   struct Live {
-    size_t bytes;   // asked for
-    size_t padded;  // taken
+    size_t bytes;      // asked for
+    size_t padded;     // taken
+    size_t holds = 0;  // of recorded work
   };
   struct Retired {
     size_t offset;
@@ -65,6 +75,7 @@ class Arena {
   void give_back(size_t offset, size_t padded);
   void reclaim();
   void retire(size_t offset, size_t padded);
+  void end_block(size_t offset, const Live& block);
   void set_used(size_t used);
   void erase_free(std::map<size_t, size_t>::iterator at);
 
@@ -77,6 +88,7 @@ class Arena {
 
   mutable std::mutex mutex_;
   std::map<size_t, Live> live_;                  // by offset
+  std::map<size_t, Live> held_;                  // freed, but recorded work names them; still used
   std::map<size_t, size_t> free_;                // offset -> size, never two neighbours
   std::set<std::pair<size_t, size_t>> by_size_;  // (size, offset) of free_
   std::deque<Retired> retired_;                  // oldest first

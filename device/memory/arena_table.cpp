@@ -29,12 +29,26 @@ Arena* detail::made_arena(int device) {
                                                 : arenas[static_cast<size_t>(device)].load(std::memory_order_acquire);
 }
 
-Arena* detail::arena_of(const void* ptr) {
+namespace {
+
+template <class F>
+Arena* find_arena(F&& wanted) {
   for (int device = 0, count = device_count(); device < count; ++device) {
-    Arena* arena = made_arena(device);
-    if (arena != nullptr && arena->contains(ptr)) return arena;
+    Arena* arena = detail::made_arena(device);
+    if (arena != nullptr && wanted(*arena)) return arena;
   }
   return nullptr;
+}
+
+}  // namespace
+
+Arena* detail::arena_of(const void* ptr) {
+  return find_arena([ptr](const Arena& arena) { return arena.contains(ptr); });
+}
+
+Arena* detail::arena_of_kernel(const void* ptr) {
+  if (!guard_mode) return nullptr;
+  return find_arena([ptr](const Arena& arena) { return arena.contains_kernel(ptr); });
 }
 
 Arena& detail::arena(int device) {

@@ -12,6 +12,8 @@ namespace npu::device::detail {
 Arena& arena(int device);
 /// The arena that `ptr` lies in, or null.
 Arena* arena_of(const void* ptr);
+/// The arena whose second view, that of kernels, holds `ptr`; null outside guard mode, where there is one view.
+Arena* arena_of_kernel(const void* ptr);
 /// The arena of `device` if it was made, or null.
 Arena* made_arena(int device);
 /// Bytes used in all of them.

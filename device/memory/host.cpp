@@ -7,26 +7,32 @@
 #include <cstring>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 #include "base/error.h"
 #include "device/memory/range_map.h"
+#include "device/memory/retired.h"
 #include "device/process/init.h"
 #include "device/process/soc.h"
+#include "device/queue/callback.h"
 #include "device/queue/progress.h"
 
 namespace npu::device {
 namespace {
 
 struct Range {
-  size_t bytes;   // as asked for
-  size_t mapped;  // of pages; 0 for the client's own memory
-  int device;     // whose kernels reach it; -1 for none
+  size_t bytes;      // as asked for
+  size_t mapped;     // of pages; 0 for the client's own memory
+  int device;        // whose kernels reach it; -1 for none
+  size_t holds = 0;  // of recorded work
 };
 
 struct Registry {
   std::shared_mutex mutex;
   RangeMap<Range> allocated;  // malloc_host
   RangeMap<Range> reachable;  // map_host; may lie in the others
+  RangeMap<Range> held;       // freed, but recorded work names it
+  RetiredMemory retired;
 };
 
 Registry& registry() {
@@ -37,10 +43,16 @@ Registry& registry() {
 constexpr size_t kPage = 4096;
 constexpr int64_t kPatienceMs = 60'000;
 
+// Unmapping under a queued copy would crash it.
+void give_back(const std::byte* begin, size_t mapped) {
+  registry().retired.retire([begin, mapped] { munmap(const_cast<std::byte*>(begin), mapped); });
+}
+
 }  // namespace
 
 void* malloc_host(size_t bytes) {
   check_usable();
+  registry().retired.reclaim();
   const size_t mapped = (bytes / kPage + 1) * kPage;
   void* memory =
       mapped > bytes ? mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
@@ -65,10 +77,10 @@ void free_host(void* ptr) {
     if (registry().reachable.overlaps(at->first, at->second.bytes))
       fail(Code::kRtParamInvalid, "{} is registered for a device; call aclrtHostUnregister first", ptr);
     range = at->second;
+    if (range.holds > 0) registry().held.emplace(at->first, range);
     registry().allocated.erase(at);
   }
-  // Unmapping under a queued copy would crash it. Should the work never end, the block is lost, not the process.
-  if (Fence::now().wait(kPatienceMs)) munmap(ptr, range.mapped);
+  if (range.holds == 0) give_back(static_cast<const std::byte*>(ptr), range.mapped);
 }
 
 void map_host(void* ptr, size_t bytes, int device) {
@@ -87,8 +99,9 @@ void map_host(void* ptr, size_t bytes, int device) {
 
 void unmap_host(void* ptr) {
   check_process();
-  // The client may free the memory next, under a running kernel.
-  if (!Fence::now().wait(kPatienceMs))
+  // The client may free the memory next, under a running kernel. Within a callback the work cannot end before this
+  // thread goes on, and the client answers for it, as on hardware.
+  if (!is_awaited_by_work() && !Fence::now().wait(kPatienceMs))
     fail(Code::kRtWaitTimeout, "work queued before has not ended within a minute; the memory at {} stays registered",
          ptr);
   std::unique_lock lock(registry().mutex);
@@ -101,6 +114,36 @@ bool is_pinned(const void* ptr, size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(ptr);
   std::shared_lock lock(registry().mutex);
   return registry().allocated.covers(begin, bytes) || registry().reachable.covers(begin, bytes);
+}
+
+const void* detail::hold_host(const void* ptr) {
+  std::unique_lock lock(registry().mutex);
+  const auto at = registry().allocated.holding(ptr);
+  if (at == registry().allocated.end()) return nullptr;
+  ++at->second.holds;
+  return at->first;
+}
+
+void detail::release_host(const void* begin) {
+  const auto* first = static_cast<const std::byte*>(begin);
+  size_t mapped = 0;
+  {
+    std::unique_lock lock(registry().mutex);
+    const auto at = registry().held.find(first);
+    if (at == registry().held.end()) {
+      --registry().allocated.find(first)->second.holds;
+      return;
+    }
+    if (--at->second.holds > 0) return;
+    mapped = at->second.mapped;
+    registry().held.erase(at);
+  }
+  give_back(first, mapped);
+}
+
+bool detail::is_held_after_free(const void* begin) {
+  std::shared_lock lock(registry().mutex);
+  return registry().held.find(static_cast<const std::byte*>(begin)) != registry().held.end();
 }
 
 Block detail::find_host(const void* ptr, size_t* padded) {

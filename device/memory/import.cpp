@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "device/memory/retired.h"
 #include "device/process/init.h"
 #include "device/process/soc.h"
 
@@ -30,6 +31,7 @@ struct Import {
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Import> imports;
+  RetiredMemory retired;
   std::atomic<size_t> count{0};  // of imports
 };
 
@@ -109,7 +111,8 @@ bool detail::close_import(const std::string& key) {
   const auto at = registry().imports.find(key);
   if (at == registry().imports.end()) return false;
   if (--at->second.uses > 0) return true;
-  munmap(at->second.mapping, at->second.mapped);
+  // Taking pages away under a running kernel would crash it.
+  registry().retired.retire([begin = at->second.mapping, mapped = at->second.mapped] { munmap(begin, mapped); });
   registry().imports.erase(at);
   registry().count.fetch_sub(1);
   forget_blocks();

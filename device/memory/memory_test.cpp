@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -13,13 +14,16 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device/context/context.h"
 #include "device/device_fixture.h"
 #include "device/memory/capacity.h"
+#include "device/memory/hold.h"
 #include "device/memory/host.h"
 #include "device/memory/virtual.h"
+#include "device/queue/callback.h"
 #include "device/queue/event.h"
 #include "device/queue/stream.h"
 #include "device/queue/stream_table.h"
@@ -269,6 +273,81 @@ TEST(GuardMode, RunsGuardedTests) {
   const std::string command =
       "ANYNPU_GUARD=1 '" + self + "' --gtest_filter='GuardedMemory.*:VirtualMemory.*:Memory.Find*' > /dev/null 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
+}
+
+/// Memory of every kind that is freed within a callback, while a copy of it is still queued behind.
+struct FreedInACallback {
+  char* host = static_cast<char*>(malloc_host(1 << 20));
+  std::vector<char> own = std::vector<char>(3 * 4096);
+  void* range = reserve_address(kGranularity, 0, nullptr);
+  void* physical = create_physical(0, kGranularity);
+  std::atomic<int> freed{0};
+
+  FreedInACallback() {
+    map_memory(range, kGranularity, 0, physical);
+    map_host(own.data(), own.size(), 0);
+  }
+  static void free_all(void* self) {
+    auto& it = *static_cast<FreedInACallback*>(self);
+    free_host(it.host);
+    unmap_host(it.own.data());
+    unmap_memory(it.range);
+    free_physical(it.physical);
+    release_address(it.range);
+    it.freed = 1;
+  }
+};
+
+TEST(Memory, FreeingWithinACallbackWaitsForNobodyAndCrashesNoWork) {
+  set_device(0);
+  void* handle = create_stream();
+  Stream& stream = stream_from_handle(handle);
+  FreedInACallback it;
+  const char* mapped = static_cast<char*>(resolve(it.range, 1));  // as phase 1 of a call does
+  int sum = -1;
+  const auto start = std::chrono::steady_clock::now();
+  launch_host_function(stream, FreedInACallback::free_all, &it);
+  stream.launch({"late read", 0, kTaskKernel, [&] { sum = it.host[5] + *mapped; }});
+  stream.synchronize();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_EQ(it.freed, 1);
+  EXPECT_EQ(sum, 0);
+  EXPECT_FALSE(is_pinned(it.host, 1));
+  free_host(malloc_host(1));  // gives back what waited
+  destroy_stream(handle);
+}
+
+TEST(Memory, AHoldOutlivesTheBlock) {
+  const size_t before = memory_info(3).used;
+  void* block = allocate(3, 1000);
+  const void* pinned = nullptr;
+  {
+    Hold hold(offset(block, 500)), same(block);
+    EXPECT_TRUE(hold);
+    EXPECT_FALSE(hold.freed());
+    void* host = malloc_host(100);
+    const Hold host_hold(host);
+    pinned = host;
+    deallocate(block);
+    free_host(host);
+    EXPECT_TRUE(hold.freed());
+    EXPECT_TRUE(host_hold.freed());
+    EXPECT_FALSE(find_block(block));
+    EXPECT_ERROR(deallocate(block), Code::kRtParamInvalid, "freed before");
+    EXPECT_GT(memory_info(3).used, before);
+    void* next = allocate(3, 1000);
+    EXPECT_NE(next, block) << "its address is not handed out";
+    deallocate(next);
+    const Hold moved(std::move(hold));
+    EXPECT_TRUE(moved);
+    *static_cast<char*>(host) = 1;  // still there
+  }
+  EXPECT_EQ(memory_info(3).used, before);
+  EXPECT_FALSE(is_pinned(pinned, 1));
+  int local = 0;
+  EXPECT_FALSE(Hold(&local));
+  EXPECT_FALSE(Hold(nullptr));
+  EXPECT_FALSE(Hold(block));
 }
 
 }  // namespace

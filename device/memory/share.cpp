@@ -9,12 +9,9 @@
 #include "device/memory/import.h"
 #include "device/memory/memory.h"
 #include "device/process/init.h"
-#include "device/queue/progress.h"
 
 namespace npu::device {
 namespace {
-
-constexpr int64_t kPatienceMs = 60'000;
 
 struct Exports {
   std::mutex mutex;
@@ -66,9 +63,6 @@ bool is_exported(const std::string& key) {
 
 void close_shared(const std::string& key) {
   check_process();
-  // Taking pages away under a running kernel would crash it.
-  if (!Fence::now().wait(kPatienceMs))
-    fail(Code::kRtWaitTimeout, "work queued before has not ended within a minute; the memory of key '{}' stays", key);
   if (detail::close_import(key)) return;
   const std::lock_guard lock(exports().mutex);
   if (exports().keys.erase(key) == 0) detail::refuse_key(key);

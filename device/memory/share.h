@@ -34,8 +34,8 @@ Segment find_segment(uint64_t segment);
 std::string export_memory(const void* ptr, size_t bytes);
 /// Whether this process gave the key and has not ended it.
 bool is_exported(const std::string& key);
-/// Undoes one import, after the work queued so far (107019 when that takes over a minute); without one, the export.
-/// Raises 107000 for other keys.
+/// Undoes one import, whose pages stay for the work queued so far; without one, the export. Raises 107000 for other
+/// keys.
 void close_shared(const std::string& key);
 
 }  // namespace npu::device

@@ -14,14 +14,17 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "device/memory/arena_table.h"
 #include "device/memory/available.h"
 #include "device/memory/range_map.h"
+#include "device/memory/retired.h"
 #include "device/process/handle.h"
 #include "device/process/init.h"
 #include "device/process/soc.h"
+#include "device/queue/callback.h"
 #include "device/queue/progress.h"
 
 namespace npu::device {
@@ -61,6 +64,7 @@ struct Range {
 struct Registry {
   std::mutex mutex;
   RangeMap<Range, std::byte> ranges;
+  RetiredMemory retired;  // ranges that were released
 };
 
 Registry& registry() {
@@ -68,9 +72,9 @@ Registry& registry() {
   return instance;
 }
 
-void* reserve(void* want, size_t bytes) {
+void* reserve(void* want, size_t bytes, int protection = PROT_NONE) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (want != nullptr ? MAP_FIXED : 0);
-  void* memory = mmap(want, bytes, PROT_NONE, flags, -1, 0);
+  void* memory = mmap(want, bytes, protection, flags, -1, 0);
   if (memory == MAP_FAILED) {
     fail(Code::kMemoryAllocation, "the system cannot reserve {} of addresses ({}); check `ulimit -v`",
          detail::to_size(bytes), std::strerror(errno));
@@ -143,8 +147,11 @@ void release_address(void* begin) {
     fail(Code::kRtParamInvalid, "the range at {} still has {} mappings; call aclrtUnmapMem first", begin,
          at->second.mapped.size());
   }
-  if (at->second.kernel != at->first) munmap(at->second.kernel, at->second.bytes);
-  munmap(begin, at->second.bytes);
+  registry().retired.retire([begin, range = std::pair(at->second.kernel, at->second.bytes)] {
+    const auto [kernel, bytes] = range;
+    if (kernel != begin) munmap(kernel, bytes);
+    munmap(begin, bytes);
+  });
   registry().ranges.erase(at);
 }
 
@@ -203,8 +210,10 @@ void map_memory(void* begin, size_t bytes, size_t offset, void* handle) {
 
 void unmap_memory(void* begin) {
   check_process();
-  // Taking pages away under a running kernel would crash it.
-  if (!Fence::now().wait(kPatienceMs)) {
+  // Taking pages away under a running kernel would crash it. Within a callback the work cannot end before this thread
+  // goes on; it then gets pages that nobody else sees.
+  const bool awaited = is_awaited_by_work();
+  if (!awaited && !Fence::now().wait(kPatienceMs)) {
     fail(Code::kRtWaitTimeout,
          "work queued before aclrtUnmapMem has not ended within a minute; the mapping at {} stays", begin);
   }
@@ -218,8 +227,9 @@ void unmap_memory(void* begin) {
     fail(Code::kRtParamInvalid, "{} is not the start of a mapping", begin);
   }
   last_use = mapping->second;
-  reserve(first, last_use->bytes);
-  if (at->second.kernel != at->first) reserve(at->second.kernel + (first - at->first), last_use->bytes);
+  std::byte* kernel = at->second.kernel + (first - at->first);
+  if (kernel != first) reserve(first, last_use->bytes);
+  reserve(kernel, last_use->bytes, awaited ? PROT_READ | PROT_WRITE : PROT_NONE);
   at->second.mapped.erase(mapping);
   detail::forget_blocks();
 }
@@ -227,6 +237,30 @@ void unmap_memory(void* begin) {
 bool is_reserved_range(const void* begin, size_t bytes) {
   std::lock_guard lock(registry().mutex);
   return registry().ranges.covers(begin, bytes);
+}
+
+void* handle_of_mapping(const void* ptr) {
+  check_usable();
+  PhysicalPtr physical;
+  {
+    std::lock_guard lock(registry().mutex);
+    const auto at = registry().ranges.holding(ptr);
+    if (at != registry().ranges.end()) {
+      auto mapping = at->second.mapped.upper_bound(static_cast<std::byte*>(const_cast<void*>(ptr)));
+      if (mapping != at->second.mapped.begin() && ptr < (--mapping)->first + mapping->second->bytes)
+        physical = mapping->second;
+    }
+  }
+  if (!physical) fail(Code::kRtParamInvalid, "{} is not mapped; pass an address that aclrtMapMem has mapped", ptr);
+  return add_physical(std::move(physical));
+}
+
+int device_of_mapping(const void* begin, size_t bytes) {
+  std::lock_guard lock(registry().mutex);
+  const auto at = registry().ranges.holding(begin);
+  if (at == registry().ranges.end()) return -1;
+  const auto mapping = at->second.mapped.find(static_cast<std::byte*>(const_cast<void*>(begin)));
+  return mapping == at->second.mapped.end() || mapping->second->bytes != bytes ? -1 : mapping->second->device;
 }
 
 bool is_mapping(const void* begin, size_t bytes, void* handle) {

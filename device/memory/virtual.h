@@ -29,12 +29,19 @@ void free_physical(void* handle);
 /// Maps all of `handle` at `begin` inside a reserved range (`bytes` must be its size, `offset` 0: 107000 otherwise).
 void map_memory(void* begin, size_t bytes, size_t offset, void* handle);
 /// Undoes the mapping that starts at `begin`, after work queued so far has run (107019 when that takes over a minute).
+/// Within a callback it is undone at once: work that still names the memory then reads zeros.
 void unmap_memory(void* begin);
 
 /// Whether [begin, begin + bytes) lies in one reserved range, mapped or not.
 bool is_reserved_range(const void* begin, size_t bytes);
 /// Whether exactly [begin, begin + bytes) is the memory of `handle`. Raises 107000 for a bad handle.
 bool is_mapping(const void* begin, size_t bytes, void* handle);
+
+/// A further handle of the memory mapped around `ptr`, to be ended by free_physical. Raises 107000 where nothing is
+/// mapped.
+void* handle_of_mapping(const void* ptr);
+/// The device whose memory is mapped at exactly [begin, begin + bytes); -1 for none.
+int device_of_mapping(const void* begin, size_t bytes);
 
 /// A number by which a process of the same user can import the memory while this process lives.
 uint64_t export_physical(void* handle);

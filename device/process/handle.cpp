@@ -13,6 +13,7 @@ std::string_view name_of(uint8_t kind) {
     case HandleKind::kEvent: return "an event";
     case HandleKind::kPhysical: return "physical memory";
     case HandleKind::kGraph: return "a recorded graph";
+    case HandleKind::kTaskGroup: return "a task group";
   }
   return "";
 }

@@ -13,7 +13,14 @@
 
 namespace npu::device {
 
-enum class HandleKind : uint8_t { kContext = 0x51, kStream = 0x52, kEvent = 0x53, kPhysical = 0x54, kGraph = 0x55 };
+enum class HandleKind : uint8_t {
+  kContext = 0x51,
+  kStream = 0x52,
+  kEvent = 0x53,
+  kPhysical = 0x54,
+  kGraph = 0x55,
+  kTaskGroup = 0x56
+};
 
 /// Raises 107017: says whether `handle` is null, of another kind, destroyed, or never was one.
 [[noreturn]] void refuse_handle(HandleKind wanted, const void* handle);

@@ -5,6 +5,7 @@
 #include <bitset>
 #include <charconv>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/setting.h"
@@ -43,16 +44,18 @@ const Soc& find_profile(const std::string& name) {
 
 }  // namespace
 
-int detail::count_visible(std::string_view list, int all) {
+std::vector<int> detail::visible_numbers(std::string_view list, int all) {
   std::bitset<kMaxDevices> seen;
+  std::vector<int> numbers;
   for (const std::string_view entry : split(list, ",")) {
     int number = -1;
     const auto parsed = std::from_chars(entry.data(), entry.data() + entry.size(), number);
     const bool good = parsed.ec == std::errc() && parsed.ptr == entry.data() + entry.size();
     if (!good || number < 0 || number >= all || seen.test(static_cast<size_t>(number))) break;
     seen.set(static_cast<size_t>(number));
+    numbers.push_back(number);
   }
-  return static_cast<int>(seen.count());
+  return numbers;
 }
 
 std::span<const Soc> soc_profiles() { return kProfiles; }
@@ -65,7 +68,14 @@ const Soc& soc() {
 int all_devices() { return static_cast<int>(std::clamp<int64_t>(devices(), 1, kMaxDevices)); }
 
 int device_count() {
-  return visible_devices().empty() ? all_devices() : detail::count_visible(visible_devices(), all_devices());
+  return visible_devices().empty() ? all_devices()
+                                   : static_cast<int>(detail::visible_numbers(visible_devices(), all_devices()).size());
+}
+
+int physical_device(int device) {
+  check_device(device);
+  if (visible_devices().empty()) return device;
+  return detail::visible_numbers(visible_devices(), all_devices())[static_cast<size_t>(device)];
 }
 
 void check_device(int64_t device) {

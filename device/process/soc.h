@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace npu::device {
 
@@ -32,12 +33,14 @@ const Soc& soc();
 int device_count();
 /// ANYNPU_DEVICES alone: what the machine has, also beside those this process may use.
 int all_devices();
+/// The number that `device` of this process has on the machine, as ASCEND_RT_VISIBLE_DEVICES names it. Raises 107001.
+int physical_device(int device);
 /// Raises 107001 unless 0 <= device < device_count().
 void check_device(int64_t device);
 
 namespace detail {
 /// Entries of "0,3,1" up to the first that is no number below `all`, or stands there twice.
-int count_visible(std::string_view list, int all);
+std::vector<int> visible_numbers(std::string_view list, int all);
 }  // namespace detail
 
 }  // namespace npu::device

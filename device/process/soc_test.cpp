@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string_view>
+#include <vector>
 
 #include "device/device_fixture.h"
 
@@ -23,12 +24,12 @@ TEST(Soc, DevicesAreChecked) {
 }
 
 TEST(Soc, VisibleDevicesEndAtTheFirstBadEntry) {
-  EXPECT_EQ(detail::count_visible("0,3", 8), 2);
-  EXPECT_EQ(detail::count_visible("7", 8), 1);
-  EXPECT_EQ(detail::count_visible("0,8,1", 8), 1);
-  EXPECT_EQ(detail::count_visible("2,2", 8), 1);
-  EXPECT_EQ(detail::count_visible("1,x", 8), 1);
-  EXPECT_EQ(detail::count_visible("-1", 8), 0);
+  EXPECT_EQ(detail::visible_numbers("0,3", 8), (std::vector{0, 3}));
+  EXPECT_EQ(detail::visible_numbers("7", 8), std::vector{7});
+  EXPECT_EQ(detail::visible_numbers("0,8,1", 8), std::vector{0});
+  EXPECT_EQ(detail::visible_numbers("2,2", 8), std::vector{2});
+  EXPECT_EQ(detail::visible_numbers("1,x", 8), std::vector{1});
+  EXPECT_TRUE(detail::visible_numbers("-1", 8).empty());
 }
 
 }  // namespace

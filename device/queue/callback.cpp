@@ -48,6 +48,8 @@ Board& board() {
   return instance;
 }
 
+constinit thread_local bool in_callback = false;
+
 constexpr std::chrono::milliseconds kSlice{20};
 constexpr std::chrono::milliseconds kGrace{1000};  // for callbacks that are due when their thread is unsubscribed
 
@@ -142,7 +144,9 @@ void process_report(int64_t timeout_ms) {
     const std::shared_ptr<Report> report = due.front();
     due.pop_front();
     lock.unlock();
+    in_callback = true;
     report->function(report->data);
+    in_callback = false;
     lock.lock();
     report->ended = true;
     board().changed.notify_all();
@@ -153,6 +157,12 @@ void launch_host_function(Stream& stream, HostFunction function, void* data) {
   check_process();
   stream.report();
   stream.launch({"host function", 0, kTaskCallback | kTaskShows, [function, data] { function(data); }});
+}
+
+bool is_awaited_by_work() {
+  if (in_callback || Stream::running() != nullptr) return true;
+  std::lock_guard lock(board().mutex);
+  return board().subscribed(pthread_self());
 }
 
 void detail::drop_subscription(const Stream& stream) {

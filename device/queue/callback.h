@@ -27,6 +27,10 @@ void process_report(int64_t timeout_ms);
 /// Queues `function`, called by the stream's own thread.
 void launch_host_function(Stream& stream, HostFunction function, void* data);
 
+/// True when queued work may wait for the calling thread: it runs a task or a callback, or is the callback thread of
+/// some stream. Such a thread must not wait for queued work.
+bool is_awaited_by_work();
+
 namespace detail {
 /// Forgets the subscription of a stream that is being destroyed.
 void drop_subscription(const Stream& stream);

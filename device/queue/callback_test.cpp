@@ -102,5 +102,21 @@ TEST_F(CallbackTest, HostFunctionsRunInOrder) {
   EXPECT_EQ(seen, 10);
 }
 
+TEST_F(CallbackTest, WorkMayWaitForTheThreadOfACallback) {
+  EXPECT_FALSE(is_awaited_by_work());
+  start_reporter();
+  subscribe(id_, stream_);
+  static std::atomic<int> awaited;
+  awaited = 0;
+  launch_callback(stream_, [](void*) { awaited += is_awaited_by_work() ? 1 : 0; }, nullptr, true);
+  launch_host_function(stream_, [](void*) { awaited += is_awaited_by_work() ? 10 : 0; }, nullptr);
+  stream_.synchronize();
+  EXPECT_EQ(awaited, 11);
+  subscribe(pthread_self(), stream_from_handle(nullptr));
+  EXPECT_TRUE(is_awaited_by_work()) << "callbacks are due here sooner or later";
+  unsubscribe(pthread_self(), stream_from_handle(nullptr));
+  EXPECT_FALSE(is_awaited_by_work());
+}
+
 }  // namespace
 }  // namespace npu::device

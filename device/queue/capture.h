@@ -37,28 +37,49 @@ CaptureMode exchange_capture_mode(CaptureMode mode);
 /// Queues one run of the graph. Raises 107017 for a bad handle; 107000 for a graph that is still recorded, for a stream
 /// of another device, and for a captured stream. A task that fails ends the run; the stream tells which one it was.
 void execute_graph(void* graph, Stream& stream);
-/// Ends the handle; queued runs go on.
+/// Ends the run of the graph that goes on, before its next task; its stream reports 500001. No effect without one.
+void abort_graph(void* graph);
+/// Ends the handle and those of its task groups; queued runs go on.
 void destroy_graph(void* graph);
 /// Number of the graph, from 1 on.
 uint32_t graph_id(void* graph);
+/// A name for people, empty at first. Both raise 107017 for a bad handle.
+void set_graph_name(void* graph, std::string name);
+std::string graph_name(void* graph);
 /// The tasks of the graph, one a line.
 std::string describe_graph(void* graph);
 /// The names of its recorded tasks, in order. Raises 107017, 107000 as describe_graph.
 std::vector<std::string> task_names(void* graph);
+
+/// Task groups: kernels of a captured stream whose arguments change between runs (lengths that an operator reads from
+/// the host). What `stream` records between the two calls is a group; its handle ends with the graph. Both raise 107000
+/// for a stream that is not captured, and for calls that do not alternate.
+void begin_task_group(Stream& stream);
+void* end_task_group(Stream& stream);
+/// What is launched on `stream`, which is not captured, between the two calls replaces the tasks of the group, in
+/// stream order. The operators must be those of the group, in the same order. begin_update raises 107017 for a bad
+/// handle; both raise 107000 for calls that do not alternate, end_update also for other operators: the group then stays
+/// as it was.
+void begin_update(Stream& stream, void* group);
+void end_update(Stream& stream);
 
 namespace detail {
 bool capture_record(Stream& stream, void* event);
 bool capture_reset(Stream& stream, void* event);
 bool capture_wait(Stream& stream, void* event);
 bool is_captured(const Stream& stream);
+bool is_recorded(const Stream& stream);
+bool is_updating(const Stream& stream);
 void refuse_unsafe(const char* action);
 void refuse_captured(const Stream& stream, const char* action);
 void refuse_captured_event(void* event, const char* action);
 }  // namespace detail
 
-/// Whether any stream is captured: a relaxed load, for everybody who asks on every call.
+/// Whether any stream is captured or updates a group: a relaxed load, for everybody who asks on every call.
 inline bool capturing() { return detail::recorder.load(std::memory_order_relaxed) != nullptr; }
-inline bool captured(const Stream& stream) { return capturing() && detail::is_captured(stream); }
+/// Whether kernels launched on `stream` are recorded for later runs: it is captured, or updates a group.
+inline bool captured(const Stream& stream) { return capturing() && detail::is_recorded(stream); }
+inline bool updating(const Stream& stream) { return capturing() && detail::is_updating(stream); }
 
 /// The event work of captured streams: true when `event` was recorded, reset or waited for within a capture, and
 /// nothing is left to do. A wait raises 107000 for an event of another capture, or recorded before this one and not

@@ -9,6 +9,7 @@
 
 #include "device/process/handle.h"
 #include "device/process/init.h"
+#include "device/queue/signal.h"
 #include "device/queue/stream.h"
 #include "device/queue/stream_table.h"
 
@@ -46,10 +47,9 @@ struct Event {
   std::mutex mutex;
   uint32_t flags = 0;
   std::shared_ptr<Mark> last;
+  std::shared_ptr<Signal> signal;               // of an external event, in place of marks
   std::shared_ptr<std::atomic<int64_t>> waits;  // shared with queued waits, which may outlive the event
 };
-
-constinit std::atomic<uint32_t> wait_timeout{0};
 
 using Table = HandleTable<Event, HandleKind::kEvent>;
 
@@ -63,6 +63,14 @@ std::shared_ptr<Mark> last_mark(void* event) {
   Event& found = table().get(event);
   std::lock_guard lock(found.mutex);
   return found.last;
+}
+
+/// The flag of an external event, null for other events.
+std::shared_ptr<Signal> signal_of(void* event) {
+  check_process();
+  Event& found = table().get(event);
+  std::lock_guard lock(found.mutex);
+  return found.signal;
 }
 
 // How often a waiting stream looks whether it is being destroyed by force.
@@ -124,9 +132,12 @@ void* create_event(uint32_t flags) {
     fail(Code::kFeatureUnsupported,
          "events cannot be shared between processes (flag ACL_EVENT_IPC); create it without");
   }
+  if ((flags & kEventExternal) != 0 && flags != kEventExternal)
+    fail(Code::kRtParamInvalid, "flag is {:#x}; ACL_EVENT_EXTERNAL (0x20) cannot be combined with other bits", flags);
   return table().create([&](Event& event, void*) {
     event.flags = flags;
     event.last.reset();
+    event.signal = flags == kEventExternal ? std::make_shared<Signal>() : nullptr;
     event.waits = std::make_shared<std::atomic<int64_t>>(0);
   });
 }
@@ -138,13 +149,21 @@ void destroy_event(void* event) {
   {
     std::lock_guard lock(found->mutex);
     found->last.reset();
+    found->signal.reset();
     found->waits.reset();
   }
   table().recycle(event);
 }
 
+bool is_external(void* event) { return signal_of(event) != nullptr; }
+
 void record_event(void* event, Stream& stream) {
-  check_process();
+  if (const auto signal = signal_of(event)) {
+    return stream.launch({"external event record", 0, kTaskAlways, [signal] {
+                            const Stream* runner = Stream::running();
+                            signal->set(runner == nullptr ? nullptr : runner->failure());
+                          }});
+  }
   Event& found = table().get(event);
   auto mark = std::make_shared<Mark>(stream.handle());
   stream.launch({"event record", 0, kTaskAlways, [mark, &stream] { mark->reach(stream.failure()); }});
@@ -156,11 +175,17 @@ void wait_event(Stream& stream, void* event) {
   check_process();
   Event& found = table().get(event);
   std::shared_ptr<Mark> mark;
+  std::shared_ptr<Signal> signal;
   std::shared_ptr<std::atomic<int64_t>> waits;
   {
     std::lock_guard lock(found.mutex);
     mark = found.last;
+    signal = found.signal;
     waits = found.waits;
+  }
+  if (signal) {
+    return stream.launch({"external event wait", 0, kTaskMayWait | kTaskAlways | kTaskGates | kTaskRepeats,
+                          [signal] { signal->wait_in_task(); }});
   }
   // Work of the same stream is in order anyway.
   if (!mark || mark->stream == stream.handle() || (mark->is_reached() && !mark->failure)) return;
@@ -171,10 +196,9 @@ void wait_event(Stream& stream, void* event) {
                  [mark, pending, &stream] { take_what_it_waits_for(*mark, stream); }});
 }
 
-uint32_t op_wait_timeout() { return wait_timeout.load(std::memory_order_relaxed); }
-void set_op_wait_timeout(uint32_t seconds) { wait_timeout.store(seconds, std::memory_order_relaxed); }
-
 void reset_event(void* event, Stream& stream) {
+  if (const auto signal = signal_of(event))
+    return stream.launch({"external event reset", 0, kTaskAlways, [signal] { signal->clear(); }});
   stream.launch({"event reset", 0, kTaskAlways, [event, mark = last_mark(event)] {
                    Event* found = table().find(event);
                    if (found == nullptr) return;
@@ -184,6 +208,10 @@ void reset_event(void* event, Stream& stream) {
 }
 
 bool event_complete(void* event) {
+  if (const auto signal = signal_of(event)) {
+    signal->report();
+    return signal->is_set();
+  }
   const auto mark = last_mark(event);
   if (!mark) return true;
   if (!mark->is_reached()) return false;
@@ -199,6 +227,11 @@ bool event_waits_complete(void* event) {
 }
 
 void synchronize_event(void* event, WaitLimit limit) {
+  if (const auto signal = signal_of(event)) {
+    if (!signal->wait(limit))
+      fail(Code::kEventSyncTimeout, "the external event was not recorded within {}", to_string(limit));
+    return signal->report();
+  }
   const auto mark = last_mark(event);
   if (!mark) return;
   if (limit.none()) {

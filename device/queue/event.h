@@ -12,12 +12,22 @@ namespace npu::device {
 class Stream;
 
 /// Flag bits of create_event, as the client gives them. 0 means all uses.
-enum EventFlag : uint32_t { kEventSync = 1, kEventCaptureProgress = 2, kEventTimeline = 8, kEventIpc = 0x40 };
+enum EventFlag : uint32_t {
+  kEventSync = 1,
+  kEventCaptureProgress = 2,
+  kEventTimeline = 8,
+  kEventExternal =
+      0x20,  ///< a flag outside of graphs: a record sets it, a reset clears it, a wait waits until it is set
+  kEventIpc = 0x40
+};
 
-/// A new event. Raises 207000 for kEventIpc.
+/// A new event. Raises 207000 for kEventIpc, 107000 for kEventExternal with another bit.
 void* create_event(uint32_t flags);
 /// Ends the handle; queued records and waits go on. All functions below raise 107017 for a bad handle.
 void destroy_event(void* event);
+
+/// Whether `event` was made with kEventExternal. Captured streams record its records, waits and resets as tasks.
+bool is_external(void* event);
 
 /// Queues the mark that completes the event.
 void record_event(void* event, Stream& stream);
@@ -25,9 +35,6 @@ void record_event(void* event, Stream& stream);
 /// failed, `stream` takes the failure over (stream.h), also when the record was reached before this call, its stream
 /// was destroyed, or somebody has been told.
 void wait_event(Stream& stream, void* event);
-/// Seconds such a wait may last before it fails with 107019; 0 = for ever.
-uint32_t op_wait_timeout();
-void set_op_wait_timeout(uint32_t seconds);
 /// Queues the return to "never recorded"; a record made after this call stays.
 void reset_event(void* event, Stream& stream);
 

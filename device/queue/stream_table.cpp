@@ -64,6 +64,29 @@ struct StreamAccess {
     return stream.clear(nullptr);
   }
 
+  // Who waits for the stream now is told; the stream goes on afterwards as a new one.
+  static void abort(Stream& stream) {
+    stream.refuse_own_task("abort");
+    const uint64_t target = stream.progress_->submitted.load(std::memory_order_acquire);
+    const auto done = [&] { return stream.progress_->completed.load(std::memory_order_acquire) >= target; };
+    {
+      std::unique_lock lock(stream.mutex_);
+      if (!done()) {
+        stream.told_ = std::make_shared<const Failure>(
+            Error(Code::kFailure, fmt::format("stream {} of device {} was aborted", stream.id(), stream.device())));
+        ++stream.times_told_;
+      }
+      stream.aborting_ = true;
+      stream.work_.notify_all();
+      stream.room_.notify_all();
+      while (!done()) {
+        stream.awaited_ = std::min(stream.awaited_, target);
+        stream.done_.wait(lock);
+      }
+      stream.aborting_ = false;
+    }
+    stream.clear(nullptr);
+  }
   static void wait(Stream& stream, WaitLimit limit) { stream.wait(limit); }
   static void clear(Stream& stream, const FailurePtr& only) { stream.clear(only); }
 
@@ -102,6 +125,11 @@ Stream& open_stream(const StreamOptions& options) {
 
 void destroy_stream(void* handle) { destroy(handle, false); }
 void destroy_stream_force(void* handle) { destroy(handle, true); }
+
+void abort_stream(void* handle) {
+  check_process();
+  StreamAccess::abort(get_stream(handle));
+}
 
 Stream* find_stream(const void* handle) { return table().find(handle); }
 

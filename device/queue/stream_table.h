@@ -27,6 +27,11 @@ void destroy_stream(void* handle);
 /// Ends the stream; work that has not started is dropped, events recorded on it complete.
 void destroy_stream_force(void* handle);
 
+/// Drops work that has not started and waits for the task that runs; tasks that wait give up. Threads that wait for the
+/// stream raise 500001; events recorded on it complete. The stream may be used again, without an error. Raises 107017
+/// for a bad handle and for null.
+void abort_stream(void* handle);
+
 /// The stream of `handle` if it is alive, null otherwise.
 Stream* find_stream(const void* handle);
 /// The stream of `handle`. Raises 107017 with a text for garbage or destroyed handles, and for null.

@@ -85,6 +85,7 @@ enum TaskFlag : uint32_t {
   kTaskShows = 16,  ///< shows results to others (host memory, another device, ranks, the client's code); dropped after
                     ///< a failure in every mode: it may show what the failure spoiled
   kTaskGates = 32,  ///< all later tasks need what it brings (waits, collectives); when it fails they are dropped
+  kTaskRepeats = 64,  ///< may be recorded although it may wait: each run of the graph waits anew
 };
 
 struct Task {

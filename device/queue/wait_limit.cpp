@@ -13,6 +13,7 @@ constexpr const char* kEventOption = "event_sync_timeout";
 
 constinit std::atomic<int64_t> stream_limit{-1};
 constinit std::atomic<int64_t> event_limit{-1};
+constinit std::atomic<uint32_t> wait_timeout{0};
 
 int64_t checked(int64_t ms, const char* option) {
   if (ms < -1) fail(Code::kRtParamInvalid, "{} is {}; give milliseconds, or -1 or 0 for no limit", option, ms);
@@ -34,5 +35,8 @@ void set_wait_limits(int64_t stream_ms, int64_t event_ms) {
   stream_limit = stream;
   event_limit = event;
 }
+
+uint32_t op_wait_timeout() { return wait_timeout.load(std::memory_order_relaxed); }
+void set_op_wait_timeout(uint32_t seconds) { wait_timeout.store(seconds, std::memory_order_relaxed); }
 
 }  // namespace npu::device

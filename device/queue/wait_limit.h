@@ -26,4 +26,8 @@ WaitLimit event_wait_limit();
 /// Milliseconds; -1 and 0 for no limit. Raises 107000 for other negative numbers, and changes nothing then.
 void set_wait_limits(int64_t stream_ms, int64_t event_ms);
 
+/// Seconds that a wait within a stream may last before its task fails with 107019 (aclrtSetOpWaitTimeout); 0: no limit.
+uint32_t op_wait_timeout();
+void set_op_wait_timeout(uint32_t seconds);
+
 }  // namespace npu::device
