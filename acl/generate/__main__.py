@@ -45,7 +45,7 @@ def main():
     texts = headers.header_texts(rows, table.read_families(options.tables / "families.tsv", families), named)
     for name, text in texts.items():
         write(folder / name, text)
-    for stale in set(folder.glob("*.h")) - {folder / name for name in texts}:
+    for stale in set(folder.rglob("*.h")) - {folder / name for name in texts}:
         stale.unlink()
     write(options.out / "exports.map", libraries.version_script(rows, symbols))
     for library, names in libraries.placeholders(rows, symbols, options.libraries).items():

@@ -31,6 +31,14 @@ NOTHING_BUILT = """
 """.lstrip()
 
 
+# Programs written for older toolkits name the headers by their folder then.
+FORWARDS = """
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Made by acl/generate. */
+#include "aclnnop/{header}.h"
+""".lstrip()
+
+
 def rule_words(rule):
     """What acl/types.tsv says of one argument, for a reader of the header."""
     if rule.same:
@@ -141,4 +149,5 @@ def header_texts(rows, families, named):
         if len(includes) == 1 and not declarations:
             declarations = [NOTHING_BUILT]
         texts[f"{header}.h"] = header_text(header, includes, declarations)
+        texts[f"level2/{header}.h"] = FORWARDS.format(header=header)
     return texts
