@@ -297,7 +297,7 @@ void continue_inputs(const OperatorType& type, const Values& values, Prepared& c
     const auto input = std::find_if(values.begin(), values.begin() + static_cast<ptrdiff_t>(type.inputs.size()),
                                     [&](const NamedValue& value) { return value.name == type.outputs[i].name; });
     if (input == values.begin() + static_cast<ptrdiff_t>(type.inputs.size())) continue;
-    const Value output = value_of(values, type.outputs[i].name);
+    const Value& output = values[values.size() - type.outputs.size() + i].value;
     if (output.tensor() == nullptr || input->value.tensor() == nullptr) continue;
     // The same memory: the operator changes it in place, and there is nothing to copy.
     if (output.tensor()->data == input->value.tensor()->data) continue;

@@ -5,6 +5,7 @@
 //   transposed(x,flag)     the last two axes change places where the flag is true
 //   strided(x,sizes,strides,offset)   a view of all that x's memory holds
 //   sliced(x,offsets,sizes)   a block; a size of -1 goes to the end
+//   flattened(x,axis)      x as a matrix: axes before `axis` are rows, the others columns
 //   shaped(x,y)            x with the sizes of y, which has as many elements
 //   swapped(x,i,k)         two axes change places
 //   squeezed(x,i)          without axis i, which has one element
@@ -17,14 +18,18 @@
 //   part(list,begin,end)   some members of a list
 //   last(list,n)           the last n members
 //   item(list,i)           one member
-//   starts(list)           the first of each pair
-//   ends(list)             the same, where both of each pair must be equal
+//   ends(list)             the first of each pair, whose members must be equal
+//   behind(list,n)         the members behind the first n
+//   paired(pads)           those of ONNX, all before the axes and all behind them, as the two of each axis
+//   window(ksize,global,x)   the sizes of a pool's windows along x's spatial axes
+//   window_pads(mode,global,pads,x,ksize,strides)   the pads of a pool, two for each spatial axis
 //   outermost_last(list)   the pairs in the order of axes from the last to the first
 //   sizes(x,begin,end)     some of x's sizes
 //   axes_but(x,i)          the numbers of all axes but one
 //   within(n,x,i)          n without whole multiples of x's size along axis i
 //   left_over(y,x,filter,strides,pads,dilations)   by how much y is larger than a transposed convolution makes it
 //   switched(flag)         the other truth value
+//   unset(flag)            false; true is refused
 //   complement(p)          1 - p
 //   inverse(p)             1 / p, 0 of 0
 //   freedom(unbiased,n)    n, or 0 where unbiased is false

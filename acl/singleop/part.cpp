@@ -18,20 +18,74 @@ Value part(const Arguments& a) {
   return list_value(std::vector<int64_t>(list.begin() + begin, list.begin() + end));
 }
 
-Value starts(const Arguments& a) {
+Value ends(const Arguments& a) {
   const std::vector<int64_t> list = list_of(a[0]);
   std::vector<int64_t> first;
-  for (size_t i = 0; i < list.size(); i += 2) first.push_back(list[i]);
+  for (size_t i = 0; i < list.size(); i += 2) {
+    first.push_back(list[i]);
+    if (i + 1 < list.size() && list[i] != list[i + 1])
+      fail(Code::kInvalidParam, "{} is [{}]; other paddings before an axis than after it are not built", a[0].name,
+           fmt::join(list, ", "));
+  }
   return list_value(std::move(first));
 }
 
-Value ends(const Arguments& a) {
+Value behind(const Arguments& a) {
   const std::vector<int64_t> list = list_of(a[0]);
-  for (size_t i = 0; i + 1 < list.size(); i += 2)
-    if (list[i] != list[i + 1])
-      fail(Code::kInvalidParam, "{} is [{}]; other paddings before an axis than after it are not built", a[0].name,
-           fmt::join(list, ", "));
-  return starts(a);
+  const int64_t first = number_of(a[1]);
+  if (static_cast<int64_t>(list.size()) <= first)
+    fail(Code::kInvalidParam, "{} is [{}]; it needs more than {} members", a[0].name, fmt::join(list, ", "), first);
+  return list_value({list.begin() + first, list.end()});
+}
+
+Value paired(const Arguments& a) {
+  const std::vector<int64_t> list = list_of(a[0]);
+  const size_t axes = list.size() / 2;
+  if (list.size() % 2 != 0)
+    fail(Code::kInvalidParam, "{} is [{}]; it needs two numbers for each axis", a[0].name, fmt::join(list, ", "));
+  std::vector<int64_t> pairs;
+  for (size_t i = 0; i < axes; ++i) pairs.insert(pairs.end(), {list[i], list[axes + i]});
+  return list_value(std::move(pairs));
+}
+
+/// A window's sizes along the spatial axes of x, [n, c, spatial…]: all of x, or ksize behind its first two.
+std::vector<int64_t> window_sizes(const NamedValue& ksize, const NamedValue& global, const Tensor& x) {
+  if (x.rank() < 3) fail(Code::kInvalidParam, "{} needs images with batch and channels, got {}", ksize.name, x);
+  if (global.value.given() && truth_of(global.value, global.name)) return {x.shape.begin() + 2, x.shape.end()};
+  const std::vector<int64_t> list = list_of(ksize);
+  if (list.size() != x.rank())
+    fail(Code::kInvalidParam, "{} is [{}]; it needs one member for each axis of {}", ksize.name, fmt::join(list, ", "),
+         x);
+  return {list.begin() + 2, list.end()};
+}
+
+Value window(const Arguments& a) { return list_value(window_sizes(a[0], a[1], tensor_of(a[2]))); }
+
+/// Pads for as many windows as x has strides, the odd one behind.
+std::vector<int64_t> same_pads(const Tensor& x, const std::vector<int64_t>& sizes, const NamedValue& strides) {
+  const std::vector<int64_t> steps = list_of(strides);
+  std::vector<int64_t> pads;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t in = x.shape[i + 2], step = i + 2 < steps.size() ? steps[i + 2] : 0;
+    if (step < 1)
+      fail(Code::kInvalidParam, "{} is [{}]; it needs a number above 0 for each axis of {}", strides.name,
+           fmt::join(steps, ", "), x);
+    const int64_t windows = (in + step - 1) / step, over = std::max<int64_t>((windows - 1) * step + sizes[i] - in, 0);
+    pads.insert(pads.end(), {over / 2, over - over / 2});
+  }
+  return pads;
+}
+
+// padding_mode, global_pooling, pads, x, ksize, strides
+Value window_pads(const Arguments& a) {
+  const std::string mode = word_of(a[0].value, a[0].name);
+  if (mode != "CALCULATED" && mode != "SAME" && mode != "VALID")
+    fail(Code::kInvalidParam, "{} is '{}'; it is one of CALCULATED, SAME, VALID", a[0].name, mode);
+  const Tensor& x = tensor_of(a[3]);
+  const std::vector<int64_t> sizes = window_sizes(a[4], a[1], x);
+  const bool global = a[1].value.given() && truth_of(a[1].value, a[1].name);
+  if (global || mode == "VALID") return list_value(std::vector<int64_t>(2 * sizes.size(), 0));
+  return list_value(mode == "SAME" ? same_pads(x, sizes, a[5]) : list_of(a[2]));
 }
 
 Value outermost_last(const Arguments& a) {
@@ -52,6 +106,12 @@ Value item(const Arguments& a) {
 }
 
 Value switched(const Arguments& a) { return {.content = aclopAttr::Value(!truth_of(a[0].value, a[0].name))}; }
+
+Value unset(const Arguments& a) {
+  if (truth_of(a[0].value, a[0].name))
+    fail(Code::kInvalidParam, "{} is true, which is not built; set it to false", a[0].name);
+  return {.content = aclopAttr::Value(false)};
+}
 
 Value complement(const Arguments& a) { return real_value(static_cast<float>(1 - real_of(a[0].value, a[0].name))); }
 
@@ -140,17 +200,31 @@ Value root(const Arguments& a) {
 }
 
 constexpr Function kParts[] = {
-    {"part", 3, part},           {"item", 2, item},
-    {"starts", 1, starts},       {"ends", 1, ends},
-    {"last", 2, last},           {"outermost_last", 1, outermost_last},
-    {"switched", 1, switched},   {"complement", 1, complement},
-    {"inverse", 1, inverse},     {"mode", 1, mode},
-    {"writing", 1, writing},     {"interpolation", 1, interpolation},
-    {"border", 1, border},       {"bag", 1, bag},
-    {"sizes", 3, sizes, true},   {"axes_but", 2, axes_but, true},
-    {"within", 3, within, true}, {"left_over", 6, left_over, true},
-    {"freedom", 2, freedom},     {"order", 1, order},
+    {"part", 3, part},
+    {"item", 2, item},
+    {"ends", 1, ends},
+    {"last", 2, last},
+    {"outermost_last", 1, outermost_last},
+    {"switched", 1, switched},
+    {"complement", 1, complement},
+    {"inverse", 1, inverse},
+    {"mode", 1, mode},
+    {"writing", 1, writing},
+    {"interpolation", 1, interpolation},
+    {"border", 1, border},
+    {"bag", 1, bag},
+    {"sizes", 3, sizes, true},
+    {"axes_but", 2, axes_but, true},
+    {"within", 3, within, true},
+    {"left_over", 6, left_over, true},
+    {"freedom", 2, freedom},
+    {"order", 1, order},
     {"root", 1, root},
+    {"behind", 2, behind},
+    {"paired", 1, paired},
+    {"window", 3, window, true},
+    {"unset", 1, unset},
+    {"window_pads", 6, window_pads, true},
 };
 
 }  // namespace

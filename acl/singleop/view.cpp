@@ -54,6 +54,15 @@ Value shaped(const Arguments& a) {
   return tensor_value(x.view(y.shape, row_major(y.shape)), a[0]);
 }
 
+Value flattened(const Arguments& a) {
+  const Tensor& x = tensor_of(a[0]);
+  const int64_t given = number_of(a[1]), rank = static_cast<int64_t>(x.rank()), axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis > rank) fail(Code::kInvalidParam, "{} is {}; {} has {} axes", a[1].name, given, x, rank);
+  Dims matrix{1, 1};
+  for (int64_t i = 0; i < rank; ++i) matrix[i < axis ? 0 : 1] *= x.shape[static_cast<size_t>(i)];
+  return tensor_value(x.view(matrix, row_major(matrix)), a[0]);
+}
+
 Value sliced(const Arguments& a) {
   const Tensor& x = tensor_of(a[0]);
   const std::vector<int64_t> begin = list_of(a[1]), sizes = list_of(a[2]);
@@ -155,6 +164,7 @@ constexpr Function kViews[] = {
     {"transposed", 2, transposed}, {"strided", 4, strided},   {"shaped", 2, shaped, true},   {"sliced", 3, sliced},
     {"swapped", 3, swapped},       {"squeezed", 2, squeezed}, {"unsqueezed", 2, unsqueezed}, {"joined", 3, joined},
     {"gridded", 2, gridded},       {"diagonal", 2, diagonal}, {"placed", 2, placed},         {"wanted", 2, wanted},
+    {"flattened", 2, flattened},
 };
 
 }  // namespace

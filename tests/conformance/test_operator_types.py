@@ -189,6 +189,9 @@ case("Fill", [Host([2, 3]), Host(1.5, torch.float32)], lambda s, v: torch.full((
 case("FillD", [torch.tensor([1.5])], lambda v: torch.full((2, 3), 1.5), dims=[2, 3])
 case("ZerosLike", [rand(4)], torch.zeros_like)
 case("OnesLike", [rand(4)], torch.ones_like)
+for axis in (0, 1, 2, -1):
+    case("Flatten", [rand(2, 3, 4)], lambda x, axis=axis: x.reshape(x.shape[:axis].numel(), -1), axis=axis)
+case("Flatten", [rand(2, 3, 4)], lambda x: x.reshape(2, -1))
 case("Reshape", [rand(4, 6), Host([3, 8])], lambda x, s: x.reshape(3, 8))
 case("Transpose", [rand(2, 3, 4), Host([2, 0, 1])], lambda x, p: x.permute(2, 0, 1).contiguous())
 case("TransposeD", [rand(2, 3, 4)], lambda x: x.permute(2, 0, 1).contiguous(), perm=[2, 0, 1])
@@ -366,6 +369,37 @@ def convolution_cases(spatial, function):
 
 convolution_cases(2, F.conv2d)
 convolution_cases(3, F.conv3d)
+
+
+def padded_on_both_sides(x, w):
+    return F.conv2d(F.pad(x, (2, 1, 0, 1)), w)
+
+
+UNEVEN = {"strides": [1] * 4, "pads": [0, 1, 2, 1], "summed": True}
+x, w = rand(2, 4, 6, 6), rand(6, 4, 3, 3)
+grad = rand(*padded_on_both_sides(x, w).shape)
+case("Conv2D", [x, w], padded_on_both_sides, **UNEVEN)
+case("Conv2DBackpropInput", [Host(list(x.shape), torch.int32), w, grad],
+     lambda _, w, g: gradient(lambda x: padded_on_both_sides(x, w))(g, torch.zeros(2, 4, 6, 6).to(g)), **UNEVEN)  # fmt: skip
+case("Conv2DBackpropFilter", [x, Host(list(w.shape), torch.int32), grad],
+     lambda x, _, g: gradient(lambda w: padded_on_both_sides(x, w))(g, torch.zeros(6, 4, 3, 3).to(g)), **UNEVEN)  # fmt: skip
+
+
+def as_in_onnx(spatial, function):
+    """With ONNX's own attributes, as onnxruntime calls it: the pads before all axes come first."""
+    before, behind = list(range(spatial)), [2, 1, 0][:spatial]
+    ends = [end for pair in zip(reversed(before), reversed(behind), strict=True) for end in pair]
+    x, w, b = rand(2, 4, *[6] * spatial), rand(6, 2, *[3] * spatial), rand(6)
+    for inputs in ([x, w, b], [x, w, None]):
+        case("Conv3D" if spatial == 3 else "Conv2D", inputs,
+             lambda x, w, b=None: function(F.pad(x, ends), w, b, stride=2, groups=2), summed=True,
+             strides=[1, 1] + [2] * spatial, pads=before + behind, dilations=[1] * (spatial + 2), group=2,
+             auto_pad="NOTSET", dim_size=spatial + 2, trans_2d=spatial < 3)  # fmt: skip
+
+
+as_in_onnx(1, F.conv1d)
+as_in_onnx(2, F.conv2d)
+as_in_onnx(3, F.conv3d)
 POOL = {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 1], "padding_mode": "CALCULATED", "pads": [1, 1, 1, 1],
         "data_format": "NCHW", "global_pooling": False, "ceil_mode": False}  # fmt: skip
 for exclusive in (False, True):
@@ -378,6 +412,28 @@ for exclusive in (False, True):
     case("AvgPoolV2Grad", [Host([2, 3, 6, 6]), grad],
          lambda _, g, pool=pool: gradient(pool)(g, torch.zeros(2, 3, 6, 6, dtype=g.dtype)), exclusive=exclusive,
          **POOL)  # fmt: skip
+WINDOW = {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "data_format": "NCHW"}
+PADS = {"SAME": (0, 1, 0, 1), "VALID": (0, 0, 0, 0), "CALCULATED": (1, 0, 0, 1)}  # of 6 x 7: as F.pad takes them
+for mode, (left, right, top, bottom) in PADS.items():
+
+    def mean_window(x, pads=(left, right, top, bottom)):
+        return F.avg_pool2d(F.pad(x, pads), (3, 2), (2, 2))
+
+    def largest_window(x, pads=(left, right, top, bottom)):
+        return F.max_pool2d(F.pad(x, pads, value=-torch.inf), (3, 2), (2, 2))
+
+    image = rand(2, 3, 6, 7)
+    given = {"padding_mode": mode, "pads": [top, bottom, left, right], **WINDOW}
+    case("AvgPoolV2", [image], mean_window, exclusive=False, **given)
+    case("AvgPoolV2Grad", [Host([2, 3, 6, 7]), rand(*mean_window(image).shape)],
+         lambda _, g, pool=mean_window: gradient(pool)(g, torch.zeros(2, 3, 6, 7).to(g)), exclusive=False,
+         **given)  # fmt: skip
+    case("MaxPoolV3", [image], largest_window, **given)
+GLOBAL = {"padding_mode": "VALID", "global_pooling": True, "pads": [0] * 4, **WINDOW}
+case("AvgPoolV2", [rand(2, 3, 6, 7)], lambda x: x.mean((2, 3), keepdim=True), **GLOBAL)
+case("MaxPoolV3", [rand(2, 3, 6, 7)], lambda x: x.amax((2, 3), keepdim=True), **GLOBAL)
+case("MaxPoolV3", [rand(2, 3, 6, 6)], lambda x: F.max_pool2d(x, (3, 2), (2, 2), ceil_mode=True), ceil_mode=True,
+     **WINDOW)  # fmt: skip
 case("AdaptiveAvgPool2d", [rand(2, 3, 6, 6)], lambda x: F.adaptive_avg_pool2d(x, (2, 3)), output_size=[2, 3])
 case("AdaptiveAvgPool2dGrad", [rand(2, 3, 2, 3)],
      lambda g: gradient(lambda x: F.adaptive_avg_pool2d(x, (2, 3)))(g, torch.zeros(2, 3, 6, 6, dtype=g.dtype)),
@@ -408,6 +464,10 @@ def reduce_gradient(grads, x, diff_scale, diff_offset, scale, mean, variance):
     return torch.autograd.grad(y, x, grads)[0]
 
 
+case("BatchNorm", [rand(4, 3, 5, 5), rand(3, low=0.5), rand(3), rand(3), rand(3, low=0.5)],
+     lambda x, scale, offset, mean, variance: (
+         F.batch_norm(x, mean, variance, scale, offset, False, 0.1, 1e-3), mean, variance, mean, variance),
+     is_training=False, epsilon=1e-3, data_format="NCHW")  # fmt: skip
 for name, shape in (("BN", (4, 3, 5, 5)), ("BN3D", (4, 3, 2, 5, 5))):
     x, grads, scale, offset = rand(*shape), rand(*shape), rand(3, low=0.5), rand(3)
     axes, mean, variance = statistics(x)
@@ -773,7 +833,11 @@ def test_permutations(device):
     ("name", "inputs", "attributes", "words"),
     [
         ("Conv2D", [rand(1, 2, 4, 4), rand(2, 2, 3, 3)],
-         {"strides": [1] * 4, "pads": [0, 1, 0, 1], "dilations": [1] * 4}, ["pads", "0, 1, 0, 1", "not built"]),
+         {"strides": [1] * 4, "pads": [0, 1, 0], "dilations": [1] * 4, "group": 1}, ["pads", "0, 1, 0", "two numbers"]),
+        ("AvgPoolV2", [rand(1, 2, 4, 4)], {"ksize": [1, 1, 2, 2], "strides": [1] * 4, "padding_mode": "EVEN"},
+         ["padding_mode", "EVEN", "CALCULATED, SAME, VALID"]),
+        ("MaxPoolV3", [rand(1, 2, 4, 4)], {"ksize": [2, 2], "strides": [1] * 4}, ["ksize", "[2, 2]", "each axis"]),
+        ("Flatten", [rand(2, 3)], {"axis": 3}, ["axis", "3", "2 axes"]),
         ("Conv2D", [rand(1, 4, 4, 2), rand(2, 2, 3, 3)], {"strides": [1] * 4, "pads": [0] * 4, "data_format": "NHWC"},
          ["data_format", "NCHW"]),
         ("Add", [rand(3), rand(3)], {"alpha": 2.0}, ["Add", "alpha"]),
