@@ -156,7 +156,7 @@ def onnx_page():
     return f"""{MADE}
 # Operators of ONNX
 
-{len(names)} operators of ONNX's own domain are read, in opsets 7 to 25; [Models](models.md) documents what each does
+{len(names)} operators are read, in opsets 1 to 25; [Models](models.md) documents what each does
 where its documentation leaves a choice. Functions that a file brings itself are read as the nodes they consist of.
 
 {" ".join(f"`{name}`" for name in names)}

@@ -109,7 +109,9 @@ def test_halves_of_opdev_round_as_torch_does(half, tmp_path):
     numbers = bits.to(torch.int32).view(torch.float32)
     bits, numbers = bits[~numbers.isnan()], numbers[~numbers.isnan()]
     wanted = numbers.to(torch.float16 if half == "fp16_t" else torch.bfloat16)
-    run = subprocess.run([program], input="\n".join(map(str, bits.tolist())), capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [program], input="\n".join(map(str, bits.tolist())), capture_output=True, text=True, check=True
+    )
     got = [line.split() for line in run.stdout.splitlines()]
     assert [int(one[0]) for one in got] == (wanted.view(torch.int16).to(torch.int32) & 0xFFFF).tolist()
     assert [float.fromhex(one[1]) for one in got] == wanted.float().tolist()

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "graph/import/onnx/reader.h"
 #include "graph/import/onnx/tensor.h"
+#include "graph/import/onnx/upgrade.h"
 #include "graph/import/tensorflow/dialect.h"
 
 namespace npu::graph::onnx {
@@ -175,13 +176,16 @@ void Importer::translate(const GraphView& graph, Scope& scope) {
 
 void Importer::translate(const NodeView& node, Scope& scope) {
   if (inline_function(node, scope)) return;
-  const Rule rule = node.domain.empty() ? find_rule(node.op) : nullptr;
-  if (rule == nullptr) return note_unknown(node, scope);
+  if (find_rule(full_name(node)) == nullptr) return note_unknown(node, scope);
   // Behind a node that is not known nothing can be told of types; all that are not known are told at once.
   if (!unknown_.empty()) return;
-  Translation t(*this, scope, node);
+  const Translation t(*this, scope, node);
+  const auto rank_of = [&](const std::string& name) {
+    const auto at = scope.values.find(name);
+    return at == scope.values.end() ? std::nullopt : t.rank(at->second);
+  };
   try {
-    parsed("a node of an ONNX model", [&] { rule(t); });
+    for (const NodeView& each : as_in_opset_7(node, t.opset(), rank_of)) apply_rule(each, scope);
   } catch (const Error& e) {
     if (!unknown_.empty()) return;  // of a graph inside of it, which is told at the end
     if (e.message().starts_with("node '")) throw;
@@ -189,13 +193,19 @@ void Importer::translate(const NodeView& node, Scope& scope) {
                                       e.message()));
   }
   if (!unknown_.empty()) return;
-  for (const std::string& name : node.outputs)
-    if (!name.empty() && !scope.values.contains(name)) t.refuse(fmt::format("its output '{}' is not built", name));
   if (scope.outer == nullptr && scope.prefix.empty() && !node.name.empty()) out_.nodes[node.name] = node.outputs;
 }
 
+void Importer::apply_rule(const NodeView& node, Scope& scope) {
+  Translation t(*this, scope, node);
+  parsed("a node of an ONNX model", [&] { find_rule(full_name(node))(t); });
+  if (!unknown_.empty()) return;
+  for (const std::string& name : node.outputs)
+    if (!name.empty() && !scope.values.contains(name)) t.refuse(fmt::format("its output '{}' is not built", name));
+}
+
 void Importer::note_unknown(const NodeView& node, const Scope& scope) {
-  std::string op = node.domain.empty() ? node.op : node.domain + "::" + node.op;
+  std::string op = full_name(node);
   std::string name = scope.prefix + node.name;
   if (node.name.empty() && !node.outputs.empty()) name = "of output " + node.outputs.front();
   unknown_[op].push_back(name);

@@ -31,6 +31,7 @@ class Importer final : public Walker {
   void add_results(const GraphView& graph, const Scope& scope);
   void add_asked_results(const Scope& scope);
   void translate(const NodeView& node, Scope& scope);
+  void apply_rule(const NodeView& node, Scope& scope);
   bool inline_function(const NodeView& node, Scope& scope);
   void note_unknown(const NodeView& node, const Scope& scope);
   void refuse_unknown() const;

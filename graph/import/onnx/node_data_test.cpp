@@ -139,9 +139,10 @@ TEST(OnnxNodeData, GivesWhatNumPyGave) {
     auto& [passed, all] = by_opset[one.opset];
     ++all, passed += wrong.empty();
     const bool by_chance = one.name.find("bernoulli") != std::string::npos;
-    if (!cause_of_difference(one.name)) {
+    const auto cause = cause_of_difference(one.name);
+    if (!cause) {
       EXPECT_EQ(wrong, "") << one.name;
-    } else if (!by_chance) {
+    } else if (!by_chance && *cause != kWrapsAround) {
       EXPECT_NE(wrong, "") << one.name << " is computed by now; take it off the list";
     }
   }

@@ -30,6 +30,7 @@ constexpr int64_t element_number() {
   if constexpr (std::is_same_v<T, int64_t>) return 7;
   if constexpr (std::is_same_v<T, bool>) return 9;
   if constexpr (std::is_same_v<T, double>) return 11;
+  if constexpr (std::is_same_v<T, uint64_t>) return 13;
   return 0;
 }
 
@@ -65,6 +66,11 @@ inline std::vector<Given> run_model(const std::string& bytes, std::vector<Value>
 class OnnxNode {
  public:
   OnnxNode(std::string op, int64_t opset) : op_(std::move(op)), opset_(opset) {}
+  /// One of another domain; `opset` is that domain's.
+  OnnxNode& domain(std::string name) {
+    domain_ = std::move(name);
+    return *this;
+  }
 
   /// An input of the model; with `ranked` off the file tells nothing of its shape. Bools as bytes: input<bool,
   /// uint8_t>.
@@ -107,6 +113,7 @@ class OnnxNode {
   OnnxNode& set(const std::string& name, float value) {
     return attribute(name, 1, [&](auto& w) { w.add_float(field::kF, value); });
   }
+  OnnxNode& set(const std::string& name, double value) { return set(name, static_cast<float>(value)); }
   OnnxNode& set(const std::string& name, const char* value) {
     return attribute(name, 3, [&](auto& w) { w.add_string(field::kS, value); });
   }
@@ -146,6 +153,7 @@ class OnnxNode {
     for (size_t i = 0; i < outputs; ++i) node_writer.add_string(field::kOut, "y" + std::to_string(i));
     node_writer.add_string(field::kNodeName, "the node");
     node_writer.add_string(field::kOpType, op_);
+    if (!domain_.empty()) node_writer.add_string(field::kDomain, domain_);
     for (const std::string& one : attributes_) node_writer.add_message(field::kAttribute, one);
     protozero::pbf_writer writer(graph);
     writer.add_message(field::kNode, node);
@@ -154,7 +162,9 @@ class OnnxNode {
       protozero::pbf_writer(value).add_string(field::kValueName, "y" + std::to_string(i));
       writer.add_message(field::kOutput, value);
     }
-    protozero::pbf_writer(opset).add_int64(field::kSetVersion, opset_);
+    protozero::pbf_writer opset_writer(opset);
+    if (!domain_.empty()) opset_writer.add_string(field::kSetDomain, domain_);
+    opset_writer.add_int64(field::kSetVersion, opset_);
     protozero::pbf_writer model_writer(model);
     model_writer.add_int64(field::kIrVersion, 8);
     model_writer.add_message(field::kGraph, graph);
@@ -201,7 +211,7 @@ class OnnxNode {
 
   const std::string op_;
   const int64_t opset_;
-  std::string graph_;
+  std::string domain_, graph_;
   std::vector<std::string> inputs_, attributes_;
   std::vector<Value> arguments_;
 };

@@ -52,7 +52,7 @@ PartialShape shape_like(const Translation& t, std::string_view word) {
 
 /// What the operator's line of the table says.
 void by_row(Translation& t) {
-  const Row& row = *find_row(t.node().op);
+  const Row& row = *find_row(full_name(t.node()));
   std::vector<std::string_view> words;
   for (size_t at = 0; at < row.results.size();) {
     const size_t end = std::min(row.results.find(' ', at), row.results.size());
@@ -88,6 +88,10 @@ int64_t opset_of(const Scope& scope, const std::string& domain) {
 }
 
 }  // namespace
+
+std::string full_name(const NodeView& node) {
+  return node.domain.empty() ? node.op : fmt::format("{}::{}", node.domain, node.op);
+}
 
 RuleRegistration::RuleRegistration(std::string_view op, Rule rule) {
   if (!rules().emplace(op, rule).second) fail(Code::kInternal, "ONNX operator {} has two rules", op);

@@ -152,7 +152,9 @@ class Translation {
 };
 
 using Rule = void (*)(Translation&);
-/// The rule of an operator of ONNX's own domain, or null.
+/// "Add"; of another domain than ONNX's own "com.microsoft::FusedMatMul".
+std::string full_name(const NodeView& node);
+/// The rule of an operator by its full name, or null.
 Rule find_rule(std::string_view op);
 /// All operators that are imported, by name.
 std::vector<std::string_view> imported_operators();

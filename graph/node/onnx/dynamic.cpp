@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/node/onnx/inputs.h"
+#include "graph/node/onnx/ordered.h"
 #include "graph/run/frame.h"
 #include "graph/value/value.h"
 #include "ops/runner/call.h"
@@ -64,7 +64,6 @@ void compress(Lowering& l) {
 }
 
 void top_k(Lowering& l) {
-  decline_unordered(l);
   const Planned in = l.input(0);
   require(!in.shape().empty(), "the input has no axis");
   const int64_t k = l.attributes().has("k") ? int_attribute(l, "k", 1) : integer(l, at(l, 1));
@@ -72,16 +71,18 @@ void top_k(Lowering& l) {
   require(k >= 0 && k <= in.shape()[axis], "{} elements are asked of an axis of {}", k, in.shape()[axis]);
   Dims shape = in.shape();
   shape[axis] = k;
-  const Planned values = l.make(0, in.dtype(), shape);
+  const OrderedResult values(l, 0, in, shape);
   const Planned places = wants(l, 1) ? l.make(1, DType::kInt64, shape) : l.scratch(DType::kInt64, shape);
+  const Planned from = ordered(l, in);
   l.call("topk")
-      .set("self", in)
+      .set("self", from)
       .set("k", k)
       .set("dim", static_cast<int64_t>(axis))
       .set("largest", int_attribute(l, "largest", 1) != 0)
       .set("sorted", true)
-      .set("values", values)
+      .set("values", values.rows())
       .set("indices", places);
+  values.store(l);
 }
 
 /// The different elements or slices, where each was first, which of them stands where, and how often.
@@ -122,7 +123,6 @@ Value integers(const Frame& frame, const std::vector<int64_t>& values) {
 
 /// The axis whose slices are compared, brought to the front; without one, all elements are slices of their own.
 void unique(Lowering& l) {
-  decline_unordered(l);
   const bool flat = !l.attributes().has("axis"), sorted = int_attribute(l, "sorted", 1) != 0;
   const Planned in = l.input(0);
   const size_t axis = flat ? 0 : checked_axis(int_attribute(l, "axis", 0), in.shape().size());

@@ -155,6 +155,27 @@ void layer_norm(Lowering& l) {
   if (more.size() > 1) call.set("rstd", more[1]);
 }
 
+/// x / sqrt(mean of squares + epsilon) · scale over the axes from `axis` on; the sums are taken in float or double.
+void rms_norm(Lowering& l) {
+  require_floats(l, 0);
+  const Planned x = l.input(at(l, 0));
+  const Dims shape = x.shape();
+  const size_t axis = checked_axis(int_attribute(l, "axis", -1), shape.size());
+  std::vector<int64_t> axes;
+  Dims kept = shape;
+  for (size_t i = axis; i < shape.size(); ++i) axes.push_back(static_cast<int64_t>(i)), kept[i] = 1;
+  const Planned scale = expanded(l.input(at(l, 1)), shape), y = l.make(0, out_type(l), shape);
+  if (y.view.count() == 0) return;
+  const DType slot = slot_of(x.dtype());
+  const Planned wide = rows_of(l, x, slot), square = l.scratch(slot, shape), rms = l.scratch(slot, kept);
+  l.call("mul").set("self", wide).set("other", wide).set("out", square);
+  l.call("mean").set("self", square).set("dim", axes).set("keepdim", true).set("out", rms);
+  change(l, "add", rms, Scalar(float_attribute(l, "epsilon", 1e-5)));
+  l.call("rsqrt").set("self", rms).set("out", rms);
+  l.call("mul").set("self", wide).set("other", rms).set("out", square);
+  l.call("mul").set("self", square).set("other", scale).set("out", y);
+}
+
 /// x / (bias + alpha / size · sum of squares of the channels around)^beta.
 struct Response {
   int64_t size;
@@ -269,6 +290,7 @@ NPU_NODE("ai.onnx::BatchNormalization", batch_norm);
 NPU_NODE("ai.onnx::InstanceNormalization", instance_norm);
 NPU_NODE("ai.onnx::GroupNormalization", grouped_norm);
 NPU_NODE("ai.onnx::LayerNormalization", layer_norm);
+NPU_NODE("ai.onnx::RMSNormalization", rms_norm);
 NPU_NODE("ai.onnx::LRN", local_response);
 NPU_NODE("ai.onnx::MeanVarianceNormalization", mean_variance);
 NPU_NODE("ai.onnx::LpNormalization", lp_norm);

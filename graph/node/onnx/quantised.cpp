@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "graph/node/onnx/byte_scale.h"
 #include "graph/node/onnx/convolution.h"
 #include "graph/node/onnx/floats.h"
 
@@ -142,31 +143,17 @@ void dequantize(Lowering& l) {
   copy(l, numbers, out);
 }
 
-/// Bytes that span [min, max] of x and 0.
-struct Span {
-  float scale, zero;
-};
-Span span_of(const float* x, int64_t count) {
-  float low = 0, high = 0;
-  for (int64_t i = 0; i < count; ++i) low = std::min(low, x[i]), high = std::max(high, x[i]);
-  const float scale = (high - low) / 255.0F;
-  return {scale, scale == 0 ? 0.0F : std::clamp(std::nearbyint(-low / scale), 0.0F, 255.0F)};
-}
-
 void dynamic_quantize(Lowering& l) {
   const Planned x = rows_of(l, l.input(0), DType::kFloat);
   const Planned y = l.make(0, DType::kUInt8, x.shape()), scale = l.make(1, DType::kFloat, {});
   const Planned zero = l.make(2, DType::kUInt8, {});
   l.run({x}, {y, scale, zero}, [=](Frame& frame) {
     const Tensor from = frame.tensor(x);
-    const Span span = span_of(from.as<float>(), from.count());
-    *frame.tensor(scale).as<float>() = span.scale;
-    *frame.tensor(zero).as<uint8_t>() = static_cast<uint8_t>(span.zero);
+    const ByteScale bytes = byte_scale_of(from.as<float>(), from.count());
+    *frame.tensor(scale).as<float>() = bytes.scale;
+    *frame.tensor(zero).as<uint8_t>() = static_cast<uint8_t>(bytes.zero);
     auto* to = frame.tensor(y).as<uint8_t>();
-    for (int64_t i = 0; i < from.count(); ++i) {
-      const float q = span.scale == 0 ? 0.0F : std::nearbyint(from.as<float>()[i] / span.scale);
-      to[i] = static_cast<uint8_t>(std::clamp(q + span.zero, 0.0F, 255.0F));
-    }
+    for (int64_t i = 0; i < from.count(); ++i) to[i] = static_cast<uint8_t>(bytes.byte(from.as<float>()[i]));
   });
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN, GRU and LSTM of ONNX, in all their forms. What the inputs bring is one product for all steps; then each row of
-// the batch walks its own sequence in each direction.
+// the batch walks its own sequence in each direction. DynamicQuantizeLSTM is the LSTM with weights of bytes: its inputs
+// and states are rounded to bytes whose scale is theirs (byte_scale.h), and the products are taken of what those stand
+// for, which is the product of the bytes but for float's rounding.
 #include <algorithm>
 #include <span>
 
 #include "base/thread_pool.h"
 #include "graph/node/onnx/activation.h"
+#include "graph/node/onnx/byte_scale.h"
 #include "graph/node/onnx/floats.h"
 
 namespace npu::graph::onnx {
@@ -17,7 +20,8 @@ struct Recurrent {
   Cell cell = Cell::kPlain;
   int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1;
   bool backwards = false, batch_first = false, reset_last = false, coupled = false;
-  double clip = 0;  ///< 0: none
+  bool quantised = false;  ///< weights of bytes, [directions, input or hidden, width]
+  double clip = 0;         ///< 0: none
   std::vector<Activation> activations;
   int64_t gates() const { return cell == Cell::kPlain ? 1 : cell == Cell::kGru ? 3 : 4; }
   int64_t width() const { return gates() * hidden; }
@@ -45,8 +49,11 @@ Dims state_shape(const Recurrent& r) {
 }
 
 void check_shapes(const Lowering& l, const Recurrent& r) {
-  check(l, 1, "W", {r.directions, r.width(), r.input});
-  check(l, 2, "R", {r.directions, r.width(), r.hidden});
+  const auto weight = [&](int64_t size) {
+    return r.quantised ? Dims{r.directions, size, r.width()} : Dims{r.directions, r.width(), size};
+  };
+  check(l, 1, "W", weight(r.input));
+  check(l, 2, "R", weight(r.hidden));
   check(l, 3, "B", {r.directions, 2 * r.width()});
   check(l, 4, "sequence_lens", {r.batch});
   check(l, 5, "initial_h", state_shape(r));
@@ -55,15 +62,15 @@ void check_shapes(const Lowering& l, const Recurrent& r) {
   check(l, 7, "P", {r.directions, 3 * r.hidden});
 }
 
-Recurrent describe(const Lowering& l, Cell cell) {
+Recurrent describe(const Lowering& l, Cell cell, bool quantised) {
   require_floats(l, 0);
   const Dims &x = l.shape(at(l, 0)), &hidden = l.shape(at(l, 2));
   require(x.size() == 3 && hidden.size() == 3, "X is {}, R is {}; both must have 3 axes", x, hidden);
   Recurrent r;
-  r.cell = cell;
+  r.cell = cell, r.quantised = quantised;
   r.batch_first = int_attribute(l, "layout", 0) != 0;
   r.steps = x[r.batch_first ? 1 : 0], r.batch = x[r.batch_first ? 0 : 1], r.input = x[2];
-  r.hidden = int_attribute(l, "hidden_size", hidden[2]);
+  r.hidden = int_attribute(l, "hidden_size", hidden[quantised ? 1 : 2]);
   const std::string direction = text_attribute(l, "direction", "forward");
   require(direction == "forward" || direction == "reverse" || direction == "bidirectional",
           "direction is '{}'; forward, reverse and bidirectional are known", direction);
@@ -145,6 +152,13 @@ class Walk {
       for (int64_t i = 0; i < (end - first) * r_.hidden; ++i) to[i] += factor * row[i];
     }
   }
+  /// `from` as its bytes stand for it.
+  const std::vector<T>& coarse(const std::vector<T>& from) {
+    const std::vector<float> narrow(from.begin(), from.end());
+    const ByteScale bytes = byte_scale_of(narrow.data(), static_cast<int64_t>(narrow.size()));
+    std::ranges::transform(narrow, held_.begin(), [&](float x) { return static_cast<T>(bytes.rounded(x)); });
+    return held_;
+  }
   void plain() {
     recur(h_, gates_.data(), 0, 1);
     for (int64_t i = 0; i < r_.hidden; ++i) h_[static_cast<size_t>(i)] = f_[0](limited(at(i)));
@@ -173,7 +187,7 @@ class Walk {
   }
   /// Gates i (take), o (show), f (keep) and c (new).
   void lstm() {
-    recur(h_, gates_.data(), 0, 4);
+    recur(r_.quantised ? coarse(h_) : h_, gates_.data(), 0, 4);
     for (int64_t i = 0; i < r_.hidden; ++i) {
       T &c = c_[static_cast<size_t>(i)], &h = h_[static_cast<size_t>(i)];
       const T take = f_[0](limited(gate(0, i) + peephole(0, i, c)));
@@ -196,19 +210,52 @@ Planned state_of(Lowering& l, const Recurrent& r, size_t i, DType slot) {
   return rows_of(l, r.batch_first ? permuted(in, {1, 0, 2}) : in, slot);
 }
 
+/// Numbers of a scale or zero point that stands for all of a direction or for each column, [directions, 1, width or 1].
+Planned of_columns(Lowering& l, const Recurrent& r, size_t i, DType slot) {
+  const Planned in = rows_of(l, l.input(at(l, i)), slot);
+  const Dims all{r.directions}, each{r.directions, r.width()};
+  require(in.shape() == all || in.shape() == each, "input {} is {}; it must be {} or {}", i, in.shape(), all, each);
+  return reshaped(in, {r.directions, 1, in.shape() == each ? r.width() : 1});
+}
+
+/// Weight `i` as [directions, input or hidden, width]; one of bytes has its scale at `first` and a zero point behind.
+Planned weight_of(Lowering& l, const Recurrent& r, size_t i, size_t first, DType slot) {
+  const Planned in = l.input(at(l, i));
+  if (!r.quantised) return permuted(rows_of(l, in, slot), {0, 2, 1});
+  const Planned out = l.scratch(slot, in.shape());
+  copy(l, in, out);
+  if (has(l, first + 1)) {
+    const Planned zero = of_columns(l, r, first + 1, slot);
+    l.call("sub").set("self", out).set("other", zero).set("out", out);
+  }
+  const Planned scale = of_columns(l, r, first, slot);
+  l.call("mul").set("self", out).set("other", scale).set("out", out);
+  return out;
+}
+
+/// What the bytes of `x` stand for, whose scale is that of all its numbers.
+Planned coarse_rows(Lowering& l, const Planned& x) {
+  const Planned out = l.scratch(DType::kFloat, x.shape());
+  l.run({x}, {out}, [=](Frame& frame) {
+    const Tensor from = frame.tensor(x);
+    const ByteScale bytes = byte_scale_of(from.as<float>(), from.count());
+    std::transform(from.as<float>(), from.as<float>() + from.count(), frame.tensor(out).as<float>(),
+                   [&](float one) { return bytes.rounded(one); });
+  });
+  return out;
+}
+
 Inputs inputs_of(Lowering& l, const Recurrent& r, DType slot) {
+  constexpr size_t kScaleOfW = 8, kScaleOfR = 10;
   const Planned in = l.input(at(l, 0));
-  const Planned x =
-      reshaped(rows_of(l, r.batch_first ? permuted(in, {1, 0, 2}) : in, slot), {r.steps * r.batch, r.input});
-  const Planned w = rows_of(l, l.input(at(l, 1)), slot);
+  Planned x = reshaped(rows_of(l, r.batch_first ? permuted(in, {1, 0, 2}) : in, slot), {r.steps * r.batch, r.input});
+  if (r.quantised && x.view.count() > 0) x = coarse_rows(l, x);
+  const Planned w = weight_of(l, r, 1, kScaleOfW, slot);
   Inputs out;
-  out.hidden = rows_of(l, permuted(l.input(at(l, 2)), {0, 2, 1}), slot);
+  out.hidden = rows_of(l, weight_of(l, r, 2, kScaleOfR, slot), slot);
   out.brought = l.scratch(slot, {r.directions, r.steps * r.batch, r.width()});
   for (int64_t d = 0; d < r.directions && out.brought.view.count() > 0; ++d)
-    l.call("matmul")
-        .set("self", x)
-        .set("mat2", permuted(without_axis(w, 0, d), {1, 0}))
-        .set("out", without_axis(out.brought, 0, d));
+    l.call("matmul").set("self", x).set("mat2", without_axis(w, 0, d)).set("out", without_axis(out.brought, 0, d));
   if (has(l, 3)) out.bias = rows_of(l, l.input(at(l, 3)), slot);
   if (has(l, 4)) out.lengths = rows_of(l, l.input(at(l, 4)), DType::kInt64);
   out.state = state_of(l, r, 5, slot);
@@ -265,8 +312,8 @@ void store(Lowering& l, const Recurrent& r, size_t i, const Planned& from) {
   copy(l, view, l.make(i, l.dtype(0), view.shape()));
 }
 
-void recurrent(Lowering& l, Cell cell) {
-  const Recurrent r = describe(l, cell);
+void recurrent(Lowering& l, Cell cell, bool quantised = false) {
+  const Recurrent r = describe(l, cell, quantised);
   const DType slot = slot_of(l.dtype(0));
   const Inputs in = inputs_of(l, r, slot);
   const Planned all = l.scratch(slot, {r.steps, r.directions, r.batch, r.hidden});
@@ -287,10 +334,18 @@ void recurrent(Lowering& l, Cell cell) {
 void rnn(Lowering& l) { recurrent(l, Cell::kPlain); }
 void gru(Lowering& l) { recurrent(l, Cell::kGru); }
 void lstm(Lowering& l) { recurrent(l, Cell::kLstm); }
+void quantised_lstm(Lowering& l) {
+  require(l.dtype(at(l, 0)) == DType::kFloat, "X is {}; it must be float", l.dtype(at(l, 0)));
+  for (const size_t weight : {1U, 2U})
+    require(size_of(l.dtype(at(l, weight))) == 1, "input {} is {}; it must be int8 or uint8", weight,
+            l.dtype(at(l, weight)));
+  recurrent(l, Cell::kLstm, true);
+}
 
 NPU_NODE("ai.onnx::RNN", rnn);
 NPU_NODE("ai.onnx::GRU", gru);
 NPU_NODE("ai.onnx::LSTM", lstm);
+NPU_NODE("ai.onnx::DynamicQuantizeLSTM", quantised_lstm);
 
 }  // namespace
 }  // namespace npu::graph::onnx

@@ -172,5 +172,36 @@ TEST(OnnxRandom, RefusesWhatIsNoProbability) {
   EXPECT_NE(dropout.refusal().find("ratio is 1.5"), std::string::npos);
 }
 
+/// As onnxruntime 1.24 gives it on its CPU, for one row: rows of a batch have a scale of their own here.
+TEST(OnnxDynamicQuantizeLstm, RoundsInputsAndStatesToBytes) {
+  const auto ramp = [](auto zero, size_t count, int64_t step, int64_t turn, int64_t below, double over) {
+    std::vector<decltype(zero)> out;
+    for (size_t i = 0; i < count; ++i)
+      out.push_back(
+          static_cast<decltype(zero)>(static_cast<double>(static_cast<int64_t>(i) * step % turn - below) / over));
+    return out;
+  };
+  const auto both = ramp(float{}, 12, 5, 11, 5, 4);  // two rows; the first is taken
+  OnnxNode node("DynamicQuantizeLSTM", 1);
+  node.domain("com.microsoft").set("hidden_size", 3).set("direction", "bidirectional");
+  node.input<float>({3, 1, 2}, {both[0], both[1], both[4], both[5], both[8], both[9]});
+  node.constant<int8_t>({2, 2, 12}, ramp(int8_t{}, 48, 7, 61, 30, 1));
+  node.constant<int8_t>({2, 3, 12}, ramp(int8_t{}, 72, 11, 83, 41, 1));
+  node.constant<float>({2, 24}, ramp(float{}, 48, 1, 9, 4, 16)).left_out().left_out().left_out().left_out();
+  node.constant<float>({2}, {0.02F, 0.03F}).constant<int8_t>({2}, {3, -2});
+  OnnxNode wrong = node;
+  node.constant<float>({2}, {0.01F, 0.015F}).constant<int8_t>({2}, {0, 5});
+  const auto got = node.run(3);
+  const std::vector<double> states = {0.1562408,  0.1363127,  0.1167963,  0.0797026, 0.0637041, -0.0185044,
+                                      -0.0137228, -0.0141718, -0.0208932, 0.1486372, 0.2035752, -0.1594908,
+                                      -0.0804149, -0.0781293, -0.0753428, 0.132909,  0.1381678, -0.0383219};
+  ASSERT_EQ(got[0].numbers.size(), states.size());
+  for (size_t i = 0; i < states.size(); ++i) EXPECT_NEAR(got[0].numbers[i], states[i], 2e-6) << "element " << i;
+  const std::vector<double> memory = {-0.1894471, -0.1774717, -0.1662561, 0.1270164, 0.1055534, -0.0357789};
+  for (size_t i = 0; i < memory.size(); ++i) EXPECT_NEAR(got[2].numbers[i], memory[i], 2e-6) << "element " << i;
+  EXPECT_NE(wrong.constant<float>({3}, {1, 1, 1}).refusal(3).find("input 10 is 3; it must be 2 or 2x12"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace npu::graph::onnx

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "graph/node/onnx/inputs.h"
+#include "graph/node/onnx/ordered.h"
 
 namespace npu::graph::onnx {
 namespace {
@@ -45,8 +45,12 @@ void reduce(Lowering& l) {
 /// Of nothing: the identity of the operation.
 void extreme(Lowering& l) {
   const bool largest = l.target() == "amax";
-  if (l.input(0).view.count() > 0) return reduce(l);
   const Reduction r = reduction_of(l);
+  if (l.input(0).view.count() > 0) {
+    const OrderedResult out(l, 0, l.input(0), r.shape);
+    reduce_into(l, l.target(), ordered(l, l.input(0)), r, out.rows());
+    return out.store(l);
+  }
   const double end = std::numeric_limits<double>::infinity();
   fill(l, l.make(0, l.dtype(0), r.shape), Scalar(largest ? -end : end));
 }
@@ -101,7 +105,7 @@ void log_of_sum_of_exp(Lowering& l) {
 
 /// select_last_index looks from the end.
 void position(Lowering& l) {
-  const Planned in = l.input(0);
+  const Planned in = ordered(l, l.input(0));
   const size_t axis = checked_axis(int_attribute(l, "axis", 0), in.shape().size());
   const bool keep = int_attribute(l, "keepdims", 1) != 0, last = int_attribute(l, "select_last_index", 0) != 0;
   require(in.shape()[axis] > 0, "axis {} is empty in {}", axis, in.shape());

@@ -46,6 +46,22 @@ void layer_norm(Translation& t) {
   opaque(t, t.in(0), t.dtype(t.in(0)) == DType::kDouble ? DType::kDouble : DType::kFloat);
 }
 
+/// Y has the rank of Q; keys, values and scores of all heads have 4 axes. What the heads make of sizes only the run
+/// knows.
+void attention(Translation& t) {
+  const Edge q = t.in(0);
+  const DType type = t.dtype(q), values = t.dtype(t.in(2));
+  const DType types[] = {type, t.dtype(t.in(1)), values, type};
+  std::vector<ValueType> outputs;
+  for (size_t i = 0; i < t.node().outputs.size() && i < std::size(types); ++i)
+    outputs.push_back(ValueType::tensor(types[i]));
+  Made made = t.itself(outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    made.shaped(i == 0 ? ranked(t.rank(q)) : ranked(4), static_cast<int32_t>(i));
+    t.give(i, made.output(static_cast<int32_t>(i)));
+  }
+}
+
 /// Along the last axis, before opset 13 along all from `axis` on.
 void softmax(Translation& t, std::string_view op) {
   const Edge x = t.in(0);
@@ -69,6 +85,7 @@ void global_mean(Translation& t) {
 
 NPU_ONNX("BatchNormalization", batch_norm);
 NPU_ONNX("LayerNormalization", layer_norm);
+NPU_ONNX("Attention", attention);
 NPU_ONNX("Softmax", plain_softmax);
 NPU_ONNX("LogSoftmax", log_softmax);
 NPU_ONNX("GlobalAveragePool", global_mean);

@@ -11,19 +11,40 @@ namespace {
 
 Edge add(Translation& t, Edge a, Edge b) { return t.point("AddV2", {a, b}); }
 Edge multiply(Translation& t, Edge a, Edge b) { return t.point("Mul", {a, b}); }
-Edge maximum(Translation& t, Edge a, Edge b) { return t.point("Maximum", {a, b}); }
-Edge minimum(Translation& t, Edge a, Edge b) { return t.point("Minimum", {a, b}); }
-Edge number_like(Translation& t, Edge x, double value) { return t.number(t.dtype(x), value); }
-
 /// Kernels of the engine take uint64 for int64 where that makes no difference; here it does.
 bool is_wide(Translation& t) { return t.dtype(t.in(0)) == DType::kUInt64; }
+
+std::string_view maximum_of(Translation& t) { return is_wide(t) ? "ai.onnx::UnsignedMax" : "Maximum"; }
+std::string_view minimum_of(Translation& t) { return is_wide(t) ? "ai.onnx::UnsignedMin" : "Minimum"; }
+Edge maximum(Translation& t, Edge a, Edge b) { return t.point(maximum_of(t), {a, b}); }
+Edge minimum(Translation& t, Edge a, Edge b) { return t.point(minimum_of(t), {a, b}); }
+Edge number_like(Translation& t, Edge x, double value) { return t.number(t.dtype(x), value); }
 
 void binary(Translation& t, std::string_view op) { t.give(0, t.point(op, {t.in(0), t.in(1)})); }
 
 void add_two(Translation& t) { binary(t, "AddV2"); }
 void subtract(Translation& t) { binary(t, "Sub"); }
 void multiply_two(Translation& t) { binary(t, "Mul"); }
-void divide(Translation& t) { binary(t, is_integer(t.dtype(t.in(0))) ? "TruncateDiv" : "RealDiv"); }
+void divide(Translation& t) {
+  binary(t, is_wide(t) ? "ai.onnx::UnsignedDiv" : is_integer(t.dtype(t.in(0))) ? "TruncateDiv" : "RealDiv");
+}
+
+void absolute(Translation& t) { t.give(0, t.point(is_wide(t) ? "Identity" : "Abs", {t.in(0)})); }
+void sign(Translation& t) {
+  const Edge x = t.in(0);
+  t.give(0, is_wide(t) ? minimum(t, x, number_like(t, x, 1)) : Edge(t.point("Sign", {x})));
+}
+
+/// x op y as bool, of uint64 as `wide` of them; `turned`: y wide x.
+void compare(Translation& t, std::string_view op, std::string_view wide, bool turned) {
+  const Edge x = t.in(0), y = t.in(1);
+  if (!is_wide(t)) return t.give(0, t.point(op, {x, y}, DType::kBool));
+  t.give(0, t.point(wide, {turned ? y : x, turned ? x : y}, DType::kBool));
+}
+void less(Translation& t) { compare(t, "Less", "ai.onnx::UnsignedLess", false); }
+void less_or_equal(Translation& t) { compare(t, "LessEqual", "ai.onnx::UnsignedLessEqual", false); }
+void greater(Translation& t) { compare(t, "Greater", "ai.onnx::UnsignedLess", true); }
+void greater_or_equal(Translation& t) { compare(t, "GreaterEqual", "ai.onnx::UnsignedLessEqual", true); }
 
 /// A number that is known to be 2, as exporters write squares.
 bool is_two(const Literal* number) {
@@ -63,8 +84,8 @@ Edge folded(Translation& t, std::string_view op) {
   return t.input_count() == 1 ? Edge(t.point("Identity", {all})) : all;
 }
 void sum(Translation& t) { t.give(0, folded(t, "AddV2")); }
-void largest(Translation& t) { t.give(0, folded(t, is_wide(t) ? "ai.onnx::UnsignedMax" : "Maximum")); }
-void smallest(Translation& t) { t.give(0, folded(t, is_wide(t) ? "ai.onnx::UnsignedMin" : "Minimum")); }
+void largest(Translation& t) { t.give(0, folded(t, maximum_of(t))); }
+void smallest(Translation& t) { t.give(0, folded(t, minimum_of(t))); }
 void mean(Translation& t) {
   const Edge all = folded(t, "AddV2");
   t.give(0, t.point("RealDiv", {all, number_like(t, all, static_cast<double>(t.input_count()))}));
@@ -140,8 +161,10 @@ void shrink(Translation& t) {
   const Edge right = t.point("SelectV2", {above, lowered, number_like(t, x, 0)}, t.dtype(x));
   t.give(0, t.point("SelectV2", {below, raised, right}, t.dtype(x)));
 }
+/// Numbers without a sign stay.
 void prelu(Translation& t) {
   const Edge x = t.in(0), slope = t.in(1);
+  if (is_wide(t)) return t.give(0, t.point("Identity", {x}));
   const Edge below = t.point("Less", {x, number_like(t, x, 0)}, DType::kBool);
   t.give(0, t.point("SelectV2", {below, multiply(t, x, slope), x}, t.dtype(x)));
 }
@@ -157,12 +180,25 @@ void gelu(Translation& t) {
   }
   t.give(0, multiply(t, multiply(t, x, half), add(t, inner, one)));
 }
+/// x · sigmoid(alpha · x)
+void swish(Translation& t) {
+  const Edge x = t.in(0);
+  const double alpha = t.attribute<double>("alpha", 1);
+  const Edge scaled = alpha == 1 ? x : multiply(t, x, number_like(t, x, alpha));
+  t.give(0, multiply(t, x, t.point("Sigmoid", {scaled})));
+}
 void mish(Translation& t) { t.give(0, multiply(t, t.in(0), t.point("Tanh", {t.point("Softplus", {t.in(0)})}))); }
 
 NPU_ONNX("Add", add_two);
 NPU_ONNX("Sub", subtract);
 NPU_ONNX("Mul", multiply_two);
 NPU_ONNX("Div", divide);
+NPU_ONNX("Abs", absolute);
+NPU_ONNX("Sign", sign);
+NPU_ONNX("Less", less);
+NPU_ONNX("LessOrEqual", less_or_equal);
+NPU_ONNX("Greater", greater);
+NPU_ONNX("GreaterOrEqual", greater_or_equal);
 NPU_ONNX("Pow", power);
 NPU_ONNX("Mod", modulo);
 NPU_ONNX("BitShift", shift);
@@ -183,6 +219,7 @@ NPU_ONNX("ThresholdedRelu", thresholded_relu);
 NPU_ONNX("Shrink", shrink);
 NPU_ONNX("PRelu", prelu);
 NPU_ONNX("Gelu", gelu);
+NPU_ONNX("Swish", swish);
 NPU_ONNX("Mish", mish);
 
 }  // namespace
