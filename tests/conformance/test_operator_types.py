@@ -380,9 +380,11 @@ x, w = rand(2, 4, 6, 6), rand(6, 4, 3, 3)
 grad = rand(*padded_on_both_sides(x, w).shape)
 case("Conv2D", [x, w], padded_on_both_sides, **UNEVEN)
 case("Conv2DBackpropInput", [Host(list(x.shape), torch.int32), w, grad],
-     lambda _, w, g: gradient(lambda x: padded_on_both_sides(x, w))(g, torch.zeros(2, 4, 6, 6).to(g)), **UNEVEN)  # fmt: skip
+     lambda _, w, g: gradient(lambda x: padded_on_both_sides(x, w))(g, torch.zeros(2, 4, 6, 6).to(g)),
+     **UNEVEN)  # fmt: skip
 case("Conv2DBackpropFilter", [x, Host(list(w.shape), torch.int32), grad],
-     lambda x, _, g: gradient(lambda w: padded_on_both_sides(x, w))(g, torch.zeros(6, 4, 3, 3).to(g)), **UNEVEN)  # fmt: skip
+     lambda x, _, g: gradient(lambda w: padded_on_both_sides(x, w))(g, torch.zeros(6, 4, 3, 3).to(g)),
+     **UNEVEN)  # fmt: skip
 
 
 def as_in_onnx(spatial, function):
