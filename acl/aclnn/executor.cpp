@@ -76,7 +76,7 @@ void set_address(aclOpExecutor& executor, const std::vector<Tensor*>& copies, co
     // Checked on a copy: a refused address leaves the executor as it was.
     Tensor moved = *t;
     moved.data = address;
-    note_device(executor, check_memory(moved, p.mark != Mark::kRead, p.name), p.name);
+    note_device(executor, check_memory(moved, p.name), p.name);
     *t = moved;
   }
   // The client's object says the same from now on; it keeps the client's address, the copies the kernels'.

@@ -6,10 +6,10 @@
 
 namespace npu::acl {
 
-/// Raises 161002 unless all the view can touch is live device memory and, for a written tensor, lies inside the storage
-/// the client declared. `name` is the argument's. Then makes `tensor.data` the address kernels use. Returns the device
-/// whose memory it is, -1 when the view holds no element.
-int check_memory(Tensor& tensor, bool written, const char* name);
+/// Raises 161002 unless all the view can touch lies in one live block of device memory. `name` is the argument's. Then
+/// makes `tensor.data` the address kernels use. Returns the device whose memory it is, -1 when the view holds no
+/// element. The declared storageDims are not checked.
+int check_memory(Tensor& tensor, const char* name);
 
 /// Raises 161002 unless the memory of a tensor that was checked before is live still.
 void check_still_live(const Tensor& tensor, const char* name);

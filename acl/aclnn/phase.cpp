@@ -113,7 +113,7 @@ class Builder {
       if (tensor.count() > 0) unaddressed_ = p.name;
       return;
     }
-    note_device(check_memory(tensor, p.mark != Mark::kRead, p.name), p.name);
+    note_device(check_memory(tensor, p.name), p.name);
   }
 
   /// One call has one device: a stream works on the memory of its own.

@@ -82,13 +82,28 @@ TEST(Phase, DestroyedAndForeignObjectsAreRefused) {
   EXPECT_EQ(aclnnAddGetWorkspaceSize(foreign, call.b, call.alpha, call.out, &call.size, &call.executor), 161002);
 }
 
-TEST(Phase, OutputBeyondItsStorageIsRefused) {
-  AddCall call;
-  const int64_t shape[] = {2, 2}, storage[] = {3};
-  aclTensor* small = aclCreateTensor(shape, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, storage, 1, call.out.address());
-  EXPECT_EQ(aclnnAddGetWorkspaceSize(call.a, call.b, call.alpha, small, &call.size, &call.executor), 161002);
-  EXPECT_NE(text().find("storage of 3"), std::string::npos);
-  aclDestroyTensor(small);
+TEST(Phase, TheAllocationBoundsAViewAndNotTheStorageItDeclares) {
+  const Floats in({2}, {1, 2}), memory({6}, {0, 0, 0, 0, 0, 0});
+  double one = 1;
+  aclScalar* alpha = aclCreateScalar(&one, ACL_DOUBLE);
+  const int64_t size = 2, stride = 1;
+  uint64_t workspace = 0;
+  aclOpExecutor* executor = nullptr;
+  const auto view = [&](int64_t offset) {
+    return aclCreateTensor(&size, 1, ACL_FLOAT, &stride, offset, ACL_FORMAT_ND, &size, 1, memory.address());
+  };
+  // The declared storage is the length of the view without its offset, as ggml and candle pass it.
+  aclTensor* inside = view(4);
+  EXPECT_EQ(aclnnAddGetWorkspaceSize(in, in, alpha, inside, &workspace, &executor), 0) << text();
+  EXPECT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), 0) << text();
+  EXPECT_EQ(memory.values(), (std::vector<float>{0, 0, 0, 0, 2, 4}));
+  aclTensor* beyond = view(5);
+  EXPECT_EQ(aclnnAddGetWorkspaceSize(in, in, alpha, beyond, &workspace, &executor), 161002);
+  EXPECT_NE(text().find("out needs 8 bytes"), std::string::npos) << text();
+  EXPECT_NE(text().find("its block of 24 bytes ends 4 bytes before that"), std::string::npos) << text();
+  aclDestroyTensor(inside);
+  aclDestroyTensor(beyond);
+  aclDestroyScalar(alpha);
 }
 
 TEST(Phase, MemoryThatIsNotLiveIsRefused) {
