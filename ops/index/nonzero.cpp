@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results whose size depends on the data: nonzero, masked_select. The client gives a buffer for the largest result and
-// reads the final shape from its output object; the result lies row-major at the buffer's start. masked_scatter is the
-// reverse of masked_select.
+// Results whose size depends on the data: nonzero, masked_select. The client passes a buffer for the largest result, or
+// for exactly the one that it knows, and reads the final shape from its output object; the result is stored row-major
+// at the buffer's start. masked_scatter is the reverse of masked_select.
 // Two passes: the first counts by parts, so that in the second each part knows where its results begin. The order of
 // the results is that of the elements, for any number of threads.
 #include <numeric>
@@ -61,15 +61,14 @@ struct Nonzero final : Operator {
 
   void prepare() override {
     require(out.dtype == DType::kInt64 && out.contiguous(), "out is {}; positions need a contiguous int64 tensor", out);
-    // Phase 1 cannot know how many will be found, so there must be room for all.
-    const int64_t needed = self.count() * static_cast<int64_t>(self.rank());
-    require(out.count() >= needed, "out is {}; all positions of {} may need {} elements", out, self, needed);
     mask = OrderedTensor(self, DType::kBool);
   }
   void run() override {
     const std::vector<int64_t> starts = count_parts(mask);
     const int64_t found = starts.back();
     const auto rank = static_cast<int64_t>(self.rank());
+    const Dims shape = columns ? Dims{rank, found} : Dims{found, rank};
+    check_room(out, "out", shape);
     auto* to = out.as<int64_t>();
     for_each_true(mask, starts, [&](int64_t position, int64_t at) {
       for (int64_t axis = rank; axis-- > 0;) {
@@ -78,7 +77,7 @@ struct Nonzero final : Operator {
         position /= size;
       }
     });
-    set_shape(out, columns ? Dims{rank, found} : Dims{found, rank});
+    set_shape(out, shape);
   }
   int64_t cost() const override { return 500 + 4 * self.count(); }
 };
@@ -93,14 +92,13 @@ struct MaskedSelect final : Operator {
     require(mask.dtype == DType::kBool || mask.dtype == DType::kUInt8, "mask is {}; it is a bool tensor", mask);
     require(self.dtype == out.dtype && out.contiguous(), "out is {}; it is a contiguous tensor of self's dtype ({})",
             out, self.dtype);
-    require(out.count() >= count_of(shape), "out is {}; all of {} may be selected, which needs {} elements", out, self,
-            count_of(shape));
     wanted = OrderedTensor(mask.expanded(shape), DType::kBool);
     const Tensor wide = self.expanded(shape);
     source = make_ordered_loop(shape, {&wide.strides, 1});
   }
   void run() override {
     const std::vector<int64_t> starts = count_parts(wanted);
+    check_room(out, "out", {starts.back()});
     const auto size = static_cast<int64_t>(size_of(self.dtype));
     const bool dense = source.dense(0);
     for_each_true(wanted, starts, [&](int64_t position, int64_t at) {

@@ -25,14 +25,14 @@ struct Unique final : Operator {
 
   void prepare() override {
     slot = real_slot(self.dtype);
-    // How many there will be is known only after the work: y must have room for all.
-    require(y.defined() && y.dtype == self.dtype && y.contiguous() && y.count() >= self.count(),
-            "y is {}; it is a contiguous tensor of self's dtype with room for {}", y, self);
+    // How many there will be is known only after the work: the run checks that y and counts have room.
+    require(y.defined() && y.dtype == self.dtype && y.contiguous(), "y is {}; it is a contiguous tensor of {}", y,
+            self.dtype);
     axis = dim == kFlat ? 0 : wrap_dim(dim, self.rank());
     items = dim == kFlat ? self.count() : self.shape[axis];
     length = dim == kFlat ? 1 : self.count() / std::max<int64_t>(items, 1);
-    check_positions(inverse, "inverse");
-    check_positions(counts, "counts");
+    check_positions(inverse, "inverse", items);
+    check_positions(counts, "counts", 0);
   }
   void run() override {
     visit_real(slot, [this](auto t) { find(t); });
@@ -40,9 +40,9 @@ struct Unique final : Operator {
   int64_t cost() const override { return 1000 + 100 * self.count(); }
 
  private:
-  void check_positions(const Tensor& t, const char* name) const {
-    require(!wanted(t) || (t.dtype == DType::kInt64 && t.contiguous() && t.count() >= items),
-            "{} is {}; it is a contiguous int64 tensor of at least {} elements", name, t, items);
+  static void check_positions(const Tensor& t, const char* name, int64_t least) {
+    require(!wanted(t) || (t.dtype == DType::kInt64 && t.contiguous() && t.count() >= least),
+            "{} is {}; it is a contiguous int64 tensor of at least {} elements", name, t, least);
   }
   static bool wanted(const Tensor& t) { return t.defined() && t.count() > 0; }
   std::vector<size_t> other_axes() const {
@@ -91,6 +91,7 @@ struct Unique final : Operator {
       // Through `order`: sorted or not, each input is told by where it stood.
       if (wanted(inverse)) inverse.as<int64_t>()[order[i]] = static_cast<int64_t>(firsts.size()) - 1;
     }
+    if (wanted(counts)) check_room(counts, "counts", {static_cast<int64_t>(sizes.size())});
     write(values, firsts);
     if (!wanted(counts)) return;
     std::copy(sizes.begin(), sizes.end(), counts.as<int64_t>());
@@ -102,6 +103,7 @@ struct Unique final : Operator {
     const auto found = static_cast<int64_t>(firsts.size());
     Dims shape = dim == kFlat ? Dims{found} : self.shape;
     if (dim != kFlat) shape[axis] = found;
+    check_room(y, "y", shape);
     const Tensor result = make_tensor(y.bytes(), y.dtype, shape);
     const Rows rows(result, dim == kFlat ? std::vector<size_t>{} : other_axes(), slot);
     std::vector<T> buffer(static_cast<size_t>(length));

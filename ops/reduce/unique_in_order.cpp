@@ -17,12 +17,11 @@ struct UniqueInOrder final : Operator {
 
   void prepare() override {
     slot = real_slot(self.dtype);
-    require(y.dtype == self.dtype && y.contiguous() && y.count() >= self.count(),
-            "y is {}; it is a contiguous tensor of self's dtype with room for {}", y, self);
+    require(y.dtype == self.dtype && y.contiguous(), "y is {}; it is a contiguous tensor of {}", y, self.dtype);
     require(inverse.count() == self.count() && is_integer(inverse.dtype),
             "inverse is {}; it holds an integer for each element of {}", inverse, self);
-    require(!counts.defined() || (is_integer(counts.dtype) && counts.contiguous() && counts.count() >= self.count()),
-            "counts is {}; it is a contiguous tensor of integers with room for {}", counts, self);
+    require(!counts.defined() || (is_integer(counts.dtype) && counts.contiguous()),
+            "counts is {}; it is a contiguous tensor of integers", counts);
   }
   void run() override {
     visit_real(slot, [this](auto t) { find(t); });
@@ -46,6 +45,9 @@ struct UniqueInOrder final : Operator {
       places[i] = at->second;
       ++sizes[static_cast<size_t>(at->second)];
     }
+    const Dims shape{static_cast<int64_t>(found.size())};
+    check_room(y, "y", shape);
+    if (counts.defined()) check_room(counts, "counts", shape);
     OrderedTensor(inverse, DType::kInt64).store(0, self.count(), places.data());
     write(y, slot, found);
     if (counts.defined()) write(counts, DType::kInt64, sizes);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/tensor.h"
 
 namespace npu::ops {
@@ -41,6 +42,13 @@ class ToldShapes {
   ToldShapes* const outer_;
   inline static thread_local constinit ToldShapes* current_ = nullptr;
 };
+
+/// Raises, before anything is written, unless `out` has room for a result of `shape`. Clients that know the size pass
+/// an output of exactly that size, so only the run can tell.
+inline void check_room(const Tensor& out, const char* name, const Dims& shape) {
+  require(out.count() >= count_of(shape), "{} is {}; the result is {} and needs {} elements; pass a larger output",
+          name, out, make_tensor(nullptr, out.dtype, shape), count_of(shape));
+}
 
 /// Writes the final shape of an output whose size depends on the data; the client reads it from its own object.
 inline void set_shape(const Tensor& out, const Dims& shape) {
