@@ -128,6 +128,14 @@ acldvppPicDesc checked_output(const acldvppPicDesc* output) {
   return desc;
 }
 
+/// Null stands for what the client does not want, as the vendor's samples pass it.
+template <class Info>
+void report_size(const Info& info, uint32_t* width, uint32_t* height, int32_t* components) {
+  if (width != nullptr) *width = static_cast<uint32_t>(info.width);
+  if (height != nullptr) *height = static_cast<uint32_t>(info.height);
+  if (components != nullptr) *components = info.channels;
+}
+
 int quality_of(const acldvppJpegeConfig* config) {
   const uint32_t level = described(config, "config").level;
   return level == 0 ? 100 : static_cast<int>(level);
@@ -143,19 +151,15 @@ aclError acldvppJpegGetImageInfo(const void* data, uint32_t size, uint32_t* widt
                                  int32_t* components) {
   return call("acldvppJpegGetImageInfo", [&] {
     const ops::JpegInfo info = head_of([&] { return ops::jpeg_info(file_of(data, size)); });
-    result(width, "width") = static_cast<uint32_t>(info.width);
-    result(height, "height") = static_cast<uint32_t>(info.height);
-    result(components, "components") = info.channels;
+    report_size(info, width, height, components);
   });
 }
 aclError acldvppJpegGetImageInfoV2(const void* data, uint32_t size, uint32_t* width, uint32_t* height,
                                    int32_t* components, acldvppJpegFormat* format) {
   return call("acldvppJpegGetImageInfoV2", [&] {
     const ops::JpegInfo info = head_of([&] { return ops::jpeg_info(file_of(data, size)); });
-    result(width, "width") = static_cast<uint32_t>(info.width);
-    result(height, "height") = static_cast<uint32_t>(info.height);
-    result(components, "components") = info.channels;
-    result(format, "format") = static_cast<acldvppJpegFormat>(info.sampling);
+    report_size(info, width, height, components);
+    if (format != nullptr) *format = static_cast<acldvppJpegFormat>(info.sampling);
   });
 }
 aclError acldvppJpegPredictDecSize(const void* data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat,
@@ -184,9 +188,7 @@ aclError acldvppPngGetImageInfo(const void* data, uint32_t dataSize, uint32_t* w
                                 int32_t* components) {
   return call("acldvppPngGetImageInfo", [&] {
     const ops::PngInfo info = head_of([&] { return ops::png_info(file_of(data, dataSize)); });
-    result(width, "width") = static_cast<uint32_t>(info.width);
-    result(height, "height") = static_cast<uint32_t>(info.height);
-    result(components, "components") = info.channels;
+    report_size(info, width, height, components);
   });
 }
 aclError acldvppPngPredictDecSize(const void* data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat,

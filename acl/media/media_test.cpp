@@ -166,6 +166,11 @@ TEST_F(Media, EncodesAndDecodesJpeg) {
   EXPECT_EQ(height, 32U);
   EXPECT_EQ(components, 3);
   EXPECT_EQ(format, ACL_JPEG_CSS_420);
+  width = height = 0;
+  EXPECT_OK(acldvppJpegGetImageInfoV2(file, size, &width, &height, nullptr, nullptr));
+  EXPECT_OK(acldvppJpegGetImageInfo(file, size, nullptr, nullptr, nullptr));
+  EXPECT_EQ(width, 64U);
+  EXPECT_EQ(height, 32U);
   EXPECT_OK(acldvppJpegPredictDecSize(file, size, PIXEL_FORMAT_YUV_SEMIPLANAR_420, &decoded));
   EXPECT_EQ(decoded, 128U * 32 * 3 / 2);
   ASSERT_EQ(decoded, to.size);

@@ -146,7 +146,8 @@ aclError acldvppVpcBatchCropResizePasteAsync(acldvppChannelDesc* channelDesc, ac
                                              acldvppRoiConfig* cropAreas[], acldvppRoiConfig* pasteAreas[],
                                              acldvppResizeConfig* resizeConfig, aclrtStream stream);
 
-/** What the head of a JPEG file says; `data` is host or device memory. `components` is 1 for gray, 3 for colours. */
+/** What the head of a JPEG file says; `data` is host or device memory. `components` is 1 for gray, 3 for colours. Each
+ * result may be null: it is not wanted then. */
 aclError acldvppJpegGetImageInfo(const void* data, uint32_t size, uint32_t* width, uint32_t* height,
                                  int32_t* components);
 aclError acldvppJpegGetImageInfoV2(const void* data, uint32_t size, uint32_t* width, uint32_t* height,
