@@ -84,5 +84,34 @@ TEST_F(HcclMemoryRange, WrongAnnouncementsAreRefused) {
   EXPECT_EQ(HcclCommUnsetMemoryRange(comm, range), HCCL_SUCCESS);
 }
 
+TEST_F(HcclMemoryRange, WindowsAreFoundByWhatTheyHold) {
+  HcclCommSymWindow first = nullptr, second = nullptr, found = nullptr;
+  size_t offset = 0;
+  ASSERT_EQ(HcclCommSymWinRegister(comm, part(0), kPart, &first, 1), HCCL_SUCCESS) << aclGetRecentErrMsg();
+  ASSERT_EQ(HcclCommSymWinRegister(comm, part(1), kPart / 2, &second, 0), HCCL_SUCCESS) << aclGetRecentErrMsg();
+  EXPECT_NE(first, second);
+  auto* inside = static_cast<std::byte*>(part(1)) + 64;
+  EXPECT_EQ(HcclCommSymWinGet(comm, inside, 128, &found, &offset), HCCL_SUCCESS) << aclGetRecentErrMsg();
+  EXPECT_EQ(found, second);
+  EXPECT_EQ(offset, 64U);
+  expect_refused(HcclCommSymWinGet(comm, inside, kPart, &found, &offset), "not inside one window");
+  EXPECT_EQ(HcclCommSymWinDeregister(second), HCCL_SUCCESS);
+  expect_refused(HcclCommSymWinGet(comm, inside, 128, &found, &offset), "not inside one window");
+  expect_refused(HcclCommSymWinDeregister(second), "is no registered window");
+  EXPECT_EQ(HcclCommSymWinDeregister(first), HCCL_SUCCESS);
+}
+
+TEST_F(HcclMemoryRange, WrongWindowsAreRefused) {
+  HcclCommSymWindow window = nullptr;
+  int local = 0;
+  expect_refused(HcclCommSymWinRegister(comm, &local, sizeof local, &window, 1), "is not device memory");
+  expect_refused(HcclCommSymWinRegister(comm, part(0), 0, &window, 1), "size is 0");
+  expect_refused(HcclCommSymWinRegister(comm, part(0), 4 * kPart, &window, 1), "its block of");
+  expect_refused(HcclCommSymWinRegister(comm, part(0), kPart, &window, 2), "flag is 2");
+  expect_refused(HcclCommSymWinRegister(comm, nullptr, kPart, &window, 1), "addr is null", HCCL_E_PTR);
+  expect_refused(HcclCommSymWinRegister(comm, part(0), kPart, nullptr, 1), "winHandle is null", HCCL_E_PTR);
+  expect_refused(HcclCommSymWinRegister(nullptr, part(0), kPart, &window, 1), "null", HCCL_E_PTR);
+}
+
 }  // namespace
 }  // namespace npu::acl

@@ -58,6 +58,16 @@ HcclResult HcclCommActivateCommMemory(HcclComm comm, void* virPtr, size_t size, 
                                       uint64_t flags);
 HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void* virPtr);
 
+/** Announces device memory as a symmetric window of the communicator, and ends that. On hardware collectives on such
+ * memory need no copy; here nothing changes, memory of other ranks is read where it is. `flag` is 1 to use the window,
+ * or 0. HcclCommSymWinGet finds the window that holds [ptr, ptr + size) and how far behind its start `ptr` is.
+ * HCCL_E_PARA: memory that is not live, a window that is not registered, a range outside of every window. */
+typedef void* HcclCommSymWindow;
+HcclResult HcclCommSymWinRegister(HcclComm comm, void* addr, uint64_t size, HcclCommSymWindow* winHandle,
+                                  uint32_t flag);
+HcclResult HcclCommSymWinDeregister(HcclCommSymWindow winHandle);
+HcclResult HcclCommSymWinGet(HcclComm comm, void* ptr, size_t size, HcclCommSymWindow* winHandle, size_t* offset);
+
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
 HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank);
 /** Into a buffer of 128 bytes. */
