@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "acl/aclnn/memory_check.h"
+#include "acl/aclnn/recorded_memory.h"
 #include "device/queue/capture.h"
 #include "ops/runner/runner.h"
 #include "ops/runner/turn.h"
@@ -36,28 +36,20 @@ class HandingOver {
 
 void describe(const void* name, device::TaskName& task) { task.node = task.type = static_cast<const char*>(name); }
 
-/// Calls visit(tensor, field) for each tensor of the call that has memory.
-template <class F>
-void each_tensor(ops::Operator& op, F&& visit) {
-  ops::for_each_tensor(op, [&](Tensor& tensor, const ops::Field& field) {
-    if (tensor.defined() && tensor.data != nullptr) visit(tensor, field);
-  });
-}
-
-/// A call that a graph keeps. Its runs come when the client's objects are gone and its memory may be, so memory is
-/// checked again, and shapes that depend on the data have nowhere to go.
+/// A call within a graph. It runs after the client's objects are gone, so it retains its memory, and shapes that depend
+/// on the data cannot be reported.
 class RecordedCall {
  public:
   RecordedCall(int device, const char* name, std::unique_ptr<ops::Operator> op)
       : device_(device), name_(name), op_(std::move(op)), shape_(std::make_unique<Tensor>()) {
-    each_tensor(*op_, [&](Tensor& tensor, const ops::Field&) {
+    memory_.add(*op_);
+    ops::for_each_tensor(*op_, [&](Tensor& tensor, const ops::Field&) {
       // A capture outlives the client's objects, so no origin may point at them.
       if (tensor.origin != nullptr) tensor.origin = shape_.get();
     });
   }
   void operator()() {
-    each_tensor(*op_,
-                [](const Tensor& tensor, const ops::Field& field) { check_still_live(tensor, field.name.data()); });
+    memory_.check();
     // No strides are -1: whatever else stands there afterwards was written by the operator.
     shape_->strides = {-1};
     run_on_device(device_, name_, *op_);
@@ -69,6 +61,7 @@ class RecordedCall {
  private:
   int device_;
   const char* name_;
+  RecordedMemory memory_;
   std::unique_ptr<ops::Operator> op_;
   std::unique_ptr<Tensor> shape_;  // where outputs write their final shapes
 };

@@ -2,6 +2,7 @@
 // Recording streams and running what was recorded.
 #include "device/queue/capture.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +17,8 @@
 
 namespace npu::acl {
 namespace {
+
+constexpr size_t kLongestName = 512;  // as the vendor's page limits it
 
 device::CaptureMode capture_mode(aclmdlRICaptureMode mode) {
   const int value = static_cast<int>(mode);
@@ -72,6 +75,54 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode) {
 
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {
   return call("aclmdlRIExecuteAsync", [&] { device::execute_graph(modelRI, device::stream_from_handle(stream)); });
+}
+
+aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
+  return call("aclmdlRIExecute", [&] {
+    if (timeout != -1 && timeout <= 0)
+      fail(Code::kRtParamInvalid, "timeout is {}; pass milliseconds, or -1 for no limit", timeout);
+    device::Stream& stream = *device::current_context().default_stream;
+    device::execute_graph(modelRI, stream);
+    stream.synchronize(timeout);
+  });
+}
+
+aclError aclmdlRIAbort(aclmdlRI modelRI) {
+  return call("aclmdlRIAbort", [&] { device::abort_graph(modelRI); });
+}
+
+aclError aclmdlRISetName(aclmdlRI modelRI, const char* name) {
+  return call("aclmdlRISetName", [&] { device::set_graph_name(modelRI, given(name, "name")); });
+}
+
+aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name) {
+  return call("aclmdlRIGetName", [&] {
+    given(name, "name");
+    if (maxLen == 0) fail(Code::kRtParamInvalid, "maxLen is 0; pass the bytes that name has room for");
+    const std::string all = device::graph_name(modelRI);
+    const size_t length = std::min({all.size(), size_t{maxLen} - 1, kLongestName});
+    std::memcpy(name, all.data(), length);
+    name[length] = '\0';
+  });
+}
+
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
+  return call("aclmdlRICaptureTaskGrpBegin", [&] { device::begin_task_group(device::stream_from_handle(stream)); });
+}
+
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle) {
+  return call("aclmdlRICaptureTaskGrpEnd", [&] {
+    give_made(handle, "handle", [&] { return device::end_task_group(device::stream_from_handle(stream)); });
+  });
+}
+
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle) {
+  return call("aclmdlRICaptureTaskUpdateBegin",
+              [&] { device::begin_update(device::stream_from_handle(stream), handle); });
+}
+
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) {
+  return call("aclmdlRICaptureTaskUpdateEnd", [&] { device::end_update(device::stream_from_handle(stream)); });
 }
 
 aclError aclmdlRIDestroy(aclmdlRI modelRI) {

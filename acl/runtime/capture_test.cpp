@@ -159,21 +159,77 @@ TEST_F(Capture, WhatIsNotSafeNeedsTheRelaxedMode) {
   EXPECT_OK(aclmdlRIDestroy(graph));
 }
 
-TEST_F(Capture, MemoryThatIsGoneIsToldByTheRun) {
-  if (device::detail::guard_mode) GTEST_SKIP() << "kernels' addresses belong to no block";
-  const Vector a, out;
+TEST_F(Capture, AGraphRetainsTheMemoryItNames) {
+  const Vector a, out, copy;
   auto* b = new Vector;
-  a.fill(1), b->fill(1);
+  a.fill(1), b->fill(2);
+  void* pinned = nullptr;
+  ASSERT_OK(aclrtMallocHost(&pinned, kBytes));
   begin();
   add(a, *b, out);
+  EXPECT_OK(aclrtMemcpyAsync(pinned, kBytes, out.memory.get(), kBytes, ACL_MEMCPY_DEVICE_TO_HOST, stream_));
+  EXPECT_OK(aclrtMemcpyAsync(copy.memory.get(), kBytes, pinned, kBytes, ACL_MEMCPY_HOST_TO_DEVICE, stream_));
   const aclmdlRI graph = end();
   EXPECT_OK(run(graph));
+  const device::MemoryInfo before = device::memory_info(0);
   delete b;
-  EXPECT_NE(run(graph), 0);
-  const std::string text = aclGetRecentErrMsg();
-  EXPECT_NE(text.find("task 1 of 1"), std::string::npos) << text;
-  EXPECT_NE(text.find("aclnnAdd: other"), std::string::npos) << text;
+  EXPECT_OK(aclrtFreeHost(pinned));
+  EXPECT_EQ(device::memory_info(0).used, before.used) << "the graph still uses it";
+  if (device::detail::guard_mode) {
+    EXPECT_NE(run(graph), 0);
+    const std::string text = aclGetRecentErrMsg();
+    EXPECT_NE(text.find("task 1 of 3"), std::string::npos) << text;
+    EXPECT_NE(text.find("other points to memory that was freed"), std::string::npos) << text;
+  } else {
+    const Vector next;  // not in the place that the graph writes and reads
+    next.fill(50);
+    a.fill(4);
+    EXPECT_OK(run(graph));
+    EXPECT_EQ(copy.last(), 6);
+    EXPECT_EQ(next.last(), 50);
+  }
   EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_OK(aclrtSynchronizeStream(stream_));
+  EXPECT_LT(device::memory_info(0).used, before.used);
+}
+
+TEST_F(Capture, MemoryFreedWhileItIsRecordedIsNotHandedOut) {
+  if (device::detail::guard_mode) GTEST_SKIP() << "an error there";
+  const Vector out;
+  out.fill(0);
+  auto* gone = new Vector;
+  gone->fill(3);
+  begin();
+  add(*gone, *gone, out);
+  delete gone;
+  const Vector next;
+  EXPECT_OK(aclrtMemsetAsync(next.memory.get(), kBytes, 0, kBytes, stream_));
+  const aclmdlRI graph = end();
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 6);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+}
+
+TEST_F(Capture, MappedMemoryThatIsGoneIsAnErrorOfTheRun) {
+  if (device::detail::guard_mode) GTEST_SKIP() << "kernels' addresses belong to no block";
+  constexpr size_t kPart = size_t{2} << 20;
+  void* range = nullptr;
+  aclrtDrvMemHandle handle = nullptr;
+  aclrtPhysicalMemProp prop{};
+  prop.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  ASSERT_OK(aclrtReserveMemAddress(&range, kPart, 0, nullptr, 0));
+  ASSERT_OK(aclrtMallocPhysical(&handle, kPart, &prop, 0));
+  ASSERT_OK(aclrtMapMem(range, kPart, 0, handle, 0));
+  begin();
+  EXPECT_OK(aclrtMemsetAsync(range, kPart, 1, kPart, stream_));
+  const aclmdlRI graph = end();
+  EXPECT_OK(run(graph));
+  EXPECT_OK(aclrtUnmapMem(range));
+  EXPECT_NE(run(graph), 0);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("task 1 of 1"), std::string::npos);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_OK(aclrtFreePhysical(handle));
+  EXPECT_OK(aclrtReleaseMemAddress(range));
 }
 
 TEST_F(Capture, ListsAreRecordedToo) {
@@ -233,6 +289,162 @@ TEST_F(Capture, ACollectiveIsRefusedAndItsCommunicatorLivesOn) {
   EXPECT_OK(aclrtSynchronizeStream(stream_));
   EXPECT_EQ(a.last(), 5);
   EXPECT_OK(HcclCommDestroy(alone));
+}
+
+class TaskGroup : public Capture {
+ protected:
+  /// alpha is a host argument, which an update changes.
+  void add_scaled(const Vector& a, const Vector& b, double alpha, const Vector& out, aclrtStream stream) {
+    aclScalar* scalar = aclCreateScalar(&alpha, ACL_DOUBLE);
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_OK(aclnnAddGetWorkspaceSize(a.tensor, b.tensor, scalar, out.tensor, &size, &executor));
+    EXPECT_OK(aclnnAdd(nullptr, 0, executor, stream));
+    aclDestroyScalar(scalar);
+  }
+  OwnStream other_;
+};
+
+TEST_F(TaskGroup, AnUpdateGivesNewHostArgumentsToLaterRuns) {
+  const Vector a, b, out;
+  a.fill(1), b.fill(10), out.fill(0);
+  aclrtTaskGrp group = nullptr;
+  begin();
+  EXPECT_OK(aclmdlRICaptureTaskGrpBegin(stream_));
+  add_scaled(a, b, 2, out, stream_);
+  EXPECT_OK(aclmdlRICaptureTaskGrpEnd(stream_, &group));
+  add(out, a, out);
+  const aclmdlRI graph = end();
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 22);
+  EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(other_, group));
+  add_scaled(a, b, 3, out, other_);
+  EXPECT_OK(aclmdlRICaptureTaskUpdateEnd(other_));
+  EXPECT_OK(aclrtSynchronizeStream(other_));
+  EXPECT_EQ(out.last(), 22) << "the update itself computes nothing";
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 32);
+  EXPECT_OK(aclmdlRIExecute(graph, -1));
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, group), 107017) << "it ends with its graph";
+}
+
+TEST_F(TaskGroup, ARunWaitsForItsUpdateByAnExternalEvent) {
+  const Vector a, b, out;
+  a.fill(1), b.fill(10), out.fill(0);
+  aclrtEvent updated = nullptr;
+  ASSERT_OK(aclrtCreateEventWithFlag(&updated, ACL_EVENT_EXTERNAL));
+  aclrtTaskGrp group = nullptr;
+  begin();
+  EXPECT_OK(aclrtStreamWaitEvent(stream_, updated));
+  EXPECT_OK(aclrtResetEvent(updated, stream_));
+  EXPECT_OK(aclmdlRICaptureTaskGrpBegin(stream_));
+  add_scaled(a, b, 0, out, stream_);
+  EXPECT_OK(aclmdlRICaptureTaskGrpEnd(stream_, &group));
+  const aclmdlRI graph = end();
+  for (int i = 1; i < 6; ++i) {
+    // Before and after the update.
+    if (i % 2 == 0) EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(other_, group));
+    add_scaled(a, b, i, out, other_);
+    EXPECT_OK(aclmdlRICaptureTaskUpdateEnd(other_));
+    EXPECT_OK(aclrtRecordEvent(updated, other_));
+    if (i % 2 != 0) EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    EXPECT_OK(aclrtSynchronizeStream(stream_));
+    EXPECT_EQ(out.last(), 1 + 10 * i);
+  }
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_OK(aclrtDestroyEvent(updated));
+}
+
+TEST_F(TaskGroup, ARunThatWaitsCanBeAborted) {
+  const Vector a, out;
+  a.fill(1), out.fill(0);
+  aclrtEvent never = nullptr;
+  ASSERT_OK(aclrtCreateEventWithFlag(&never, ACL_EVENT_EXTERNAL));
+  begin();
+  EXPECT_OK(aclrtStreamWaitEvent(stream_, never));
+  add(a, a, out);
+  const aclmdlRI graph = end();
+  EXPECT_OK(aclmdlRIAbort(graph)) << "nothing runs";
+  EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream_, 30), 507046);
+  EXPECT_OK(aclmdlRIAbort(graph));
+  EXPECT_EQ(aclrtSynchronizeStream(stream_), 500001);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("aborted"), std::string::npos);
+  EXPECT_EQ(out.last(), 0);
+  EXPECT_OK(aclrtRecordEvent(never, other_));
+  EXPECT_OK(aclrtSynchronizeStream(other_));
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 2);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_OK(aclrtDestroyEvent(never));
+}
+
+TEST_F(TaskGroup, NamesAreForPeople) {
+  const Vector a, out;
+  begin();
+  add(a, a, out);
+  const aclmdlRI graph = end();
+  char name[8] = "before";
+  EXPECT_OK(aclmdlRIGetName(graph, sizeof name, name));
+  EXPECT_STREQ(name, "");
+  EXPECT_OK(aclmdlRISetName(graph, "decoder of 32 layers"));
+  EXPECT_OK(aclmdlRIGetName(graph, sizeof name, name));
+  EXPECT_STREQ(name, "decoder");
+  EXPECT_EQ(aclmdlRIGetName(graph, 0, name), 107000);
+  EXPECT_EQ(aclmdlRIGetName(graph, 8, nullptr), 100000);
+  EXPECT_EQ(aclmdlRISetName(graph, nullptr), 100000);
+  EXPECT_EQ(aclmdlRIExecute(graph, 0), 107000);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  EXPECT_EQ(aclmdlRISetName(graph, "x"), 107017);
+}
+
+TEST_F(TaskGroup, WrongCallsAreRefusedAndLeaveTheGroup) {
+  const auto text = [] { return std::string(aclGetRecentErrMsg()); };
+  const Vector a, b, out;
+  a.fill(1), b.fill(2);
+  aclrtTaskGrp group = nullptr;
+  EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), 107000);
+  EXPECT_NE(text().find("is not captured"), std::string::npos);
+  EXPECT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, &group), 107000);
+  begin();
+  EXPECT_OK(aclmdlRICaptureTaskGrpBegin(stream_));
+  EXPECT_EQ(aclmdlRICaptureTaskGrpBegin(stream_), 107000);
+  EXPECT_EQ(aclmdlRICaptureTaskGrpEnd(stream_, nullptr), 100000);
+  add_scaled(a, b, 1, out, stream_);
+  EXPECT_OK(aclmdlRICaptureTaskGrpEnd(stream_, &group));
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(stream_, group), 107000);
+  EXPECT_NE(text().find("is captured"), std::string::npos);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, group), 107000);
+  EXPECT_NE(text().find("is still recorded"), std::string::npos);
+  const aclmdlRI graph = end();
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, nullptr), 107017);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, graph), 107017);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(other_), 107000);
+  EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(other_, group));
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateBegin(other_, group), 107000);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(other_), 107000);
+  EXPECT_NE(text().find("has 1 tasks, the update 0"), std::string::npos);
+  EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(other_, group));
+  EXPECT_OK(aclrtMemsetAsync(out.memory.get(), kBytes, 0, kBytes, other_));
+  EXPECT_EQ(aclrtMemsetAsync(out.memory.get(), kBytes, 0, kBytes, other_), 107000);
+  EXPECT_NE(text().find("the task group has 1 tasks, memset would be one more"), std::string::npos);
+  EXPECT_EQ(aclmdlRICaptureTaskUpdateEnd(other_), 107000);
+  EXPECT_NE(text().find("task 1 of the group is aclnnAdd, the update has memset"), std::string::npos);
+  EXPECT_OK(run(graph));
+  EXPECT_EQ(out.last(), 3);
+  EXPECT_OK(aclmdlRIDestroy(graph));
+  aclrtEvent event = nullptr;
+  EXPECT_EQ(aclrtCreateEventWithFlag(&event, ACL_EVENT_EXTERNAL | ACL_EVENT_SYNC), 107000);
+}
+
+TEST_F(TaskGroup, ACaptureWithAnOpenGroupGivesNoGraph) {
+  aclmdlRI graph = nullptr;
+  begin();
+  EXPECT_OK(aclmdlRICaptureTaskGrpBegin(stream_));
+  EXPECT_EQ(aclmdlRICaptureEnd(stream_, &graph), 107000);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("a task group is open"), std::string::npos);
 }
 
 TEST_F(Capture, WrongCallsAnswerWithATextThatSaysWhat) {

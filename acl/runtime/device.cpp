@@ -63,6 +63,10 @@ aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t* const l
     result(logicDevId, "logicDevId") = userDevid;
   });
 }
+aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t* const phyDevId) {
+  return call("aclrtGetPhyDevIdByLogicDevId",
+              [&] { result(phyDevId, "phyDevId") = device::physical_device(logicDevId); });
+}
 aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active) {
   return call("aclrtGetPrimaryCtxState", [&] {
     device::check_device(deviceId);

@@ -12,7 +12,8 @@ namespace npu::acl {
 namespace {
 
 void create_event(aclrtEvent* event, uint32_t flag) {
-  constexpr uint32_t kKnown = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE | ACL_EVENT_IPC;
+  constexpr uint32_t kKnown =
+      ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
   given(event, "event");
   if (flag & ~kKnown) fail(Code::kRtParamInvalid, "flag is {:#x}; only the ACL_EVENT_ bits {:#x} exist", flag, kKnown);
   *event = device::create_event(flag);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "acl/include/acl/acl_mdl.h"
 #include "acl/include/acl/acl_prof.h"
@@ -217,9 +219,78 @@ TEST_F(Runtime, MapsPhysicalMemory) {
   int32_t pid = 0;
   EXPECT_OK(aclrtDeviceGetBareTgid(&pid));
   EXPECT_OK(aclrtMemSetPidToShareableHandle(number, &pid, 1));
+  uint64_t again = 0;
+  EXPECT_OK(aclrtMemExportToShareableHandleV2(handle, 1, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, &again));
+  EXPECT_EQ(again, number);
+  EXPECT_EQ(aclrtMemExportToShareableHandleV2(handle, 0, ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, &again), 207000);
+  EXPECT_OK(aclrtMemSetPidToShareableHandleV2(&again, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, &pid, 1));
+  aclrtDrvMemHandle imported = nullptr, retained = nullptr;
+  EXPECT_EQ(aclrtMemImportFromShareableHandleV2(&again, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, 1, &imported), 107000);
+  EXPECT_OK(aclrtMemImportFromShareableHandleV2(&again, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, 0, &imported));
+  EXPECT_OK(aclrtMapMem(static_cast<uint8_t*>(range) + unit, unit, 0, imported, 0));
+  EXPECT_OK(aclrtMemcpy(&last, 1, static_cast<uint8_t*>(range) + unit, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(last, 3);
+  EXPECT_OK(aclrtUnmapMem(static_cast<uint8_t*>(range) + unit));
+  EXPECT_OK(aclrtFreePhysical(imported));
+  aclrtMemAccessDesc access{ACL_RT_MEM_ACCESS_FLAGS_READWRITE, {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {}};
+  EXPECT_OK(aclrtMemSetAccess(range, unit, &access, 1));
+  EXPECT_EQ(aclrtMemSetAccess(range, unit / 2, &access, 1), 107000);
+  access.location.id = 1;
+  EXPECT_EQ(aclrtMemSetAccess(range, unit, &access, 1), 207000);
+  access.flags = ACL_RT_MEM_ACCESS_FLAGS_READ;
+  EXPECT_EQ(aclrtMemSetAccess(range, unit, &access, 1), 107000);
+  EXPECT_OK(aclrtMemRetainAllocationHandle(static_cast<uint8_t*>(range) + 5, &retained));
+  EXPECT_EQ(aclrtMemRetainAllocationHandle(static_cast<uint8_t*>(range) + unit, &retained), 107000);
   EXPECT_OK(aclrtUnmapMem(range));
   EXPECT_OK(aclrtFreePhysical(handle));
+  EXPECT_OK(aclrtMapMem(range, unit, 0, retained, 0));
+  EXPECT_OK(aclrtMemcpy(&last, 1, range, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_EQ(last, 3) << "the memory lived on by the second handle";
+  EXPECT_OK(aclrtUnmapMem(range));
+  EXPECT_OK(aclrtFreePhysical(retained));
   EXPECT_OK(aclrtReleaseMemAddress(range));
+}
+
+TEST_F(Runtime, AnAbortedStreamDropsItsWorkAndGoesOn) {
+  static std::atomic<int> state;
+  state = 0;
+  OwnStream stream;
+  Memory memory(4);
+  EXPECT_OK(aclrtMemset(memory.get(), 4, 1, 4));
+  EXPECT_OK(aclrtLaunchHostFunc(
+      stream,
+      [](void*) {
+        state = 1;
+        while (state != 2) std::this_thread::yield();
+      },
+      nullptr));
+  EXPECT_OK(aclrtMemsetAsync(memory.get(), 4, 9, 4, stream));
+  while (state != 1) std::this_thread::yield();
+  std::thread waits([&] {
+    const aclError code = aclrtSynchronizeStream(stream);
+    EXPECT_TRUE(code == 500001 || code == 0) << code << ": 0 where it began to wait after the abort";
+  });
+  std::thread ends([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    state = 2;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_OK(aclrtStreamAbort(stream));
+  waits.join();
+  ends.join();
+  EXPECT_EQ(memory.read(), std::vector<uint8_t>(4, 1)) << "what had not begun was dropped";
+  EXPECT_OK(aclrtMemsetAsync(memory.get(), 4, 5, 4, stream));
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(memory.read(), std::vector<uint8_t>(4, 5));
+  EXPECT_EQ(aclrtStreamAbort(nullptr), 107017);
+}
+
+TEST_F(Runtime, DevicesHaveTheirNumbersOnTheMachine) {
+  int32_t number = -1;
+  EXPECT_OK(aclrtGetPhyDevIdByLogicDevId(0, &number));
+  EXPECT_EQ(number, 0) << "ASCEND_RT_VISIBLE_DEVICES is not set";
+  EXPECT_EQ(aclrtGetPhyDevIdByLogicDevId(1000, &number), 107001);
+  EXPECT_EQ(aclrtGetPhyDevIdByLogicDevId(0, nullptr), 100000);
 }
 
 TEST_F(Runtime, LastErrorIsKeptPerThread) {

@@ -52,6 +52,13 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
   });
 }
 
+aclError aclrtStreamAbort(aclrtStream stream) {
+  return call("aclrtStreamAbort", [&] {
+    if (const device::Stream* found = device::find_stream(stream)) device::check_not_captured(*found, "abort");
+    device::abort_stream(stream);
+  });
+}
+
 aclError aclrtSynchronizeStream(aclrtStream stream) {
   return call("aclrtSynchronizeStream",
               [&] { queued(stream, "synchronise").synchronize(device::stream_wait_limit()); });

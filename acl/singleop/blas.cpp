@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "acl/aclnn/launch.h"
+#include "acl/aclnn/recorded_memory.h"
 #include "acl/call.h"
 #include "acl/include/acl/ops/acl_cblas.h"
 #include "acl/singleop/description.h"
@@ -14,6 +15,7 @@
 #include "base/thread_pool.h"
 #include "device/context/context.h"
 #include "device/memory/memory.h"
+#include "device/queue/capture.h"
 #include "ops/operator.h"
 
 namespace npu::acl {
@@ -152,7 +154,11 @@ void queue(const char* name, const Gemm& g, const Pointers& p, aclrtStream handl
   task.name = name;
   task.cost_ns = 2000 + g.m * g.n * g.k / 8;
   const bool bytes = g.a == DType::kInt8 && g.c == DType::kFloat;
+  const auto memory = std::make_shared<RecordedMemory>();
+  if (device::captured(stream))
+    memory->add(a, "matrix A"), memory->add(b, "matrix B (or x)"), memory->add(c, "matrix C (or y)");
   task.body = [=, device = stream.device()] {
+    memory->check();
     if (bytes) return addmm_bytes(a, b, c, alpha.get().to_double(), beta.get().to_double(), device, name);
     addmm(a, b, c, alpha.get(), beta.get(), device, name);
   };

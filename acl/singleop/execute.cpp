@@ -7,6 +7,7 @@
 #include <span>
 
 #include "acl/aclnn/launch.h"
+#include "acl/aclnn/recorded_memory.h"
 #include "acl/call.h"
 #include "acl/include/acl/acl_op_compiler.h"
 #include "acl/singleop/blocked.h"
@@ -18,6 +19,7 @@
 #include "base/tensor.h"
 #include "device/context/context.h"
 #include "device/memory/memory.h"
+#include "device/queue/capture.h"
 #include "device/queue/stream.h"
 
 namespace npu::acl {
@@ -32,6 +34,7 @@ struct Prepared {
   std::vector<std::vector<std::byte>> aside;
   std::vector<std::unique_ptr<Tensor>> outputs;  ///< one for each of the client's
   bool reads_nhwc = false;                       ///< the operator is told where the channels stand
+  RecordedMemory recorded;                       ///< what a graph retains; empty for a call that runs once
 };
 
 /// One side (inputs or outputs) of the client's call.
@@ -380,7 +383,13 @@ void enqueue(const OperatorType& type, uint32_t flags, std::shared_ptr<Prepared>
   task.cost_ns = call->op->cost();
   for (const auto* copies : {&call->before, &call->after})
     for (const auto& copy : *copies) task.cost_ns += copy->cost();
+  if (device::captured(stream)) [[unlikely]] {
+    call->recorded.add(*call->op);
+    for (const auto* copies : {&call->before, &call->after})
+      for (const auto& copy : *copies) call->recorded.add(*copy);
+  }
   task.body = [call = std::move(call), name = task.name, device = stream.device()] {
+    call->recorded.check();
     // Copies run in the same task: nothing may come between them and the operator that goes on from there.
     for (const auto& copy : call->before) run_on_device(device, name, *copy);
     run_on_device(device, name, *call->op);

@@ -106,3 +106,78 @@ def test_a_read_within_a_capture_is_refused_and_the_next_capture_works():
         y = x + 1
     again.replay()
     assert y.cpu().tolist() == [2, 2, 2, 2]
+
+
+def attention(q, k, v, lengths, **more):
+    return torch_npu.npu_fused_infer_attention_score(
+        q, k, v, num_heads=4, input_layout="BNSD", scale=0.125, actual_seq_lengths_kv=lengths, **more
+    )[0]
+
+
+def expected_attention(q, k, v, lengths):
+    """Softmax over the first `lengths` keys in float64, on the CPU."""
+    q, k, v = (t.cpu().double() for t in (q, k, v))
+    scores = 0.125 * q @ k.transpose(-1, -2)
+    for b, n in enumerate(lengths):
+        scores[b, ..., n:] = -torch.inf
+    return scores.softmax(-1) @ v
+
+
+def heads():
+    generator = torch.Generator().manual_seed(5)
+    return (torch.randn(2, 4, n, 64, generator=generator, dtype=torch.float16).npu() for n in (1, 32, 32))
+
+
+@pytest.mark.parametrize("replay_first", [False, True])
+def test_an_update_gives_lengths_to_the_next_replay(replay_first):
+    q, k, v = heads()
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph, auto_dispatch_capture=True):
+        out = attention(q, k, v, [8, 8])
+        doubled = out * 2
+    for lengths in ([32, 20], [5, 9], [1, 32]):
+        if replay_first:
+            graph.replay()
+        graph.update(cpu_update_input=[{"actual_seq_lengths_kv": lengths}])
+        if not replay_first:
+            graph.replay()
+        torch.npu.synchronize()
+        expected = expected_attention(q, k, v, lengths)
+        torch.testing.assert_close(out.cpu().double(), expected, rtol=2e-3, atol=2e-3)
+        assert torch.equal(out.cpu(), attention(q, k, v, lengths).cpu())
+        assert torch.equal(doubled.cpu(), out.cpu() * 2)
+
+
+def test_task_groups_are_updated_by_hand():
+    q, k, v = heads()
+    side, event = torch.npu.Stream(), torch.npu.ExternalEvent()
+    graph = torch.npu.NPUGraph()
+    options = {"num_heads": 4, "input_layout": "BNSD", "scale": 0.125}
+    workspace = torch_npu._npu_fused_infer_attention_score_get_max_workspace(
+        q, k, v, actual_seq_lengths_kv=[8, 8], **options
+    )
+    out = torch.empty_like(q)
+    lse = torch.empty(1, dtype=torch.float16, device="npu")
+
+    def attend(lengths):
+        torch_npu.npu_fused_infer_attention_score.out(
+            q, k, v, workspace=workspace, actual_seq_lengths_kv=lengths, out=[out, lse], **options
+        )
+
+    with torch.npu.graph(graph):
+        stream = torch.npu.current_stream()
+        event.wait(stream)
+        event.reset(stream)
+        torch.npu.graph_task_group_begin(stream)
+        attend([8, 8])
+        handle = torch.npu.graph_task_group_end(stream)
+    for lengths in ([32, 20], [3, 31]):
+        with torch.npu.stream(side):
+            torch.npu.graph_task_update_begin(side, handle)
+            attend(lengths)
+            torch.npu.graph_task_update_end(side)
+            event.record(side)
+        graph.replay()
+        torch.npu.synchronize()
+        expected = expected_attention(q, k, v, lengths)
+        torch.testing.assert_close(out.cpu().double(), expected, rtol=2e-3, atol=2e-3)

@@ -8,6 +8,7 @@
 #include "acl/acl_mdl_aipp.h"
 #include "acl/acl_mdl_aipp_info.h"
 #include "acl/acl_mdl_execute.h"
+#include "acl/acl_rt.h"
 
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
@@ -53,10 +54,30 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
 aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* status, aclmdlRI* modelRI);
 /** Sets the mode of the calling thread and returns the one before in `mode`. */
 aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
+/** Between these two calls, what the captured `stream` records is a task group, whose tasks can be replaced. `handle`
+ * lives as long as the recording. 107000 for a stream that is not captured, and for calls that do not alternate. */
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle);
+/** Between these two calls, what is launched on `stream`, which is not captured, replaces the tasks of the group: the
+ * same operators in the same order, with other arguments. The replacement takes place in the order of `stream`; an
+ * event with ACL_EVENT_EXTERNAL, recorded behind it and waited for before the group, makes a run wait for it. 107017
+ * for a bad handle; 107000 for calls that do not alternate and for other operators, which leave the group as it was. */
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle);
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 /** Queues one run of what was recorded, task behind task in the order they were recorded. Runs of one recording never
  * overlap. 107000 for a recording that is not ended, a stream of another device, a captured stream. A task that fails
  * ends the run; whoever synchronises hears which one it was. */
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
+/** Runs it on the default stream of the thread's context, and waits for the end. `timeout`: milliseconds, or -1 for no
+ * limit; 507046 after it, 107000 for other numbers. */
+aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
+/** Ends the run that goes on, before its next task; whoever synchronises its stream gets 500001. No effect without one.
+ */
+aclError aclmdlRIAbort(aclmdlRI modelRI);
+/** A name for people; empty at first, the last one counts. aclmdlRIGetName writes at most 512 characters, and no more
+ * than `maxLen` bytes with the closing zero. */
+aclError aclmdlRISetName(aclmdlRI modelRI, const char* name);
+aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name);
 /** Gives the recording back; runs that are queued go on. */
 aclError aclmdlRIDestroy(aclmdlRI modelRI);
 /** A number of the recording, unique in the process. */

@@ -17,10 +17,13 @@ extern "C" {
 #endif
 
 /* What an event will be used for: waits, progress of a stream, time stamps, other processes. An event made without
- * ACL_EVENT_TIME_LINE has no time stamps. */
+ * ACL_EVENT_TIME_LINE has no time stamps. ACL_EVENT_EXTERNAL, which cannot be combined, makes a flag between recorded
+ * streams and others: a record sets it, a reset clears it, a wait waits until it is set, even when the record is queued
+ * later; a captured stream records all three, and each run waits anew. */
 #define ACL_EVENT_SYNC 0x00000001u
 #define ACL_EVENT_CAPTURE_STREAM_PROGRESS 0x00000002u
 #define ACL_EVENT_TIME_LINE 0x00000008u
+#define ACL_EVENT_EXTERNAL 0x00000020u
 #define ACL_EVENT_IPC 0x00000040u
 
 /* Hints about how a stream is driven; all are accepted, none is needed here. */
@@ -37,11 +40,10 @@ extern "C" {
 
 /** Memory of a device that is not mapped to any address yet. */
 typedef void* aclrtDrvMemHandle;
-/** Tasks of a recorded stream that would be changed together, and what functions that are not built would be told: the
- * headers of torch-npu name them. */
+/** Tasks of a recorded stream that are replaced together (aclmdlRICaptureTaskGrpEnd). */
 typedef void* aclrtTaskGrp;
+/** An argument of functions that are not built; the headers of torch-npu name it. */
 typedef struct aclrtMallocConfig aclrtMallocConfig;
-typedef struct aclrtMemcpyBatchAttr aclrtMemcpyBatchAttr;
 
 /** A range of memory that a card could not repair; the memory of a host has none to tell of. */
 #define MAX_MEM_UCE_INFO_ARRAY_SIZE 128
@@ -272,6 +274,8 @@ aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* 
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
 /** User-visible and internal device numbers are the same. */
 aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t* const logicDevId);
+/** The number of the device on the machine: those that ASCEND_RT_VISIBLE_DEVICES names are devices 0, 1 … here. */
+aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t* const phyDevId);
 /** `flags` receives 0, `active` 1 when the device's default context exists. */
 aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
 /** 1 for two different devices, 0 for a device and itself. */
@@ -312,6 +316,9 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uin
 aclError aclrtDestroyStream(aclrtStream stream);
 /** Ends the stream at once; work that has not started is dropped. */
 aclError aclrtDestroyStreamForce(aclrtStream stream);
+/** Drops the work of `stream` that has not started and waits for the task that runs; the stream may be used again.
+ * Threads that wait for it get 500001. 107017 for null and a bad handle, 107000 for a captured stream. */
+aclError aclrtStreamAbort(aclrtStream stream);
 /** Waits for all work queued so far. NULL is the default stream of the current context. */
 aclError aclrtSynchronizeStream(aclrtStream stream);
 /** At most `timeout` ms (-1: no limit); 507046 afterwards. */
@@ -400,10 +407,33 @@ aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* sr
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count);
 aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream);
 
+/** Copies `height` rows of `width` bytes, `dpitch` and `spitch` bytes apart, between host and device. 107000 for other
+ * kinds, a row that does not fit into a pitch, more than 5 * 2^20 rows, and as aclrtMemcpy. */
+aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                       aclrtMemcpyKind kind);
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+                            aclrtMemcpyKind kind, aclrtStream stream);
+/** `numBatches` copies in one call. attrs[k] says where the memory of the copies from attrsIndexes[k] on lies, up to
+ * those of the next. `failIndex` receives the number of the copy that is refused, SIZE_MAX for an error of the whole
+ * call and for none. Copies before that one were made. */
+typedef struct aclrtMemcpyBatchAttr {
+  aclrtMemLocation dstLoc;
+  aclrtMemLocation srcLoc;
+  uint8_t rsv[16];
+} aclrtMemcpyBatchAttr;
+aclError aclrtMemcpyBatch(void** dsts, size_t* destMax, void** srcs, size_t* sizes, size_t numBatches,
+                          aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs, size_t* failIndex);
+aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMax, void** srcs, size_t* sizes, size_t numBatches,
+                               aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes, size_t numAttrs, size_t* failIndex,
+                               aclrtStream stream);
+
 /* ---- Address ranges and the memory mapped into them ---- */
 
 /** Reserves device addresses without memory. `alignment` 0 or a power of two, `flags` 0 or 1; `expectPtr` is a wish. */
 aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr, uint64_t flags);
+/** The same: devices here have no address space of their own that could be left out. */
+aclError aclrtReserveMemAddressNoUCMemory(void** virPtr, size_t size, size_t alignment, void* expectPtr,
+                                          uint64_t flags);
 /** Gives a whole range back; nothing may be mapped in it. */
 aclError aclrtReleaseMemAddress(void* virPtr);
 /** Memory of the device `prop` names; `size` must be a multiple of the granularity (2 MiB). */
@@ -421,6 +451,39 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
 aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle* handle);
 /** Names processes that may import. Every process of this user may, so the list is checked and changes nothing. */
 aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum);
+
+/** How far a shareable handle reaches: DEFAULT within the host, as a uint64_t; FABRIC beyond it is refused (207000). */
+typedef enum ANYNPU_ANY_INT {
+  ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT = 1,
+  ACL_MEM_SHARE_HANDLE_TYPE_FABRIC = 2
+} aclrtMemSharedHandleType;
+typedef struct aclrtMemFabricHandle {
+  uint8_t data[128];
+} aclrtMemFabricHandle;
+/** The same as without V2, by the kind of handle; the memory is imported on the current device. `flags` of an import is
+ * 0. */
+aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType shareType,
+                                           void* shareableHandle);
+aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle, aclrtMemSharedHandleType shareType, uint64_t flags,
+                                             aclrtDrvMemHandle* handle);
+aclError aclrtMemSetPidToShareableHandleV2(void* shareableHandle, aclrtMemSharedHandleType shareType, int32_t* pid,
+                                           size_t pidNum);
+/** A further handle of the memory that is mapped around `virPtr`; end it with aclrtFreePhysical. */
+aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle);
+
+typedef enum ANYNPU_ANY_INT {
+  ACL_RT_MEM_ACCESS_FLAGS_NONE = 0,
+  ACL_RT_MEM_ACCESS_FLAGS_READ = 1,
+  ACL_RT_MEM_ACCESS_FLAGS_READWRITE = 3
+} aclrtMemAccessFlags;
+typedef struct aclrtMemAccessDesc {
+  aclrtMemAccessFlags flags;
+  aclrtMemLocation location;
+  uint8_t rsv[12];
+} aclrtMemAccessDesc;
+/** Checks that a whole mapping may be read and written from the places of `desc`: its own device and the host may,
+ * always. 207000 for another device, 107000 for other flags and what is no mapping. */
+aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc, size_t count);
 
 /* ---- Memory that processes of one user share by a key ---- */
 

@@ -11,6 +11,7 @@
 #include "acl/include/acl/acl_rt.h"
 #include "base/thread_pool.h"
 #include "device/context/context.h"
+#include "device/memory/hold.h"
 #include "device/memory/host.h"
 #include "device/memory/memory.h"
 #include "device/queue/capture.h"
@@ -95,9 +96,9 @@ Sides check(const Copy& copy) {
   given(copy.from, "src");
   check_capacity(copy.capacity, copy.bytes, "destMax");
   const Sides sides = sides_of(copy);
-  if (copy.bytes == 0) return sides;
-  check_side(sides.to, copy.to, copy.bytes, copy.kind, "dst");
-  check_side(sides.from, copy.from, copy.bytes, copy.kind, "src");
+  if (copy.total() == 0) return sides;
+  check_side(sides.to, copy.to, copy.written(), copy.kind, "dst");
+  check_side(sides.from, copy.from, copy.read(), copy.kind, "src");
   return sides;
 }
 
@@ -117,6 +118,13 @@ void move_bytes(void* to, const void* from, size_t bytes) {
   parallel_for(static_cast<int64_t>(bytes), kCopyPart, [&](int64_t begin, int64_t end) {
     std::memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
   });
+}
+
+void move(const Copy& copy) {
+  auto* to = static_cast<std::byte*>(copy.to);
+  const auto* from = static_cast<const std::byte*>(copy.from);
+  for (size_t row = 0; row < copy.rows; ++row)
+    move_bytes(to + row * copy.to_pitch, from + row * copy.from_pitch, copy.bytes);
 }
 
 int64_t cost_of(size_t bytes) { return 200 + static_cast<int64_t>(bytes / 8); }
@@ -143,32 +151,59 @@ trace::Move move_of(const Sides& sides) {
   return from_host ? trace::Move::kHostToDevice : trace::Move::kDeviceToDevice;
 }
 
-/// What a graph keeps: its runs come later, when the memory may be gone.
-device::TaskBody recorded_move(const Copy& copy, trace::Move move) {
-  return [copy, move] {
-    check(copy);
-    trace::moves(move, copy.bytes);
-    move_bytes(copy.to, copy.from, copy.bytes);
+/// One side of a recorded copy or fill, whose runs come when the client may have freed the memory: a graph retains what
+/// it can, and checks the rest at each run.
+struct RecordedSide {
+  RecordedSide(Side its_side, const void* its_address, size_t its_bytes, const char* its_argument)
+      : side(its_side), address(its_address), bytes(its_bytes), argument(its_argument), hold(its_address) {}
+  void check() const {
+    if (hold) return device::check_not_freed(hold, argument);
+    if (side == Side::kHost) return check_host(address, bytes, argument);
+    device::check_live(address, bytes, device::kAnyDevice, argument);
+  }
+  Side side;
+  const void* address;
+  size_t bytes;
+  const char* argument;
+  device::Hold hold;
+};
+
+device::TaskBody recorded_move(const Copy& copy, const Sides& sides, trace::Move direction) {
+  return [copy, direction, to = RecordedSide(sides.to, copy.to, copy.written(), "dst"),
+          from = RecordedSide(sides.from, copy.from, copy.read(), "src")] {
+    to.check();
+    from.check();
+    trace::moves(direction, copy.total());
+    move(copy);
   };
 }
 
 void launch_move(device::Stream& stream, const Copy& copy, const Sides& sides, uint32_t flags) {
-  const trace::Move move = move_of(sides);
-  if (device::captured(stream)) return launch(stream, "memcpy", flags, copy.bytes, recorded_move(copy, move));
-  launch(stream, "memcpy", flags, copy.bytes, [to = copy.to, from = copy.from, bytes = copy.bytes, move] {
-    trace::moves(move, bytes);
+  const trace::Move direction = move_of(sides);
+  if (device::captured(stream))
+    return launch(stream, "memcpy", flags, copy.total(), recorded_move(copy, sides, direction));
+  if (copy.rows != 1) {
+    return launch(stream, "memcpy", flags, copy.total(), [copy, direction] {
+      trace::moves(direction, copy.total());
+      move(copy);
+    });
+  }
+  launch(stream, "memcpy", flags, copy.bytes, [to = copy.to, from = copy.from, bytes = copy.bytes, direction] {
+    trace::moves(direction, bytes);
     move_bytes(to, from, bytes);
   });
 }
 
 void launch_staged(device::Stream& stream, const Copy& copy) {
-  auto aside = std::make_unique_for_overwrite<std::byte[]>(copy.bytes);
-  std::memcpy(aside.get(), copy.from, copy.bytes);
-  launch(stream, "memcpy", device::kTaskKernel, copy.bytes,
-         [to = copy.to, bytes = copy.bytes, aside = std::move(aside)] {
-           trace::moves(trace::Move::kHostToDevice, bytes);
-           move_bytes(to, aside.get(), bytes);
-         });
+  auto aside = std::make_unique_for_overwrite<std::byte[]>(copy.total());
+  Copy in = copy, out = copy;
+  in.to = aside.get(), in.to_pitch = copy.bytes;
+  out.from = aside.get(), out.from_pitch = copy.bytes;
+  move(in);
+  launch(stream, "memcpy", device::kTaskKernel, copy.total(), [out, aside = std::move(aside)] {
+    trace::moves(trace::Move::kHostToDevice, out.total());
+    move(out);
+  });
 }
 
 bool pageable(Side side, const void* address, size_t bytes) {
@@ -210,24 +245,25 @@ void run_now(const char* name, trace::Move move, size_t bytes, F&& body) {
 void copy_now(const Copy& copy) {
   device::check_safe("a synchronous copy");
   const Sides sides = check(copy);
-  if (copy.bytes == 0) return;
+  if (copy.total() == 0) return;
   if (sides.from == Side::kDevice || sides.to == Side::kDevice) finish_default_stream();
   if (shows(sides, copy)) device::refuse_after_failure(device_of(copy.from));
-  const auto body = [&] { move_bytes(copy.to, copy.from, copy.bytes); };
+  const auto body = [&] { move(copy); };
   if (sides.from == Side::kHost && sides.to == Side::kHost) return body();
-  run_now("memcpy", move_of(sides), copy.bytes, body);
+  run_now("memcpy", move_of(sides), copy.total(), body);
 }
 
 void copy_in_stream(const Copy& copy, device::Stream& stream) {
   const Sides sides = check(copy);
-  if (copy.bytes == 0) return;
-  const bool written_late = pageable(sides.to, copy.to, copy.bytes);
-  const bool read_late = pageable(sides.from, copy.from, copy.bytes);
+  if (copy.total() == 0) return;
+  const bool written_late = pageable(sides.to, copy.to, copy.written());
+  const bool read_late = pageable(sides.from, copy.from, copy.read());
   const uint32_t flags = shows(sides, copy) ? device::kTaskShows : device::kTaskKernel;
   if (!written_late && !read_late) return launch_move(stream, copy, sides, flags);
   device::check_safe("a copy of pageable host memory");
-  const bool recorded = device::captured(stream);  // each run then reads or writes the host memory as it is
-  if (!written_late && copy.bytes <= kStaged && !recorded) return launch_staged(stream, copy);
+  // The runs of a graph read or write the host memory as it is then; an update of its tasks passes what it is now.
+  const bool recorded = device::captured(stream), updating = device::updating(stream);
+  if (!written_late && (updating || (copy.total() <= kStaged && !recorded))) return launch_staged(stream, copy);
   launch_move(stream, copy, sides, flags | device::kTaskHostCopy);
   if (recorded) return;
   stream.synchronize();
@@ -244,12 +280,16 @@ void fill_now(void* to, size_t capacity, int32_t value, size_t bytes) {
 }
 
 void fill_in_stream(void* to, size_t capacity, int32_t value, size_t bytes, device::Stream& stream) {
-  check_fill(to, capacity, bytes);
+  const Side side = check_fill(to, capacity, bytes);
   if (bytes == 0) return;
-  launch(stream, "memset", device::kTaskKernel, bytes, [to, value, bytes, recorded = device::captured(stream)] {
-    if (recorded) check_fill(to, bytes, bytes);
+  const auto body = [to, value, bytes] {
     trace::moves(trace::Move::kFill, bytes);
     std::memset(device::resolve(to, bytes), value, bytes);
+  };
+  if (!device::captured(stream)) return launch(stream, "memset", device::kTaskKernel, bytes, body);
+  launch(stream, "memset", device::kTaskKernel, bytes, [body, filled = RecordedSide(side, to, bytes, "devPtr")] {
+    filled.check();
+    body();
   });
 }
 

@@ -18,6 +18,15 @@ struct Copy {
   const void* from;
   size_t bytes;
   int kind;
+  size_t rows = 1;  ///< of `bytes` each, `to_pitch` and `from_pitch` bytes apart
+  size_t to_pitch = 0;
+  size_t from_pitch = 0;
+
+  /// Bytes from the first to the last that the copy touches.
+  size_t written() const { return rows == 0 ? 0 : (rows - 1) * to_pitch + bytes; }
+  size_t read() const { return rows == 0 ? 0 : (rows - 1) * from_pitch + bytes; }
+  /// Bytes that are copied.
+  size_t total() const { return rows * bytes; }
 };
 
 /// Copies after the work of the current context's default stream and returns when done.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "acl/runtime/runtime_fixture.h"
@@ -188,6 +190,99 @@ TEST_F(CopyTest, BetweenDevices) {
   }
   EXPECT_OK(aclrtResetDevice(1));
   ASSERT_OK(aclrtSetDevice(0));
+}
+
+TEST_F(CopyTest, MatricesAreCopiedRowByRow) {
+  std::vector<uint8_t> host(5 * 8);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = static_cast<uint8_t>(i);
+  Memory device(4 * 6);
+  OwnStream stream;
+  for (const bool queued : {false, true}) {
+    EXPECT_OK(aclrtMemset(device.get(), 24, 99, 24));
+    EXPECT_OK(queued ? aclrtMemcpy2dAsync(device.get(), 6, host.data(), 8, 3, 4, ACL_MEMCPY_HOST_TO_DEVICE, stream)
+                     : aclrtMemcpy2d(device.get(), 6, host.data(), 8, 3, 4, ACL_MEMCPY_HOST_TO_DEVICE));
+    EXPECT_OK(aclrtSynchronizeStream(stream));
+    const auto there = device.read();
+    std::vector<uint8_t> back(4 * 5, 7);
+    EXPECT_OK(queued ? aclrtMemcpy2dAsync(back.data(), 5, device.get(), 6, 3, 4, ACL_MEMCPY_DEVICE_TO_HOST, stream)
+                     : aclrtMemcpy2d(back.data(), 5, device.get(), 6, 3, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    for (size_t row = 0; row < 4; ++row) {
+      for (size_t k = 0; k < 6; ++k) EXPECT_EQ(there[row * 6 + k], k < 3 ? row * 8 + k : 99);
+      for (size_t k = 0; k < 5; ++k) EXPECT_EQ(back[row * 5 + k], k < 3 ? row * 8 + k : 7);
+    }
+  }
+}
+
+TEST_F(CopyTest, WrongMatricesAreRefused) {
+  const auto text = [] { return std::string(aclGetRecentErrMsg()); };
+  std::vector<uint8_t> host(64);
+  Memory device(23);
+  const auto copy = [&](size_t dpitch, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind) {
+    return aclrtMemcpy2d(device.get(), dpitch, host.data(), spitch, width, height, kind);
+  };
+  EXPECT_EQ(copy(2, 8, 3, 4, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
+  EXPECT_NE(text().find("width is 3 bytes, dpitch 2 and spitch 8"), std::string::npos);
+  EXPECT_EQ(copy(8, 8, 3, 4, ACL_MEMCPY_DEVICE_TO_DEVICE), 107000);
+  EXPECT_EQ(copy(7, 8, 3, 4, ACL_MEMCPY_HOST_TO_DEVICE), 107000) << "the last row ends a byte behind the memory";
+  EXPECT_NE(text().find("dst"), std::string::npos);
+  EXPECT_EQ(copy(1, 1, 1, size_t{6} << 20, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
+  EXPECT_EQ(copy(SIZE_MAX, 8, 1, 4, ACL_MEMCPY_HOST_TO_DEVICE), 107000);
+  EXPECT_EQ(aclrtMemcpy2d(nullptr, 8, host.data(), 8, 1, 1, ACL_MEMCPY_HOST_TO_DEVICE), 100000);
+  EXPECT_OK(copy(8, 8, 3, 0, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_OK(copy(6, 8, 5, 4, ACL_MEMCPY_HOST_TO_DEVICE));
+}
+
+TEST_F(CopyTest, ABatchNamesTheCopyThatIsRefused) {
+  std::vector<uint8_t> in{1, 2, 3, 4}, out(4);
+  Memory a(4), b(4);
+  void* to[] = {a.get(), b.get(), out.data()};
+  void* from[] = {in.data(), a.get(), b.get()};
+  size_t room[] = {4, 4, 4}, sizes[] = {4, 4, 4}, starts[] = {0, 1, 2};
+  const aclrtMemLocation host{0, ACL_MEM_LOCATION_TYPE_HOST}, device{0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  aclrtMemcpyBatchAttr attrs[] = {{device, host, {}}, {device, device, {}}, {host, device, {}}};
+  size_t failed = 7;
+  OwnStream stream;
+  EXPECT_OK(aclrtMemcpyBatch(to, room, from, sizes, 3, attrs, starts, 3, &failed));
+  EXPECT_EQ(failed, SIZE_MAX);
+  EXPECT_EQ(out, in);
+  out.assign(4, 0);
+  EXPECT_OK(aclrtMemcpyBatchAsync(to, room, from, sizes, 3, attrs, starts, 3, &failed, stream));
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_EQ(out, in);
+  room[1] = 3;
+  EXPECT_EQ(aclrtMemcpyBatch(to, room, from, sizes, 3, attrs, starts, 3, &failed), 107000);
+  EXPECT_EQ(failed, 1u);
+  starts[1] = 2;
+  EXPECT_EQ(aclrtMemcpyBatch(to, room, from, sizes, 3, attrs, starts, 3, &failed), 107000);
+  EXPECT_EQ(failed, SIZE_MAX);
+  EXPECT_EQ(aclrtMemcpyBatch(to, room, from, sizes, 3, attrs, starts, 4, &failed), 107000);
+  EXPECT_EQ(aclrtMemcpyBatch(to, room, from, sizes, 0, attrs, starts, 0, &failed), 107000);
+  EXPECT_EQ(aclrtMemcpyBatch(to, room, from, sizes, 3, nullptr, starts, 3, &failed), 100000);
+  EXPECT_EQ(aclrtMemcpyBatch(to, room, from, sizes, 3, attrs, starts, 3, nullptr), 100000);
+}
+
+TEST_F(CopyTest, HostMemoryIsFreedInACallbackThatItsCopyPrecedes) {
+  static void* host;
+  static std::atomic<int> code;
+  code = -1;
+  ASSERT_OK(aclrtMallocHost(&host, 4096));
+  Memory device(4096);
+  OwnStream stream;
+  std::atomic<bool> stop{false};
+  aclrtContext context = nullptr;
+  EXPECT_OK(aclrtGetCurrentContext(&context));
+  std::thread reporter([&] {
+    aclrtSetCurrentContext(context);
+    while (!stop) aclrtProcessReport(20);
+  });
+  EXPECT_OK(aclrtSubscribeReport(reporter.native_handle(), stream));
+  EXPECT_OK(aclrtMemcpyAsync(host, 4096, device.get(), 4096, ACL_MEMCPY_DEVICE_TO_HOST, stream));
+  EXPECT_OK(aclrtLaunchCallback([](void*) { code = aclrtFreeHost(host); }, nullptr, ACL_CALLBACK_BLOCK, stream));
+  EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20'000));
+  EXPECT_EQ(code, 0);
+  EXPECT_OK(aclrtUnSubscribeReport(reporter.native_handle(), stream));
+  stop = true;
+  reporter.join();
 }
 
 }  // namespace
