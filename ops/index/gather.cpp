@@ -116,9 +116,10 @@ struct Index final : Reading {
 // out[i] = self[indices[i, 0], indices[i, 1], …].
 struct GatherNd final : Reading {
   Tensor indices;
+  bool negative = false;  ///< whether positions below 0 count from the end
 
   void prepare() override {
-    NdIndex index = nd_index(self, indices);
+    NdIndex index = nd_index(self, indices, negative);
     check_shape(out, "out", index.view.shape);
     offsets.plan(index.shape, std::move(index.axes));
     move.plan(IndexedMode::kGather, out, index.view, index.shape, 0);
@@ -164,7 +165,7 @@ NPU_OPERATOR(Gather, "gather", "index", in<&Gather::self>("self"), attr<&Gather:
 NPU_OPERATOR(Index, "index", "index", in<&Index::self>("self"), in<&Index::indices>("indices"), out<&Index::out>("out"))
     .is(kMovesBits);
 NPU_OPERATOR(GatherNd, "gather_nd", "index", in<&GatherNd::self>("self"), in<&GatherNd::indices>("indices"),
-             out<&GatherNd::out>("out"))
+             attr<&GatherNd::negative>("negative"), out<&GatherNd::out>("out"))
     .is(kMovesBits);
 NPU_OPERATOR(Take, "take", "index", in<&Take::self>("self"), in<&Take::index>("index"), out<&Take::out>("out"))
     .is(kMovesBits);

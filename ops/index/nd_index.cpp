@@ -3,7 +3,7 @@
 
 namespace npu::ops {
 
-NdIndex nd_index(const Tensor& target, const Tensor& indices) {
+NdIndex nd_index(const Tensor& target, const Tensor& indices, bool negative) {
   require(indices.rank() >= 1 && indices.shape.back() <= static_cast<int64_t>(target.rank()),
           "indices is {}, self is {}: the last size of indices is the number of leading dimensions it names", indices,
           target);
@@ -16,7 +16,7 @@ NdIndex nd_index(const Tensor& target, const Tensor& indices) {
     Tensor one = column;
     one.offset += k * indices.strides.back();
     const auto axis = static_cast<size_t>(k);
-    out.axes.push_back({one, target.shape[axis], target.strides[axis], false, fmt::format("indices[..., {}]", k)});
+    out.axes.push_back({one, target.shape[axis], target.strides[axis], negative, fmt::format("indices[..., {}]", k)});
     out.view.shape.erase(0);
     out.view.strides.erase(0);
   }

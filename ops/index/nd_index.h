@@ -14,7 +14,8 @@ struct NdIndex {
   std::vector<IndexAxis> axes;
 };
 
-/// Raises 161002 when indices name more dimensions than `target` has.
-NdIndex nd_index(const Tensor& target, const Tensor& indices);
+/// Positions below 0 count from the end when `negative`. Raises 161002 when indices name more dimensions than `target`
+/// has.
+NdIndex nd_index(const Tensor& target, const Tensor& indices, bool negative = false);
 
 }  // namespace npu::ops

@@ -38,6 +38,35 @@ struct Addmm final : Operator {
   int64_t cost() const override { return product.cost(); }
 };
 
+/// out = alpha * op(mat1) @ op(mat2) + beta * self; op transposes where the number is not 0. self broadcasts.
+struct Gemm final : Operator {
+  Tensor self, mat1, mat2, out;
+  Scalar beta = 1, alpha = 1;
+  int64_t transpose1 = 0, transpose2 = 0;
+  Tensor left, right;
+  Product product;
+
+  void prepare() override {
+    left = turned(mat1, transpose1, "A");
+    right = turned(mat2, transpose2, "B");
+    require_inner("A", left, "B", right);
+    const Dims shape{left.shape[0], right.shape[1]};
+    require_shape(out, shape);
+    product.plan(left, right, addend(self, shape), out, alpha, beta);
+  }
+  void run() override { product.run(left, right, self, out); }
+  int64_t cost() const override { return product.cost(); }
+
+ private:
+  static Tensor turned(Tensor matrix, int64_t turn, const char* name) {
+    require(matrix.rank() == 2, "{} is {}; it is a matrix", name, matrix);
+    if (turn == 0) return matrix;
+    std::swap(matrix.shape[0], matrix.shape[1]);
+    std::swap(matrix.strides[0], matrix.strides[1]);
+    return matrix;
+  }
+};
+
 void require_batches(const Tensor& batch1, const Tensor& batch2) {
   require(batch1.rank() == 3 && batch2.rank() == 3,
           "batch1 is {}, batch2 is {}: both must have 3 dimensions (batch, rows, columns)", batch1.shape, batch2.shape);
@@ -65,6 +94,9 @@ struct Baddbmm final : Operator {
 NPU_OPERATOR(Addmm, "addmm", "matmul", optional<&Addmm::self>("self"), in<&Addmm::mat1>("mat1"),
              in<&Addmm::mat2>("mat2"), attr<&Addmm::beta>("beta"), attr<&Addmm::alpha>("alpha"),
              out<&Addmm::out>("out"));
+NPU_OPERATOR(Gemm, "gemm", "matmul", in<&Gemm::self>("self"), in<&Gemm::mat1>("mat1"), in<&Gemm::mat2>("mat2"),
+             attr<&Gemm::beta>("beta"), attr<&Gemm::alpha>("alpha"), attr<&Gemm::transpose1>("transpose1"),
+             attr<&Gemm::transpose2>("transpose2"), out<&Gemm::out>("out"));
 NPU_OPERATOR(Baddbmm, "baddbmm", "matmul", in<&Baddbmm::self>("self"), in<&Baddbmm::batch1>("batch1"),
              in<&Baddbmm::batch2>("batch2"), attr<&Baddbmm::beta>("beta"), attr<&Baddbmm::alpha>("alpha"),
              out<&Baddbmm::out>("out"));

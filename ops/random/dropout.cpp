@@ -5,6 +5,7 @@
 
 #include "ops/random/distribution.h"
 #include "ops/random/random_fill.h"
+#include "ops/vector/elementwise/move.h"
 
 namespace npu::ops {
 namespace {
@@ -77,14 +78,15 @@ struct DropoutByteMask final : MaskOfShape {
 // Multiplies what is kept by 1 / (1 - p).
 class MaskedScale {
  public:
-  void plan(const Tensor& self, const Tensor& out, double p) {
+  // With p = 1 nothing is kept, and no infinite factor meets a 0.
+  void plan(const Tensor& self, const Tensor& out, double p) { plan_factor(self, out, p < 1 ? 1.0 / (1.0 - p) : 0.0); }
+  void plan_factor(const Tensor& self, const Tensor& out, double factor) {
     require(out.shape == self.shape, "self is {}, out is {}; both have the same shape", self, out);
     const DType slot = random_slot(self.dtype);
     in_ = OrderedTensor(self, slot);
     out_ = OrderedTensor(out, slot);
     wide_ = slot == DType::kDouble;
-    // With p = 1 nothing is kept, and no infinite factor meets a 0.
-    scale_ = p < 1 ? 1.0 / (1.0 - p) : 0.0;
+    scale_ = factor;
   }
   void run(const uint8_t* mask) const {
     if (wide_)
@@ -129,9 +131,29 @@ struct DropoutApply final : Operator {
   int64_t cost() const override { return scale.cost(); }
 };
 
+/// The gradient: what was kept, times the factor that the forward pass applied. A factor of 0 gives zeros; of 1,
+/// nothing was dropped and the mask is not read.
+struct DropoutScale final : Operator {
+  Tensor self, mask, out;
+  double factor = 1;
+  MaskedScale scale;
+  Move whole;
+
+  void prepare() override {
+    require(factor == 0 || factor >= 1, "scale is {}; it is 1 / (1 - p), or 0 where p is 1", factor);
+    check_mask(mask, self.count());
+    scale.plan_factor(self, out, factor);
+    if (factor == 1) whole.plan(self, out);
+    if (factor == 0) whole.plan(Operand{.tensor = {}, .scalar = Scalar(0.0)}, out);
+  }
+  void run() override { factor <= 1 ? whole.run() : scale.run(mask.as<uint8_t>()); }
+  int64_t cost() const override { return scale.cost(); }
+};
+
 struct Dropout final : RandomOperator {
   Tensor self, noise_shape, out, mask;
   double p = 0.5;
+  bool train = true;
   MaskedScale scale;
 
   void prepare() override {
@@ -140,11 +162,12 @@ struct Dropout final : RandomOperator {
     require(!noise_shape.defined() || noise_shape.count() == 0,
             "optionalNoiseShape is {}; only dropout of single elements is built, pass null", noise_shape);
     check_mask(mask, self.count());
-    scale.plan(self, out, p);
+    scale.plan(self, out, train ? p : 0.0);
   }
   void run() override {
+    // Without training everything is kept: a probability of 0 to drop.
     // The mask first, then what is applied is the mask: the backward pass does the same with the same bits.
-    make_mask(state(), self.count(), p, mask);
+    make_mask(state(), self.count(), train ? p : 0.0, mask);
     scale.run(mask.as<uint8_t>());
   }
   int64_t cost() const override { return 2 * scale.cost(); }
@@ -156,9 +179,11 @@ NPU_OPERATOR(DropoutByteMask, "dropout_byte_mask", "random", attr<&DropoutByteMa
              attr<&DropoutByteMask::p>("p"), out<&DropoutByteMask::mask>("mask"), NPU_RANDOM_FIELDS(DropoutByteMask));
 NPU_OPERATOR(DropoutApply, "dropout_apply", "random", in<&DropoutApply::self>("self"), in<&DropoutApply::mask>("mask"),
              attr<&DropoutApply::p>("p"), out<&DropoutApply::out>("out"));
+NPU_OPERATOR(DropoutScale, "dropout_scale", "random", in<&DropoutScale::self>("self"), in<&DropoutScale::mask>("mask"),
+             attr<&DropoutScale::factor>("factor"), out<&DropoutScale::out>("out"));
 NPU_OPERATOR(Dropout, "dropout", "random", in<&Dropout::self>("self"), optional<&Dropout::noise_shape>("noise_shape"),
-             attr<&Dropout::p>("p"), out<&Dropout::out>("out"), out<&Dropout::mask>("mask"),
-             NPU_RANDOM_FIELDS(Dropout));
+             attr<&Dropout::p>("p"), attr<&Dropout::train>("train"), out<&Dropout::out>("out"),
+             out<&Dropout::mask>("mask"), NPU_RANDOM_FIELDS(Dropout));
 
 }  // namespace
 }  // namespace npu::ops

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cumsum and cumprod along a dimension, and logsumexp over dimensions. Floats are accumulated in double.
+// cumsum and cumprod along a dimension, from its start or (reverse) from its end, each with (exclusive: without) the
+// element itself; and logsumexp over dimensions. Floats are accumulated in double.
 #include <cmath>
 #include <limits>
 
@@ -16,6 +17,7 @@ struct Scan final : Operator {
   Tensor self, out;
   int64_t dim = 0;
   DType dtype = DType::kUndefined;
+  bool exclusive = false, reverse = false;
   DType slot = DType::kFloat;
   Rows rows, target;
 
@@ -52,11 +54,13 @@ struct Scan final : Operator {
         // One thread walks a row from its start, so the sum at each place is that of all before it in their order; rows
         // are shared out, not parts of a row, whose sums would be joined in another order.
         Wide<T> total(kProduct ? 1 : 0);
-        for (int64_t i = 0; i < rows.length(); ++i) {
+        for (int64_t k = 0; k < rows.length(); ++k) {
+          const int64_t i = reverse ? rows.length() - 1 - k : k;
           const Wide<T> v(x[i]);
-          total = kProduct ? wrap_multiply(total, v) : wrap_add(total, v);
           // Each place is rounded from the running total, which itself is never rounded to T.
-          y[i] = static_cast<T>(total);
+          if (exclusive) y[i] = static_cast<T>(total);
+          total = kProduct ? wrap_multiply(total, v) : wrap_add(total, v);
+          if (!exclusive) y[i] = static_cast<T>(total);
         }
         target.store(row, y);
       }
@@ -112,8 +116,9 @@ struct LogSumExp final : Operator {
 using CumSum = Scan<false>;
 using CumProd = Scan<true>;
 
-#define NPU_SCAN_FIELDS(type) \
-  in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::dtype>("dtype"), out<&type::out>("out")
+#define NPU_SCAN_FIELDS(type)                                                                                         \
+  in<&type::self>("self"), attr<&type::dim>("dim"), attr<&type::dtype>("dtype"), attr<&type::exclusive>("exclusive"), \
+      attr<&type::reverse>("reverse"), out<&type::out>("out")
 NPU_OPERATOR(CumSum, "cumsum", "reduce", NPU_SCAN_FIELDS(CumSum));
 NPU_OPERATOR(CumProd, "cumprod", "reduce", NPU_SCAN_FIELDS(CumProd));
 NPU_OPERATOR(LogSumExp, "logsumexp", "reduce", in<&LogSumExp::self>("self"), attr<&LogSumExp::dim>("dim"),

@@ -91,11 +91,13 @@ struct Stack final : Moves {
 struct Split final : Moves {
   Tensor self;
   std::vector<int64_t> split_sizes;
+  int64_t split_size = 0;  ///< of all parts but the last, in place of split_sizes
   int64_t dim = 0;
   std::vector<Tensor> out;
 
   void prepare() override {
     const size_t axis = wrap_dim(dim, self.rank());
+    if (split_size != 0) split_evenly(axis);
     require(self.rank() > 0 && out.size() == split_sizes.size(), "{} split sizes for {} outputs of {}",
             split_sizes.size(), out.size(), self);
     moves.clear();
@@ -113,6 +115,16 @@ struct Split final : Moves {
     require(at == self.shape[axis], "split_sizes add up to {}, dimension {} of self ({}) is {}", at, axis, self,
             self.shape[axis]);
   }
+
+ private:
+  void split_evenly(size_t axis) {
+    require(self.rank() > 0 && split_size > 0, "self is {}, the parts have {} elements; pass a positive number", self,
+            split_size);
+    split_sizes.clear();
+    for (int64_t at = 0, size = self.shape[axis]; at < size && split_sizes.size() <= out.size(); at += split_size)
+      split_sizes.push_back(std::min(split_size, size - at));
+    if (self.shape[axis] == 0) split_sizes.push_back(0);
+  }
 };
 
 NPU_OPERATOR(Cat, "cat", "shape", in<&Cat::tensors>("tensors"), attr<&Cat::dim>("dim"), out<&Cat::out>("out"))
@@ -120,7 +132,7 @@ NPU_OPERATOR(Cat, "cat", "shape", in<&Cat::tensors>("tensors"), attr<&Cat::dim>(
 NPU_OPERATOR(Stack, "stack", "shape", in<&Stack::tensors>("tensors"), attr<&Stack::dim>("dim"), out<&Stack::out>("out"))
     .is(kMovesBits);
 NPU_OPERATOR(Split, "split", "shape", in<&Split::self>("self"), attr<&Split::split_sizes>("split_sizes"),
-             attr<&Split::dim>("dim"), out<&Split::out>("out"))
+             attr<&Split::split_size>("split_size"), attr<&Split::dim>("dim"), out<&Split::out>("out"))
     .is(kMovesBits);
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between two views of memory: permute, flip, roll, repeat, repeat_interleave by a number, slice, strided_slice,
+// Copies between two views of memory: permute, flip, roll, repeat, repeat_interleave by a number, expand, slice, slices
+// along several dimensions, slice_assign (into a slice), strided_slice,
 // channel_shuffle, transpose_reshape, fill_diagonal.
 #include <bit>
 
@@ -155,6 +156,90 @@ struct Slice final : OneMove {
     view.strides[axis] = scaled(view.strides[axis], step);
     check_shape(out, "out", view.shape);
     move.plan(view, out);
+  }
+};
+
+/// `self` from starts[i] up to ends[i] in steps of steps[i] along axes[i]; without axes along the first ones, without
+/// steps in steps of 1. Positions below 0 count from the end, those beyond the dimension are cut to it.
+struct SliceRanges {
+  const std::vector<int64_t>&starts, &ends, &axes, &steps;
+
+  Tensor of(const Tensor& self, const char* name) const {
+    require(starts.size() == ends.size() && (axes.empty() || axes.size() == starts.size()) &&
+                (steps.empty() || steps.size() == starts.size()) && starts.size() <= self.rank(),
+            "{} is {}; there are {} starts, {} ends, {} axes and {} steps: pass equally many, one a dimension at most",
+            name, self, starts.size(), ends.size(), axes.size(), steps.size());
+    Tensor view = self;
+    uint32_t seen = 0;
+    for (size_t i = 0; i < starts.size(); ++i) {
+      const size_t axis = axes.empty() ? i : wrap_dim(axes[i], self.rank());
+      require((seen >> axis & 1u) == 0, "axes name dimension {} twice", axis);
+      seen |= 1u << axis;
+      cut(view, axis, i);
+    }
+    return view;
+  }
+
+ private:
+  void cut(Tensor& view, size_t axis, size_t i) const {
+    const int64_t size = view.shape[axis], step = steps.empty() ? 1 : steps[i];
+    require(step > 0, "the step of dimension {} is {}; it must be positive", axis, step);
+    const int64_t first = std::clamp<int64_t>(starts[i] < 0 ? starts[i] + size : starts[i], 0, size);
+    const int64_t last = std::clamp<int64_t>(ends[i] < 0 ? ends[i] + size : ends[i], first, size);
+    view.offset += first == last ? 0 : first * view.strides[axis];
+    view.shape[axis] = last == first ? 0 : (last - first - 1) / step + 1;
+    view.strides[axis] = scaled(view.strides[axis], step);
+  }
+};
+
+struct Slices final : OneMove {
+  std::vector<int64_t> starts, ends, axes, steps;
+  void prepare() override {
+    const Tensor view = SliceRanges{starts, ends, axes, steps}.of(self, "self");
+    check_shape(out, "out", view.shape);
+    move.plan(view, out);
+  }
+};
+
+/// The slice of out gets self; the rest of out stays.
+struct SliceAssign final : OneMove {
+  std::vector<int64_t> starts, ends, axes, steps;
+  void prepare() override {
+    require(self.dtype == out.dtype, "the value is {}, it goes into {}; pass one dtype", self, out);
+    const Tensor view = SliceRanges{starts, ends, axes, steps}.of(out, "the tensor");
+    check_last_step();
+    check_shape(self, "the value", view.shape);
+    move.plan(self, view);
+  }
+
+ private:
+  // The devices write whole runs of the last dimension.
+  void check_last_step() const {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const size_t axis = axes.empty() ? i : wrap_dim(axes[i], out.rank());
+      require(axis + 1 != out.rank() || steps[i] == 1, "the step of the last dimension is {}; devices take 1 only",
+              steps[i]);
+    }
+  }
+};
+
+/// size[i] is -1 where the size of self stays.
+struct Expand final : OneMove {
+  std::vector<int64_t> size;
+  void prepare() override {
+    require(size.size() >= self.rank(), "size has {} entries, self is {}; it has one a dimension, and more before them",
+            size.size(), self);
+    const size_t lead = size.size() - self.rank();
+    Dims shape(size);
+    for (size_t i = 0; i < size.size(); ++i) {
+      require(size[i] >= 0 || (size[i] == -1 && i >= lead), "size[{}] is {}; pass the size, or -1 for that of self", i,
+              size[i]);
+      if (size[i] == -1) shape[i] = self.shape[i - lead];
+      require(i < lead || self.shape[i - lead] == 1 || self.shape[i - lead] == shape[i],
+              "size[{}] is {}, self is {}: only dimensions of size 1 can be expanded", i, size[i], self);
+    }
+    check_shape(out, "out", shape);
+    move.plan(self.expanded(shape), out);
   }
 };
 
@@ -370,6 +455,13 @@ NPU_OPERATOR(RepeatEach, "repeat_each", "shape", NPU_VIEW_FIELDS(RepeatEach), at
 NPU_OPERATOR(Slice, "slice", "shape", NPU_VIEW_FIELDS(Slice), attr<&Slice::dim>("dim"), attr<&Slice::start>("start"),
              attr<&Slice::end>("end"), attr<&Slice::step>("step"))
     .is(kMovesBits);
+#define NPU_RANGE_FIELDS(type) \
+  attr<&type::starts>("starts"), attr<&type::ends>("ends"), attr<&type::axes>("axes"), attr<&type::steps>("steps")
+NPU_OPERATOR(Slices, "slices", "shape", NPU_VIEW_FIELDS(Slices), NPU_RANGE_FIELDS(Slices)).is(kMovesBits);
+NPU_OPERATOR(SliceAssign, "slice_assign", "shape", in<&SliceAssign::self>("self"), NPU_RANGE_FIELDS(SliceAssign),
+             inout<&SliceAssign::out>("out"))
+    .is(kMovesBits);
+NPU_OPERATOR(Expand, "expand", "shape", NPU_VIEW_FIELDS(Expand), attr<&Expand::size>("size")).is(kMovesBits);
 NPU_OPERATOR(StridedSlice, "strided_slice", "shape", NPU_VIEW_FIELDS(StridedSlice), attr<&StridedSlice::begin>("begin"),
              attr<&StridedSlice::end>("end"), attr<&StridedSlice::strides>("strides"),
              attr<&StridedSlice::begin_mask>("begin_mask"), attr<&StridedSlice::end_mask>("end_mask"),

@@ -35,3 +35,8 @@ both("Addcdiv", lambda self, tensor1, tensor2, value: torch.addcdiv(self, tensor
      self=S, tensor1=T(4, 5), tensor2=P, value=0.5)  # fmt: skip
 both("Lerp", torch.lerp, REAL, self=S, end=T(4, 5), weight=T(4, 5, low=0, high=1))
 both("Lerps", torch.lerp, REAL, self=S, end=T(4, 5), weight=0.75)
+
+for shapes in (((3, 4), (3, 4)), ((3, 4),), ((2, 3, 4), (3, 1), (4,)), ((700, 3), (700, 3), (1, 3)), ((0, 3), (0, 3))):
+    case("aclnnSum", lambda tensors: sum(tensors[1:], tensors[0]), NUMERIC + COMPLEX,
+         tensors=[T(*shape) for shape in shapes], terms="absolute", layouts=("plain", "transposed", "sliced"),
+         out_dtypes={"out": None})  # fmt: skip

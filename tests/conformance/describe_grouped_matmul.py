@@ -110,6 +110,12 @@ for x, weight, listed, split in (
 ):
     case("aclnnGroupedMatmul", by_ends, KINDS, x=x, weight=weight, bias=many_bias, ends=listed, split_item=split,
          **LEFT_OUT, **SMALL)  # fmt: skip
+    case("aclnnGroupedMatmulV2", by_ends, KINDS, x=x, weight=weight, bias=many_bias, ends=listed, split_item=split,
+         group_type=-1 if len(x[0].shape) > 2 else 0, **LEFT_OUT, **SMALL)  # fmt: skip
+for x, weight, listed, split in ((rows, one, ends(), 3), (rows, many, ends(), 1), (lists, many, ends(), 3)):
+    case("aclnnGroupedMatmulV3", lambda x, weight, group_list, split_item: by_group(
+         x, weight, None, group_list, 0, split_item)[0], KINDS, x=x, weight=weight, bias=None, group_list=listed,
+         split_item=split, group_type=0, **LEFT_OUT, **SMALL)  # fmt: skip
 
 
 def added(x, weight, group_list, self, kind):

@@ -127,6 +127,9 @@ for name, marks in (("aclnnIndexFillTensor", SAME), ("aclnnInplaceIndexFillTenso
          self=T(3, 4, 5), dim=-1, positions=[4, 1], value=3, **marks)  # fmt: skip
 
 
+GATHERED = [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool]
+
+
 def _nd_update(self, indices, updates):
     self[tuple(indices.unbind(-1))] = updates
     return self
@@ -134,6 +137,16 @@ def _nd_update(self, indices, updates):
 
 case("aclnnScatterNdUpdate", _nd_update, EVERY, self=T(4, 5, 3), indices=I([3], [0]), updates=T(2, 5, 3), **INOUT)
 case("aclnnScatterNdUpdate", _nd_update, REAL, self=T(4, 5, 3), indices=I([3, 1], [0, 4]), updates=T(2, 3), **INOUT)
+
+
+for indices in (I([3], [0]), I([3, 1], [0, 4]), P(2, 2, 3, high=3), I([3, 1], [0, 4], dtype=torch.int32)):
+    case("aclnnGatherNd", lambda self, indices: self[tuple(indices.long().unbind(-1))], GATHERED, self=T(4, 5, 3),
+         indices=indices, negative=False, **SAME)  # fmt: skip
+case("aclnnGatherNd", lambda self, indices: self[tuple(indices.unbind(-1))], GATHERED, self=T(4, 5, 3),
+     indices=I([-1, 1], [0, -5]), negative=True, **SAME)  # fmt: skip
+for indices, shape in ((I([3], [0]), (2, 5, 3)), (I([3, 1], [0, 4]), (2, 3))):
+    case("aclnnScatterNd", lambda self, indices, updates: _nd_update(self.clone(), indices, updates), EVERY,
+         self=T(4, 5, 3), indices=indices, updates=T(*shape), **SAME)  # fmt: skip
 
 
 def _slices_update(self, indices, updates, axis):

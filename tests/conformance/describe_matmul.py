@@ -22,6 +22,19 @@ sums("aclnnAddmm", lambda mat1, mat2: mat1 @ mat2, REAL, self=None, mat1=T(6, 7)
 sums("aclnnMm", lambda self, mat2: self @ mat2, [torch.bfloat16, torch.float16], self=T(6, 70), mat2=T(70, 8),
      out_dtypes={"out": torch.float32})  # fmt: skip
 
+
+def _gemm(self, mat1, mat2, alpha, beta, transpose1, transpose2):
+    return alpha * (mat1.T if transpose1 else mat1) @ (mat2.T if transpose2 else mat2) + beta * self
+
+
+for turn1 in (0, 1):
+    for turn2 in (0, 3):
+        sums("aclnnGemm", _gemm, REAL[:3], mat1=T(*((9, 6) if turn1 else (6, 9))),
+             mat2=T(*((7, 9) if turn2 else (9, 7))), self=T(6, 7), alpha=2.0, beta=0.5, transpose1=turn1,
+             transpose2=turn2)  # fmt: skip
+sums("aclnnGemm", _gemm, REAL[:3], mat1=T(6, 9), mat2=T(9, 7), self=T(7), alpha=1.0, beta=1.0, transpose1=0,
+     transpose2=0)  # fmt: skip
+
 for a, b in (((5,), (5,)), ((5,), (5, 3)), ((4, 5), (5,)), ((2, 3, 4, 5), (5, 6)), ((4, 5), (2, 5, 3)),
              ((3, 1, 4, 5), (2, 5, 6)), ((2, 8, 40), (2, 40, 8)), ((0, 4, 5), (5, 6))):  # fmt: skip
     sums("aclnnMatmul", lambda self, mat2: torch.matmul(self, mat2), REAL, self=T(*a), mat2=T(*b))

@@ -71,6 +71,11 @@ def _dropout(inputs, outputs):
     compare("out", outputs["out"], torch.where(kept, inputs["self"].double() / 0.7, 0.0))
 
 
+def _scaled(self, mask, factor):
+    kept = torch.ones(4, 5, dtype=torch.bool) if factor == 1 else _bits(mask, 20).view(4, 5)
+    return torch.where(kept, self * factor, 0.0)
+
+
 def _rrelu(inputs, outputs):
     x, noise = inputs["self"].double(), outputs["noise"]
     slopes = noise[x <= 0].double()
@@ -124,6 +129,21 @@ case("aclnnDropoutDoMask", lambda self, mask: torch.where(_bits(mask, 20).view(4
                           dtype=torch.uint8), p=0.25, layouts=("plain",))  # fmt: skip
 case("aclnnDropoutV3", dtypes=REAL, self=SHAPE, noise_shape=None, p=0.3, **STATE, check=_dropout,
      out_shapes={"out": (40, 50), "mask": (256,)}, out_dtypes={"mask": torch.uint8}, layouts=("plain",))  # fmt: skip
+
+
+def _plain(inputs, outputs):
+    assert _bits(outputs["mask"], 2000).all()
+    compare("out", outputs["out"], inputs["self"].double(), factor=0)
+
+
+WITH_MASK = {"out_shapes": {"out": (40, 50), "mask": (256,)}, "out_dtypes": {"mask": torch.uint8}}
+for train, check in ((True, _dropout), (False, _plain)):
+    case("aclnnDropout", dtypes=REAL, self=SHAPE, p=0.3, train=train, **STATE, check=check, layouts=("plain",),
+         **WITH_MASK)  # fmt: skip
+for factor in (1 / 0.75, 1.0, 0.0):
+    case("aclnnDropoutBackward", lambda self, mask, factor: _scaled(self, mask, factor), REAL, self=T(4, 5),
+         mask=T(3, values=lambda g: torch.tensor([0b10110101, 0xFF, 0x05], dtype=torch.uint8), dtype=torch.uint8),
+         factor=factor, layouts=("plain",))  # fmt: skip
 for name, out in (("aclnnRReluWithNoise", {"out_shapes": {"out": (40, 50)}}), ("aclnnInplaceRReluWithNoise", {})):
     case(name, dtypes=REAL, self=SHAPE, noise=SHAPE, lower=0.1, upper=0.3, training=True, **STATE,
          check=_rrelu, layouts=PLAIN, **out)  # fmt: skip

@@ -80,8 +80,20 @@ for self in (T(6, 7), TIES, WITH_NAN):
              keepdim=keep)  # fmt: skip
         case("aclnnCummax", lambda self, dim: self.cummax(dim), types, self=self, dim=dim, out_dtypes={"values": None})
         case("aclnnCummin", lambda self, dim: self.cummin(dim), types, self=self, dim=dim, out_dtypes={"values": None})
+
+
+def _cumsum(self, dim, exclusive, reverse):
+    turned = self.flip(dim) if reverse else self
+    sums = turned.cumsum(dim) - (turned if exclusive else 0)
+    return sums.flip(dim) if reverse else sums
+
+
 for dim in (0, -1):
     case("aclnnCumsum", lambda self, dim: self.cumsum(dim), NUMERIC + COMPLEX, self=T(5, 300), dim=dim,
          dtype=lambda d: d, **SAME)  # fmt: skip
+    for exclusive in (False, True):
+        for reverse in (False, True):
+            case("aclnnCumsumV2", _cumsum, NUMERIC + COMPLEX, self=T(5, 30), dim=dim, exclusive=exclusive,
+                 reverse=reverse, **SAME)  # fmt: skip
     case("aclnnCumprod", lambda self, dim: self.cumprod(dim), REAL, self=T(5, 9, low=0.5, high=1.5), dim=dim,
          dtype=lambda d: d)  # fmt: skip

@@ -35,6 +35,38 @@ for shifts, dims in (([2], [1]), ([1, -7], [0, 2]), ([13], [])):
 for repeats in ([2, 1, 3], [2, 2, 1, 3], [1, 0, 1]):
     case("aclnnRepeat", lambda self, repeats: self.repeat(repeats), EVERY, self=CUBE, repeats=repeats, **SAME)
 case("aclnnSlice", lambda self: self[:, 1:-1:2], EVERY, self=CUBE, dim=1, start=1, end=-1, step=2, **SAME)
+for self, size in ((T(3, 1, 5), [3, 4, 5]), (T(3, 1, 5), [2, -1, 4, -1]), (T(1), [0]), (T(), [2, 3]), (T(4), [4])):
+    case("aclnnExpand", lambda self, size: self.expand(size), EVERY, self=self, size=size, **SAME)
+SLICED = [torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int64, torch.int8, torch.uint8, torch.bool]
+for starts, ends, axes, steps, keys in (
+    ([1, 0], [-1, 9], [1, 2], [2, 3], (slice(None), slice(1, -1, 2), slice(0, 9, 3))),
+    ([-2, 1, 2], [3, 2, 2], [0, -2, 2], [1, 1, 1], (slice(-2, 3), slice(1, 2), slice(2, 2))),
+    ([-9], [2**62], [-1], [4], (..., slice(None, None, 4))),
+):
+    case("aclnnSliceV2", lambda self, keys=keys: self[keys], SLICED, self=CUBE, starts=starts, ends=ends, axes=axes,
+         steps=steps, **SAME)  # fmt: skip
+for size in (3, 7, 20):
+    case("aclnnSplitTensor", lambda self, split_size, dim: (list(self.split(split_size, dim)),), EVERY, self=T(3, 7),
+         split_size=size, dim=1, **SAME)  # fmt: skip
+
+
+def _assign(keys):
+    def assigned(out, self):
+        out = out.clone()
+        out[keys] = self
+        return out
+
+    return assigned
+
+
+ASSIGNED = [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.int8]
+for starts, ends, axes, steps, keys, shape in (
+    ([1, 0], [3, 4], [0, 1], [1, 2], (slice(1, 3), slice(0, 4, 2)), (2, 2, 5)),
+    ([0, 1, 2], [9, -1, 4], None, [2, 1, 1], (slice(0, 9, 2), slice(1, -1), slice(2, 4)), (2, 2, 2)),
+    ([-3], [-1], [-1], [1], (..., slice(-3, -1)), (3, 4, 2)),
+):
+    case("aclnnStridedSliceAssignV2", _assign(keys), ASSIGNED, out=CUBE, self=T(*shape), starts=starts, ends=ends,
+         axes=axes, steps=steps)  # fmt: skip
 MASKS = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
 case("aclnnStridedSlice", lambda self: self[1:3, 0:4:2].flip(2)[:, :, :3], EVERY,
      self=CUBE, begin=[1, 0, 4], end=[3, 4, 1], strides=[1, 2, -1], **MASKS, **SAME)  # fmt: skip
