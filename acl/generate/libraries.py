@@ -7,8 +7,8 @@ can be linked with -lascendcl and so that nm shows what the library offers.
 
 from table import TableError
 
-# Toolkits from 8.5 on split their runtime off; programs link the old name or the new one.
-ALSO_AS = {"libascendcl": "libacl_rt"}
+# Toolkits from 8.5 on split their runtime and their operators; programs link the old name or a new one.
+ALSO_AS = {"libascendcl": ["libacl_rt"], "libopapi": ["libopapi_math", "libopapi_nn"]}
 
 
 def entry_names(rows):
@@ -31,8 +31,9 @@ def placeholders(rows, symbols, libraries):
             if library not in out:
                 raise TableError(f"{symbol.name}: library {library} is not built; name it in cmake/product.cmake")
             out[library].append(symbol.name)
-    for library, other in ALSO_AS.items():
-        out[other] += out[library]
+    for library, others in ALSO_AS.items():
+        for other in others:
+            out[other] += out[library]
     return {library: sorted(names) for library, names in out.items()}
 
 

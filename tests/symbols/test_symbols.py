@@ -78,6 +78,12 @@ def test_the_newer_name_of_the_runtime_shows_the_same(offered):
     assert count.value > 0
 
 
+@pytest.mark.parametrize("name", ["libopapi_math.so", "libopapi_nn.so"])
+def test_the_newer_names_of_the_operators_show_the_same(offered, name):
+    assert offered[name] == offered["libopapi.so"]
+    assert ctypes.CDLL(str(LIBRARIES / name)).aclnnAddGetWorkspaceSize(*[None] * 6) == 161001
+
+
 def declared(header):
     text = re.sub(r"/\*.*?\*/", "", header.read_text(encoding="utf-8"), flags=re.S)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.M)
