@@ -74,7 +74,11 @@ void lower_square(Lowering& l) {
 /// Where the ends have changed places, the lower one counts.
 void clip(Lowering& l) {
   decline_unordered(l);
-  const Planned out = l.make(0, l.dtype(0), broadcast_shape(l));
+  for (const size_t bound : {1, 2})
+    require(l.shape(bound).empty() || l.shape(bound) == l.shape(0),
+            "a bound is {} and the input {}; bounds are numbers, or have the shape of the input", l.shape(bound),
+            l.shape(0));
+  const Planned out = l.make(0, l.dtype(0), l.shape(0));
   l.call("clamp_max").set("self", l.input(0)).set("max", l.input(2)).set("out", out);
   l.call("clamp_min").set("self", out).set("min", l.input(1)).set("out", out);
 }

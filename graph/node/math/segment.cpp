@@ -87,17 +87,15 @@ void segment_min(Lowering& l) { sorted(l, kMinimum, Scalar(0)); }
 void segment_mean(Lowering& l) { sorted(l, kMean, Scalar(0)); }
 
 /// How often each number below `size` stands in the input, or the sum of its weights; larger numbers do not count.
-void count(Lowering& l, bool once) {
-  const Planned numbers = l.input(0), weights = l.input(2);
+void count(Lowering& l, const Planned& numbers, const Planned& weights, bool once) {
+  require(l.shape(1).empty(), "size is given as {}; it is a number", l.shape(1));
   const int64_t size = integer(l, 1);
   require(size >= 0, "size ({}) must be non-negative", size);
+  require(weights.view.count() == 0 || weights.shape() == numbers.shape(), "weights are {}, the numbers {}",
+          weights.shape(), numbers.shape());
   const bool weighted = weights.view.count() > 0 && !once;
-  require(!weighted || weights.shape() == numbers.shape(), "weights are {}, the numbers {}", weights.shape(),
-          numbers.shape());
   Dims shape = numbers.shape();
   const bool rows = shape.size() == 2;
-  if (shape.size() > 2) l.decline("counts of more than two dimensions are left to the client");
-  if (shape.empty()) shape.push_back(1);
   shape.back() = size;
   const Planned out = l.make(0, weights.dtype(), shape);
   l.call("check_integers")
@@ -119,8 +117,24 @@ void count(Lowering& l, bool once) {
         .set("out", rows ? without_axis(out, 0, row) : out);
   }
 }
-void bincount(Lowering& l) { count(l, false); }
-void dense_bincount(Lowering& l) { count(l, l.attributes().get_or<bool>("binary_output", false)); }
+/// Its elements in a row.
+Planned flat(Lowering& l, const Planned& in) {
+  const Dims shape{in.view.count()};
+  if (contiguous(in)) return reshaped(in, shape);
+  const Planned out = l.scratch(in.dtype(), shape);
+  l.call("copy").set("self", in).set("out", reshaped(out, in.shape()));
+  return out;
+}
+
+void bincount(Lowering& l) { count(l, flat(l, l.input(0)), flat(l, l.input(2)), false); }
+
+/// Each row is counted for itself.
+void dense_bincount(Lowering& l) {
+  const Dims& shape = l.shape(0);
+  require(shape.size() <= 2, "the numbers are {}; they have at most two dimensions", shape);
+  if (shape.empty()) l.decline("a count of one number is left to the client");
+  count(l, l.input(0), l.input(2), l.attributes().get_or<bool>("binary_output", false));
+}
 
 NPU_NODE("UnsortedSegmentSum", unsorted_sum);
 NPU_NODE("UnsortedSegmentProd", unsorted_prod);

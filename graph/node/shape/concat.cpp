@@ -53,6 +53,9 @@ void concat_v1(Lowering& l) {
 
 /// Where each of the shapes begins in what they are joined to.
 void concat_offset(Lowering& l) {
+  require(l.shape(0).empty(), "the dimension is given as {}; it is a number", l.shape(0));
+  for (size_t i = 1; i < l.input_count(); ++i)
+    require(l.shape(i).size() == 1, "shape {} is given as {}; it is a vector of sizes", i - 1, l.shape(i));
   const std::vector<int64_t> first = l.integers(1);
   const size_t axis = axis_input(l, 0, first.size());
   int64_t at = 0;
