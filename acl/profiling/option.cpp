@@ -77,8 +77,7 @@ class Reader {
     } else if (is_of_hardware(key)) {
       if (!value.is_string() || (value != "" && value != "off")) hardware_.insert(key);
     } else {
-      tell_once(fmt::format("{}: '{}' is no option of profiling and changes nothing; docs/profile.md lists them",
-                            origin_, key));
+      fail(Code::kInvalidParam, "{}: '{}' is no option of profiling; docs/profile.md lists them", origin_, key);
     }
   }
 
