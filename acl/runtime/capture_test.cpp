@@ -344,12 +344,16 @@ TEST_F(TaskGroup, ARunWaitsForItsUpdateByAnExternalEvent) {
   const aclmdlRI graph = end();
   for (int i = 1; i < 6; ++i) {
     // Before and after the update.
-    if (i % 2 == 0) EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    if (i % 2 == 0) {
+      EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    }
     EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(other_, group));
     add_scaled(a, b, i, out, other_);
     EXPECT_OK(aclmdlRICaptureTaskUpdateEnd(other_));
     EXPECT_OK(aclrtRecordEvent(updated, other_));
-    if (i % 2 != 0) EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    if (i % 2 != 0) {
+      EXPECT_OK(aclmdlRIExecuteAsync(graph, stream_));
+    }
     EXPECT_OK(aclrtSynchronizeStream(stream_));
     EXPECT_EQ(out.last(), 1 + 10 * i);
   }

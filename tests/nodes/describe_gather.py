@@ -45,6 +45,9 @@ def segments(dtype):
     numbers = integers(9, low=0, high=6)
     yield Case("Bincount", arr=numbers, size=scalar(5), weights=x.ravel()[:9].copy())
     yield Case("Bincount", arr=numbers, size=scalar(5), weights=np.zeros(0, dtype))
+    yield Case("Bincount", arr=numbers.reshape(3, 3), size=scalar(5), weights=x.ravel()[:9].reshape(3, 3).copy())
+    yield Case("Bincount", arr=np.ascontiguousarray(numbers.reshape(3, 3).T), size=scalar(5),
+               weights=np.zeros(0, dtype))  # fmt: skip
     for binary in (False, True):
         for shape in ((9,), (3, 3)):
             yield Case("DenseBincount", input=numbers.reshape(shape), size=scalar(4), weights=np.zeros(0, dtype),

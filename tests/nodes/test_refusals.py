@@ -40,6 +40,16 @@ REFUSED = [
     ("SegmentSum", {"data": floats(2, 2), "segment_ids": ints(1, 0)}, "segment ids are not increasing"),
     ("DynamicPartition", {"data": ints(1, 2), "partitions": ints(0, 2)}, "is not in \\[0, 2\\)"),
     ("InvertPermutation", {"x": ints(0, 0, 1)}, "duplicated"),
+    (
+        "ClipByValue",
+        {"t": floats(2, 3), "clip_value_min": floats(3), "clip_value_max": ZERO},
+        "a bound is \\[3\\] and the input \\[2, 3\\]",
+    ),
+    ("ConcatOffset", {"concat_dim": scalar(0), "shape": [scalar(2), scalar(3)]}, "it is a vector of sizes"),
+    ("ConcatOffset", {"concat_dim": ints(0), "shape": [ints(2), ints(3)]}, "it is a number"),
+    ("Bincount", {"arr": ints(1, 1), "size": scalar(3), "weights": floats(3)}, "weights are \\[3\\]"),
+    ("Bincount", {"arr": ints(1, 1), "size": scalar(-1), "weights": floats(2)}, "must be non-negative"),
+    ("Bincount", {"arr": ints(1, 1), "size": ints(3), "weights": floats(2)}, "it is a number"),
     ("ReverseV2", {"tensor": floats(2, 2), "axis": ints(0, -2)}, "specified more than once"),
     ("ConcatV2", {"values": [floats(2, 2), floats(3, 3)], "axis": scalar(0)}, "differ"),
     (
@@ -93,7 +103,7 @@ ATTRIBUTES = {"CheckNumerics": {"message": "here"}, "CheckNumericsV2": {"message
 
 
 OUTPUTS = {"DynamicPartition": 2, "SparseFillEmptyRows": 4, "SparseFillEmptyRowsGrad": 2, "SparseReshape": 2,
-           "ComputeAccidentalHits": 3}  # fmt: skip
+           "ComputeAccidentalHits": 3, "ConcatOffset": 2}  # fmt: skip
 
 
 @pytest.mark.parametrize(("op", "inputs", "text"), REFUSED, ids=lambda v: v if isinstance(v, str) else "")
