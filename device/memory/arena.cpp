@@ -230,7 +230,7 @@ MemoryInfo Arena::info() const {
 
 // Pages of freed blocks that stay with the file may hide as much of what was not written: they are used again.
 size_t Arena::unwritten() const {
-  struct stat file{};
+  struct stat file {};
   const size_t given = fstat(fd_, &file) == 0 ? static_cast<size_t>(file.st_blocks) * 512 : 0;
   std::lock_guard lock(mutex_);
   const size_t blocks = used_ - charged_;

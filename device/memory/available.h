@@ -4,18 +4,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 
 namespace npu::device {
-
-/// The tightest of the cgroups that hold this process; UINT64_MAX where none sets a limit.
-struct CgroupMemory {
-  uint64_t limit = UINT64_MAX;  ///< bytes that the cgroup may use
-  uint64_t left = UINT64_MAX;   ///< bytes below its limit; files that the kernel can drop count as unused
-};
-/// `groups` lists the cgroups of the process, as /proc/self/cgroup; the files are below `root`. Versions 1 and 2.
-CgroupMemory cgroup_memory(const std::string& groups = "/proc/self/cgroup", const std::string& root = "/sys/fs/cgroup");
 
 /// Bytes that device memory may still grow by before ANYNPU_MEMORY_MARGIN of the machine's or the cgroup's memory is
 /// left: what is available, less the part of all devices' blocks that was never written. Reads a few files of /proc

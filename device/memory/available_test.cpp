@@ -11,6 +11,7 @@
 #include "base/setting.h"
 #include "device/device_fixture.h"
 #include "device/memory/capacity.h"
+#include "device/memory/cgroup.h"
 #include "device/memory/memory.h"
 
 namespace npu::device {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "device/memory/available.h"
+#include "device/memory/cgroup.h"
 #include "device/process/soc.h"
 
 namespace npu::device {
@@ -47,8 +47,9 @@ std::optional<size_t> parse_size(std::string_view text) {
 }
 
 uint64_t machine_memory() {
-  static const uint64_t bytes = std::min(
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)), cgroup_memory().limit);
+  static const uint64_t bytes =
+      std::min(static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)),
+               cgroup_memory().limit);
   return bytes;
 }
 
