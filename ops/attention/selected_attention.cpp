@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention to chosen blocks of keys (native sparse attention, and that of latent attention after an indexer): each
 // query and key head has a list of blocks that ends at its first negative number. The queries of a group share what is
-// gathered, and the softmax runs along with tiles of gathered keys. Where the device rounds the weights before they meet
-// the values (`rounded`), they are known only after all tiles: scores are kept, and values gathered in a second pass.
+// gathered, and the softmax runs along with tiles of gathered keys. Where the device rounds the weights before they
+// meet the values (`rounded`), they are known only after all tiles: scores are kept, and values gathered in a second
+// pass.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -392,9 +393,8 @@ NPU_OPERATOR(SelectedAttention, "selected_attention", "attention", in<&S::query>
              attr<&S::page_size>("page_size"), attr<&S::layout>("layout"), attr<&S::kv_layout>("kv_layout"),
              attr<&S::sparse_mode>("sparse_mode"), attr<&S::pre_tokens>("pre_tokens"),
              attr<&S::next_tokens>("next_tokens"), attr<&S::latent_mode>("latent_mode"),
-             attr<&S::one_query>("one_query"),
-             attr<&S::rounded>("rounded"), out<&S::out>("out"), optional_out<&S::softmax_max>("softmax_max"),
-             optional_out<&S::softmax_sum>("softmax_sum"));
+             attr<&S::one_query>("one_query"), attr<&S::rounded>("rounded"), out<&S::out>("out"),
+             optional_out<&S::softmax_max>("softmax_max"), optional_out<&S::softmax_sum>("softmax_sum"));
 
 }  // namespace
 }  // namespace npu::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizing of planes of bytes in whole numbers, as torch's CPU (and Pillow) does it: weights are rounded to 16 bits with
-// a common binary exponent, rows are resized first and rounded to bytes, then columns.
+// Resizing of planes of bytes in whole numbers, as torch's CPU (and Pillow) does it: weights are rounded to 16 bits
+// with a common binary exponent, rows are resized first and rounded to bytes, then columns.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace npu::ops {
 
-/// Output o is the sum of weight[o * taps + k] * input[first[o] + k], divided by 2^shift, rounded and clamped to a byte.
+/// Output o is the sum of weight[o * taps + k] * input[first[o] + k], divided by 2^shift, rounded and clamped to a
+/// byte.
 struct ByteAxis {
   int64_t in = 1, out = 1, taps = 1;
   std::vector<int64_t> first;

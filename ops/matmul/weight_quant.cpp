@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with weights of 8 or 4 bits and scales. Weights become float32 some columns at a time, so that the room for
 // them does not grow with the matrix.
-// Beside float16 the device makes float16 of a weight, and rounds its sum with the offset and its product with the scale,
-// as the vendor's test does; dequantised numbers stay float32 beside bfloat16, and under ANYNPU_EXACT.
+// Beside float16 the device makes float16 of a weight, and rounds its sum with the offset and its product with the
+// scale, as the vendor's test does; dequantised numbers stay float32 beside bfloat16, and under ANYNPU_EXACT.
 #include <algorithm>
 #include <vector>
 
@@ -196,8 +196,8 @@ void WeightQuantMatmul::dequantise(int64_t first, int64_t n, const float* scales
       float* made = to + line * length;
       for (int64_t i = 0; i < length; ++i) {
         const int64_t k = by_rows_ ? line : i, c = by_rows_ ? i : line;
-        made[i] = static_cast<float>(weight_at(data, quantised_.dtype, start + k * row + c * col)) +
-                  offsets[group_at(k, c)];
+        made[i] =
+            static_cast<float>(weight_at(data, quantised_.dtype, start + k * row + c * col)) + offsets[group_at(k, c)];
       }
       round(made, length);
       for (int64_t i = 0; i < length; ++i) made[i] *= scales[by_rows_ ? group_at(line, i) : group_at(i, line)];
