@@ -16,8 +16,10 @@ both("AddRelu", lambda self, other, alpha: F.relu(self + alpha * other), INTEGER
 both("Threshold", F.threshold, self=S, threshold=0.5, value=-1.5)
 both("ThresholdBackward", torch.ops.aten.threshold_backward, grad_output=G, self=S, threshold=0)
 both("LeakyRelu", F.leaky_relu, self=S, negative_slope=0.1)
-both("LeakyReluBackward", torch.ops.aten.leaky_relu_backward, grad_output=G, self=S, negative_slope=0.1,
-     self_is_result=False)  # fmt: skip
+for is_result in (False, True):
+    both("LeakyReluBackward", lambda grad_output, self, negative_slope, is_result: (
+         torch.ops.aten.leaky_relu_backward(grad_output, self, negative_slope, is_result)), grad_output=G, self=S,
+         negative_slope=0.1, is_result=is_result)  # fmt: skip
 unary("Sigmoid", torch.sigmoid, REAL + COMPLEX, low=-20, high=20)
 edges("Sigmoid", torch.sigmoid)
 both("SigmoidBackward", torch.ops.aten.sigmoid_backward, REAL + COMPLEX, grad_output=G, output=T(4, 5, low=0, high=1)

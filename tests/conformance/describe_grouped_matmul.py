@@ -115,7 +115,7 @@ for x, weight, listed, split in (
 for x, weight, listed, split in ((rows, one, ends(), 3), (rows, many, ends(), 1), (lists, many, ends(), 3)):
     case("aclnnGroupedMatmulV3", lambda x, weight, group_list, split_item: by_group(
          x, weight, None, group_list, 0, split_item)[0], KINDS, x=x, weight=weight, bias=None, group_list=listed,
-         split_item=split, group_type=0, **LEFT_OUT, **SMALL)  # fmt: skip
+         split_item=split, group_type=0, layouts=WHOLE, **LEFT_OUT, **SMALL)  # fmt: skip
 
 
 def added(x, weight, group_list, self, kind):

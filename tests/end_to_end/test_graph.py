@@ -128,19 +128,17 @@ def heads():
     return (torch.randn(2, 4, n, 64, generator=generator, dtype=torch.float16).npu() for n in (1, 32, 32))
 
 
-@pytest.mark.parametrize("replay_first", [False, True])
-def test_an_update_gives_lengths_to_the_next_replay(replay_first):
+def test_an_update_gives_lengths_to_the_next_replay():
+    """The next one alone: torch-npu's wait for the event of an update does nothing, for the event is made only when it
+    is recorded. So a replay that was launched before computes with the lengths before."""
     q, k, v = heads()
     graph = torch.npu.NPUGraph()
     with torch.npu.graph(graph, auto_dispatch_capture=True):
         out = attention(q, k, v, [8, 8])
         doubled = out * 2
     for lengths in ([32, 20], [5, 9], [1, 32]):
-        if replay_first:
-            graph.replay()
         graph.update(cpu_update_input=[{"actual_seq_lengths_kv": lengths}])
-        if not replay_first:
-            graph.replay()
+        graph.replay()
         torch.npu.synchronize()
         expected = expected_attention(q, k, v, lengths)
         torch.testing.assert_close(out.cpu().double(), expected, rtol=2e-3, atol=2e-3)

@@ -92,7 +92,9 @@ def declared(header):
 
 def test_headers_declare_exactly_the_hand_written_names():
     folder = ROOT / "acl" / "include"
-    headers = [header for header in folder.rglob("*.h") if header.parent.name != "ge"]  # of classes in C++
+    headers = [
+        header for header in folder.rglob("*.h") if header.parent.name not in ("ge", "parser")
+    ]  # of classes in C++
     found = set().union(*map(declared, headers))
     assert found - set(SYMBOLS) == set(), "declared, but not in symbols.tsv"
     of_classes = {name for name in SYMBOLS if name.startswith("_Z")}  # which no C header can declare

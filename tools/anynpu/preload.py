@@ -16,7 +16,8 @@ folder alone. When torch_npu is first looked for:
 - torch.autograd.profiler.profile takes use_npu=True, as the vendor's guide writes it; torch.compile without a backend
   runs graphs of the NPU eagerly; a device's properties have the fields of a GPU's;
 - transfer_to_npu, once it is imported, is completed (library/cuda_calls.py);
-- torch.nn.LSTM with proj_size is computed, for which torch-npu has no operator;
+- torch.nn.LSTM with proj_size is computed, for which torch-npu has no operator; torch's gradient scaler unscales for
+  fused optimizers;
 - the interpreter ends only when autograd's threads rest, which would take the process along otherwise;
 - ANYNPU_REPORT and ANYNPU_STRICT begin to observe which operators it runs on the host;
 - ANYNPU_NAN_CHECK begins to look for the operator that makes the first infinity or NaN, as it does for npu_device, and
@@ -88,7 +89,8 @@ def complete_transfer():
 
 
 ALWAYS = tuple(
-    f"anynpu.library.{name}" for name in ("use_npu", "lstm_projection", "eager_compile", "device_properties")
+    f"anynpu.library.{name}"
+    for name in ("use_npu", "lstm_projection", "unscaled_steps", "eager_compile", "device_properties")
 )
 
 
