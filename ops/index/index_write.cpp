@@ -38,7 +38,6 @@ struct SliceWriting : Writing {
 
  private:
   Tensor slices(const Tensor& source, const Dims& expected) const {
-    require(source.dtype == self.dtype, "self is {}, source is {}; both have the same dtype", self, source);
     if (source.rank() == 0 && count_of(expected) == 1) return source.expanded(expected);
     require(source.shape == expected, "source is {}, the slices of self ({}) at index ({}) are {}", source, self, index,
             expected);
@@ -50,6 +49,7 @@ struct IndexAdd final : SliceWriting {
   Tensor source;
   Scalar alpha;
 
+  // Another dtype of the source is taken: torch-npu's index_reduce of float64 gives one.
   // alpha is applied to the source in the dtype that sums are kept in, before it is added.
   void prepare() override {
     plan_slices(IndexedMode::kAdd, begin(sum_buffer(out.dtype)), {source, {}});
@@ -59,7 +59,10 @@ struct IndexAdd final : SliceWriting {
 
 struct IndexCopy final : SliceWriting {
   Tensor source;
-  void prepare() override { plan_slices(IndexedMode::kPut, begin(), {source, {}}); }
+  void prepare() override {
+    require(source.dtype == self.dtype, "self is {}, source is {}; both have the same dtype", self, source);
+    plan_slices(IndexedMode::kPut, begin(), {source, {}});
+  }
 };
 
 // Positions come from a tensor or, as numbers, from the host.
