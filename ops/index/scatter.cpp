@@ -61,7 +61,7 @@ struct Scatter final : Writing {
     // The index may be smaller than self: only the places that it names are written.
     check_index(axis);
     view = along(target, axis);
-    const Tensor plain = src.is_scalar() ? constant(src.scalar, index.shape) : source();
+    const Tensor plain = src.is_scalar() ? constant(src.scalar, index.shape) : source(mode);
     const int64_t size = self.rank() == 0 ? 1 : self.shape[axis];
     offsets.plan(index.shape, {{index, size, self.rank() == 0 ? 0 : target.strides[axis], false, "index"}});
     move.plan(mode, plain, view, index.shape, 0);
@@ -93,9 +93,11 @@ struct Scatter final : Writing {
     }
     return out_view;
   }
-  Tensor source() const {
+  Tensor source(IndexedMode mode) const {
     const Tensor& s = src.tensor;
-    require(s.dtype == self.dtype, "self is {}, src is {}; both have the same dtype", self, s);
+    // Sums take another dtype: torch-npu's scatter_reduce of float64 gives one.
+    require(mode == IndexedMode::kAdd || s.dtype == self.dtype, "self is {}, src is {}; both have the same dtype", self,
+            s);
     require(s.rank() == index.rank() || index.count() == 0 || s.rank() + index.rank() == 1,
             "src is {}, index is {}; both have the same number of dimensions", s, index);
     Tensor part = s.view(index.shape, Dims(index.rank(), 0));

@@ -30,7 +30,7 @@ WRONG = {
     "complex of two dtypes": (lambda to: torch.complex(to(X), to(X.half())), "real is float32, imag is float16"),
     "polar of two dtypes": (lambda to: torch.polar(to(X), to(X.double())), "abs is float32, angle is float64"),
     "roll of a scalar": (lambda to: torch.roll(to(torch.tensor(1.0)), 1, 0), "no dimension"),
-    "scatter_add of two dtypes": (lambda to: to(X).scatter_add(0, to(AT[None] % 4), to(X[:1].double())), "same dtype"),
+    "scatter of two dtypes": (lambda to: to(X).scatter(0, to(AT[None] % 4), to(X[:1].double())), "dtype"),
     "index_copy of two dtypes": (lambda to: to(X).index_copy(0, to(AT[:2]), to(X[:2].double())), "same dtype"),
     "masked_fill by a complex number": (lambda to: to(X).masked_fill(to(X) > 0, 1j), "ComplexFloat"),
     "gather of two dimensions by one": (lambda to: to(X).gather(0, to(AT % 4)), "number of dimensions"),
