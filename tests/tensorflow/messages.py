@@ -6,7 +6,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 GE = """
 ModelDef: name=s version=i graph=*GraphDef
 GraphDef: name=s input=*s output=*s op=*OpDef attr=*Entry
-OpDef: name=s type=s input=*s attr=*Entry id=i is_input_const=*b input_desc=*Tensor output_desc=*Tensor subgraph_name=*s
+OpDef: name=s type=s input=*s attr=*Entry id=i is_input_const=*b input_desc=*Tensor output_desc=*Tensor dst_name=*s dst_index=*i subgraph_name=*s
 Tensor: name=s dtype=Type shape=Shape layout=s attr=*Entry size=i
 Shape: dim=*i
 Entry: key=s value=AttrDef
