@@ -30,8 +30,8 @@ def _watched(fit):
             telling.once(
                 "unsharded data",
                 "every process trains on all of this data set, for nothing shards it: "
-                "npu.distribute.shard_and_rebatch_dataset(dataset, batch_size), or dataset.shard(size, rank), gives each "
-                "its part. Where its elements differ from process to process already, nothing has to be done",
+                "npu.distribute.shard_and_rebatch_dataset(dataset, batch_size), or dataset.shard(size, rank), gives "
+                "each its part. Where its elements differ from process to process already, nothing has to be done",
             )
         return fit(self, x, *arguments, **named)
 
