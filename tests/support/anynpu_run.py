@@ -4,12 +4,12 @@ run of the script may be a fork (python_process.py). Tests of the command line i
 
 import argparse
 import os
-import socket
 import subprocess
 from unittest import mock
 
 import python_process
 from anynpu.command import main
+from anynpu.ranks.assignment import free_port
 from anynpu.subcommand import run as command
 
 PARSER = argparse.ArgumentParser()
@@ -36,10 +36,7 @@ def run_ranks(size, *words, env=None):
     """`anynpu run WORDS…` as `size` ranks on this machine, with the variables that torchrun sets.
 
     Returns the (status, stderr) of each rank."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    common = (os.environ if env is None else env) | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    common = (os.environ if env is None else env) | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     common |= {"WORLD_SIZE": str(size), "OMP_NUM_THREADS": "1"}
     ranks = []
     for rank in range(size):
