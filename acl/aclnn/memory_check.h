@@ -6,7 +6,7 @@
 
 namespace npu::acl {
 
-/// Raises 161002 unless all the view can touch lies in one live block of device memory. `name` is the argument's. Then
+/// Raises 161002 unless all the view can touch is in one live block of device memory. `name` is the argument's. Then
 /// makes `tensor.data` the address kernels use. Returns the device whose memory it is, -1 when the view holds no
 /// element. The declared storageDims are not checked.
 int check_memory(Tensor& tensor, const char* name);

@@ -64,7 +64,7 @@ struct StreamAccess {
     return stream.clear(nullptr);
   }
 
-  // Who waits for the stream now is told; the stream goes on afterwards as a new one.
+  // Current waiters of the stream get the error; afterwards the stream works as a new one.
   static void abort(Stream& stream) {
     stream.refuse_own_task("abort");
     const uint64_t target = stream.progress_->submitted.load(std::memory_order_acquire);

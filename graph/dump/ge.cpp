@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kResults = "Node_Output";  // the node that stands for a graph's results
 constexpr int64_t kUnknownRank = -2;  // the vendor's only "dimension" of a shape about which nothing is known
 
-/// Nothing for a scalar: readers look for sizes in a shape that is there.
+/// Writes nothing for a scalar: a reader expects sizes in every shape that is written.
 void put_shape(ProtoText& out, const PartialShape& shape) {
   if (shape.dims && shape.dims->empty()) return;
   out.block("shape", [&] {

@@ -470,8 +470,8 @@ void Product::share_reading(int64_t width, int64_t most) {
   tiling_.col_tiles = divide_up(n_, tiling_.cols);
 }
 
-// A few rows of floats times halves that lie as the kernels read them. Smaller products are left to the kernels that
-// keep b in the cache, and those whose b never changes to kernels that read it in an order of their own.
+// For a few rows of floats times halves in an order that the kernels read. Smaller products are left to the kernels
+// that hold b in the cache, and those whose b never changes to kernels that read it in an order of their own.
 bool Product::plan_few_rows(const Tensor& b) {
   constexpr int64_t kLeastSize = 16;  // a line of fewer numbers is mostly rest
   const bool half = b_.dtype == DType::kHalf || b_.dtype == DType::kBFloat16;
@@ -488,7 +488,7 @@ bool Product::plan_few_rows(const Tensor& b) {
   }
   tiling_ = {m_, n_, k_, 1, 1, 1};
   share_reading(std::max<int64_t>(right_stored_.width, cube::kPanel), cube::kProductParts);
-  // Rows are cut as whole rows: pieces of them lie too far apart for the CPU to load them ahead.
+  // Parts are whole rows: pieces of rows are too far apart in memory for the hardware prefetcher.
   if (!b_.transposed && right_stored_.width == 0 && tiling_.col_tiles > 1) {
     constexpr int64_t kLeastDepth = 64;
     tiling_.depth = std::max(kLeastDepth, divide_up(k_, kReadParts));

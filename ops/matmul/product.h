@@ -92,7 +92,7 @@ class Product {
   bool takes_panels(const Side& a, const Side& b) const;
   int64_t parts(const Side& a, const Side& b) const;
   std::string key(const Side& a, const Side& b) const;
-  void share_reading(int64_t width, int64_t parts);
+  void share_reading(int64_t width, int64_t most);
   bool plan_kept(const Side& a, const Side& b);
   void compute_kept(const Memory& memory) const;
   void plan_bands(const Side& a, const Side& b);

@@ -8,7 +8,7 @@ namespace {
 
 // The stride of an axis of size 1 is never used; 1 keeps the memory's unit stride visible.
 Tensor as_row(const Tensor& t) { return t.view({1, t.shape[0]}, {t.shape[0] * t.strides[0], t.strides[0]}); }
-// Beside numbers a truth value is 0 or 1, which is how it lies in memory.
+// Beside numbers a truth value counts as 0 or 1, which is how it is stored.
 Tensor as_number(Tensor t) {
   if (t.dtype == DType::kBool) t.dtype = DType::kUInt8;
   return t;

@@ -16,7 +16,7 @@ namespace ge {
 /** Parses the `size` bytes of an ONNX model; tensors in files of their own are not found. `parser_params` may hold
  * nothing that acts. */
 graphStatus aclgrphParseONNXFromMem(const char* buffer, size_t size, const Options& parser_params, Graph& graph);
-/** The same of a file; tensors in files of their own lie beside it. */
+/** The same of a file; tensors in files of their own are read from its folder. */
 graphStatus aclgrphParseONNX(const char* model_file, const Options& parser_params, Graph& graph);
 
 }  // namespace ge

@@ -42,7 +42,7 @@ class Parser {
  private:
   static void put(Json& into, const std::string& field, Json value, bool repeated) {
     if (field == "shape" && value.is_object() && value.empty())
-      return;  // a scalar's: readers look for sizes in one that is there
+      return;  // a scalar's: a reader expects sizes in every shape
     if (!repeated) {
       into[field] = std::move(value);
     } else {

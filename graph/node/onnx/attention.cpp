@@ -99,7 +99,7 @@ Planned mask_of(Lowering& l, const Heads& h, DType slot) {
 /// What one pass over the scores reads and writes; those that are left out have no slot.
 struct Pass {
   Planned scores, mask, lengths, shown;
-  bool truths = false;  ///< the mask tells which keys count; otherwise it is added
+  bool truths = false;  ///< the mask selects the keys that count; otherwise it is added
 };
 
 /// Keys that a query may see: [first, end).

@@ -21,7 +21,7 @@ struct Range {
   int64_t first, end;
 };
 
-/// Cell `i` of `cells` over a box from `low` to `high`, as far as it lies in `size` elements.
+/// Cell `i` of `cells` over a box from `low` to `high`, as far as it is within `size` elements.
 Range cell(double low, double high, int64_t i, int64_t cells, int64_t size) {
   const double step = std::max(high - low + 1, 1.0) / static_cast<double>(cells), n = static_cast<double>(size);
   const double first = low + std::floor(static_cast<double>(i) * step),

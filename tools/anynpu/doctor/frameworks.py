@@ -107,8 +107,8 @@ def check_compile():
 
 
 def check_apex():
-    """`import apex` is AnyNPU's own package, unless another of that name is there: pip puts both into one folder, and
-    removes the files of both with the other one."""
+    """`import apex` is AnyNPU's own package, unless another of that name is installed: pip puts both into one folder,
+    and removes the files of both with the other one."""
     source = shlex.quote(version.origin()) if version.origin() else "FOLDER_OR_WHEEL (that AnyNPU came from)"
     again = f"pip install --force-reinstall --no-deps {source}"
     cure = f"pip uninstall -y apex && {again}"

@@ -10,7 +10,7 @@ gen_npu_cpu_ops = helper.get_gen_ops()
 
 
 def embeddingrankid(addr_tensor, index, row_memory=320, mode="mod"):
-    """Refused: the address of each row of a table that lies in the memory of several hosts."""
+    """Refused: the address of each row of a table that is stored in the memory of several hosts."""
     raise NotImplementedError(
         "embeddingrankid is not built: it gives addresses for hccl_ops.remote_read, and no process reads the memory of "
         "another here. Keep the table in a tf.Variable of each process, and use tf.nn.embedding_lookup and "
@@ -20,7 +20,7 @@ def embeddingrankid(addr_tensor, index, row_memory=320, mode="mod"):
 
 def RandomChoiceWithMask(x, count, seed=0, seed2=0):  # noqa: N802 - the vendor's name
     """`count` of the places where `x`, a tensor of bool, is true, in random order: (y, mask). `y` is int32 of
-    [count, rank of x], 0 where there are no more; `mask`, bool of [count], tells which rows are places. All of them
+    [count, rank of x], 0 where there are no more; `mask`, bool of [count], marks the rows that are places. All of them
     with a count of 0. Equal seeds give equal choices, as tf.random.shuffle's do."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise ValueError(f"count is {count!r}; it is a whole number, 0 or more")

@@ -15,7 +15,7 @@ __all__ = ["DumpConfig", "DynamicInputConfig", "ExperimentalConfig", "GraphMemor
 
 
 class NpuExecutePlacement(enum.Enum):
-    """Where npu_scope.npu_variable_scope puts variables; they all lie in the one memory that there is."""
+    """Where npu_scope.npu_variable_scope puts variables; all are stored in the one memory that exists."""
 
     ALL = "all"
     CUBE = "cube"

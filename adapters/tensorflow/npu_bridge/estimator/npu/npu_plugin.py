@@ -74,17 +74,17 @@ def _no_remote_memory(name):
 
 
 def rdma_remote_register(remote_var_list):
-    """Refused: tells other hosts where variables lie."""
+    """Refused: publishes the addresses of variables to other hosts."""
     _no_remote_memory("rdma_remote_register")
 
 
 def rdma_remote_init(remote_var_list, mem_size):
-    """Refused: tells other hosts where variables lie, and reserves memory for what comes from them."""
+    """Refused: publishes the addresses of variables to other hosts, and reserves memory for what they send."""
     _no_remote_memory("rdma_remote_init")
 
 
 def get_var_addr_and_size(var_name):
-    """Refused: where a variable lies, for other hosts."""
+    """Refused: the address of a variable, for other hosts."""
     _no_remote_memory("get_var_addr_and_size")
 
 
