@@ -62,7 +62,10 @@ def test_variables_that_agree_are_well(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"RANK_SIZE": "4"}, "RANK_SIZE is 4, but the rank table {table} says 2"),
+        (
+            {"RANK_SIZE": "4"},
+            "EI0001: RANK_SIZE is 4, but the rank table {table} has 2 ranks; correct one of them, or unset RANK_SIZE",
+        ),
         ({"WORLD_SIZE": "4"}, "WORLD_SIZE is 4, but the rank table {table} says 2"),
         ({"RANK": "0"}, "RANK is 0, but the rank table {table} says 1"),
         ({"ASCEND_DEVICE_ID": "0"}, "ASCEND_DEVICE_ID is 0, but the rank table {table} for RANK_ID 1 says 3"),
