@@ -12,12 +12,16 @@
 #include "ops/matmul/product.h"
 #include "ops/operator.h"
 #include "ops/vector/conversion/convert.h"
+#include "ops/vector/conversion/nibble.h"
 #include "ops/vector/conversion/rounding_converter.h"
 
 namespace npu::ops {
 namespace {
 
 constexpr int64_t kColumns = 512;  // of the weight, made float at a time
+// Of a product of few rows each number is read once: columns that the second-level cache holds, where they are dense.
+// Short pieces of rows would be read from memory a page apart.
+constexpr int64_t kFewRows = 8, kFewColumns = 128, kCached = int64_t{1} << 18;
 
 bool absent(const Tensor& t) { return !t.defined() || t.count() == 0; }
 
@@ -38,14 +42,6 @@ Tensor unpacked(const Tensor& weight) {
   out.shape[dense] *= 8;
   out.strides[dense] = 1;
   return out;
-}
-
-// Indices count elements: two 4-bit numbers share a byte, the first in its lower half, in two's complement.
-int weight_at(const std::byte* data, DType dtype, int64_t index) {
-  if (dtype == DType::kInt8) return static_cast<int>(reinterpret_cast<const int8_t*>(data)[index]);
-  const auto byte = static_cast<uint8_t>(data[index >> 1]);
-  const int nibble = (index & 1) != 0 ? byte >> 4 : byte & 15;
-  return nibble >= 8 ? nibble - 16 : nibble;
 }
 
 /// A scale or offset as groups x columns of float32, whatever the client's shape.
@@ -84,17 +80,20 @@ struct WeightQuantMatmul final : Operator {
 
   void prepare() override;
   void run() override;
-  int64_t cost() const override { return whole_.cost() * ((n_ + kColumns - 1) / kColumns) + k_ * n_; }
+  int64_t cost() const override { return whole_.cost() * ((n_ + columns_ - 1) / columns_) + k_ * n_; }
 
  private:
   void check_types() const;
   void check_shapes();
   void plan_products();
   /// The last block may be narrower; a weight of fewer columns has no other.
-  Product& product(int64_t n) { return n == kColumns ? whole_ : tail_; }
+  Product& product(int64_t n) { return n == columns_ ? whole_ : tail_; }
   Tensor columns_of(const Tensor& t, int64_t first, int64_t n) const;
   Tensor part(float* data, int64_t n) const;
   void dequantise(int64_t first, int64_t n, const float* scales, const float* offsets, float* to) const;
+  void read_line(int64_t start, int64_t stride, int64_t length, float* made) const;
+  template <class Offset, class Scale>
+  void scale_line(float* made, int64_t length, Offset offset_at, Scale scale_at) const;
   void round(float* line, int64_t length) const {
     if (round_ != nullptr) round_(line, 1, line, 1, length);
   }
@@ -102,7 +101,8 @@ struct WeightQuantMatmul final : Operator {
   Tensor quantised_;  ///< [k, n], int8 or int4
   Dims batch_;
   int64_t k_ = 0, n_ = 0, groups_ = 1, group_rows_ = 0;
-  bool by_rows_ = false;  ///< rows of the weight lie side by side
+  int64_t columns_ = kColumns;  ///< made float at a time
+  bool by_rows_ = false;        ///< rows of the weight lie side by side
   Grid scales_, offsets_;
   Convert round_ = nullptr;  ///< of dequantised numbers, in place; null where they stay float32
   Product whole_, tail_;
@@ -166,8 +166,10 @@ Tensor WeightQuantMatmul::part(float* data, int64_t n) const {
 void WeightQuantMatmul::plan_products() {
   batch_ = Dims(std::span(self.shape.data(), self.rank() - 2));
   by_rows_ = quantised_.strides[1] == 1;
+  const bool few = self.count() <= kFewRows * k_;
+  columns_ = few && !by_rows_ ? std::clamp(kCached / std::max<int64_t>(k_, 1), kFewColumns, kColumns) : kColumns;
   // Two plans at most, of full blocks and of the last: a Product knows its sizes.
-  for (const int64_t n : {std::min(n_, kColumns), n_ % kColumns}) {
+  for (const int64_t n : {std::min(n_, columns_), n_ % columns_}) {
     if (n == 0) continue;
     const Tensor result = columns_of(out, 0, n);
     const Tensor sum = absent(bias) ? Tensor() : columns_of(bias.view({n_}, {bias.strides.back()}), 0, n);
@@ -183,34 +185,53 @@ void WeightQuantMatmul::prepare() {
   plan_products();
 }
 
-// Shared out by lines of memory; each weight is made by one thread from its own numbers.
+void WeightQuantMatmul::read_line(int64_t start, int64_t stride, int64_t length, float* made) const {
+  if (quantised_.dtype == DType::kInt4) return read_nibbles(quantised_.data, start, stride, made, length);
+  converter(DType::kInt8, DType::kFloat)(static_cast<const int8_t*>(quantised_.data) + start, stride, made, 1, length);
+}
+
+template <class Offset, class Scale>
+void WeightQuantMatmul::scale_line(float* made, int64_t length, Offset offset_at, Scale scale_at) const {
+  if (offsets_.given()) {  // else the numbers are whole and small: no rounding changes them
+    for (int64_t i = 0; i < length; ++i) made[i] += offset_at(i);
+    round(made, length);
+  }
+  for (int64_t i = 0; i < length; ++i) made[i] *= scale_at(i);
+  round(made, length);
+}
+
+// Shared out by lines of memory, which are rows or columns; each weight is made by one thread from its own numbers. A
+// row lies in one group, a column goes through all of them.
 void WeightQuantMatmul::dequantise(int64_t first, int64_t n, const float* scales, const float* offsets,
                                    float* to) const {
-  const auto* data = static_cast<const std::byte*>(quantised_.data);
   const int64_t row = quantised_.strides[0], col = quantised_.strides[1];
   const int64_t start = quantised_.offset + first * col;
-  const auto group_at = [&](int64_t k, int64_t c) { return k / group_rows_ * n + c; };
   const int64_t lines = by_rows_ ? k_ : n, length = by_rows_ ? n : k_;
   parallel_for(lines, std::max<int64_t>(1, 16384 / std::max<int64_t>(length, 1)), [&](int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; ++line) {
       float* made = to + line * length;
-      for (int64_t i = 0; i < length; ++i) {
-        const int64_t k = by_rows_ ? line : i, c = by_rows_ ? i : line;
-        made[i] =
-            static_cast<float>(weight_at(data, quantised_.dtype, start + k * row + c * col)) + offsets[group_at(k, c)];
+      read_line(start + line * (by_rows_ ? row : col), by_rows_ ? col : row, length, made);
+      if (by_rows_) {
+        const int64_t at = line / group_rows_ * n;
+        scale_line(made, n, [=](int64_t i) { return offsets[at + i]; }, [=](int64_t i) { return scales[at + i]; });
+        continue;
       }
-      round(made, length);
-      for (int64_t i = 0; i < length; ++i) made[i] *= scales[by_rows_ ? group_at(line, i) : group_at(i, line)];
-      round(made, length);
+      for (int64_t group = 0; group < groups_; ++group) {
+        const int64_t from = group * group_rows_;
+        const float move = offsets[group * n + line], factor = scales[group * n + line];
+        scale_line(
+            made + from, std::min(group_rows_, k_ - from), [=](int64_t) { return move; },
+            [=](int64_t) { return factor; });
+      }
     }
   });
 }
 
 void WeightQuantMatmul::run() {
   if (out.count() == 0) return;
-  const Scratch<float> weights(k_ * std::min(n_, kColumns)), scales(groups_ * kColumns), offsets(groups_ * kColumns);
-  for (int64_t first = 0; first < n_; first += kColumns) {
-    const int64_t n = std::min(kColumns, n_ - first);
+  const Scratch<float> weights(k_ * std::min(n_, columns_)), scales(groups_ * columns_), offsets(groups_ * columns_);
+  for (int64_t first = 0; first < n_; first += columns_) {
+    const int64_t n = std::min(columns_, n_ - first);
     scales_.read(scale, first, n, 1, scales, groups_);
     offsets_.read(offset, first, n, 0, offsets, groups_);
     dequantise(first, n, scales, offsets, weights);

@@ -12,21 +12,23 @@ namespace npu::ops {
 namespace {
 
 constexpr int64_t kRows = 3, kInner = 96, kColumns = 600;  // more columns than are made float at a time
+constexpr int64_t kManyRows = 20, kLong = 1536;            // few rows of long columns are computed in smaller pieces
 
 /// Weights as whole numbers, and the same in the client's bytes.
 struct Weights {
-  std::vector<int> values = std::vector<int>(kInner * kColumns);  // [k, n]
+  int64_t inner;
+  std::vector<int> values = std::vector<int>(static_cast<size_t>(inner * kColumns));  // [k, n]
   std::vector<int8_t> bytes;
   Tensor tensor;
 
-  Weights(DType dtype, bool turned) {
+  Weights(DType dtype, bool turned, int64_t k_size = kInner) : inner(k_size) {
     std::mt19937 engine(5);
     std::uniform_int_distribution<int> any(dtype == DType::kInt8 ? -128 : -8, dtype == DType::kInt8 ? 127 : 7);
     for (int& v : values) v = any(engine);
     bytes.assign(values.size(), 0);
-    for (int64_t k = 0; k < kInner; ++k) {
+    for (int64_t k = 0; k < inner; ++k) {
       for (int64_t n = 0; n < kColumns; ++n) {
-        const auto at = static_cast<size_t>(turned ? n * kInner + k : k * kColumns + n);
+        const auto at = static_cast<size_t>(turned ? n * inner + k : k * kColumns + n);
         const int v = values[static_cast<size_t>(k * kColumns + n)];
         if (dtype == DType::kInt8)
           bytes[at] = static_cast<int8_t>(v);
@@ -34,22 +36,27 @@ struct Weights {
           bytes[at / 2] = static_cast<int8_t>(bytes[at / 2] | (v & 15) << (at % 2 * 4));
       }
     }
-    const Dims shape{kInner, kColumns};
+    const Dims shape{inner, kColumns};
     tensor = make_tensor(bytes.data(), dtype, shape);
-    if (turned) tensor = tensor.view(shape, {1, kInner});
+    if (turned) tensor = tensor.view(shape, {1, inner});
     if (dtype != DType::kInt32) return;
-    tensor = make_tensor(bytes.data(), dtype, {kInner, kColumns / 8});
+    tensor = make_tensor(bytes.data(), dtype, {inner, kColumns / 8});
   }
 };
 
 struct Call3 {
-  Array x = Array(DType::kHalf, {kRows, kInner}).random(1), out = Array(DType::kHalf, {kRows, kColumns}).filled(9);
+  int64_t rows;
+  Array x, out = Array(DType::kHalf, {rows, kColumns}).filled(9);
   Array scale, offset, bias = Array(DType::kHalf, {kColumns}).random(4);
   int64_t group = 0;
   Call call{"weight_quant_matmul"};
 
-  Call3(const Weights& weights, const Dims& grid, int64_t group_size)
-      : scale(Array(DType::kHalf, grid).random(2)), offset(Array(DType::kHalf, grid).random(3)), group(group_size) {
+  Call3(const Weights& weights, const Dims& grid, int64_t group_size, int64_t m = kRows)
+      : rows(m),
+        x(Array(DType::kHalf, {m, weights.inner}).random(1)),
+        scale(Array(DType::kHalf, grid).random(2)),
+        offset(Array(DType::kHalf, grid).random(3)),
+        group(group_size) {
     call.set("self", x.tensor()).set("weight", weights.tensor).set("out", out.tensor());
     call.set("scale", scale.tensor()).set("offset", offset.tensor()).set("bias", bias.tensor());
     call.set("group_size", group);
@@ -66,12 +73,12 @@ struct Call3 {
       return static_cast<size_t>((group == 0 ? 0 : k / group * kColumns) + n);
     };
     double largest = 0, worst = 0;
-    for (int64_t i = 0; i < kRows * kColumns; ++i) {
+    for (int64_t i = 0; i < rows * kColumns; ++i) {
       const int64_t m = i / kColumns, n = i % kColumns;
       double sum = b[static_cast<size_t>(n)];
-      for (int64_t k = 0; k < kInner; ++k) {
+      for (int64_t k = 0; k < weights.inner; ++k) {
         const double w = weights.values[static_cast<size_t>(k * kColumns + n)] + o[at(k, n)];
-        sum += x64[static_cast<size_t>(m * kInner + k)] * rounded(rounded(w) * s[at(k, n)]);
+        sum += x64[static_cast<size_t>(m * weights.inner + k)] * rounded(rounded(w) * s[at(k, n)]);
       }
       largest = std::max(largest, std::fabs(sum));
       worst = std::max(worst, std::fabs(sum - got[static_cast<size_t>(i)]));
@@ -92,6 +99,11 @@ TEST(WeightQuantMatmul, EqualsFloat64) {
       Call3(weights, {kInner / 32, kColumns}, 32).expect(weights);
     }
   }
+}
+
+TEST(WeightQuantMatmul, RowsDecideHowManyColumnsAreMadeAtATime) {
+  const Weights weights(DType::kInt4, true, kLong);
+  for (const int64_t rows : {kRows, kManyRows}) Call3(weights, {kLong / 64, kColumns}, 64, rows).expect(weights);
 }
 
 TEST(WeightQuantMatmul, KeepsFloat32InsideWhereThatIsAskedFor) {

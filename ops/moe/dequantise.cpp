@@ -6,15 +6,10 @@
 
 #include "ops/scratch.h"
 #include "ops/vector/conversion/convert.h"
+#include "ops/vector/conversion/nibble.h"
 
 namespace npu::ops {
 namespace {
-
-float nibble_at(const Matrix& m, int64_t index) {
-  const auto byte = static_cast<uint8_t>(m.data[index >> 1]);
-  const int nibble = (index & 1) != 0 ? byte >> 4 : byte & 15;
-  return static_cast<float>(nibble >= 8 ? nibble - 16 : nibble);
-}
 
 /// Row i of `grid` (a scale or an offset), columns from `col` on.
 void read_row(const Tensor& grid, int64_t i, int64_t col, int64_t count, float missing, float* to) {
@@ -29,9 +24,8 @@ void read_weight(const Matrix& m, float* to) {
   const bool columns = m.by_columns();
   const int64_t outer = columns ? m.cols : m.rows, inner = columns ? m.rows : m.cols;
   const int64_t outer_stride = columns ? m.col : m.row, inner_stride = columns ? m.row : m.col;
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t i = 0; i < inner; ++i) to[o * inner + i] = nibble_at(m, m.first + o * outer_stride + i * inner_stride);
-  }
+  for (int64_t o = 0; o < outer; ++o)
+    read_nibbles(m.data, m.first + o * outer_stride, inner_stride, to + o * inner, inner);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/quant/whole_matrix.h"
 
+#include "ops/vector/conversion/nibble.h"
+
 namespace npu::ops {
 namespace {
 
@@ -19,11 +21,6 @@ Tensor unpacked(const Tensor& t, const char* name) {
   out.strides[dense] = 1;
   out.shape[dense] *= 8;
   return out;
-}
-
-int nibble_at(const uint8_t* data, int64_t index) {
-  const unsigned bits = data[index >> 1] >> (index & 1) * 4 & 15u;
-  return static_cast<int>(bits ^ 8u) - 8;
 }
 
 }  // namespace
@@ -52,11 +49,10 @@ void WholeMatrix::load(int64_t item, int64_t row, int64_t rows, int64_t column, 
   const int64_t line_step = t_.strides[by_rows_ ? axes : axes + 1], step = t_.strides[by_rows_ ? axes + 1 : axes];
   const auto* data = static_cast<const uint8_t*>(t_.data);
   for (int64_t line = 0; line < lines; ++line, start += line_step, to += length) {
-    if (convert_ != nullptr) {
+    if (convert_ != nullptr)
       convert_(data + start, step, to, 1, length);
-    } else {
-      for (int64_t i = 0; i < length; ++i) to[i] = static_cast<float>(nibble_at(data, start + i * step));
-    }
+    else
+      read_nibbles(data, start, step, to, length);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/scratch.h"
+#include "ops/vector/conversion/nibble.h"
 
 namespace npu::ops {
 namespace {
@@ -23,20 +24,11 @@ Tensor as_bytes(const Tensor& t, const char* name) {
   return bytes;
 }
 
-float signed_nibble(unsigned bits) { return static_cast<float>(static_cast<int>(bits ^ 8u) - 8); }
-
 void pack(const float* values, int64_t bytes, uint8_t* out) {
   for (int64_t i = 0; i < bytes; ++i) {
     const auto first = static_cast<unsigned>(static_cast<int>(values[2 * i])) & 15u;
     const auto second = static_cast<unsigned>(static_cast<int>(values[2 * i + 1])) & 15u;
     out[i] = static_cast<uint8_t>(first | second << 4);
-  }
-}
-
-void unpack(const uint8_t* from, int64_t bytes, float* values) {
-  for (int64_t i = 0; i < bytes; ++i) {
-    values[2 * i] = signed_nibble(from[i] & 15u);
-    values[2 * i + 1] = signed_nibble(from[i] >> 4);
   }
 }
 
@@ -79,7 +71,7 @@ void WholeRows::load(int64_t row, float* values) const {
     return;
   }
   const Scratch<uint8_t> buffer(bytes_);
-  unpack(static_cast<const uint8_t*>(rows_.load(row, buffer)), bytes_, values);
+  read_nibbles(rows_.load(row, buffer), 0, 1, values, 2 * bytes_);
 }
 
 }  // namespace npu::ops
