@@ -212,6 +212,43 @@ TEST_F(AttributeTest, RegisteredHostMemoryHoldsTensorsAndIsHostMemoryToCopies) {
   EXPECT_OK(aclrtFreeHost(pinned));
 }
 
+TEST_F(AttributeTest, MemoryIsRegisteredByFlags) {
+  void* own = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* reached = nullptr;
+  for (const uint64_t bits : {ACL_HOST_REG_MAPPED, ACL_HOST_REG_PINNED, ACL_HOST_REG_MAPPED | ACL_HOST_REG_PINNED}) {
+    const auto flag = static_cast<uint32_t>(bits);
+    ASSERT_OK(aclrtHostRegisterV2(own, 4096, flag));
+    const bool mapped = (flag & ACL_HOST_REG_MAPPED) != 0;
+    EXPECT_EQ(aclrtHostGetDevicePointer(static_cast<std::byte*>(own) + 8, &reached, 0), mapped ? 0 : 107000);
+    if (!mapped) expect_text("aclrtHostRegisterV2");
+    EXPECT_EQ(fill(mapped ? reached : own, 2), mapped ? 0 : 161002);
+    EXPECT_EQ(static_cast<float*>(own)[2], mapped ? 2 : 0);
+    static_cast<float*>(own)[2] = 0;
+    EXPECT_EQ(aclrtHostRegisterV2(own, 4096, flag), 107000);
+    EXPECT_OK(aclrtHostUnregister(own));
+    EXPECT_EQ(aclrtHostGetDevicePointer(own, &reached, 0), 107000);
+  }
+  munmap(own, 4096);
+}
+
+TEST_F(AttributeTest, WrongFlagsRegisterNothing) {
+  void *pinned = nullptr, *reached = nullptr;
+  ASSERT_OK(aclrtMallocHost(&pinned, 8192));
+  EXPECT_EQ(aclrtHostRegisterV2(pinned, 4096, 0), 107000);
+  EXPECT_EQ(aclrtHostRegisterV2(pinned, 4096, 1), 107000);
+  EXPECT_EQ(aclrtHostRegisterV2(pinned, 4096, ACL_HOST_REG_IOMEMORY), 207000);
+  EXPECT_EQ(aclrtHostRegisterV2(pinned, 4096, ACL_HOST_REG_READONLY | ACL_HOST_REG_MAPPED), 207000);
+  EXPECT_EQ(aclrtHostRegisterV2(pinned, 4096, ACL_HOST_REG_PINNED), 107000);
+  expect_text("page-locked already");
+  EXPECT_EQ(aclrtHostRegisterV2(static_cast<std::byte*>(pinned) + 8, 16, ACL_HOST_REG_MAPPED), 107000);
+  EXPECT_EQ(aclrtHostRegisterV2(nullptr, 4096, ACL_HOST_REG_MAPPED), 100000);
+  ASSERT_OK(aclrtHostRegisterV2(pinned, 4096, ACL_HOST_REG_MAPPED));
+  EXPECT_EQ(aclrtHostGetDevicePointer(pinned, &reached, 1), 107000);
+  EXPECT_EQ(aclrtHostGetDevicePointer(pinned, nullptr, 0), 100000);
+  EXPECT_OK(aclrtHostUnregister(pinned));
+  EXPECT_OK(aclrtFreeHost(pinned));
+}
+
 TEST_F(AttributeTest, WrongMemoryIsNotRegistered) {
   void *pinned = nullptr, *reached = nullptr;
   ASSERT_OK(aclrtMallocHost(&pinned, 8192));

@@ -30,7 +30,7 @@ struct Range {
 struct Registry {
   std::shared_mutex mutex;
   RangeMap<Range> allocated;  // malloc_host
-  RangeMap<Range> reachable;  // map_host; may lie in the others
+  RangeMap<Range> reachable;  // map_host, which may lie in the others, and pin_host
   RangeMap<Range> held;       // freed, but recorded work names it
   RetiredMemory retired;
 };
@@ -42,6 +42,12 @@ Registry& registry() {
 
 constexpr size_t kPage = 4096;
 constexpr int64_t kPatienceMs = 60'000;
+
+void require_unregistered(const std::byte* begin, size_t bytes) {
+  if (begin == nullptr || bytes == 0) fail(Code::kRtParamInvalid, "the host range to register is empty");
+  if (registry().reachable.overlaps(begin, bytes))
+    fail(Code::kRtParamInvalid, "the host range at {} overlaps one that is registered", fmt::ptr(begin));
+}
 
 // Unmapping under a queued copy would crash it.
 void give_back(const std::byte* begin, size_t mapped) {
@@ -87,14 +93,22 @@ void map_host(void* ptr, size_t bytes, int device) {
   check_usable();
   check_device(device);
   const auto* begin = static_cast<std::byte*>(ptr);
-  if (begin == nullptr || bytes == 0) fail(Code::kRtParamInvalid, "the host range to register is empty");
   std::unique_lock lock(registry().mutex);
-  if (registry().reachable.overlaps(begin, bytes))
-    fail(Code::kRtParamInvalid, "the host range at {} overlaps one that is registered", ptr);
+  require_unregistered(begin, bytes);
   if (registry().allocated.overlaps(begin, bytes) && !registry().allocated.covers(begin, bytes))
     fail(Code::kRtParamInvalid, "the host range of {} bytes at {} passes the end of its block of aclrtMallocHost",
          bytes, ptr);
   registry().reachable.emplace(begin, Range{bytes, 0, device});
+}
+
+void pin_host(void* ptr, size_t bytes) {
+  check_usable();
+  const auto* begin = static_cast<std::byte*>(ptr);
+  std::unique_lock lock(registry().mutex);
+  require_unregistered(begin, bytes);
+  if (registry().allocated.overlaps(begin, bytes))
+    fail(Code::kRtParamInvalid, "the host range at {} is of aclrtMallocHost, which is page-locked already", ptr);
+  registry().reachable.emplace(begin, Range{bytes, 0, -1});
 }
 
 void unmap_host(void* ptr) {
@@ -149,7 +163,7 @@ bool detail::is_held_after_free(const void* begin) {
 Block detail::find_host(const void* ptr, size_t* padded) {
   std::shared_lock lock(registry().mutex);
   const auto at = registry().reachable.holding(ptr);
-  if (at == registry().reachable.end()) return {};
+  if (at == registry().reachable.end() || at->second.device < 0) return {};
   *padded = at->second.bytes;
   return {const_cast<std::byte*>(at->first), at->second.bytes, at->second.device};
 }

@@ -68,8 +68,8 @@ const Block* meet(const void* ptr) {
     fail(Code::kRtParamInvalid, "{} {} points to device memory that was freed, or never allocated", what, ptr);
   }
   if (is_pinned(ptr, 1)) {
-    fail(Code::kRtParamInvalid, "{} {} is page-locked host memory (aclrtMallocHost); pass memory of aclrtMalloc", what,
-         ptr);
+    fail(Code::kRtParamInvalid,
+         "{} {} is page-locked host memory, which the device does not reach; pass memory of aclrtMalloc", what, ptr);
   }
   fail(Code::kRtParamInvalid, "{} {} is not device memory (a host address?); pass memory of aclrtMalloc", what, ptr);
 }

@@ -191,7 +191,15 @@ TEST(HostMemory, MappedRangesAreHostMemoryThatKernelsReach) {
   EXPECT_FALSE(is_pinned(local, 1));
   EXPECT_ERROR(check_live(local, 1, 1), Code::kRtParamInvalid, "host address");
 
+  pin_host(local, sizeof(local));
+  EXPECT_TRUE(is_pinned(local, 8));
+  EXPECT_ERROR(check_live(local, 1, 1), Code::kRtParamInvalid, "page-locked host memory");
+  EXPECT_ERROR(map_host(local, 8, 1), Code::kRtParamInvalid, "overlaps");
+  unmap_host(local);
+  EXPECT_FALSE(is_pinned(local, 1));
+
   auto* block = static_cast<char*>(malloc_host(100));
+  EXPECT_ERROR(pin_host(block, 100), Code::kRtParamInvalid, "page-locked already");
   EXPECT_ERROR(map_host(block + 50, 100, 1), Code::kRtParamInvalid, "passes the end");
   map_host(block, 100, 1);
   EXPECT_ERROR(free_host(block), Code::kRtParamInvalid, "aclrtHostUnregister");

@@ -125,6 +125,12 @@ typedef enum ANYNPU_ANY_INT {
   ACL_HOST_REGISTER_READONLY = 8
 } aclrtHostRegisterType;
 
+/** What aclrtHostRegisterV2 does with host memory. */
+#define ACL_HOST_REG_MAPPED 0x2UL
+#define ACL_HOST_REG_IOMEMORY 0x4UL
+#define ACL_HOST_REG_READONLY 0x8UL
+#define ACL_HOST_REG_PINNED 0x10000000UL
+
 typedef struct aclrtUtilizationExtendInfo aclrtUtilizationExtendInfo;
 /** Percentages; -1 for what cannot be asked. */
 typedef struct aclrtUtilizationInfo {
@@ -383,7 +389,14 @@ aclError aclrtFreeHost(void* hostPtr);
  * aclrtMallocHost, or the program's own. Tensors may lie at `devPtr`, which here is `ptr`; copies take it as the host
  * memory it is. 107000 for other addresses, and for memory that is registered already. */
 aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr);
-/** Undoes it, once the work queued so far has run. The memory may be freed only after that. */
+/** The same with one or both of these flags: ACL_HOST_REG_MAPPED lets the current device reach the memory, whose address
+ * there aclrtHostGetDevicePointer gives; ACL_HOST_REG_PINNED page-locks memory of the program's own (malloc, mmap), so
+ * that asynchronous copies return at once. 207000 for ACL_HOST_REG_IOMEMORY and ACL_HOST_REG_READONLY. */
+aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
+/** The address by which a device reaches host memory that was registered with ACL_HOST_REG_MAPPED; `flag` is 0. 107000
+ * for other memory. */
+aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
+/** Undoes either, once the work queued so far has run. The memory may be freed only after that. */
 aclError aclrtHostUnregister(void* ptr);
 /** Queues the fetching of a range of the stream's device into the caches: a wish, of which large ranges are followed in
  * part. 207000 for other operations. */

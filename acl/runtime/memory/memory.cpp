@@ -47,7 +47,7 @@ aclrtMemLocation location_of(const void* ptr) {
   return {0, device::is_pinned(ptr, 1) ? ACL_MEM_LOCATION_TYPE_HOST : ACL_MEM_LOCATION_TYPE_UNREGISTERED};
 }
 
-void check_register(void* ptr, uint64_t size, aclrtHostRegisterType type) {
+void check_type(aclrtHostRegisterType type) {
   if (type == ACL_HOST_REGISTER_IOMEMORY || type == ACL_HOST_REGISTER_READONLY)
     fail(Code::kFeatureUnsupported,
          "type is {}: registers of other cards and memory that devices only read cannot be registered; pass 0 "
@@ -55,6 +55,22 @@ void check_register(void* ptr, uint64_t size, aclrtHostRegisterType type) {
          static_cast<int>(type));
   if (type != ACL_HOST_REGISTER_MAPPED)
     fail(Code::kRtParamInvalid, "type is {}; pass 0 (ACL_HOST_REGISTER_MAPPED)", static_cast<int>(type));
+}
+
+void check_flag(uint32_t flag) {
+  constexpr uint32_t kOffered = ACL_HOST_REG_MAPPED | ACL_HOST_REG_PINNED;
+  constexpr uint32_t kKnown = kOffered | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY;
+  if (flag == 0 || (flag & ~kKnown) != 0)
+    fail(Code::kRtParamInvalid, "flag is {:#x}; pass 2 (ACL_HOST_REG_MAPPED), 0x10000000 (ACL_HOST_REG_PINNED), or both",
+         flag);
+  if ((flag & ~kOffered) != 0)
+    fail(Code::kFeatureUnsupported,
+         "flag is {:#x}: registers of other cards and memory that devices only read cannot be registered; pass 2 "
+         "(ACL_HOST_REG_MAPPED), 0x10000000 (ACL_HOST_REG_PINNED), or both",
+         flag);
+}
+
+void check_register(void* ptr, uint64_t size) {
   check_size(size);
   if (reinterpret_cast<uintptr_t>(ptr) % 4096 != 0)
     fail(Code::kRtParamInvalid,
@@ -116,9 +132,32 @@ aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
   return call("aclrtHostRegister", [&] {
     given(ptr, "ptr");
     given(devPtr, "devPtr");
-    check_register(ptr, size, type);
+    check_type(type);
+    check_register(ptr, size);
     device::map_host(ptr, size, device::current_device());
     *devPtr = ptr;
+  });
+}
+aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag) {
+  return call("aclrtHostRegisterV2", [&] {
+    given(ptr, "ptr");
+    check_flag(flag);
+    check_register(ptr, size);
+    if ((flag & ACL_HOST_REG_MAPPED) != 0)
+      device::map_host(ptr, size, device::current_device());
+    else
+      device::pin_host(ptr, size);
+  });
+}
+aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag) {
+  return call("aclrtHostGetDevicePointer", [&] {
+    given(pHost, "pHost");
+    given(pDevice, "pDevice");
+    if (flag != 0) fail(Code::kRtParamInvalid, "flag is {:#x}; it is reserved: pass 0", flag);
+    if (device::is_device_address(pHost) || !device::find_block(pHost))
+      fail(Code::kRtParamInvalid,
+           "pHost {} is not in host memory registered with ACL_HOST_REG_MAPPED; call aclrtHostRegisterV2 first", pHost);
+    *pDevice = pHost;
   });
 }
 aclError aclrtHostUnregister(void* ptr) {
