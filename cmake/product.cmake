@@ -12,7 +12,7 @@ list(APPEND entries ${generated}/entries/rows.cpp ${generated}/entries/unsupport
 
 # Libraries that clients name when they link or load; the `library` column of acl/symbols.tsv says what each one shows.
 set(filters ascendcl acl_rt opapi opapi_math opapi_nn nnopbase acl_op_compiler ge_runner ge_compiler fmk_onnx_parser graph hccl hcomm acl_tdt_channel
-            acl_cblas acl_dvpp acl_retr msprofiler mspti ms_tools_ext ascend_hal)
+            acl_cblas acl_dvpp acl_retr msprofiler mspti ms_tools_ext ascend_hal dcmi drvdsmi_host)
 list(TRANSFORM filters PREPEND lib OUTPUT_VARIABLE filter_names)
 list(TRANSFORM filters REPLACE "(.+)" "${generated}/filter/lib\\1.S" OUTPUT_VARIABLE filter_sources)
 

@@ -87,7 +87,7 @@ def test_the_newer_names_of_the_operators_show_the_same(offered, name):
 def declared(header):
     text = re.sub(r"/\*.*?\*/", "", header.read_text(encoding="utf-8"), flags=re.S)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.M)
-    return set(re.findall(r"\b((?:acl|Msprof|Hccl|anynpu_|mspti|mstx|hal)\w+)\((?!\*)[^;{}]*\);", text))
+    return set(re.findall(r"\b((?:acl|Msprof|Hccl|anynpu_|mspti|mstx|hal|dcmi|dsmi)\w+)\((?!\*)[^;{}]*\);", text))
 
 
 def test_headers_declare_exactly_the_hand_written_names():

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from anynpu.command_test import TOOLS, anynpu
-from anynpu.library import door
+from anynpu.library import door, place
 from anynpu.subcommand import smi
 
 
@@ -55,6 +55,26 @@ def test_details_of_one_npu(in_use):
     values = dict(map(str.strip, line.split(":")) for line in out.splitlines())
     assert int(values["HBM Used(MB)"]) >= 3 and int(values["HBM Capacity(MB)"]) > 0
     assert str(os.getpid()) in npu_smi("info", "-t", "proc-mem", "-i", "1")[1]
+
+
+EXPORTER = """
+import ctypes as C, sys
+class Hbm(C.Structure):
+    _fields_ = [("size", C.c_ulonglong), ("freq", C.c_uint), ("used", C.c_ulonglong), ("temp", C.c_int), ("bus", C.c_uint)]
+dcmi, dsmi = C.CDLL(sys.argv[1] + "/libdcmi.so"), C.CDLL(sys.argv[1] + "/libdrvdsmi_host.so")
+count, cards, hbm, older = C.c_int(), (C.c_int * 64)(), Hbm(), C.c_int()
+codes = [dcmi.dcmi_init(), dcmi.dcmi_get_card_list(C.byref(count), cards, 64), dsmi.dsmi_get_device_count(C.byref(older)),
+         dcmi.dcmi_get_device_hbm_info(1, 0, C.byref(hbm))]
+print(codes, count.value, older.value, list(cards[: count.value]), hbm.size, hbm.used)
+"""
+
+
+def test_the_libraries_of_exporters_give_the_same_figures(in_use):
+    values = fields(npu_smi("info", "-t", "memory", "-i", "1", ANYNPU_DEVICES="3")[1])
+    command = [sys.executable, "-c", EXPORTER, str(place.libraries())]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"ANYNPU_DEVICES": "3"})
+    memory = f"{values['HBM Capacity(MB)']} {values['HBM Used(MB)']}"
+    assert done.stdout == f"[0, 0, 0, 0] 3 3 [0, 1, 2] {memory}\n", done.stderr
 
 
 def fields(out):
