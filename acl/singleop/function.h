@@ -9,7 +9,7 @@
 //   shaped(x,y)            x with the sizes of y, which has as many elements
 //   swapped(x,i,k)         two axes change places
 //   squeezed(x,i)          without axis i, which has one element
-//   unsqueezed(x,i)        with an axis i of one element
+//   unsqueezed(x,i)        with an axis i of one element; of a list, each member
 //   joined(x,i,k)          axes i to k as one
 //   gridded(y,size)        y as the points of a grid over an image of `size`
 //   diagonal(x,k)          the k-th diagonal of a matrix
@@ -25,6 +25,8 @@
 //   window_pads(mode,global,pads,x,ksize,strides)   the pads of a pool, two for each spatial axis
 //   outermost_last(list)   the pairs in the order of axes from the last to the first
 //   sizes(x,begin,end)     some of x's sizes
+//   shares(x,i,n)          x's size along axis i in n equal parts
+//   completed(list,x,i)    the one -1 of a list becomes what the others leave of x's size along axis i
 //   axes_but(x,i)          the numbers of all axes but one
 //   within(n,x,i)          n without whole multiples of x's size along axis i
 //   left_over(y,x,filter,strides,pads,dilations)   by how much y is larger than a transposed convolution makes it

@@ -151,6 +151,31 @@ Value sizes(const Arguments& a) {
   return list_value({x.shape.begin() + begin, x.shape.begin() + end});
 }
 
+Value shares(const Arguments& a) {
+  constexpr int64_t kMost = 1 << 16;  // as many outputs would be needed
+  const Tensor& x = tensor_of(a[0]);
+  const int64_t size = x.shape[axis_of(a[1], x)], n = number_of(a[2]);
+  if (n < 1 || n > kMost || size % n != 0)
+    fail(Code::kInvalidParam, "{} is {}; it must divide size {} of {}", a[2].name, n, size, x);
+  return list_value(std::vector<int64_t>(static_cast<size_t>(n), size / n));
+}
+
+Value completed(const Arguments& a) {
+  std::vector<int64_t> list = list_of(a[0]);
+  const Tensor& x = tensor_of(a[1]);
+  const int64_t size = x.shape[axis_of(a[2], x)];
+  int64_t rest = size, open = 0;
+  for (const int64_t part : list) {
+    const bool fits = part == -1 || (part >= 0 && part <= rest);
+    if (!fits || (open += part == -1) > 1)
+      fail(Code::kInvalidParam, "{} is [{}]; it takes sizes up to {} together, and -1 once", a[0].name,
+           fmt::join(list, ", "), size);
+    if (part >= 0) rest -= part;
+  }
+  std::ranges::replace(list, int64_t{-1}, rest);
+  return list_value(std::move(list));
+}
+
 Value axes_but(const Arguments& a) {
   const Tensor& x = tensor_of(a[0]);
   std::vector<int64_t> axes;
@@ -215,6 +240,8 @@ constexpr Function kParts[] = {
     {"bag", 1, bag},
     {"sizes", 3, sizes, true},
     {"axes_but", 2, axes_but, true},
+    {"shares", 3, shares, true},
+    {"completed", 3, completed, true},
     {"within", 3, within, true},
     {"left_over", 6, left_over, true},
     {"freedom", 2, freedom},

@@ -96,16 +96,23 @@ Value squeezed(const Arguments& a) {
   return tensor_value(std::move(flat), a[0]);
 }
 
-Value unsqueezed(const Arguments& a) {
-  const Tensor& x = tensor_of(a[0]);
+Tensor with_axis(const Tensor& x, const NamedValue& place) {
   Tensor deep = x.view(x.shape, x.strides);
   deep.shape.push_back(1);
   deep.strides.push_back(1);
   // Where the new axis goes counts the new one too, as in torch.
-  const size_t axis = axis_of(a[1], deep);
+  const size_t axis = axis_of(place, deep);
   std::rotate(deep.shape.begin() + axis, deep.shape.end() - 1, deep.shape.end());
   std::rotate(deep.strides.begin() + axis, deep.strides.end() - 1, deep.strides.end());
-  return tensor_value(std::move(deep), a[0]);
+  return deep;
+}
+
+Value unsqueezed(const Arguments& a) {
+  const auto* list = std::get_if<std::vector<Tensor>>(&a[0].value.content);
+  if (list == nullptr) return tensor_value(with_axis(tensor_of(a[0]), a[1]), a[0]);
+  std::vector<Tensor> deep;
+  for (const Tensor& x : *list) deep.push_back(with_axis(x, a[1]));
+  return {.content = std::move(deep)};
 }
 
 Value joined(const Arguments& a) {

@@ -16,6 +16,14 @@ case("Expand", [rand(3, 1), Host([2, 3, 4])], lambda x, _: x.expand(2, 3, 4))
 case("ExpandD", [rand(3, 1)], lambda x: x.expand(2, 3, 4), shape=[2, 3, 4])
 case("UnsqueezeV2", [rand(3, 4)], lambda x: x[:, None], axis=[1])
 case("Concat", [Host(1), rand(3, 2), rand(3, 4)], lambda _, *x: torch.cat(x, 1), N=2)
+case("Split", [Host(1), rand(4, 6)], lambda _, x: x.chunk(3, 1), num_split=3)
+case("SplitD", [rand(4, 6)], lambda x: x.chunk(2, -2), num_split=2, split_dim=-2)
+for sizes in ([1, 3, 2], [1, -1, 2], [0, 6, 0]):
+    parts = [n if n >= 0 else 6 - sum(sizes) - 1 for n in sizes]
+    case("SplitV", [rand(4, 6), Host(sizes), Host(1)], lambda x, *_, n=parts: x.split(n, 1), num_split=3)
+    case("SplitVD", [rand(4, 6)], lambda x, n=parts: x.split(n, 1), size_splits=sizes, split_dim=1, num_split=3)
+case("Unpack", [rand(3, 4, 2)], lambda x: x.unbind(1), axis=1, num=4)
+case("Unpack", [rand(3)], lambda x: x.unbind(0), num=3)
 case("RollV2", [rand(3, 4), Host([1, -2]), Host([0, 1])], lambda x, *_: x.roll((1, -2), (0, 1)))
 case("ApplyGradientDescent", [rand(5), torch.tensor(0.25), rand(5)], lambda var, alpha, delta: var - alpha * delta,
      continued=[(0, 0)])  # fmt: skip

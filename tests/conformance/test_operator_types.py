@@ -854,6 +854,11 @@ def test_permutations(device):
         ("ResizeBilinearV2", [rand(1, 1, 2, 2), Host([3, 3])], {"align_corners": True, "half_pixel_centers": True},
          ["ResizeBilinearV2", "align_corners", "not built"]),
         ("Index", [rand(3), Host([1, 1]), Host([1, 1]), ints(3, 2)], {}, ["indices", "1 tensors", "[1, 1]"]),
+        ("SplitD", [rand(5)], {"split_dim": 0, "num_split": 2}, ["num_split is 2", "must divide size 5"]),
+        ("SplitD", [rand(6)], {"split_dim": 0, "num_split": 2}, ["2 split sizes for 1 outputs"]),
+        ("SplitVD", [rand(5)], {"size_splits": [-1, 2, -1], "split_dim": 0}, ["[-1, 2, -1]", "-1 once"]),
+        ("SplitVD", [rand(5)], {"size_splits": [4, 2, -1], "split_dim": 0}, ["[4, 2, -1]", "up to 5"]),
+        ("Unpack", [rand(3, 3)], {"axis": 4}, ["axis", "4"]),
     ],
 )  # fmt: skip
 def test_what_is_not_followed_is_refused_by_name(device, name, inputs, attributes, words):
