@@ -37,6 +37,12 @@ void malformed(std::string_view text, size_t at, std::string_view what) {
   fail(Code::kNnInvalidParam, "line {}, column {}: {}", line_of(text, at), column, what);
 }
 
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);

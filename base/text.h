@@ -18,6 +18,9 @@ int64_t line_of(std::string_view text, size_t at);
 /// Without blanks at either end.
 std::string_view trimmed(std::string_view text);
 
+/// With small letters of ASCII in the place of large ones.
+std::string lowered(std::string_view text);
+
 /// Where the member `name` stands in a text of JSON; its end for none.
 size_t member_place(std::string_view text, std::string_view name);
 /// JSON with or without remarks and commas after the last member. Raises 161002 with the parser's reason and where it

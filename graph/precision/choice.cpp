@@ -169,9 +169,9 @@ class Chooser {
   }
 
   void decide_by_list(NodeId id) {
-    bool moved = false;
-    const List list = precision_.list_of(*at(id).op, moved);
-    const std::string name = fmt::format("{} list{}", to_string(list), moved ? " by modify_mixlist" : "");
+    std::string_view by;
+    const List list = precision_.list_of(*at(id).op, by);
+    const std::string name = fmt::format("{} list{}{}", to_string(list), by.empty() ? "" : " by ", by);
     if (list == List::kWhite) return take(id, mode_.reduced, name);
     if (list == List::kBlack) return keep(id, name);
     if (updates_[static_cast<size_t>(id)]) return keep(id, kUpdates);

@@ -13,17 +13,11 @@
 namespace npu::graph {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 class Mixlist {
  public:
-  Mixlist(std::string_view text, std::map<std::string_view, List> lists, std::vector<std::string>& notices)
-      : text_(text), lists_(std::move(lists)), notices_(notices) {}
+  /// `edited`: where operators stand that are not on the table's list.
+  Mixlist(std::string_view text, const std::map<std::string_view, List>& edited, std::vector<std::string>& notices)
+      : text_(text), edited_(edited), notices_(notices) {}
 
   std::map<std::string_view, List> read() {
     const Json root = parse_json(text_);
@@ -85,12 +79,17 @@ class Mixlist {
     }
   }
 
+  List list_of(const OperatorPrecision& op) const {
+    if (const auto at = lists_.find(op.op); at != lists_.end()) return at->second;
+    const auto at = edited_.find(op.op);
+    return at == edited_.end() ? op.list : at->second;
+  }
+
   void take(const std::string& name, List from) {
     bool found = false;
     const auto operators = meant(name);
     for (const OperatorPrecision* op : operators) {
-      const auto at = lists_.find(op->op);
-      if ((at == lists_.end() ? op->list : at->second) != from) continue;
+      if (list_of(*op) != from) continue;
       lists_[op->op] = List::kGray;
       found = true;
     }
@@ -99,6 +98,7 @@ class Mixlist {
   }
 
   const std::string_view text_;
+  const std::map<std::string_view, List>& edited_;
   std::map<std::string_view, List> lists_;
   std::set<std::string_view> added_;
   std::vector<std::string>& notices_;
@@ -108,7 +108,7 @@ class Mixlist {
 
 std::vector<std::string> Precision::read_mixlist(std::string_view text) {
   std::vector<std::string> notices;
-  moved_ = Mixlist(text, {}, notices).read();
+  moved_ = Mixlist(text, edited_->lists, notices).read();
   return notices;
 }
 

@@ -108,7 +108,9 @@ std::vector<std::string> Precision::set(std::string_view option, std::string_vie
   if (option == "precision_mode" || option == "precision_mode_v2") {
     mode_ = read_mode(option, value);
     asked_ = !value.empty();
+    if (mode_.policy == PrecisionPolicy::kMixed) take_edits();
   } else if (option == "modify_mixlist") {
+    take_edits();
     notices = read_mixlist(value);
     if (mode_.policy != PrecisionPolicy::kMixed)
       notices.push_back(fmt::format("the lists count in mixed modes only, and the mode is {}", mode_.name));
@@ -140,10 +142,22 @@ void Precision::keep(std::string_view names) {
   each_line(names, [&](std::string_view name) { kept_.emplace(name); });
 }
 
-List Precision::list_of(const OperatorPrecision& op, bool& moved) const {
-  const auto at = moved_.find(op.op);
-  moved = at != moved_.end();
-  return moved ? at->second : op.list;
+void Precision::take_edits() {
+  if (edited_) return;
+  edited_ = edited_lists();
+  std::string changes;
+  for (const auto& [op, list] : edited_->lists) changes += fmt::format("{} {} ", op, to_string(list));
+  if (!changes.empty()) note("ops_info", changes);
+}
+
+List Precision::list_of(const OperatorPrecision& op, std::string_view& by) const {
+  by = {};
+  if (const auto at = moved_.find(op.op); at != moved_.end()) return by = "modify_mixlist", at->second;
+  if (!edited_) return op.list;
+  const auto at = edited_->lists.find(op.op);
+  if (at == edited_->lists.end()) return op.list;
+  by = edited_->file;
+  return at->second;
 }
 
 const DTypeRule* Precision::dtype_rule(const Node& node, bool& by_name) const {

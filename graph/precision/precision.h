@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "base/dtype.h"
 #include "graph/ir/function.h"
 #include "graph/precision/list.h"
+#include "graph/precision/policy_file.h"
 
 namespace npu::graph {
 
@@ -65,8 +67,9 @@ class Precision {
   const std::string& said() const { return said_; }
   /// True when nothing was asked for: nodes stay as they are, and nobody wants to be told why.
   bool idle() const { return mode_.policy == PrecisionPolicy::kOrigin && !asked_; }
-  /// The list of an operator after modify_mixlist; `moved` tells whether that put it there.
-  List list_of(const OperatorPrecision& op, bool& moved) const;
+  /// The list of an operator after modify_mixlist and edited files of operator information; `by` says which of them put
+  /// it there, if any.
+  List list_of(const OperatorPrecision& op, std::string_view& by) const;
   /// The rule of customize_dtypes that names the node, else one that names its operator, else null.
   const DTypeRule* dtype_rule(const Node& node, bool& by_name) const;
   /// The same of op_precision_mode.
@@ -78,12 +81,14 @@ class Precision {
   std::vector<std::string> read_implementations(std::string_view text);
 
   void note(std::string_view option, std::string_view value);
+  void take_edits();
 
   PrecisionMode mode_;
   std::string said_;
   bool asked_ = false;
   std::set<std::string, std::less<>> kept_;
-  std::map<std::string_view, List> moved_;  ///< by operator of TensorFlow
+  std::optional<EditedLists> edited_;       ///< once lists count
+  std::map<std::string_view, List> moved_;  ///< by modify_mixlist; by operator of TensorFlow
   std::vector<DTypeRule> node_dtypes_, operator_dtypes_;
   std::vector<ImplementationRule> node_implementations_, operator_implementations_;
 };

@@ -216,6 +216,26 @@ def test_the_table_fits_the_operators_of_tensorflow(op):
             assert (i in stay) == float_too, (argument.name, i)
 
 
+def test_an_edited_file_of_operator_information_counts(tmp_path):
+    """The guides' second way to move an operator: a flag in a copy of the file."""
+    name = "built-in/op_impl/ai_core/tbe/config/ascend910b/aic-ascend910b-ops-info.json"
+    subprocess.run([sys.executable, HERE.parents[1] / "cmake/operator_info.py", tmp_path], check=True)
+    known = json.loads((tmp_path / name).read_text())
+    known["Relu"]["precision_reduce"] = {"flag": "false"}
+    (tmp_path / name).write_text(json.dumps(known))
+    lists = tmp_path / "lists.json"
+    lists.write_text('{"white-list": {"to-add": ["Relu"]}}')
+    mixed = {"precision_mode_v2": "mixed_float16"}
+    cases = [
+        {"subject": "chain", "options": mixed},
+        {"subject": "chain", "options": mixed | {"modify_mixlist": str(lists)}},
+    ]
+    _, (edited, listed) = run(cases, ASCEND_OPP_PATH=str(tmp_path))
+    relu = by_name(edited)["relu"]
+    assert (relu["dtype"], relu["why"]) == ("float32", f"black list by {tmp_path / name}")
+    assert by_name(listed)["relu"]["why"] == "white list by modify_mixlist"
+
+
 def test_the_vendors_operators_are_in_the_table():
     visited = {}
     visit = library.C.CFUNCTYPE(None, library.C.POINTER(Line), library.C.c_void_p)

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/library_folder.h"
 #include "base/log.h"
 #include "base/setting.h"
 #include "comm/core/fault.h"
@@ -40,11 +41,7 @@ ucs_log_func_rc_t to_log(const char*, unsigned, const char*, ucs_log_level_t lev
 }
 
 /// The copy beside our own library.
-std::string carried() {
-  Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&carried), &own) == 0) return kName;
-  return std::filesystem::path(own.dli_fname).parent_path() / kName;
-}
+std::string carried() { return library_folder() / kName; }
 
 template <class F>
 void find(void* library, const char* name, F* function) {
