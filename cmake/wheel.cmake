@@ -87,6 +87,8 @@ foreach(program atc/bin/atc compiler/bin/atc tools/aoe/bin/aoe)
   get_filename_component(name ${program} NAME)
   configure_file(cmake/toolkit/${name} ${CMAKE_BINARY_DIR}/toolkit/${program} COPYONLY)
 endforeach()
+# Where Python programs look for the module acl.
+configure_file(cmake/toolkit/acl.py ${CMAKE_BINARY_DIR}/toolkit/python/site-packages/acl.py COPYONLY)
 # Profilers look for their libraries in the toolkit; an installed one has a folder of this name.
 file(CREATE_LINK ../lib ${CMAKE_BINARY_DIR}/toolkit/lib64 SYMBOLIC)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/toolkit/ DESTINATION anynpu COMPONENT wheel USE_SOURCE_PERMISSIONS PATTERN lib64 EXCLUDE)

@@ -27,6 +27,11 @@ def profiler():
     return home() / "tools/profiler/bin"
 
 
+def python_packages():
+    """The folder of the module acl for a Python in which AnyNPU is not installed."""
+    return home() / "python/site-packages"
+
+
 def headers():
     """The folders of the public headers: one, or in a checkout the written and the generated ones."""
     installed = HERE / "include"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints a shell script that sets up the environment of a C or C++ program, like the set_env.sh of a CANN toolkit:
-eval "$(anynpu env)" lets the compiler find our headers and -lascendcl, and the program its libraries. Python programs
-do not need it. --install makes the folders that the vendor's guides name: set_env.sh and latest below
+eval "$(anynpu env)" lets the compiler find our headers and -lascendcl, the program its libraries, and any Python the
+module acl; programs of the Python that AnyNPU is installed in do not need it. --install makes the folders that the vendor's guides name: set_env.sh and latest below
 FOLDER/ascend-toolkit and FOLDER/nnae; set_env.sh and latest/python/site-packages/npu_device and npu_bridge below
 FOLDER/tfplugin. FOLDER is /usr/local/Ascend for root and ~/Ascend for others unless it is given. --uninstall removes
 them. What is not ours is never replaced or removed."""
@@ -85,6 +85,7 @@ def search_lists():
     libraries = [place.libraries()]
     return {
         "PATH": [place.profiler()],
+        "PYTHONPATH": [place.python_packages()],
         "LD_LIBRARY_PATH": libraries,
         "LIBRARY_PATH": libraries,
         "CPATH": place.headers(),

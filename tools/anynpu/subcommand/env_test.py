@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -43,6 +44,16 @@ def test_the_script_keeps_what_was_there_and_can_be_taken_back(tmp_path):
     script = 'source ./env.sh; echo "$LD_LIBRARY_PATH"; source ./back.sh; echo "$LD_LIBRARY_PATH|${CPATH-none}"'
     done = shell(script, tmp_path, LD_LIBRARY_PATH="/opt/mine")
     assert done.stdout.splitlines() == [f"{place.libraries()}:/opt/mine", "/opt/mine|none"], done.stderr
+
+
+def test_a_python_without_anynpu_has_the_module_acl(tmp_path):
+    (tmp_path / "env.sh").write_text(anynpu("env")[1])
+    (tmp_path / "back.sh").write_text(anynpu("env", "--unset")[1])
+    code = "import acl; print(acl.init(), acl.rt.get_device_count(), acl.finalize())"
+    # -S: nothing that is installed, as in another environment.
+    script = f"""source ./env.sh; '{sys.executable}' -SsB -c '{code}'; source ./back.sh; echo "${{PYTHONPATH-none}}" """
+    done = shell(script, tmp_path, ANYNPU_DEVICES="3")
+    assert done.stdout.splitlines() == ["0 (3, 0) 0", "none"], done.stderr
 
 
 @pytest.fixture
