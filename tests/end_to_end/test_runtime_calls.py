@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import pytest
+import torch
+import torch_npu
 
 SHARING = """
 import torch
@@ -48,3 +50,22 @@ print(torch.npu.get_device_limit(0), torch.npu.get_stream_limit(stream), 0 <= to
     device, stream = ({"cube_core_num": cube, "vector_core_num": 2 * cube} for cube in (12, 4))
     assert done.stdout.splitlines()[-1] == f"{device} {stream} True"
     assert done.stderr.count("[WARNING] anynpu: limits of cores") == 1
+
+
+def test_a_view_is_written_after_its_base_became_smaller():
+    """The view's block is still allocated; the CPU writes it, too."""
+    base = torch.arange(12.0).npu()
+    view = base[4:10]
+    base.resize_(3)
+    view.copy_(torch.ones(6).npu())
+    assert view.cpu().tolist() == [1.0] * 6 and base.cpu().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_host_memory_is_registered_by_flags():
+    """As those do who read tables in host memory: mapped, page-locked, or both."""
+    runtime = torch_npu.npu.npurt()
+    table = torch.empty(1 << 16, dtype=torch.uint8).share_memory_()
+    for flag in (0x2, 0x10000000, 0x10000002):
+        assert int(runtime.npuHostRegister(table.data_ptr(), table.numel(), flag)) == 0
+        assert int(runtime.npuHostUnregister(table.data_ptr())) == 0
+    assert int(runtime.npuHostRegister(table.data_ptr(), table.numel(), 0x4)) == 207000
