@@ -109,6 +109,11 @@ ValueType value_type(int64_t data_type) {
   return ValueType::tensor(known ? kDTypes[static_cast<size_t>(data_type)] : DType::kUndefined);
 }
 
+int64_t data_type(const ValueType& type) {
+  if (type.is_tensor()) return std::find(kDTypes.begin(), kDTypes.end(), type.dtype) - kDTypes.begin();
+  return type.kind == ValueKind::kResource ? kResource : kVariant;
+}
+
 std::string write_attribute(const Attribute& value) {
   std::string bytes;
   protozero::pbf_writer writer(bytes);
@@ -117,9 +122,7 @@ std::string write_attribute(const Attribute& value) {
   } else if (const auto* words = std::get_if<std::string>(&value)) {
     writer.add_string(field::kS, *words);
   } else if (const auto* type = std::get_if<ValueType>(&value)) {
-    const auto number = std::find(kDTypes.begin(), kDTypes.end(), type->dtype) - kDTypes.begin();
-    const int64_t object = type->kind == ValueKind::kResource ? kResource : kVariant;
-    writer.add_enum(field::kAttrType, static_cast<int32_t>(type->is_tensor() ? number : object));
+    writer.add_enum(field::kAttrType, static_cast<int32_t>(data_type(*type)));
   } else {
     fail(Code::kInternal, "no pass writes {}", kind_name(value));
   }

@@ -10,6 +10,8 @@ namespace npu::graph::tensorflow {
 /// Reference types (VariableV2) count as the type they refer to. Types we have no element for (quantised, float8) give
 /// a tensor of kUndefined: only the client's framework can compute on them.
 ValueType value_type(int64_t data_type);
+/// The DataType of an object, or of a tensor whose dtype TensorFlow has.
+int64_t data_type(const ValueType& type);
 /// The bytes of an AttrValue: the type of an object or of a tensor whose dtype TensorFlow has, a text, or a bool.
 /// Raises 500000 for any other.
 std::string write_attribute(const Attribute& value);
