@@ -29,6 +29,11 @@ TEST(Room, ATensorThatNoMemoryHoldsIsRefused) {
   EXPECT_ERROR(room_of(DType::kUInt8, {INT64_MAX, 2}), Code::kNnInvalidParam, "64 bits");
 }
 
+TEST(Room, SoIsOneWithANegativeSize) {
+  for (const Dims& shape : {Dims{-1}, Dims{-2, -3}, Dims{0, -1}})
+    EXPECT_ERROR(make_value(0, DType::kFloat, shape), Code::kNnInvalidParam, "sizes are at least 0");
+}
+
 TEST(Room, SoIsAGraphThatMakesOne) {
   TestFunction f("f");
   const Edge sizes = f.argument("sizes", ValueType::tensor(DType::kInt64)), x = f.argument("x");
