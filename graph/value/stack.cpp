@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/error.h"
+#include "graph/value/element_limit.h"
 
 namespace npu::graph {
 namespace {
@@ -62,6 +63,7 @@ void Stack::push(Value value, const std::shared_ptr<const Literal>& known) {
   const std::lock_guard lock(mutex_);
   check_open();
   require(most_ < 0 || std::cmp_less(values_.size(), most_), "Stack[{}] overflowed its max_size ({})", name_, most_);
+  check_element_count(static_cast<int64_t>(values_.size()) + 1);
   if (!value.object) type_.hold(value.tensor.shape);
   constant_ = constant_.with(known);
   values_.push_back(std::move(value));

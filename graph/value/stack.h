@@ -13,7 +13,7 @@ namespace npu::graph {
 
 class Stack final : public Object {
  public:
-  /// `name` is for error texts and gets a number behind it; `most`: values it may hold, below 0 any number.
+  /// `name` is for error texts and gets a number behind it; `most`: values it may hold, below 0 kMostElements.
   Stack(ValueType element, const std::string& name, int64_t most);
   std::string traits() const override;
   void add_traits(std::string& key) const override;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/graph_fixture.h"
+#include "graph/value/element_limit.h"
 
 namespace npu::graph {
 namespace {
@@ -96,6 +97,20 @@ TEST(Stack, RefusesWithItsNameAndANumber) {
     text = refusal(change);
     EXPECT_TRUE(text.ends_with("] has already been closed.")) << text;
   }
+}
+
+TEST(Stack, HoldsNothingWhereItsSizeIsNone) {
+  Stack stack(kFloats, "s", 0);
+  EXPECT_NE(refusal([&] { stack.push(value_of<float>({0}, {})); }).find("overflowed its max_size (0)"),
+            std::string::npos);
+  Stack any(kFloats, "s", INT64_MIN);
+  any.push(value_of<float>({0}, {}));
+  EXPECT_EQ(any.pop().tensor.shape, Dims{0});
+}
+
+TEST(Stack, HasABoundOfValues) {
+  check_element_count(kMostElements);
+  EXPECT_NE(refusal([] { check_element_count(kMostElements + 1); }).find("a stack"), std::string::npos);
 }
 
 TEST(Stack, LetsGoOfWhatItHeld) {
