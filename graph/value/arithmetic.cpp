@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "graph/value/client_text.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -17,8 +18,20 @@ Value zeros_like(int device, const Tensor& tensor) {
   return value;
 }
 
+[[noreturn]] void refuse_sum(const Tensor& a, const Tensor& b) {
+  const auto first = ValueType::tensor(a.dtype), second = ValueType::tensor(b.dtype);
+  require(a.dtype == b.dtype,
+          "Trying to add two tensors with incompatible element types. One is {} and the other is {}",
+          client_text(first), client_text(second));
+  require(a.shape == b.shape,
+          "Trying to add two tensors with incompatible element shapes. One is {} and the other is {}",
+          client_text(a.shape), client_text(b.shape));
+  fail(Code::kNnInvalidParam, "Trying to add unsupported dtype {} ({}); cast the tensors to numbers",
+       client_number(first), client_text(first));
+}
+
 Value sum_of(int device, const Tensor& a, const Tensor& b) {
-  require(a.shape == b.shape && a.dtype == b.dtype, "{} and {} are to be added; they differ in form", a, b);
+  if (a.shape != b.shape || a.dtype != b.dtype || a.dtype == DType::kBool) refuse_sum(a, b);
   Value value = make_value(device, a.dtype, a.shape);
   ops::Call("add").set("self", ops::Operand{a, {}}).set("other", ops::Operand{b, {}}).set("out", value.tensor).run();
   return value;

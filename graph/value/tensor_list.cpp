@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/value/tensor_list.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
 #include "graph/value/arithmetic.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -15,24 +17,50 @@ Value zeros(int device, DType dtype, const Dims& shape) {
   return value;
 }
 
+/// Zeros in the place of an element of `list` that was never set. `missing` and `behind`: around the shape, in the
+/// sentence that refuses one that is not known.
+Value unset(int device, const TensorList& list, const PartialShape& shape, const char* missing, const char* behind) {
+  require(list.type.element.is_tensor(), "the element was never set; a list in a list has no zeros. Set it first");
+  require(shape.known(),
+          "Trying to read an uninitialized tensor but element_shape is not fully defined{}{}{}; set the "
+          "element first, or give its element_shape",
+          missing, client_text(shape), behind);
+  return zeros(device, list.type.element.dtype, *shape.dims);
+}
+
+bool same_size(int64_t a, int64_t b) { return a == b || a == kUnknownDim || b == kUnknownDim; }
+
 }  // namespace
+
+bool compatible(const PartialShape& a, const PartialShape& b) {
+  return !a.rank_known() || !b.rank_known() ||
+         std::equal(a.dims->begin(), a.dims->end(), b.dims->begin(), b.dims->end(), same_size);
+}
 
 PartialShape merged(const PartialShape& a, const PartialShape& b) {
   if (!a.rank_known()) return b;
   if (!b.rank_known()) return a;
-  const auto clash = [&] {
-    fail(Code::kNnInvalidParam, "shapes {} and {} do not fit together", to_string(a), to_string(b));
-  };
-  if (a.dims->size() != b.dims->size()) clash();
+  require(a.dims->size() == b.dims->size(), "PartialTensorShape: Incompatible ranks during merge: {} vs. {}",
+          a.dims->size(), b.dims->size());
+  if (!compatible(a, b))
+    fail(Code::kNnInvalidParam, "PartialTensorShape: Incompatible shapes during merge: {} vs. {}", client_text(a),
+         client_text(b));
   PartialShape out = a;
-  for (size_t i = 0; i < a.dims->size(); ++i) {
-    int64_t& size = (*out.dims)[i];
-    if (size == kUnknownDim)
-      size = (*b.dims)[i];
-    else if ((*b.dims)[i] != kUnknownDim && (*b.dims)[i] != size)
-      clash();
-  }
+  for (size_t i = 0; i < a.dims->size(); ++i) (*out.dims)[i] = std::max((*a.dims)[i], (*b.dims)[i]);
   return out;
+}
+
+ListType sum_type(const ListType& a, const ListType& b) {
+  require(a.element == b.element,
+          "Trying to add two lists of tensors of different dtypes. One is {} and the other is {}",
+          client_text(a.element), client_text(b.element));
+  require(compatible(a.declared, b.declared),
+          "Trying to add two lists of tensors with incompatible element shapes. One is {} and the other is {}",
+          client_text(a.declared), client_text(b.declared));
+  ListType type = a;
+  type.declared = merged(a.declared, b.declared);
+  type.join(b);
+  return type;
 }
 
 ListType::ListType(ValueType element_type, PartialShape element_shape)
@@ -41,7 +69,6 @@ ListType::ListType(ValueType element_type, PartialShape element_shape)
 }
 
 void ListType::hold(const Dims& element_shape) {
-  merged(declared, {element_shape});
   if (!shape && !mixed) shape = element_shape;
   if (shape && !(*shape == element_shape)) mixed = true, shape.reset();
 }
@@ -56,6 +83,7 @@ void ListType::join(const ListType& other) {
 std::optional<Dims> ListType::element_shape(const PartialShape& asked) const {
   if (mixed) return std::nullopt;
   if (!needs_asked()) return shape;
+  if (!compatible(declared, asked)) return std::nullopt;  // refused where an element has that shape
   const PartialShape all = merged(declared, asked);
   return all.known() && (!shape || *shape == *all.dims) ? all.dims : std::nullopt;
 }
@@ -84,30 +112,34 @@ void TensorList::add_traits(std::string& key) const { type.add_to(key); }
 
 void TensorList::set(size_t at, Value element) {
   if (!element.object) type.hold(element.tensor.shape);
-  elements[at] = std::move(element);
+  elements.set(at, std::move(element));
 }
 
 void TensorList::push_back(Value element) {
-  require(most < 0 || std::cmp_less(elements.size(), most), "the list is full: it may have {} elements", most);
+  require(most < 0 || std::cmp_less(elements.size(), most),
+          "Tried to push item into a full list list size: {} max_num_elements: {}", elements.size(), most);
   if (!element.object) type.hold(element.tensor.shape);
   elements.push_back(std::move(element));
 }
 
 size_t TensorList::position(int64_t index) const {
-  require(index >= 0 && std::cmp_less(index, elements.size()), "element {} of a list of {} is asked for", index,
-          elements.size());
+  require(contains(index), "Trying to access element {} in a list with {} elements.", index, elements.size());
   return static_cast<size_t>(index);
 }
 
-Value element_of(int device, const TensorList& list, size_t at, const PartialShape& asked) {
-  if (list.is_set(at)) return list.elements[at];
-  require(list.type.element.is_tensor(), "element {} was never set", at);
-  PartialShape shape = merged(list.type.declared, asked);
-  for (size_t i = 0; i < list.elements.size() && !shape.known(); ++i)
-    if (list.is_set(i)) shape = merged(shape, {list.elements[i].tensor.shape});
-  if (!shape.known() && list.type.shape) shape.dims = list.type.shape;
-  require(shape.known(), "element {} was never set, and of its shape only {} is known", at, to_string(shape));
-  return zeros(device, list.type.element.dtype, *shape.dims);
+PartialShape merged_with_element(const PartialShape& shape, const TensorList& list, size_t at) {
+  return list.is_set(at) ? merged(shape, {list.elements[at].tensor.shape}) : shape;
+}
+
+Value unset_element(int device, const TensorList& list, const PartialShape& asked) {
+  PartialShape shape = merged(asked, list.type.declared);
+  if (!shape.known())
+    for (size_t i = 0; i < list.elements.size(); ++i) shape = merged_with_element(shape, list, i);
+  return unset(device, list, shape, ": ", " and no list element is set.");
+}
+
+Value unset_last(int device, const TensorList& list, const PartialShape& asked) {
+  return unset(device, list, merged(asked, list.type.declared), ".", "");
 }
 
 Value row_of(const Value& tensor, int64_t at) {
@@ -123,7 +155,10 @@ void stack_into(const Tensor& out, const TensorList& list, const std::vector<siz
   const auto bytes = static_cast<size_t>(count_of(shape)) * size_of(out.dtype);
   for (const size_t at : positions) {
     const Tensor& from = list.elements[at].tensor;
-    require(!list.is_set(at) || from.shape == shape, "element {} is {}; the others have the shape {}", at, from, shape);
+    if (list.is_set(at) && !(from.shape == shape))
+      fail(Code::kNnInvalidParam,
+           "element {} has the shape {}; the elements that are stacked have {}. Stack elements of one shape", at,
+           client_text(from.shape), client_text(shape));
     if (bytes > 0 && list.is_set(at)) std::memcpy(to, from.bytes(), bytes);
     if (bytes > 0 && !list.is_set(at)) std::memset(to, 0, bytes);
     to += bytes;
@@ -131,12 +166,10 @@ void stack_into(const Tensor& out, const TensorList& list, const std::vector<siz
 }
 
 std::shared_ptr<TensorList> add_lists(int device, const TensorList& a, const TensorList& b) {
-  require(a.elements.size() == b.elements.size(), "lists of {} and {} elements cannot be added", a.elements.size(),
+  auto out = std::make_shared<TensorList>(sum_type(a.type, b.type));
+  require(a.elements.size() == b.elements.size(),
+          "Trying to add two lists of tensors with different lengths. One is {} and the other is {}", a.elements.size(),
           b.elements.size());
-  ListType type = a.type;
-  type.declared = merged(a.type.declared, b.type.declared);
-  type.join(b.type);
-  auto out = std::make_shared<TensorList>(std::move(type));
   for (size_t i = 0; i < a.elements.size(); ++i) {
     const Value &x = a.elements[i], &y = b.elements[i];
     if (!a.is_set(i) || !b.is_set(i))
@@ -151,7 +184,7 @@ std::shared_ptr<TensorList> zeros_like(int device, const TensorList& list) {
   auto out = std::make_shared<TensorList>(list.type);
   out->elements.resize(list.elements.size());
   for (size_t i = 0; i < list.elements.size(); ++i)
-    if (list.is_set(i)) out->elements[i] = zeros_like(device, list.elements[i]);
+    if (list.is_set(i)) out->elements.set(i, zeros_like(device, list.elements[i]));
   return out;
 }
 

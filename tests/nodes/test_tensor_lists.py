@@ -2,6 +2,7 @@
 """Lists of tensors: as loops and their gradients use them, and each operator by itself. A list never changes under one
 who holds it, and setting an element in a loop costs the same in a long list as in a short one."""
 
+import re
 import threading
 import time
 
@@ -311,16 +312,18 @@ def test_gradients_have_the_shapes_of_the_elements():
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_use_is_refused(name):
+def test_wrong_use_is_refused_with_the_same_sentence(name):
     def f(x):
         out = WRONG[name](x)
         return raw.TensorListLength(input_handle=out) if out.dtype == tf.variant else out
 
     t = Traced(f, X, specs=[tf.TensorSpec(None, tf.float32)])
-    with pytest.raises(tf.errors.InvalidArgumentError):
+    with pytest.raises(tf.errors.InvalidArgumentError) as theirs:
         t.wanted()
-    with pytest.raises(EngineError):
+    with pytest.raises(EngineError) as ours:
         t.run()
+    sentence = re.search(r"([^\n]+)\n\t \[\[", theirs.value.message)[1].split("}} ")[-1]
+    assert sentence in str(ours.value)
     assert not t.engine.host_nodes
 
 

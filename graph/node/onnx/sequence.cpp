@@ -92,7 +92,7 @@ void insert(Lowering& l) {
     list->type.mixed = true, list->type.shape.reset();
     const size_t count = list->elements.size();
     const size_t to = placed ? place(integer(frame, where), count, count) : count;
-    list->elements.insert(list->elements.begin() + static_cast<int64_t>(to), frame.value(item));
+    list->elements.insert(to, frame.value(item));
     give(frame, out, std::move(list));
   });
 }
@@ -106,7 +106,7 @@ void erase(Lowering& l) {
     require(!list->elements.empty(), "an element is taken from an empty sequence");
     const size_t count = list->elements.size();
     const size_t to = placed ? place(integer(frame, where), count, count - 1) : count - 1;
-    list->elements.erase(list->elements.begin() + static_cast<int64_t>(to));
+    list->elements.erase(to);
     give(frame, out, std::move(list));
   });
 }
@@ -178,7 +178,7 @@ void concat(Lowering& l) {
     const TensorList& list = read(frame, from);
     require(!list.elements.empty(), "an empty sequence is to become one tensor");
     std::vector<Tensor> parts;
-    for (const Value& value : list.elements) parts.push_back(value.tensor);
+    for (size_t i = 0; i < list.elements.size(); ++i) parts.push_back(list.elements[i].tensor);
     Dims shape = parts.front().shape;
     const size_t axis = checked_axis(given, shape.size() + (stacked ? 1 : 0));
     if (stacked) {

@@ -299,7 +299,7 @@ TEST(LoopProducts, WhatIsWrongIsToldOfTheProductAndOnlyWhenATurnMeetsIt) {
   // Beyond the end of the list.
   const Outcome with = run(loop, {7, 5, 4, 6, 8}, {}), without = run(loop, {7, 5, 4, 6, 8}, kNone);
   EXPECT_EQ(with.error, without.error);
-  EXPECT_NE(with.error.find("element 7 of a list of 7"), std::string::npos) << with.error;
+  EXPECT_NE(with.error.find("Trying to access element 7 in a list with 7 elements."), std::string::npos) << with.error;
 }
 
 }  // namespace
