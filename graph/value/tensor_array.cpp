@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "graph/value/client_text.h"
+#include "graph/value/element_limit.h"
 #include "ops/runner/call.h"
 
 namespace npu::graph {
@@ -14,27 +16,6 @@ namespace {
 
 /// Beyond this many bytes elements lie each on its own: most of a long array may never be written.
 constexpr int64_t kLargestBlock = int64_t{256} << 20;
-
-/// "[2,3]", "[?,3]", "<unknown>": as the client's texts have shapes.
-std::string shape_text(const PartialShape& shape) {
-  if (!shape.dims) return "<unknown>";
-  std::string text;
-  for (size_t i = 0; i < shape.dims->size(); ++i) {
-    const int64_t size = (*shape.dims)[i];
-    text += (i == 0 ? "" : ",") + (size == kUnknownDim ? std::string("?") : std::to_string(size));
-  }
-  return "[" + text + "]";
-}
-
-std::string shape_text(const Dims& shape) { return shape_text(PartialShape{shape}); }
-
-bool fits(const PartialShape& declared, const Dims& shape) {
-  if (!declared.dims) return true;
-  if (declared.dims->size() != shape.size()) return false;
-  for (size_t i = 0; i < shape.size(); ++i)
-    if ((*declared.dims)[i] != kUnknownDim && (*declared.dims)[i] != shape[i]) return false;
-  return true;
-}
 
 Value zeros_of(int device, DType dtype, const Dims& shape) {
   Value value = make_value(device, dtype, shape);
@@ -85,6 +66,7 @@ Value some_rows(const Value& whole, int64_t first, int64_t count) {
 TensorArray::TensorArray(int device, ListType elements, int64_t size, Form form)
     : device_(device), form_(std::move(form)), type_(std::move(elements)) {
   require(size >= 0, "Size should be >= 0.");
+  check_element_count(size);
   elements_.resize(static_cast<size_t>(size));
 }
 
@@ -131,14 +113,15 @@ void TensorArray::make_longer(int64_t index) {
   require(index >= 0 && (can_grow() || index < count()),
           "TensorArray {}: Tried to write to index {} but array is not resizeable and size is: {}", form_.name, index,
           count());
+  check_element_count(index + 1);
   if (index >= count()) elements_.resize(static_cast<size_t>(index) + 1);
 }
 
 void TensorArray::fit(int64_t index, const Dims& shape) {
-  require(fits(type_.declared, shape),
+  require(compatible(type_.declared, {shape}),
           "TensorArray {}: Could not write to TensorArray index {} because the value shape is {} which is incompatible "
           "with the TensorArray's inferred element shape: {} (consider setting infer_shape=False).",
-          form_.name, index, shape_text(shape), shape_text(type_.declared));
+          form_.name, index, client_text(shape), client_text(type_.declared));
   if (form_.alike) type_.declared.dims = shape;
   type_.hold(shape);
 }
@@ -165,7 +148,7 @@ TensorArray::Element& TensorArray::writable(int64_t index, const Dims& shape) {
   require(!element.written || shape_of(element) == shape,
           "TensorArray {}: Could not aggregate to TensorArray index {} because the existing shape is {} but the new "
           "input shape is {}.",
-          form_.name, index, shape_text(shape_of(element)), shape_text(shape));
+          form_.name, index, client_text(shape_of(element)), client_text(shape));
   if (!element.written) set_shape(element, shape);
   element.written = true;
   return element;
@@ -292,21 +275,27 @@ void TensorArray::leave(int64_t index) {
   element.alone.reset();
 }
 
-Value TensorArray::unwritten(int64_t index, const PartialShape& asked) const {
-  const PartialShape shape = merged(type_.declared, asked);
+Value TensorArray::unwritten(int64_t index) const {
+  const PartialShape& shape = type_.declared;
   require(shape.known(),
           "TensorArray {}: Could not read from TensorArray index {}.  Furthermore, the element shape is not fully "
           "defined: {}.  It is possible you are working with a resizeable TensorArray and stop_gradients is not "
           "allowing the gradients to be written.  If you set the full element_shape property on the forward "
           "TensorArray, the proper all-zeros tensor will be returned instead of incurring this error.",
-          form_.name, index, shape_text(shape));
+          form_.name, index, client_text(shape));
   return zeros_of(device_, type_.element.dtype, *shape.dims);
 }
 
-Value TensorArray::take(int64_t index, const PartialShape& asked) {
+/// Reading an element that was never written writes zeros to it: it cannot be written any more, nor read again where
+/// reading clears.
+Value TensorArray::take(int64_t index) {
   const bool inside = index >= 0 && index < count();
   require(inside || (index >= 0 && form_.sums), "Tried to read from index {} but array size is: {}", index, count());
-  if (!inside || !at(index).written) return unwritten(index, asked);
+  if (!inside) return unwritten(index);
+  if (!at(index).written) {
+    const Value value = unwritten(index);
+    put_view(index, value);
+  }
   require(!at(index).cleared,
           "TensorArray {}: Could not read index {} twice because it was cleared after a previous read (perhaps try "
           "setting clear_after_read = false?).",
@@ -319,7 +308,7 @@ Value TensorArray::take(int64_t index, const PartialShape& asked) {
 Value TensorArray::read(int64_t index) {
   const std::lock_guard lock(mutex_);
   check_open();
-  return take(index, PartialShape::unknown());
+  return take(index);
 }
 
 /// Whether they are rows of the block, one after the other.
@@ -337,39 +326,40 @@ Value TensorArray::rows_in_order(std::span<const int64_t> positions) {
   return some_rows(block_, positions.front(), static_cast<int64_t>(positions.size()));
 }
 
-std::vector<Value> TensorArray::take_all(std::span<const int64_t> positions, const PartialShape& asked) {
+std::vector<Value> TensorArray::take_all(std::span<const int64_t> positions) {
   std::vector<Value> values;
-  for (const int64_t index : positions) values.push_back(take(index, asked));
+  for (const int64_t index : positions) values.push_back(take(index));
   return values;
 }
 
 Value TensorArray::gather(std::span<const int64_t> positions, const PartialShape& asked) {
   const std::lock_guard lock(mutex_);
   check_open();
+  type_.declared = merged(type_.declared, asked);
   if (positions.empty()) {
     if (!asked.known())
       fail(Code::kFeatureUnsupported,
            "TensorArray has size zero, but element shape {} is not fully defined. Currently only static shapes are "
            "supported when packing zero-size TensorArrays.",
-           shape_text(asked));
+           client_text(asked));
     return make_value(device_, type_.element.dtype, with_outer({0}, *asked.dims));
   }
   const auto check = [&](const Dims& shape) {
-    require(fits(asked, shape),
-            "TensorArray was passed element_shape {} which does not match the Tensor at index 0: {}", shape_text(asked),
-            shape_text(shape));
+    require(compatible(asked, {shape}),
+            "TensorArray was passed element_shape {} which does not match the Tensor at index 0: {}",
+            client_text(asked), client_text(shape));
   };
   if (in_order(positions)) {
     check(*type_.shape);
     return rows_in_order(positions);
   }
-  const std::vector<Value> values = take_all(positions, asked);
+  const std::vector<Value> values = take_all(positions);
   const Dims& shape = values.front().tensor.shape;
   check(shape);
   for (size_t i = 1; i < values.size(); ++i)
     require(values[i].tensor.shape == shape,
-            "TensorArray has inconsistent shapes.  Index 0 has shape: {} but index {} has shape: {}", shape_text(shape),
-            i, shape_text(values[i].tensor.shape));
+            "TensorArray has inconsistent shapes.  Index 0 has shape: {} but index {} has shape: {}",
+            client_text(shape), i, client_text(values[i].tensor.shape));
   return joined(device_, type_.element.dtype, with_outer({static_cast<int64_t>(values.size())}, shape), values);
 }
 
@@ -384,14 +374,14 @@ Dims row_shape(const std::vector<Value>& values, const PartialShape& asked) {
             "Concat saw a scalar shape at index {} but requires at least vectors.  Did you mean to call pack?", i);
     const Dims rest = without_first(shape);
     if (i == 0) row = rest;
-    require(fits(asked, rest),
+    require(compatible(asked, {rest}),
             "TensorArray was passed element_shape_except0 {} but index {} has (excepting dimension 0) shape: {} which "
             "does not match.",
-            shape_text(asked), i, shape_text(rest));
+            client_text(asked), i, client_text(rest));
     require(rest == row,
             "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {} but index {} has "
             "(excepting dimension 0) shape: {}",
-            shape_text(row), i, shape_text(rest));
+            client_text(row), i, client_text(rest));
   }
   return row;
 }
@@ -405,11 +395,11 @@ Value TensorArray::concat(const PartialShape& asked, std::vector<int64_t>& lengt
     fail(Code::kFeatureUnsupported,
          "TensorArray has size zero, but element_shape_except0 {} is not fully defined. Currently only static shapes "
          "are supported when concatenating zero-size TensorArrays.",
-         shape_text(asked));
+         client_text(asked));
   std::vector<int64_t> positions(elements_.size());
   std::iota(positions.begin(), positions.end(), int64_t{0});
   const bool whole = in_order(positions);
-  const std::vector<Value> values = take_all(positions, PartialShape::unknown());
+  const std::vector<Value> values = take_all(positions);
   const Dims row = elements_.empty() ? *asked.dims : row_shape(values, asked);
   for (const Value& value : values) lengths.push_back(value.tensor.shape[0]);
   const Dims shape = with_outer({std::accumulate(lengths.begin(), lengths.end(), int64_t{0})}, row);

@@ -28,7 +28,7 @@ class TensorArray final : public Object {
     bool sums = false;   ///< of gradients
   };
 
-  /// `elements` says what is declared of each. Raises 161002 for a negative size.
+  /// `elements` says what is declared of each. Raises 161002 for a size below 0 or above kMostElements.
   TensorArray(int device, ListType elements, int64_t size, Form form);
   /// The same with a name that no other array has.
   static std::shared_ptr<TensorArray> make(int device, ListType elements, int64_t size, Form form);
@@ -47,10 +47,10 @@ class TensorArray final : public Object {
   void scatter(std::span<const int64_t> positions, const Value& rows);
   /// Consecutive rows of `rows`, as many for each position as `lengths` says.
   void split(std::span<const int64_t> lengths, const Value& rows);
-  /// What was never written is zeros where its shape is declared.
+  /// What was never written is zeros where its shape is declared, and counts as written.
   Value read(int64_t at);
-  /// Elements as the rows of one tensor. `asked`: what else is known of their shape. Raises 207000 for no elements of
-  /// an unknown shape.
+  /// Elements as the rows of one tensor. `asked`: what else is known of their shape, and declared of it from now on.
+  /// Raises 207000 for no elements of an unknown shape.
   Value gather(std::span<const int64_t> positions, const PartialShape& asked);
   /// All elements one behind the other; `asked`: the shape of their rows. `lengths` gets the number of rows of each.
   Value concat(const PartialShape& asked, std::vector<int64_t>& lengths);
@@ -100,12 +100,12 @@ class TensorArray final : public Object {
   void take_whole(const Value& rows, const Dims& row);
   // Reading.
   Value held(int64_t index) const;
-  Value take(int64_t index, const PartialShape& asked);
+  Value take(int64_t index);
   void leave(int64_t index);
-  Value unwritten(int64_t index, const PartialShape& asked) const;
+  Value unwritten(int64_t index) const;
   bool in_order(std::span<const int64_t> positions) const;
   Value rows_in_order(std::span<const int64_t> positions);
-  std::vector<Value> take_all(std::span<const int64_t> positions, const PartialShape& asked);
+  std::vector<Value> take_all(std::span<const int64_t> positions);
 
   const int device_;
   const Form form_;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/graph_fixture.h"
+#include "graph/value/element_limit.h"
 
 namespace npu::graph {
 namespace {
@@ -154,6 +155,38 @@ TEST(TensorArray, IsOfNoUseOnceClosed) {
                                         [&] { array.gradient("g", {}); }};
   for (const auto& use : uses) EXPECT_EQ(refusal(use), "TensorArray a has already been closed.");
   gradient->write(0, row(1).tensor);
+}
+
+TEST(TensorArray, HasABoundOfElements) {
+  EXPECT_EQ(refusal([] { array_of(kMostElements + 1); }).find("16777217 elements are requested"), 0);
+  TensorArray array = array_of(1, {.name = "a", .grows = true});
+  for (const int64_t index : {kMostElements, int64_t{INT32_MAX}}) {
+    EXPECT_NE(refusal([&] { array.write(index, row(1).tensor); }).find("at most 16777216"), std::string::npos);
+    EXPECT_NE(refusal([&] { array.scatter(Positions{0, index, 1}, rows()); }).find("at most 16777216"),
+              std::string::npos);
+  }
+  EXPECT_EQ(array.size(), 1);
+}
+
+TEST(TensorArray, TheShapeThatGatherAsksForIsDeclaredFromThenOn) {
+  TensorArray array = array_of(3);
+  array.write(0, row(1).tensor);
+  array.gather(Positions{0}, PartialShape{Dims{2}});
+  EXPECT_EQ(numbers_of<float>(array.read(1)), (Floats{0, 0}));
+  EXPECT_NE(refusal([&] { array.write(2, value_of<float>({}, {1}).tensor); }).find("inferred element shape: [2]"),
+            std::string::npos);
+  EXPECT_EQ(refusal([&] { array.gather(Positions{2}, PartialShape{Dims{3}}); }),
+            "PartialTensorShape: Incompatible shapes during merge: [2] vs. [3]");
+}
+
+TEST(TensorArray, ReadingWhatWasNeverWrittenCountsAsReadingZeros) {
+  const ListType pairs(ValueType::tensor(DType::kFloat), PartialShape{Dims{2}});
+  TensorArray array(0, pairs, 2, {.name = "a"}), lasting(0, pairs, 2, {.name = "b", .clears = false});
+  EXPECT_EQ(numbers_of<float>(array.read(0)), (Floats{0, 0}));
+  EXPECT_NE(refusal([&] { array.read(0); }).find("Could not read index 0 twice"), std::string::npos);
+  EXPECT_NE(refusal([&] { array.write(0, row(1).tensor); }).find("it has already been read"), std::string::npos);
+  lasting.read(1);
+  EXPECT_EQ(numbers_of<float>(lasting.gather(Positions{1, 1}, kAny)), (Floats{0, 0, 0, 0}));
 }
 
 TEST(TensorArray, RefusesNoElementsOfAnUnknownShape) {

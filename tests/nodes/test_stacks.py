@@ -130,7 +130,7 @@ def test_a_stack_holds_one_type():
     t = Traced(lambda x: (lambda s: (push(s, tf.cast(x, tf.int32)), pop(s))[1])(stack()), X)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Must have type 1 but got 3"):
         t.wanted()
-    with pytest.raises(EngineError, match="Must have type float32 but got int32"):
+    with pytest.raises(EngineError, match="Must have type 1 but got 3: the stack holds float, and int32 is pushed"):
         t.run()
 
 
@@ -139,7 +139,7 @@ def test_an_array_is_no_stack():
         array, _ = raw.TensorArrayV3(size=1, dtype=tf.float32)
         return pop(array)
 
-    with pytest.raises(EngineError, match="its handle is not that of a stack"):
+    with pytest.raises(EngineError, match="Expected a stack, got the handle of array"):
         Traced(f, X).run()
 
 

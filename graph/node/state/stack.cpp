@@ -6,16 +6,13 @@
 
 #include "graph/node/run_integer.h"
 #include "graph/node/state/changing.h"
-#include "graph/run/frame.h"
+#include "graph/node/state/handle.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
 
-Stack& stack_of(Frame& frame, const Planned& handle) {
-  auto* stack = dynamic_cast<Stack*>(frame.value(handle).object.get());
-  require(stack != nullptr, "its handle is not that of a stack");
-  return *stack;
-}
+Stack& stack_of(Frame& frame, const Planned& handle) { return object_behind<Stack>(frame, handle, "a stack"); }
 
 /// What the plan may count on of the stack: of one that was made in this plan, what its node says.
 struct Known {
@@ -25,10 +22,8 @@ struct Known {
 
 Known known_of(Lowering& l) {
   if (l.input(0).list) return {*l.input(0).list};
-  const Object* object = l.object_of(0);
-  const auto* stack = dynamic_cast<const Stack*>(object);
-  if (stack == nullptr) l.decline("its stack is the client's");
-  return {stack->type(), stack->constant()};
+  const auto& stack = planned_handle<Stack>(l, "a stack");
+  return {stack.type(), stack.constant()};
 }
 
 constexpr size_t kLargestConstant = 64;  // bytes: a shape
@@ -44,7 +39,7 @@ void make(Lowering& l) {
   std::string name = l.attributes().get_or<std::string>("stack_name", "");
   if (name.empty()) name = l.node().client_name.empty() ? l.node().name : l.node().client_name;
   const Planned most = l.input(0);
-  require(l.shape(0).empty(), "Stack size must be a scalar, but had shape: {}", most.shape());
+  require(l.shape(0).empty(), "Stack size must be a scalar, but had shape: {}", client_text(most.shape()));
   Planned out = l.object(0);
   out.list = std::make_shared<const ListType>(element, PartialShape::unknown());
   l.alias(0, out);
@@ -56,7 +51,8 @@ void make(Lowering& l) {
 void push(Lowering& l) {
   const auto [type, constant] = known_of(l);
   const Planned handle = l.input(0), value = l.input(1);
-  require(value.type == type.element, "Must have type {} but got {}", to_string(type.element), to_string(value.type));
+  require(value.type == type.element, "Must have type {} but got {}: the stack holds {}, and {} is pushed",
+          client_number(type.element), client_number(value.type), client_text(type.element), client_text(value.type));
   l.keep(value);
   l.alias(0, value);
   const std::shared_ptr<const Literal> known = constant_of(value);
@@ -89,7 +85,8 @@ void pop(Lowering& l) {
   need_unchanged(l);
   const auto [type, constant] = known_of(l);
   const ValueType asked = l.node().outputs[0].type;
-  require(asked == type.element, "the stack holds {}; {} is asked for", to_string(type.element), to_string(asked));
+  require(asked == type.element, "the stack holds {}; the node's elem_type is {}. Pop as the type that was pushed",
+          client_text(type.element), client_text(asked));
   if (constant.all != nullptr) return pop_constant(l, constant.all);
   const bool known = !is_object(asked) && type.shape;
   const Planned handle = l.input(0), out = known ? l.late(0, asked.dtype, *type.shape) : l.unknown(0);

@@ -7,23 +7,20 @@
 #include "graph/ir/literal.h"
 #include "graph/node/run_integer.h"
 #include "graph/node/state/changing.h"
-#include "graph/run/frame.h"
+#include "graph/node/state/handle.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
 
 TensorArray& array_of(Frame& frame, const Planned& handle) {
-  auto* array = dynamic_cast<TensorArray*>(frame.value(handle).object.get());
-  require(array != nullptr, "its handle is not that of an array of tensors");
-  return *array;
+  return object_behind<TensorArray>(frame, handle, "an array of tensors");
 }
 
 /// The array as the plan sees it; null where it is made in this plan.
 const TensorArray* seen(const Lowering& l) {
   if (l.input(0).list) return nullptr;
-  const auto* array = dynamic_cast<const TensorArray*>(l.object_of(0));
-  if (array == nullptr) l.decline("its array is the client's");
-  return array;
+  return &planned_handle<TensorArray>(l, "an array of tensors");
 }
 
 ListType type_of(const Lowering& l) {
@@ -31,21 +28,14 @@ ListType type_of(const Lowering& l) {
   return array != nullptr ? array->type() : *l.input(0).list;
 }
 
-/// As the client's texts call them.
-std::string dtype_text(DType dtype) {
-  if (dtype == DType::kFloat) return "float";
-  if (dtype == DType::kDouble) return "double";
-  return dtype == DType::kHalf ? "half" : fmt::format("{}", dtype);
-}
-
 void check_vector(const Planned& planned, std::string_view what) {
-  require(planned.shape().size() == 1, "Expected {} to be a vector, but received shape: [{}]", what,
-          fmt::join(planned.shape(), ","));
+  require(planned.shape().size() == 1, "Expected {} to be a vector, but received shape: {}", what,
+          client_text(planned.shape()));
 }
 
 void check_scalar(const Planned& planned, std::string_view what) {
-  require(planned.shape().empty(), "TensorArray {} must be scalar, but had shape: [{}]", what,
-          fmt::join(planned.shape(), ","));
+  require(planned.shape().empty(), "TensorArray {} must be scalar, but had shape: {}", what,
+          client_text(planned.shape()));
 }
 
 /// The type of the elements, which the node asks for by an attribute.
@@ -53,8 +43,8 @@ ListType type_asked_for(Lowering& l) {
   need_unchanged(l);
   ListType type = type_of(l);
   const auto asked = l.node().outputs[0].type;
-  require(type.element == asked, "TensorArray dtype is {} but Op requested dtype {}.", dtype_text(type.element.dtype),
-          dtype_text(asked.dtype));
+  require(type.element == asked, "TensorArray dtype is {} but Op requested dtype {}.", client_text(type.element),
+          client_text(asked));
   return type;
 }
 
@@ -100,29 +90,38 @@ void gradient(Lowering& l) { make_gradient(l, {}); }
 
 void gradient_with_shape(Lowering& l) {
   const std::vector<int64_t> sizes = l.integers(2);
+  require(l.shape(2).size() == 1, "shape must be a vector of {{int32,int64}}, got shape {}", client_text(l.shape(2)));
+  for (const int64_t size : sizes) require(size >= 0, "Dimension {} must be >= 0", size);
   make_gradient(l, Dims(sizes));
 }
 
-/// A step that writes elements of this type and shape; none: of several.
-void run_write(Lowering& l, std::vector<Planned> used, DType dtype, const std::optional<Dims>& shape,
+/// Input `i`, which is written to the array.
+const Planned& written_input(const Lowering& l, size_t i) {
+  const ValueType element = type_of(l).element;
+  const Planned& value = l.input(i);
+  require(value.type == element, "TensorArray dtype is {} but Op is trying to write dtype {}.", client_text(element),
+          client_text(value.type));
+  return value;
+}
+
+/// A step that writes elements of this shape; none: of several.
+void run_write(Lowering& l, std::vector<Planned> used, const std::optional<Dims>& shape,
                std::function<void(Frame&)> body) {
   const ListType type = type_of(l);
-  require(type.element.dtype == dtype, "TensorArray dtype is {} but Op is trying to write dtype {}.",
-          dtype_text(type.element.dtype), dtype_text(dtype));
   l.alias(0, l.input(3));
   if (!shape || changes(type, *shape)) body = Changing{std::move(body)};
   l.run(std::move(used), std::move(body));
 }
 
 void write(Lowering& l) {
-  const Planned handle = l.input(0), index = l.input(1), value = l.input(2);
+  const Planned handle = l.input(0), index = l.input(1), value = written_input(l, 2);
   check_scalar(index, "index");
-  run_write(l, {handle, index, value}, l.dtype(2), l.shape(2),
+  run_write(l, {handle, index, value}, l.shape(2),
             [=](Frame& frame) { array_of(frame, handle).write(integer(frame, index), frame.tensor(value)); });
 }
 
 void scatter(Lowering& l) {
-  const Planned handle = l.input(0), indices = l.input(1), value = l.input(2);
+  const Planned handle = l.input(0), indices = l.input(1), value = written_input(l, 2);
   check_vector(indices, "indices");
   require(!l.shape(2).empty(), "Input value for unpack must be at least a vector but received shape: []");
   require(indices.shape()[0] == l.shape(2)[0], "Expected len(indices) == values.shape[0], but saw: {} vs. {}",
@@ -130,28 +129,28 @@ void scatter(Lowering& l) {
   Dims row = l.shape(2);
   row.erase(0);
   l.keep(value);
-  run_write(l, {handle, indices, value}, l.dtype(2), row,
+  run_write(l, {handle, indices, value}, row,
             [=](Frame& frame) { array_of(frame, handle).scatter(integers(frame, indices), frame.value(value)); });
 }
 
 void split(Lowering& l) {
-  const Planned handle = l.input(0), value = l.input(1), lengths = l.input(2);
-  require(lengths.shape().size() == 1, "Expected lengths to be a vector, received shape: [{}]",
-          fmt::join(lengths.shape(), ","));
+  const Planned handle = l.input(0), value = written_input(l, 1), lengths = l.input(2);
+  require(lengths.shape().size() == 1, "Expected lengths to be a vector, received shape: {}",
+          client_text(lengths.shape()));
   require(!l.shape(1).empty(), "Expected value to be at least a vector, but received shape: []");
   l.keep(value);
-  run_write(l, {handle, value, lengths}, l.dtype(1), std::nullopt, [=](Frame& frame) {
+  run_write(l, {handle, value, lengths}, std::nullopt, [=](Frame& frame) {
     const std::vector<int64_t> parts = integers(frame, lengths);
     const int64_t rows = value.shape()[0];
     int64_t sum = 0;
     for (const int64_t part : parts) {
-      require(part >= 0 && part <= rows, "a part of {} rows is asked of {}", part, rows);
-      sum += part;
+      require(part >= 0, "lengths hold {}; the length of a part is at least 0", part);
+      require(!__builtin_add_overflow(sum, part, &sum), "the sum of lengths passes 2**63 - 1; the value has {} rows",
+              rows);
     }
     require(sum == rows,
-            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: "
-            "[{}]",
-            sum, fmt::join(value.shape(), ","));
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {}",
+            sum, client_text(value.shape()));
     array_of(frame, handle).split(parts, frame.value(value));
   });
 }
@@ -195,9 +194,9 @@ void concat(Lowering& l) {
   l.run({handle, out, lengths}, [=](Frame& frame) {
     std::vector<int64_t> rows;
     frame.set(out, array_of(frame, handle).concat(asked, rows));
-    Value told = make_value(frame.device(), DType::kInt64, {static_cast<int64_t>(rows.size())});
-    std::copy(rows.begin(), rows.end(), told.tensor.as<int64_t>());
-    frame.set(lengths, std::move(told));
+    Value values = make_value(frame.device(), DType::kInt64, {static_cast<int64_t>(rows.size())});
+    std::copy(rows.begin(), rows.end(), values.tensor.as<int64_t>());
+    frame.set(lengths, std::move(values));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "device/device_fixture.h"
 #include "graph/dump/watched_library.h"
 #include "graph/graph_fixture.h"
 #include "graph/ir/node_error.h"
@@ -150,7 +151,49 @@ TEST(ArraysInLoops, AnElementOfAnotherShapeThanPlannedIsTold) {
   const Value none = value_of<float>({}, {0});
   EXPECT_EQ(numbers_of<float>(world.run("f", {{{}, nullptr, array_of}, none}).front()), (Floats{1, 2}));
   EXPECT_THROW(world.run("f", {{{}, nullptr, array_of}, none}), NodeError);
-  EXPECT_THROW(world.run("f", {{{}, nullptr, std::make_shared<Stack>(kFloats, "s", -1)}, none}), Error);
+  EXPECT_ERROR(world.run("f", {{{}, nullptr, std::make_shared<Stack>(kFloats, "s", -1)}, none}), Code::kNnInvalidParam,
+               "Trying to access resource using the wrong type. Expected an array of tensors, got the handle of stack");
+}
+
+/// What the error of a function of one node says, whose first input is a handle.
+std::string refusal(TestFunction& f, std::shared_ptr<Object> object) {
+  World world({f});
+  try {
+    world.run("f", {{{}, nullptr, std::move(object)}});
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kNnInvalidParam);
+    return e.message();
+  }
+  return "accepted";
+}
+
+TEST(HandleNodes, RefuseShapesInFrontOfGradientsThatAreNone) {
+  const auto gradient = [](const Dims& shape, const std::vector<int32_t>& sizes) {
+    TestFunction f("f");
+    const Edge array = f.argument("array", kHandle);
+    const Edge made = stateful(f, "TensorArrayGradWithShape",
+                               {array, f.constant<float>({}, {0}), f.constant<int32_t>(shape, sizes)}, kHandle, 2);
+    (*f.function())[made.node].outputs[1].type = kFloats;
+    f.with(made, "source", std::string("g")).result({made.node, 1});
+    return refusal(f, std::make_shared<TensorArray>(0, ListType(kFloats, {}), 1, TensorArray::Form{.name = "a"}));
+  };
+  EXPECT_NE(gradient({1}, {-1}).find("Dimension -1 must be >= 0"), std::string::npos);
+  EXPECT_NE(gradient({}, {2}).find("shape must be a vector of {int32,int64}, got shape []"), std::string::npos);
+  EXPECT_EQ(gradient({1}, {2}), "accepted");
+}
+
+TEST(HandleNodes, RefuseToPushAnotherType) {
+  TestFunction f("f");
+  f.result(stateful(f, "StackPushV2", {f.argument("stack", kHandle), f.constant<int32_t>({}, {1})}, kInts));
+  const std::string text = refusal(f, std::make_shared<Stack>(kFloats, "s", -1));
+  EXPECT_NE(text.find("Must have type 1 but got 3: the stack holds float, and int32 is pushed"), std::string::npos);
+}
+
+TEST(HandleNodes, RefuseTheHandleOfAnotherObject) {
+  TestFunction f("f");
+  f.result(stateful(f, "StackPopV2", {f.argument("stack", kHandle)}));
+  EXPECT_NE(refusal(f, std::make_shared<Variable>(0)).find("Expected a stack, got the handle of uninitialized"),
+            std::string::npos);
 }
 
 }  // namespace
