@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from both import session, tf1
-from npu_device.adapter import library
 
 LONG = int(os.environ.get("LONG_RUN", "10000"))
 
@@ -24,7 +23,7 @@ def live():
 
 
 def assert_flat(name, step, warm, steps):
-    memory.assert_flat(library.load(), name, step, warm, steps, live)
+    memory.assert_flat(name, step, warm, steps, live)
 
 
 def network():

@@ -10,14 +10,13 @@ import models
 import numpy as np
 import pytest
 import tensorflow as tf
-from npu_device.adapter import library
 
 LONG = int(os.environ.get("LONG_RUN", "0"))
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
 def assert_flat(name, step, warm, steps):
-    memory.assert_flat(library.load(), name, step, warm, steps)
+    memory.assert_flat(name, step, warm, steps)
 
 
 def train_step(model, optimizer):
