@@ -58,12 +58,13 @@ def exists(dotted):
     except ImportError:
         return False
     for i, name in enumerate(rest, 1):
-        if not hasattr(thing, name):
-            try:
-                importlib.import_module(".".join([HEADS.get(head, head), *rest[:i]]))
-            except ImportError:
-                return False
-        thing = getattr(thing, name)
+        if hasattr(thing, name):
+            thing = getattr(thing, name)
+            continue
+        try:  # tensorflow.python is a module that tensorflow does not name
+            thing = importlib.import_module(".".join([HEADS.get(head, head), *rest[:i]]))
+        except ImportError:
+            return False
     return True
 
 

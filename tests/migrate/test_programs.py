@@ -160,10 +160,14 @@ def test_code_of_tensorflow_1_is_told(text, options, rule, tmp_path):
 
 
 def test_what_went_with_tensorflow_1_is_told(tmp_path):
-    text = "import tensorflow as tf\nfrom tensorflow.contrib import slim\ntf.contrib.rnn.GRUCell(3)\nslim.conv2d()\n"
+    text = "import tensorflow as tf\nfrom tensorflow.contrib import slim\ntf.contrib.crf.x(3)\nslim.conv2d()\n"
     made, rows, _ = migrated(tmp_path, {"a.py": text}, "--tf1")
-    assert [row["line"] for row in rows["a.py"] if row["rule"] == "tf1-contrib"] == [3, 4]
-    assert made["a.py"].splitlines()[1:3] == ["import tensorflow.compat.v1 as tf", "tf.disable_v2_behavior()"]
+    assert [row["line"] for row in rows["a.py"] if row["rule"] == "tf1-contrib"] == [3]
+    assert made["a.py"].splitlines()[1:4] == [
+        "import tensorflow.compat.v1 as tf",
+        "tf.disable_v2_behavior()",
+        "import tf_slim as slim",
+    ]
     rows = migrated(tmp_path / "compat", {"a.py": V1}, "-c")[1]["a.py"]
     assert [row["line"] for row in rows if row["rule"] == "compat-code-of-v1"] == [2]
 

@@ -97,8 +97,9 @@ Node statement_of(Node node) {
 }
 
 bool drop_statement(Migration& migration, Node expression, size_t change) {
-  const Node statement = expression.parent(), block = statement.parent();
-  if (!statement.is(k_expression_statement) || statement.named().size() != 1) return false;
+  const bool import = is_import(expression);
+  const Node statement = import ? expression : expression.parent(), block = statement.parent();
+  if (!import && (!statement.is(k_expression_statement) || statement.named().size() != 1)) return false;
   const auto goes = [&](Node other) { return other == statement || goes_whole(migration, other); };
   const bool empties = !block.is(k_module) && std::ranges::all_of(block.named(), goes);
   const auto [begin, end] = lines_of(migration.script.source(), statement);

@@ -25,8 +25,8 @@ bool put_around_program(Migration& migration, const std::string& before, const s
 /// The statement a node stands in: what its block or the module holds.
 Node statement_of(Node node);
 
-/// Takes the statement away that this expression is the whole of, with its line; `pass` where its block would be empty,
-/// or where something else stands on that line. False where the expression is a part of a statement.
+/// Takes the statement away that this expression is the whole of, or this import, with its line; `pass` where its block
+/// would be empty, or where something else stands on that line. False where the expression is a part of a statement.
 bool drop_statement(Migration& migration, Node expression, size_t change);
 
 /// Whole lines before a statement, or behind the line it ends on; each as deep as the statement. The row of the report
