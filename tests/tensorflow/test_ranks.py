@@ -20,6 +20,8 @@ for one in all_of_them[1:]:
     total = total + one  # in the order of ranks: the same bits
 np.testing.assert_array_equal(npu.distribute.all_reduce(tf.constant(mine), "sum"), total)
 same(npu.distribute.all_reduce([tf.constant(mine)])[0], all_of_them.mean(0))
+kept, none = npu.distribute.all_reduce([tf.constant(mine), None])
+same(kept, all_of_them.mean(0)), same(none is None, True)
 for name, oracle in (("max", np.max), ("min", np.min), ("prod", np.prod)):
     same(npu.distribute.all_reduce(tf.constant(mine), name), oracle(all_of_them, 0))
 whole = npu.distribute.all_reduce({"a": tf.constant([7, 8]) * (rank + 1)}, "mean")["a"]

@@ -43,8 +43,9 @@ def with_shapes(results):
 
 def all_reduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD):
     """`values`, a tensor or a list of tensors, reduced over all workers: the same ones in a process that trains alone.
-    tf.IndexedSlices become dense. The mean of integers is rounded down. `fusion` says which sums are sent together in
-    functions and sessions: 0 each alone, 1 in the segments of hccl.split.api, 2 those of one `fusion_id`."""
+    tf.IndexedSlices become dense, None stays. The mean of integers is rounded down. `fusion` says which sums are sent
+    together in functions and sessions: 0 each alone, 1 in the segments of hccl.split.api, 2 those of one
+    `fusion_id`."""
     _check(reduction, fusion, (0, 1, 2), group, fusion_id)
     if ranks.alone("all reduce"):
         return values
@@ -54,6 +55,8 @@ def all_reduce(values, reduction="mean", fusion=1, fusion_id=-1, group=WORLD):
 
 
 def _reduced(value, reduction, count, settings):
+    if value is None:  # the gradient of a variable that the loss does not need
+        return None
     value = tf.convert_to_tensor(value)
     sent = "sum" if reduction == "mean" else reduction
     total = with_shapes(gen_npu_ops.hcom_all_reduce(value, reduction=sent, **settings))
