@@ -11,10 +11,12 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
 # What is trained on several devices, or in TensorFlow 1's sessions: the command line beside -i, -o and -r.
 OPTIONS = {
+    "distributed/contrib_cells": ["--tf1"],
     "distributed/hvd_custom_loop": ["-c", "-d", "horovod"],
     "distributed/hvd_keras_callbacks": ["-c", "-d", "horovod"],
     "distributed/hvd_keras_mnist": ["-c", "-d", "horovod"],
     "distributed/hvd_monitored_session": ["--tf1", "-d", "horovod"],
+    "distributed/hvd_tensorflow_2": [],
     "distributed/mnist_estimator": ["--tf1"],
     "distributed/strategy_loop": ["-d", "tf_strategy"],
 }

@@ -140,6 +140,58 @@ if __name__ == "__main__":
     main()
 """
 
+HOROVOD_2 = """
+import json
+
+import horovod.tensorflow as hvd
+import horovod.tensorflow.keras as keras_hvd
+import numpy as np
+import tensorflow as tf
+
+hvd.init()
+gpus = tf.config.list_physical_devices("GPU")
+if gpus:
+    tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+rng = np.random.default_rng(0)
+x = rng.normal(size=(64, 6)).astype(np.float32)[hvd.rank() :: hvd.size()]
+y = rng.integers(0, 3, 64)[hvd.rank() :: hvd.size()]
+share = 16 // hvd.size() if not hvd.nccl_built() else 1
+compression = hvd.Compression.fp16 if hvd.mpi_enabled() else hvd.Compression.none
+loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def create_model():
+    layers = tf.keras.layers
+    return tf.keras.Sequential([layers.Dense(8, activation="relu", input_shape=(6,)), layers.Dense(3)])
+
+
+tf.keras.utils.set_random_seed(1 + hvd.rank())
+model, optimizer, unused = create_model(), tf.keras.optimizers.Adam(0.01), tf.Variable(1.0)
+
+
+@tf.function
+def step(images, labels):
+    with tf.GradientTape() as tape:
+        value = loss(labels, model(images))
+    tape = hvd.DistributedGradientTape(tape, compression=compression)
+    gradients = tape.gradient(value, [*model.trainable_variables, unused])
+    assert gradients[-1] is None
+    optimizer.apply_gradients(zip(gradients[:-1], model.trainable_variables))
+    return hvd.allreduce(value, name="value")
+
+
+hvd.broadcast_variables(model.variables, root_rank=0)
+values = [float(step(x[i : i + share], y[i : i + share])) for i in range(0, len(x), share)]
+
+net = create_model()
+net.compile(optimizer=keras_hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1)), loss=loss)
+callbacks = [keras_hvd.callbacks.BroadcastGlobalVariablesCallback(0)]
+net.fit(x, y, batch_size=share, epochs=2, shuffle=False, callbacks=callbacks, verbose=1 if hvd.rank() == 0 else 0)
+print("VALUES", json.dumps(values), flush=True)
+print("WEIGHTS", json.dumps([[w.tolist() for w in m.get_weights()] for m in (model, net)]), flush=True)
+print("PLACE", model.trainable_variables[0].device, flush=True)
+"""
+
 
 def migrated(folder, text, *options):
     source, made = folder / "source.py", folder / "made.py"
@@ -167,3 +219,10 @@ def test_scripts_over_strategies_train_as_migrated(tmp_path):
 
 def test_a_script_over_horovod_trains_as_migrated(tmp_path):
     trains_as_one(migrated(tmp_path, HOROVOD, "-c", "-d", "horovod"), tmp_path)
+
+
+def test_a_script_over_horovod_and_tensorflow_2_trains_as_migrated(tmp_path):
+    made = migrated(tmp_path, HOROVOD_2, "-d", "horovod")
+    assert "hvd" not in made.read_text()
+    for rank, output in enumerate(trains_as_one(made, tmp_path)):
+        assert output.split("PLACE ")[1].split()[0].endswith(f"NPU:{rank}")

@@ -89,7 +89,9 @@ class TensorflowFace {
 
   void choose_features() {
     if (wanted_.distributed == "horovod" && !wanted_.compat && !wanted_.tf1)
-      throw UsageError("-d horovod: Horovod is known to scripts of TensorFlow 1 only; add -c, or use -d tf_strategy");
+      throw UsageError(
+          "-d horovod: this command takes Horovod in scripts of TensorFlow 1 only; add -c, use -d tf_strategy, or "
+          "migrate scripts of TensorFlow 2 by anynpu migrate -d horovod");
     std::set<std::string>& features = job_.options.features;
     features.insert(wanted_.compat || wanted_.tf1 ? "compat" : "tf2");
     if (wanted_.tf1) features.insert("tf1");
