@@ -59,6 +59,53 @@ def test_a_single_file(project, tmp_path):
     assert (tmp_path / "other.py").read_text() == NEW
 
 
+@pytest.mark.parametrize("folder", ["made", "made/", "made/deep", "made.d"])
+def test_a_single_file_goes_into_a_folder(folder, project, tmp_path):
+    code, out, _ = run(project / "a.py", "-r", "rule.yaml", "-o", folder, cwd=tmp_path)
+    assert code == 0 and (tmp_path / folder / "a.py").read_text() == NEW
+    assert f"result: {tmp_path / folder}/a.py" in out
+    code, _, err = run(project / "a.py", "-r", "rule.yaml", "-o", folder, cwd=tmp_path)
+    assert code == 2 and "is there already" in err
+    code, out, _ = run(project / "sub/b.py", "-r", "rule.yaml", "-o", folder, cwd=tmp_path)
+    assert code == 0 and (tmp_path / folder / "b.py").exists() and (tmp_path / folder / "a.py").read_text() == NEW
+
+
+def test_a_single_file_goes_into_a_folder_with_the_name_of_a_script(project, tmp_path):
+    assert run(project / "a.py", "-r", "rule.yaml", "-o", "made.py/", cwd=tmp_path)[0] == 0
+    assert (tmp_path / "made.py/a.py").read_text() == NEW
+    put(tmp_path, {"taken": "mine"})
+    code, _, err = run(project / "a.py", "-r", "rule.yaml", "-o", "taken", cwd=tmp_path)
+    assert code == 2 and "taken" in err and (tmp_path / "taken").read_text() == "mine"
+
+
+def test_equal_notes_are_one_line(tmp_path):
+    put(tmp_path, {"rule.yaml": RULE})
+    put(tmp_path / "p", {"a.py": "import lib\nlib.gone(1)\nlib.gone(2)\n", "b.py": "import lib\nlib.gone(3)\n"})
+    out = run("p", "-r", "rule.yaml", "--dry-run", cwd=tmp_path)[1]
+    line = "p/a.py:2: unsupported: =there is no such thing [test-unsupported] (3 places: also 3, b.py:2)"
+    assert [each for each in out.splitlines() if "no such thing" in each] == [line]
+    assert out.splitlines()[-1] == "0 of 2 files would change, 3 places to look at by hand"
+    told = json.loads(run("p", "-r", "rule.yaml", "--json", cwd=tmp_path)[1])
+    assert [len(file["changes"]) for file in told["files"]] == [2, 1]
+
+
+HOROVOD = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\nprint(hvd.rank())\n"
+
+
+@pytest.mark.parametrize("options", [[], ["-d", "horovod"]])
+def test_horovod_in_scripts_of_tensorflow_2(options, tmp_path):
+    put(tmp_path, {"a.py": HOROVOD})
+    assert run("a.py", "-o", "b.py", *options, cwd=tmp_path)[0] == 0
+    assert (tmp_path / "b.py").read_text().splitlines() == [
+        "from npu_device.compat.v1.npu_init import get_npu_rank_id",
+        "import npu_device as npu",
+        "npu.open().as_default()",
+        "import tensorflow as tf",
+        "None",
+        "print(get_npu_rank_id())",
+    ]
+
+
 def test_stdin_goes_to_stdout(project, tmp_path):
     code, out, err = run("-", "-r", "rule.yaml", cwd=tmp_path, given=OLD.encode())
     assert (code, out) == (0, NEW) and err == "<stdin>:2: change lib.old(1) to lib.new(1) [test-rule]\n"
@@ -241,7 +288,6 @@ def test_usage(project, tmp_path):
         [project, "-m", "nowhere.py"],
         [project, "-m", tmp_path / "rule.yaml"],
         [project, "-d", "ddp"],
-        [project, "-d", "horovod"],
         [project, "-r", "nowhere.yaml"],
         ["/dev/null"],
     ):

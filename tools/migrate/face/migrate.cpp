@@ -16,6 +16,7 @@
 #include "tools/migrate/files/output.h"
 #include "tools/migrate/report/diff.h"
 #include "tools/migrate/report/launch.h"
+#include "tools/migrate/report/note_count.h"
 #include "tools/migrate/text/notebook.h"
 
 namespace npu::migrate {
@@ -39,7 +40,9 @@ std::optional<int> read(std::vector<std::string> arguments, Wanted& out) {
       "Asks nothing; a second run changes nothing more. Exit code: 0 all is well, 1 some files failed, 2 wrong usage.",
       kProgram);
   app.add_option("path", out.path, "a file, a folder, or - for stdin (the result goes to stdout)");
-  auto* output = app.add_option("-o,--output", out.output, "where the result goes [<name>_npu here]");
+  auto* output = app.add_option(
+      "-o,--output", out.output,
+      "where the result goes [<name>_npu here]; of a file: another *.py (*.ipynb), or a folder, which is made");
   auto* place = app.add_flag("--in-place", out.in_place, "change the files themselves, after all are done");
   auto* dry = app.add_flag("--dry-run", out.dry_run, "write nothing, only tell");
   output->excludes(place)->excludes(dry);
@@ -157,17 +160,23 @@ class MigrateFace {
     const fs::path input = job_.input;
     const char* ending = Notebook::is_path(job_.input) ? "_npu.ipynb" : "_npu.py";
     fs::path output = absolute(wanted_.output.empty() ? stem(job_.input) + ending : wanted_.output);
-    if (fs::is_directory(output)) output /= input.filename();
+    if (!wanted_.output.empty() && names_folder(wanted_.output, input)) {
+      if (!fs::is_directory(output)) refuse_existing(output, "-o");
+      output /= input.filename();
+    }
     if (output == input) throw UsageError(fmt::format("-o {}: is the input; use --in-place", wanted_.output));
     refuse_existing(output, "-o");
     job_.output = output.parent_path();
     job_.file_name = output.filename();
   }
 
+  /// Of a single file, -o names a file where it ends as the input does; else the folder the file goes to.
+  static bool names_folder(const std::string& output, const fs::path& input) {
+    return output.ends_with('/') || fs::is_directory(output) || fs::path(output).extension() != input.extension();
+  }
+
   void choose_features() {
     const std::string& mode = wanted_.distributed;
-    if (mode == "horovod" && !wanted_.compat && !wanted_.tf1)
-      throw UsageError("-d horovod: Horovod is known to scripts of TensorFlow 1 only; add -c, or use -d tf_strategy");
     tensorflow_ = {wanted_.compat || wanted_.tf1 ? "compat" : "tf2"};
     if (wanted_.tf1) tensorflow_.insert("tf1");
     torch_ = {"torch"};
@@ -202,7 +211,7 @@ class MigrateFace {
       std::cout << unified_diff(file);
     else if (!wanted_.dry_run)
       std::cout << (file.lines.empty() ? *job_.text : file.after);
-    if (!wanted_.json) tell_rows(std::cerr, file);
+    if (!wanted_.json) tell_rows(std::cerr, file, NoteCounts(outcome.files));
   }
 
   void tell(const Outcome& outcome) const {
@@ -211,9 +220,10 @@ class MigrateFace {
       return;
     }
     std::ostream& out = wanted_.diff ? std::cerr : std::cout;
+    const NoteCounts counts(outcome.files);
     for (const FileResult& file : outcome.files) {
       if (wanted_.diff) std::cout << unified_diff(file);
-      tell_rows(out, file);
+      tell_rows(out, file, counts);
     }
     for (const std::string& note : outcome.notes) out << "note: " << note << '\n';
     size_t by_hand = 0;
@@ -228,14 +238,15 @@ class MigrateFace {
 
   std::string result() const { return job_.file_name.empty() ? job_.output : job_.output + "/" + job_.file_name; }
 
-  /// In the form that editors and terminals make links of.
-  void tell_rows(std::ostream& out, const FileResult& file) const {
+  /// In the form that editors and terminals make links of. Of notes that are equal, the first one, with the others.
+  void tell_rows(std::ostream& out, const FileResult& file, const NoteCounts& counts) const {
     const std::string path = job_.text                      ? file.path
                              : fs::is_directory(job_.input) ? wanted_.path + "/" + file.path
                                                             : wanted_.path;
     for (const Change& change : file.changes)
-      out << fmt::format("{}:{}: {}{} [{}]\n", path, change.line, change.report.empty() ? "" : change.report + ": ",
-                         report_line(change), change.rule);
+      if (counts.is_first(change))
+        out << fmt::format("{}:{}: {}{} [{}]{}\n", path, change.line, change.report.empty() ? "" : change.report + ": ",
+                           report_line(change), change.rule, counts.others(change));
   }
 
   Wanted wanted_;
