@@ -9,21 +9,11 @@ and none where what feeds it decides. The dtypes are those of its first input th
 
 import csv
 import json
-import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = {"white": "true", "black": "false"}  # gray and clear have none
-FAMILIES = {"Ascend910B": "ascend910b", "Ascend910A": "ascend910", "Ascend310P": "ascend310p"}
-
-
-def profiles():
-    """(name, has bfloat16) of each SoC."""
-    source = (ROOT / "device/process/soc.cpp").read_text()
-    return [
-        (name, last == "true") for name, last in re.findall(r'^    {"(Ascend\w+)",.*, (true|false)},$', source, re.M)
-    ]
 
 
 def rows(path):
@@ -39,17 +29,17 @@ def first_input(row):
     return next(number for number in range(len(fixed) + 1) if number not in fixed)
 
 
-def described(row, bfloat16):
-    """An operator as the file has it."""
+def described(row, lacks):
+    """An operator as the file has it, on a SoC that lacks these dtypes."""
     reduced = [] if row["dtypes"] == "-" else row["dtypes"].split()
-    dtypes = ["float", *(dtype for dtype in reduced if bfloat16 or dtype != "bfloat16")]
+    dtypes = ["float", *(dtype for dtype in reduced if dtype not in lacks)]
     out = {f"input{first_input(row)}": {"dtype": ",".join(dtypes)}}
     if flag := FLAGS.get(row["list"]):
         out["precision_reduce"] = {"flag": flag}
     return out
 
 
-def operators(bfloat16):
+def operators(lacks):
     """{the vendor's name: what the file says of it}."""
     spellings = {row["tensorflow"]: row["ir"].split() for row in rows("graph/ir/ops.tsv")}
     out = {}
@@ -57,7 +47,7 @@ def operators(bfloat16):
     for row in sorted(rows("graph/precision/precision.tsv"), key=lambda row: row["dtypes"] == "-"):
         if row["operator"].startswith(ONNX):
             continue
-        said = described(row, bfloat16)
+        said = described(row, lacks)
         for name in spellings.get(row["operator"], [row["operator"]]):
             known = out.setdefault(name, said)
             if row["dtypes"] != "-" and known.get("precision_reduce") != said.get("precision_reduce"):
@@ -66,9 +56,9 @@ def operators(bfloat16):
 
 
 def write(opp):
-    for soc, bfloat16 in profiles():
-        text = json.dumps(operators(bfloat16), indent=4) + "\n"
-        for name in (soc, next(family for start, family in FAMILIES.items() if soc.startswith(start))):
+    for soc in rows("device/process/soc_profile.tsv"):
+        text = json.dumps(operators(soc["lacks"].split()), indent=4) + "\n"
+        for name in (soc["name"], soc["family"]):
             folder = opp / "built-in/op_impl/ai_core/tbe/config" / name
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"aic-{name}-ops-info.json").write_text(text)

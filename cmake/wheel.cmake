@@ -70,7 +70,7 @@ add_custom_command(
   OUTPUT ${operator_info}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/operator_info.py ${CMAKE_BINARY_DIR}/toolkit/opp
   COMMAND ${CMAKE_COMMAND} -E touch ${operator_info}
-  DEPENDS cmake/operator_info.py graph/precision/precision.tsv graph/ir/ops.tsv device/process/soc.cpp
+  DEPENDS cmake/operator_info.py graph/precision/precision.tsv graph/ir/ops.tsv device/process/soc_profile.tsv
   COMMENT "Writing the operators' lists of mixed precision")
 add_custom_target(operator_info ALL DEPENDS ${operator_info})
 add_dependencies(anynpu_wheel operator_info)

@@ -41,7 +41,7 @@ int64_t attribute(const device::Soc& soc, int device, int attribute) {
 bool feature(int attribute) {
   switch (attribute) {
     case ACL_CANN_ATTR_INF_NAN: return device::soc().inf_nan;
-    case ACL_CANN_ATTR_BF16: return device::soc().bfloat16;
+    case ACL_CANN_ATTR_BF16: return device::soc().has(DType::kBFloat16);
     case ACL_CANN_ATTR_JIT_COMPILE: return false;  // nothing is ever compiled
     default: fail(Code::kInvalidParam, "cannAttr is {}; known are 0 (INF_NAN), 1 (BF16), 2 (JIT_COMPILE)", attribute);
   }

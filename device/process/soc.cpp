@@ -2,6 +2,7 @@
 #include "device/process/soc.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bitset>
 #include <charconv>
 #include <string>
@@ -22,20 +23,67 @@ NPU_SETTING(std::string, visible_devices, "ASCEND_RT_VISIBLE_DEVICES", "",
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-// Advertised figures; the joint cores of the first generation count as vector cores, too.
-constexpr Soc kProfiles[] = {
-    // name          cube  vector  L2          memory     inf_nan  bfloat16
-    {"Ascend910B1", 24, 48, 192 * kMiB, 64 * kGiB, true, true},
-    {"Ascend910B2", 24, 48, 192 * kMiB, 64 * kGiB, true, true},
-    {"Ascend910B3", 20, 40, 192 * kMiB, 64 * kGiB, true, true},
-    {"Ascend910B4", 20, 40, 96 * kMiB, 32 * kGiB, true, true},
-    {"Ascend910A", 32, 32, 32 * kMiB, 32 * kGiB, false, false},
-    {"Ascend310P3", 8, 8, 16 * kMiB, 24 * kGiB, false, false},
+/// A line of soc_profile.tsv; "-" where there is nothing to say.
+struct Line {
+  const char *name, *family, *generation, *cube_cores, *vector_cores, *l2_mib, *memory_gib, *overflow, *precision_mode,
+      *lacks, *reduces, *no_product, *no_extreme, *moves, *ranks_per_host, *cluster, *hosts;
 };
+constexpr Line kLines[] = {
+#include "soc_profile.inc"
+};
+
+[[noreturn]] void refuse_cell(std::string_view cell) {
+  fail(Code::kInternal, "soc_profile.tsv: '{}' is no cell of its column", cell);
+}
+
+uint32_t number(std::string_view cell) {
+  uint32_t value = 0;
+  if (cell == "-") return value;
+  const auto parsed = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != cell.data() + cell.size()) refuse_cell(cell);
+  return value;
+}
+
+uint64_t numbers(std::string_view cell) {
+  uint64_t out = 0;
+  if (cell == "-") return out;
+  for (const std::string_view each : split(cell, " ")) out |= uint64_t{1} << number(each);
+  return out;
+}
+
+/// Types by name, with blanks between.
+DTypes types(std::string_view cell) {
+  DTypes out = 0;
+  if (cell == "-") return out;
+  for (const std::string_view each : split(cell, " ")) {
+    uint32_t at = 0;
+    while (at < 64 && name_of(static_cast<DType>(at)) != each) ++at;
+    if (at == 64) refuse_cell(each);
+    out |= DTypes{1} << at;
+  }
+  return out;
+}
+
+Soc profile_of(const Line& line) {
+  return {line.name,
+          line.family,
+          static_cast<int>(number(line.generation)),
+          number(line.cube_cores),
+          number(line.vector_cores),
+          number(line.l2_mib) * kMiB,
+          number(line.memory_gib) * kGiB,
+          std::string_view(line.overflow) == "inf_nan",
+          line.precision_mode,
+          types(line.lacks),
+          {types(line.reduces), types(line.no_product), types(line.no_extreme), types(line.moves),
+           numbers(line.ranks_per_host), static_cast<int>(number(line.cluster)), number(line.hosts)}};
+}
+
+std::atomic<const Soc*> overriding = nullptr;
 
 const Soc& find_profile(const std::string& name) {
   std::string known;
-  for (const Soc& profile : kProfiles) {
+  for (const Soc& profile : soc_profiles()) {
     if (name == profile.name) return profile;
     known += known.empty() ? profile.name : std::string(", ") + profile.name;
   }
@@ -58,9 +106,20 @@ std::vector<int> detail::visible_numbers(std::string_view list, int all) {
   return numbers;
 }
 
-std::span<const Soc> soc_profiles() { return kProfiles; }
+std::span<const Soc> soc_profiles() {
+  static const std::vector<Soc>& all = *[] {
+    auto* made = new std::vector<Soc>;
+    for (const Line& line : kLines) made->push_back(profile_of(line));
+    return made;
+  }();
+  return all;
+}
+
+void detail::override_soc(const Soc* soc) { overriding = soc; }
 
 const Soc& soc() {
+  if (const Soc* other = overriding.load(std::memory_order_relaxed)) [[unlikely]]
+    return *other;
   static const Soc& chosen = find_profile(soc_name());
   return chosen;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "device/process/soc_fixture.h"
 #include "graph/import/tensorflow/dialect.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
@@ -262,6 +263,23 @@ TEST(Precision, WhatANodeCannotDoIsToldWithTheNode) {
   EXPECT_EQ(refused("customize_dtypes", "\nweights::OutputDtype:float16"),
             "weights (ReadVariableOp): customize_dtypes line 2 asks for float16 as its output 0; ReadVariableOp on "
             "Ascend910B1 can have float32");
+}
+
+TEST(Precision, TheSocSaysTheDefaultAndWhatCannotBe) {
+  const auto default_on = [](std::string_view soc) {
+    const device::OnSoc other(soc);
+    return find_mode("").name;
+  };
+  EXPECT_EQ(default_on("Ascend910A"), "allow_fp32_to_fp16");
+  EXPECT_EQ(default_on("Ascend910B1"), "must_keep_origin_dtype");
+  const device::OnSoc soc("Ascend310P3");
+  EXPECT_EQ(
+      refused("precision_mode_v2", "mixed_bfloat16", ""),
+      "precision_mode_v2 is mixed_bfloat16, and Ascend310P3 has no bfloat16; choose a mode of float16, or another "
+      "SoC by ANYNPU_SOC");
+  EXPECT_EQ(refused("customize_dtypes", "relu::InputDtype:int8"),
+            "relu (Relu): customize_dtypes line 1 asks for int8 as its input 0; Relu on Ascend310P3 can have float32, "
+            "float16");
 }
 
 TEST(Precision, MalformedFilesAreRefusedWithLineAndColumn) {

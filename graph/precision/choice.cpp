@@ -253,7 +253,7 @@ class Chooser {
       at_node(node, [&] {
         require(governed, "customize_dtypes line {} asks for {} as its {} {}, which is {} whatever is chosen",
                 rule.line, name_of(named[i]), input ? "input" : "output", i, name_of(given));
-        require(choice.op->has(named[i]) && (named[i] != DType::kBFloat16 || device::soc().bfloat16),
+        require(choice.op->has(named[i]) && device::soc().has(named[i]),
                 "customize_dtypes line {} asks for {} as its {} {}; {} on {} can have {}", rule.line, name_of(named[i]),
                 input ? "input" : "output", i, node.op, device::soc().name, possible(*choice.op));
       });
@@ -265,7 +265,7 @@ class Chooser {
   static std::string possible(const OperatorPrecision& op) {
     std::string out(name_of(DType::kFloat));
     for (const DType dtype : op.dtypes)
-      if (dtype != DType::kBFloat16 || device::soc().bfloat16) out += fmt::format(", {}", name_of(dtype));
+      if (device::soc().has(dtype)) out += fmt::format(", {}", name_of(dtype));
     return out;
   }
 

@@ -35,22 +35,17 @@ constexpr Word kWords[] = {
     {"mixed_bfloat16", true, PrecisionPolicy::kMixed, DType::kBFloat16},
 };
 
-/// The vendor's defaults for training: the first generation's cube unit has no float32.
-std::string_view default_mode() {
-  return std::string_view(device::soc().name) == "Ascend910A" ? "allow_fp32_to_fp16" : "must_keep_origin_dtype";
-}
-
 PrecisionMode read_mode(std::string_view option, std::string_view value) {
   const bool second = option == "precision_mode_v2";
-  const std::string_view name = value.empty() && !second ? default_mode() : value;
+  const std::string_view name = value.empty() && !second ? device::soc().precision_mode : value;
   std::string names;
   for (const Word& word : kWords) {
     if (word.second != second) continue;
     names += (names.empty() ? "" : ", ") + std::string(word.name);
     if (word.name != name) continue;
-    require(word.reduced != DType::kBFloat16 || device::soc().bfloat16,
-            "{} is {}, and {} has no bfloat16; choose a mode of float16, or another SoC by ANYNPU_SOC", option, name,
-            device::soc().name);
+    require(device::soc().has(word.reduced),
+            "{} is {}, and {} has no {}; choose a mode of float16, or another SoC by ANYNPU_SOC", option, name,
+            device::soc().name, name_of(word.reduced));
     return {std::string(name), word.policy, word.reduced};
   }
   fail(Code::kNnInvalidParam, "{} is '{}'; it is one of {}", option, value, names);

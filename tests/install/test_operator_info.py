@@ -62,7 +62,7 @@ def test_a_clash_of_lists_is_no_file(tmp_path):
     copy = tmp_path / "cmake"
     for path in (
         "cmake/operator_info.py",
-        "device/process/soc.cpp",
+        "device/process/soc_profile.tsv",
         "graph/ir/ops.tsv",
         "graph/precision/precision.tsv",
     ):

@@ -22,7 +22,7 @@ class Roofline {
   void multiply(const Work& work) {
     if (work.cube <= 0) return;
     const auto rate = cube_rate(chip_, work.cube_type);
-    rate ? set(Bound::kCube, work.cube, *rate) : miss("cube rate of " + work.cube_type);
+    rate ? set(Bound::kCube, work.cube, *rate) : miss(without_rate(work.cube_type));
   }
   void count(const Work& work) {
     if (work.vector <= 0) return;
@@ -50,6 +50,9 @@ class Roofline {
   }
 
  private:
+  std::string without_rate(const std::string& type) const {
+    return type == "DT_BF16" && chip_.lacks("bfloat16") ? "bfloat16, which it does not have" : "cube rate of " + type;
+  }
   void miss(std::string what) {
     if (made_.missing.empty()) made_.missing = std::move(what);
   }

@@ -47,7 +47,7 @@ TEST(ChipTime, WithoutARateThereIsNone) {
     EXPECT_EQ(made.missing, "cube rate of " + std::string(type));
     EXPECT_EQ(made.time(), 0);
   }
-  EXPECT_EQ(estimate(Chip("Ascend910A"), product(1e12, 1e6, "DT_BF16")).missing, "cube rate of DT_BF16");
+  EXPECT_EQ(estimate(Chip("Ascend910A"), product(1e12, 1e6, "DT_BF16")).missing, "bfloat16, which it does not have");
   EXPECT_EQ(estimate(Chip("Ascend310P3"), Work{}).missing, "share of the bandwidth that operators reach");
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 #include <utility>
 
 namespace npu::profile {
@@ -12,6 +13,12 @@ namespace {
 
 constexpr Figure kFigures[] = {
 #include "soc.inc"
+};
+
+// The device's own table (device/process/soc_profile.tsv), of which the model reads two columns.
+constexpr size_t kColumns = 17, kName = 0, kLacks = 9;
+constexpr const char* kSocs[][kColumns] = {
+#include "soc_profile.inc"
 };
 
 constexpr std::array kWords = {
@@ -53,6 +60,16 @@ std::optional<double> Chip::value(std::string_view quantity) const {
   return {};
 }
 
+bool Chip::lacks(std::string_view dtype) const {
+  for (const auto& line : kSocs) {
+    if (name_ != line[kName]) continue;
+    std::istringstream types(line[kLacks]);
+    for (std::string type; types >> type;)
+      if (type == dtype) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> Chip::missing() const {
   std::vector<std::string> found;
   for (const char* quantity : kNeeded)
@@ -68,6 +85,7 @@ std::vector<Figure> Chip::figures() const {
 
 std::vector<std::string_view> chip_names() {
   std::vector<std::string_view> names;
+  for (const auto& line : kSocs) names.emplace_back(line[kName]);
   for (const Figure& one : kFigures)
     if (std::ranges::find(names, one.soc) == names.end()) names.emplace_back(one.soc);
   return names;

@@ -24,6 +24,8 @@ class Chip {
   explicit Chip(std::string_view name);
   const std::string& name() const { return name_; }
   std::optional<double> value(std::string_view quantity) const;
+  /// Whether it is a SoC of the device that does not have this type ("bfloat16").
+  bool lacks(std::string_view dtype) const;
   /// What no operator can be modelled without, in words; empty: nothing.
   std::vector<std::string> missing() const;
   std::vector<Figure> figures() const;
@@ -32,7 +34,7 @@ class Chip {
   std::string name_;
 };
 
-/// As ANYNPU_SOC names them.
+/// The SoCs that the device may be (ANYNPU_SOC), then others of which there are figures.
 std::vector<std::string_view> chip_names();
 /// "910B3" and "ascend910b3" are Ascend910B3; what is none of them stays as it is.
 std::string full_name(std::string_view name);

@@ -53,7 +53,7 @@ TEST(Modelled, SeveralSocsAtOnce) {
   ASSERT_EQ(found.chips.size(), 2u);
   EXPECT_EQ(found.total.cells[0].left, 0u);
   EXPECT_EQ(found.total.cells[1].left, 1u);
-  EXPECT_EQ(found.left.at("Ascend910A: cube rate of DT_BF16"), 1u);
+  EXPECT_EQ(found.left.at("Ascend910A: bfloat16, which it does not have"), 1u);
   ASSERT_EQ(found.refused.size(), 2u);
   EXPECT_NE(found.refused[0].find("Ascend310P3: no model: no public number was found for vector rate"),
             std::string::npos);
