@@ -15,6 +15,7 @@
 #include "aclnnop/aclnn_reduce_sum.h"
 #include "aclnnop/aclnn_softmax.h"
 #include "device/context/context.h"
+#include "device/process/soc_fixture.h"
 #include "device/queue/stream_table.h"
 
 namespace npu::acl {
@@ -44,6 +45,21 @@ TEST(ArgumentCheck, AnotherElementTypeIsRefused) {
   EXPECT_EQ(aclnnSoftmaxGetWorkspaceSize(good, 1, wrong, &made.size, &made.executor), 161002);
   EXPECT_EQ(text().rfind("[aclnnSoftmax] out is int32[2x3]", 0), 0u);
   EXPECT_EQ(made.executor, nullptr);
+}
+
+TEST(ArgumentCheck, ATypeThatTheSocLacksIsRefused) {
+  const TestTensor<BFloat16> self({2, 3}), out({2, 3});
+  const Floats wide({2, 3});
+  const device::OnSoc soc("Ascend910A");
+  Made made;
+  EXPECT_EQ(aclnnSoftmaxGetWorkspaceSize(self, 1, out, &made.size, &made.executor), 161002);
+  EXPECT_EQ(text(),
+            "[aclnnSoftmax] self is bfloat16[2x3]: aclnnSoftmax takes no bfloat16 on Ascend910A, which does not have "
+            "this type; cast to float16 or float32, or choose another SoC by ANYNPU_SOC");
+  EXPECT_EQ(aclnnCastGetWorkspaceSize(wide, ACL_BF16, out, &made.size, &made.executor), 161002);
+  EXPECT_EQ(text().rfind("[aclnnCast] out is bfloat16[2x3]: aclnnCast takes no bfloat16 on Ascend910A", 0), 0u);
+  EXPECT_EQ(made.executor, nullptr);
+  EXPECT_EQ(aclnnSoftmaxGetWorkspaceSize(wide, 1, wide, &made.size, &made.executor), 0) << text();
 }
 
 TEST(ArgumentCheck, DtypeMustBeTheOutputs) {

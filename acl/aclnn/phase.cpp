@@ -9,8 +9,10 @@
 #include "acl/error_state.h"
 #include "base/log.h"
 #include "device/context/context.h"
+#include "device/process/soc.h"
 #include "device/queue/stream.h"
 #include "device/trace/recorder.h"
+#include "ops/soc_type.h"
 #include "ops/vector/conversion/convert.h"
 
 namespace npu::acl {
@@ -108,6 +110,8 @@ class Builder {
     if (!tensor.defined()) return;
     check_kind(tensor, p);
     require(takes(p, tensor.dtype), "{} is {}: no operator computes this dtype; cast it first", p.name, tensor);
+    if (!device::soc().has(tensor.dtype)) [[unlikely]]
+      ops::refuse_type(tensor.dtype, fmt::format("{} is {}", p.name, tensor), row_.name, Code::kNnInvalidParam);
     // Allowed in phase 1: a repeatable executor may get its addresses later. Phase 2 asks again.
     if (tensor.data == nullptr) {
       if (tensor.count() > 0) unaddressed_ = p.name;

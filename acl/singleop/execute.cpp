@@ -21,6 +21,7 @@
 #include "device/memory/memory.h"
 #include "device/queue/capture.h"
 #include "device/queue/stream.h"
+#include "ops/soc_type.h"
 
 namespace npu::acl {
 namespace {
@@ -361,6 +362,7 @@ std::shared_ptr<Prepared> prepare(const OperatorType& type, const Side& inputs, 
   continue_inputs(type, values, *prepared);
   fill(type, values, stream, *prepared);
   assign_device(*type.def, stream.device(), *prepared);
+  ops::check_soc_types(*prepared->op, type.type, Code::kUnsupportedDataType);
   prepared->op->prepare();
   return prepared;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/context/state.h"
+#include "device/process/soc.h"
 #include "graph/ir/control_flow.h"
 #include "graph/ir/node_error.h"
 #include "graph/passes/pass.h"
@@ -17,6 +18,7 @@
 #include "graph/plan/refusal.h"
 #include "graph/value/tensor_list.h"
 #include "ops/runner/overflow.h"
+#include "ops/soc_type.h"
 
 namespace npu::graph {
 namespace {
@@ -116,6 +118,7 @@ bool Planner::lower(NodeId id) {
   try {
     if (node.parts) ask_for_parts(node);
     lower_by_meaning(node);
+    check_types(node, first_step);
     fold(id, first_step, first_slot);
     show_to_observers(node, first_step);
     return true;
@@ -155,6 +158,17 @@ void Planner::lower_by_meaning(const Node& node) {
     if (!builder_.values.contains({builder_.current, static_cast<int32_t>(i)}))
       fail(Code::kInternal, "its kernel brings no output {}", i);
   }
+}
+
+/// The SoC must have the types that the kernels of a node read and write.
+void Planner::check_types(const Node& node, size_t first_step) const {
+  if (device::soc().lacks == 0) return;
+  for (size_t i = first_step; i < builder_.plan.steps.size(); ++i)
+    for (const TensorField& field : builder_.plan.steps[i].tensors)
+      for (const Planned& each : field.values)
+        if (!device::soc().has(each.dtype()))
+          ops::refuse_type(each.dtype(), fmt::format("its {} is {}", field.field->name, name_of(each.dtype())), node.op,
+                           Code::kNnInvalidParam);
 }
 
 void Planner::show_to_observers(const Node& node, size_t first_step) {

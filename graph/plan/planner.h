@@ -30,6 +30,7 @@ class Planner {
   /// False when the plan must end before this node.
   bool lower(NodeId id);
   void lower_by_meaning(const Node& node);
+  void check_types(const Node& node, size_t first_step) const;
   void show_to_observers(const Node& node, size_t first_step);
   void lower_parts(const Node& node);
   void lower_on_host(const Node& node, const std::string& reason);
