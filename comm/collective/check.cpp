@@ -5,6 +5,7 @@
 
 #include "comm/collective/shown.h"
 #include "comm/core/reduce.h"
+#include "comm/core/soc_limit.h"
 #include "device/memory/memory.h"
 #include "ops/runner/observer.h"
 
@@ -92,6 +93,7 @@ Call call_of(const CollectiveDef& row, Element element, uint64_t count, ReduceOp
 
 void meet(Communicator& communicator, Lane lane, Call call, const Buffers& buffers, Parts parts) {
   const CollectiveDef& row = call.row();
+  check_soc_types(call);
   call.algorithm = communicator.algorithm(row, call.bytes());
   // Within an operator that meets ranks it is that operator's own affair.
   const bool alone = !lane.in_turn();

@@ -8,6 +8,7 @@
 #include "comm/collective/check.h"
 #include "comm/collective/shown.h"
 #include "comm/core/carried.h"
+#include "comm/core/soc_limit.h"
 #include "ops/runner/observer.h"
 
 namespace npu::comm {
@@ -111,6 +112,7 @@ void exchange(Communicator& communicator, Lane lane, std::vector<Message> messag
     check_rank(communicator, message.peer, message.receives ? "srcRank" : "destRank");
     check_buffer(communicator, message.buffer, message.count, message.element,
                  message.receives ? "recvBuf" : "sendBuf");
+    check_soc_types(call_of(kSend, message.element, message.count));
   }
   const char* const name = messages.size() == 1 ? (messages[0].receives ? "recv" : "send") : "batch_send_recv";
   communicator.launch(lane, name, [&] {

@@ -20,6 +20,7 @@ struct Peer {
   std::string domain = {};   ///< the same for processes that can share memory
   std::string address = {};  ///< where that process answers other hosts (transport/ucx); "" until it must
   std::string order = {};    ///< of hosts, where whoever gathers the ranks numbers them
+  int32_t on_machine = -1;   ///< the number that its device has there, whatever devices the process sees
 };
 
 /// "rank 2 (host a, device 1, process 4711)".

@@ -20,6 +20,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "comm/core/soc_limit.h"
 #include "comm/rendezvous/rank_source.h"
 #include "comm/rendezvous/rank_table.h"
 #include "comm/rendezvous/variable.h"
@@ -91,7 +92,16 @@ std::string job_of(const std::string& name) {
 Peer this_rank(uint32_t rank, int device, const std::string& order = "") {
   const HostService& service = HostService::get();
   const std::string host = service.host().empty() ? host_name() : service.host();
-  return {rank, device, getpid(), host, service.process(), service.socket(), service.domain(), "", order};
+  return {rank,
+          device,
+          getpid(),
+          host,
+          service.process(),
+          service.socket(),
+          service.domain(),
+          "",
+          order,
+          device::physical_device(device)};
 }
 
 void check_size(uint32_t size, uint32_t rank) {
@@ -207,6 +217,7 @@ std::shared_ptr<Communicator> joined_here(const Group& group, uint32_t rank, con
 }
 
 std::shared_ptr<Communicator> joined(const Group& group, uint32_t rank, const Options& options, Deadline until) {
+  check_soc_group(group);  // all ranks know the same group, so all of them refuse it
   try {
     return joined_here(group, rank, options, until);
   } catch (const Fault& reason) {
@@ -415,6 +426,7 @@ std::vector<std::shared_ptr<Communicator>> join_all(std::span<const int32_t> dev
   Group group{random_uid(), "", {}};
   group.name = "all_" + group.uid.substr(0, 8);
   for (uint32_t i = 0; i < size; ++i) group.peers.push_back(this_rank(i, devices[i]));
+  check_soc_group(group);
   const auto board = std::make_shared<Board>(size, size, group.uid);
   std::vector<std::shared_ptr<Communicator>> out;
   for (uint32_t i = 0; i < size; ++i)

@@ -37,8 +37,9 @@ constexpr auto kPatience = std::chrono::milliseconds(1000);
 std::atomic<uint32_t> registrars{0};
 
 Json to_json(const Peer& peer) {
-  return {{"rank", peer.rank},       {"device", peer.device}, {"pid", peer.pid},       {"host", peer.host},
-          {"process", peer.process}, {"socket", peer.socket}, {"domain", peer.domain}, {"order", peer.order}};
+  return {{"rank", peer.rank},     {"device", peer.device},   {"pid", peer.pid},
+          {"host", peer.host},     {"process", peer.process}, {"socket", peer.socket},
+          {"domain", peer.domain}, {"order", peer.order},     {"on_machine", peer.on_machine}};
 }
 
 Peer to_peer(const Json& from) {
@@ -51,7 +52,8 @@ Peer to_peer(const Json& from) {
           text("socket"),
           text("domain"),
           "",
-          text("order")};
+          text("order"),
+          from.value("on_machine", -1)};
 }
 
 std::string refusal(Result result, const std::string& text) {

@@ -123,8 +123,8 @@ void check_list(const Get& get) {
 
 }  // namespace
 
-void check_variables(const Get& get, bool strict, std::string_view soc) {
-  const bool old = soc.starts_with("Ascend910A") || soc == "Ascend910" || soc.starts_with("Ascend910Pro");
+void check_variables(const Get& get, bool strict, int generation) {
+  const bool old = generation == 1;
   for (const Numbers& each : kNumbers)
     if (const std::string text = get(each.variable); !text.empty())
       check_number(each, text, !strict ? each.range : old ? each.old : each.strict);
@@ -146,7 +146,7 @@ bool may_take_part(const std::string& address) {
 
 void check_variables() {
   check_variables([](std::string_view variable) { return setting_text(variable); }, strict_values(),
-                  device::soc().name);
+                  device::soc().generation);
 }
 
 }  // namespace npu::comm

@@ -10,8 +10,8 @@
 namespace npu::comm {
 
 /// Looks at variables through `get`, "" for one that is not set. Raises kParameter, "EI0001: <variable> is …; it is …",
-/// for a value outside of its range. `strict`: the vendor's own ranges, on `soc`, where ours are wider.
-void check_variables(const std::function<std::string(std::string_view)>& get, bool strict, std::string_view soc);
+/// for a value outside of its range. `strict`: the vendor's own ranges, on SoCs of `generation`, where ours are wider.
+void check_variables(const std::function<std::string(std::string_view)>& get, bool strict, int generation);
 
 /// The same for this process's environment and SoC; ANYNPU_HCCL_STRICT sets `strict`.
 void check_variables();

@@ -191,3 +191,38 @@ def test_a_core_that_is_loaded_is_not_loaded_again(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ADAPTER), "LD_LIBRARY_PATH": str(tmp_path), "LD_PRELOAD": ""}
     command = [sys.executable, "-c", ONE_CORE, str(core)]
     assert subprocess.check_output(command, env=environment, text=True) == f"CORES ['{core}']\n"
+
+
+def refused_by_the_soc(folder, size, **variables):
+    """What the first call of each of `size` ranks raises, on devices 0, 1 …"""
+    code = (
+        "from hccl.manage import api\n"
+        "try: print(api.get_rank_size())\n"
+        "except ValueError as error: print('REFUSED', error)\n"
+    )
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RANK", "CM_", "WORLD", "LOCAL_", "ASCEND_DEV"))}
+    table = folder / "rank_table.json"
+    table.write_text(json.dumps(template_1(list(range(size)))))
+    kept |= {"PYTHONPATH": str(ADAPTER), "RANK_TABLE_FILE": str(table), "HCCL_CONNECT_TIMEOUT": "30"}
+    kept |= {"ANYNPU_SOC": "Ascend910A", "JOB_ID": f"soc-{os.getpid()}"} | variables
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", code],
+            env=kept | {"RANK_ID": str(i), "ASCEND_DEVICE_ID": str(i)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for i in range(size)
+    ]
+    return [text for _, text in outputs(ranks, seconds=90)]
+
+
+def test_numbers_of_ranks_that_a_soc_refuses(tmp_path):
+    strict = {"ANYNPU_STRICT_DEVICE": "1"}
+    for text in refused_by_the_soc(tmp_path, 3, **strict):
+        assert "REFUSED" in text and "3 ranks are on one host; collectives of Ascend910A are between 1, 2, 4, 8" in text
+        assert "unset ANYNPU_STRICT_DEVICE" in text
+    assert refused_by_the_soc(tmp_path, 2, **strict) == ["2\n"] * 2
+    assert refused_by_the_soc(tmp_path, 3) == ["3\n"] * 3
+    assert refused_by_the_soc(tmp_path, 3, ANYNPU_SOC="Ascend910B1", **strict) == ["3\n"] * 3
