@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/precision/policy_file.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -12,8 +10,6 @@
 #include "base/library_folder.h"
 #include "base/setting.h"
 #include "base/split.h"
-#include "base/text.h"
-#include "device/process/soc.h"
 #include "graph/ir/ir_type.h"
 
 namespace npu::graph {
@@ -37,22 +33,6 @@ std::string config_folder() {
     if (fs::is_directory(folder, none)) return folder;
   }
   return "";
-}
-
-/// Those for the SoC: its family's, which is the longest name that its own begins with, then its own.
-std::vector<std::string> folder_names(const std::string& config, std::string_view soc) {
-  std::error_code unreadable;
-  std::string family, own;
-  for (const auto& entry : fs::directory_iterator(config, unreadable)) {
-    const std::string name = entry.path().filename();
-    const bool begins = name.size() <= soc.size() && lowered(name) == lowered(soc.substr(0, name.size()));
-    if (begins && name.size() == soc.size()) own = name;
-    if (begins && name.size() < soc.size() && name.size() > family.size()) family = name;
-  }
-  std::vector<std::string> out;
-  for (const std::string& name : {family, own})
-    if (!name.empty()) out.push_back(name);
-  return out;
 }
 
 Json read(const std::string& file) {
@@ -93,16 +73,16 @@ void take_file(const std::string& file, EditedLists& out) {
 
 }  // namespace
 
-EditedLists detail::edited_lists(const std::string& config, std::string_view soc) {
+EditedLists detail::edited_lists(const std::string& config, const device::Soc& soc) {
   EditedLists out;
-  for (const std::string& name : folder_names(config, soc))
+  for (const char* name : {soc.family, soc.name})
     take_file(fmt::format("{}/{}/aic-{}-ops-info.json", config, name, name), out);
   return out;
 }
 
 EditedLists edited_lists() {
   const std::string config = config_folder();
-  return config.empty() ? EditedLists{} : detail::edited_lists(config, device::soc().name);
+  return config.empty() ? EditedLists{} : detail::edited_lists(config, device::soc());
 }
 
 }  // namespace npu::graph

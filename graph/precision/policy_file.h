@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "device/process/soc.h"
 #include "graph/precision/list.h"
 
 namespace npu::graph {
@@ -23,7 +24,7 @@ EditedLists edited_lists();
 
 namespace detail {
 /// Of the files below `config` for an SoC.
-EditedLists edited_lists(const std::string& config, std::string_view soc);
+EditedLists edited_lists(const std::string& config, const device::Soc& soc);
 }  // namespace detail
 
 }  // namespace npu::graph
