@@ -33,31 +33,31 @@ struct Sample {
   Program program;
 };
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 TEST(DumpForm, GraphDefHoldsAllNodes) {
   const std::string text = to_graph_def(Sample().function());
-  EXPECT_TRUE(has(text, "op: \"_Arg\"\n  attr {\n    key: \"T\"\n    value {\n      type: DT_FLOAT"));
-  EXPECT_TRUE(has(text, "op: \"_Retval\"\n  input: \"n_Sum\""));
-  EXPECT_TRUE(has(text, "name: \"a \\\"quoted\\\"\\012\\\\name\\303\""));
-  EXPECT_TRUE(has(text, "input: \"^a \\\"quoted\\\""));
-  EXPECT_TRUE(has(text, "tensor_content: \"\\000\\000\\200?\\000\\000\\000@\""));
-  EXPECT_TRUE(has(text, "func {\n        name: \"inner\""));
+  EXPECT_TRUE(holds(text, "op: \"_Arg\"\n  attr {\n    key: \"T\"\n    value {\n      type: DT_FLOAT"));
+  EXPECT_TRUE(holds(text, "op: \"_Retval\"\n  input: \"n_Sum\""));
+  EXPECT_TRUE(holds(text, "name: \"a \\\"quoted\\\"\\012\\\\name\\303\""));
+  EXPECT_TRUE(holds(text, "input: \"^a \\\"quoted\\\""));
+  EXPECT_TRUE(holds(text, "tensor_content: \"\\000\\000\\200?\\000\\000\\000@\""));
+  EXPECT_TRUE(holds(text, "func {\n        name: \"inner\""));
 }
 
 TEST(DumpForm, GeTextUsesTheVendorsNamesAndHoldsSubgraphs) {
   const Sample sample;
   const std::string text = to_ge_text(sample.function(), sample.program, Content::kAll);
   EXPECT_TRUE(text.starts_with("name: \"f\"\nversion: 1\ngraph {\n  name: \"f\"\n  input: \"x:0\"\n"));
-  EXPECT_TRUE(has(text, "type: \"MatMulV2\"\n    input: \"x:0\"\n    input: \"constant:0\""));
-  EXPECT_TRUE(has(text, "type: \"ReduceSum\"")) << text;
-  EXPECT_TRUE(has(text, "\\303:-1\""));
-  EXPECT_TRUE(has(text, "type: \"NetOutput\""));
-  EXPECT_TRUE(has(text, "subgraph_name: \"inner\""));
-  EXPECT_TRUE(has(text, "graph {\n  name: \"inner\""));
-  EXPECT_TRUE(has(text, "s: \"MatMul\"")) << "the framework's own name";
-  EXPECT_TRUE(has(text, "dim: -1\n        dim: 2")) << "unknown until the call";
-  EXPECT_FALSE(has(text, "_private"));
+  EXPECT_TRUE(holds(text, "type: \"MatMulV2\"\n    input: \"x:0\"\n    input: \"constant:0\""));
+  EXPECT_TRUE(holds(text, "type: \"ReduceSum\"")) << text;
+  EXPECT_TRUE(holds(text, "\\303:-1\""));
+  EXPECT_TRUE(holds(text, "type: \"NetOutput\""));
+  EXPECT_TRUE(holds(text, "subgraph_name: \"inner\""));
+  EXPECT_TRUE(holds(text, "graph {\n  name: \"inner\""));
+  EXPECT_TRUE(holds(text, "s: \"MatMul\"")) << "the framework's own name";
+  EXPECT_TRUE(holds(text, "dim: -1\n        dim: 2")) << "unknown until the call";
+  EXPECT_FALSE(holds(text, "_private"));
 }
 
 TEST(DumpForm, GeTextListsTheReadersOfEachOutput) {
@@ -68,12 +68,12 @@ TEST(DumpForm, GeTextListsTheReadersOfEachOutput) {
   f.result(last).result(product).must_run(strange);
   const Program program;
   const std::string text = to_ge_text(*f.function(), program, Content::kStructure);
-  EXPECT_TRUE(has(text, "type: \"Data\"\n    dst_name: \"n_Mul:n_Add\"\n    dst_index: 0\n")) << text;
+  EXPECT_TRUE(holds(text, "type: \"Data\"\n    dst_name: \"n_Mul:n_Add\"\n    dst_index: 0\n")) << text;
   EXPECT_TRUE(
-      has(text, "dst_name: \"n_Add:Node_Output\"\n    dst_name: \"n_NoOp\"\n    dst_index: 1\n    dst_index: -1\n"))
+      holds(text, "dst_name: \"n_Add:Node_Output\"\n    dst_name: \"n_NoOp\"\n    dst_index: 1\n    dst_index: -1\n"))
       << text;
   const std::string whole = to_ge_text(*f.function(), program, Content::kAll);
-  EXPECT_FALSE(has(whole, "shape {\n      }")) << "a scalar has no shape";
+  EXPECT_FALSE(holds(whole, "shape {\n      }")) << "a scalar has no shape";
 }
 
 TEST(DumpForm, GeTextTellsThePassesOfAFusedNode) {
@@ -85,7 +85,7 @@ TEST(DumpForm, GeTextTellsThePassesOfAFusedNode) {
   Function made = *f.function();
   run_passes(made, program);
   const std::string text = to_ge_text(made, program, Content::kAll);
-  EXPECT_TRUE(has(text,
+  EXPECT_TRUE(holds(text,
                   "key: \"pass_name\"\n      value {\n        list {\n          s: \"elementwise\"\n          s: "
                   "\"matmul_epilogue\"\n"))
       << text;
@@ -95,13 +95,13 @@ TEST(DumpForm, ContentShrinksByLevel) {
   const Sample sample;
   const auto ge = [&](Content content) { return to_ge_text(sample.function(), sample.program, content); };
   const auto onnx = [&](Content content) { return to_onnx_text(sample.function(), content); };
-  EXPECT_TRUE(has(ge(Content::kAll), "data: ") && has(onnx(Content::kAll), "raw_data: "));
-  EXPECT_FALSE(has(ge(Content::kNoWeights), "data: ") || has(onnx(Content::kNoWeights), "raw_data: "));
-  EXPECT_TRUE(has(ge(Content::kNoWeights), "attr {") && has(onnx(Content::kNoWeights), "attribute {"));
-  EXPECT_FALSE(has(ge(Content::kStructure), "attr {") || has(ge(Content::kStructure), "_desc"));
-  EXPECT_FALSE(has(onnx(Content::kStructure), "attribute {") || has(onnx(Content::kStructure), "tensor_type"));
+  EXPECT_TRUE(holds(ge(Content::kAll), "data: ") && holds(onnx(Content::kAll), "raw_data: "));
+  EXPECT_FALSE(holds(ge(Content::kNoWeights), "data: ") || holds(onnx(Content::kNoWeights), "raw_data: "));
+  EXPECT_TRUE(holds(ge(Content::kNoWeights), "attr {") && holds(onnx(Content::kNoWeights), "attribute {"));
+  EXPECT_FALSE(holds(ge(Content::kStructure), "attr {") || holds(ge(Content::kStructure), "_desc"));
+  EXPECT_FALSE(holds(onnx(Content::kStructure), "attribute {") || holds(onnx(Content::kStructure), "tensor_type"));
   for (const std::string& text : {ge(Content::kStructure), onnx(Content::kStructure)})
-    EXPECT_TRUE(has(text, "MatMulV2") && has(text, "n_MatMul:0"));
+    EXPECT_TRUE(holds(text, "MatMulV2") && holds(text, "n_MatMul:0"));
 }
 
 }  // namespace
