@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/node/onnx/inputs.h"
-#include "graph/run/frame.h"
+#include "graph/node/rows.h"
 
 namespace npu::graph::onnx {
 
@@ -15,14 +15,6 @@ namespace npu::graph::onnx {
 inline DType slot_of(DType dtype) {
   const bool wide = dtype == DType::kDouble || (is_integer(dtype) && size_of(dtype) > 2);
   return wide ? DType::kDouble : DType::kFloat;
-}
-
-/// `in` in rows, as numbers of `dtype`: itself, or a copy.
-inline Planned rows_of(Lowering& l, const Planned& in, DType dtype) {
-  if (in.dtype() == dtype && contiguous(in)) return in;
-  const Planned out = l.scratch(dtype, in.shape());
-  copy(l, in, out);
-  return out;
 }
 
 /// Output `i` and where its numbers are computed.
@@ -36,12 +28,6 @@ struct Result {
 inline Result result(Lowering& l, size_t i, DType dtype, const Dims& shape, DType slot) {
   const Planned out = l.make(i, dtype, shape);
   return {out, dtype == slot ? out : l.scratch(slot, shape)};
-}
-
-/// body(float{}) or body(double{}).
-template <class F>
-void in_slot(DType slot, F&& body) {
-  slot == DType::kDouble ? body(double{}) : body(float{});
 }
 
 /// Goes over all positions of a box, the last axis first; `at` is where it stands.
