@@ -2,7 +2,10 @@
 // Refusals, and what a case against a reference does not show: singular matrices, factors of awkward ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
+#include <utility>
 
 #include "ops/call_fixture.h"
 
@@ -62,6 +65,32 @@ TEST(Linalg, SingularVectorsOfARankDeficientMatrix) {
     for (size_t i = 0; i < 3; ++i) {
       for (size_t j = 0; j < 3; ++j) {
         EXPECT_NEAR(x[i] * x[j] + x[3 + i] * x[3 + j] + x[6 + i] * x[6 + j], i == j ? 1 : 0, 1e-5);
+      }
+    }
+  }
+}
+
+// Tall, wide and square: A = U diag(S) V^H with vectors of length 1, orthogonal to each other.
+TEST(Linalg, ComplexMatricesAreMadeOfTheirSingularVectors) {
+  for (const Dims& shape : {Dims{3, 2}, Dims{2, 3}, Dims{3, 3}}) {
+    const int64_t m = shape[0], n = shape[1], k = std::min(m, n);
+    const Array a(DType::kComplex64, shape), s(DType::kFloat, {k}), u(DType::kComplex64, {m, k}),
+        v(DType::kComplex64, {n, k});
+    auto* x = a.tensor().as<Complex64>();
+    for (int64_t i = 0; i < m * n; ++i) x[i] = {static_cast<float>(i % 4) - 1.5F, static_cast<float>(i * 7 % 5) - 2};
+    Call("svd").set("self", a.tensor()).set("S", s.tensor()).set("U", u.tensor()).set("V", v.tensor()).run();
+    const auto *left = u.tensor().as<Complex64>(), *right = v.tensor().as<Complex64>();
+    const auto* values = s.tensor().as<float>();
+    for (int64_t i = 0; i < m * n; ++i) {
+      Complex64 sum = 0;
+      for (int64_t c = 0; c < k; ++c) sum += left[i / n * k + c] * values[c] * std::conj(right[i % n * k + c]);
+      EXPECT_NEAR(std::abs(sum - x[i]), 0, 1e-5) << "element " << i;
+    }
+    for (const auto& [vectors, length] : {std::pair{left, m}, std::pair{right, n}}) {
+      for (int64_t c = 0; c < k * k; ++c) {
+        Complex64 product = 0;
+        for (int64_t i = 0; i < length; ++i) product += std::conj(vectors[i * k + c / k]) * vectors[i * k + c % k];
+        EXPECT_NEAR(std::abs(product - Complex64(c / k == c % k ? 1 : 0)), 0, 1e-5);
       }
     }
   }

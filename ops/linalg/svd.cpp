@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A = U diag(S) V^T by one-sided Jacobi rotations: slow for large matrices, accurate to the last bits for small ones.
-// Signs of singular vectors are as they come; no library promises any.
+// A = U diag(S) V^H by one-sided Jacobi rotations: slow for large matrices, accurate to the last bits for small ones.
+// Signs of singular vectors (of complex ones: their phases) are as they come; no library promises any.
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numeric>
 
@@ -15,32 +16,53 @@ constexpr int kSweeps = 60;  // convergence is quadratic; 10 are rarely needed
 // Vectors whose cosine is not above this count as orthogonal: some units of double's rounding.
 constexpr double kRotated = 1e-15;
 
-double dot(const double* x, const double* y, int64_t n) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+/// The product of x, conjugated, and y.
+template <class E>
+E dot(const E* x, const E* y, int64_t n) {
+  E sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += conjugate(x[i]) * y[i];
   return sum;
 }
+template <class E>
+double squared_length(const E* x, int64_t n) {
+  return std::real(dot(x, x, n));
+}
 
-void rotate(double* x, double* y, int64_t n, double c, double s) {
+template <class E>
+void rotate(E* x, E* y, int64_t n, double c, double s) {
   for (int64_t i = 0; i < n; ++i) {
-    const double a = x[i], b = y[i];
+    const E a = x[i], b = y[i];
     x[i] = c * a - s * b;
     y[i] = s * a + c * b;
   }
 }
 
+// The product of two vectors as a real number. The phase of a complex one is taken out of the second vector, and out of
+// the rotations that made it.
+double made_real(double product, double* /*y*/, int64_t /*m*/, double* /*v*/, int64_t /*n*/) { return product; }
+double made_real(Complex128 product, Complex128* y, int64_t m, Complex128* v, int64_t n) {
+  const double size = std::abs(product);
+  const Complex128 back = std::conj(product) / size;
+  for (int64_t i = 0; i < m; ++i) y[i] *= back;
+  for (int64_t i = 0; i < n; ++i) v[i] *= back;
+  return size;
+}
+
 // Vectors lie in rows here. Rotates pairs of the n vectors of `a` (length m) until all are orthogonal; `v` (n x n) gets
 // the same rotations.
-void orthogonalise(double* a, int64_t m, double* v, int64_t n) {
+template <class E>
+void orthogonalise(E* a, int64_t m, E* v, int64_t n) {
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     bool rotated = false;
     for (int64_t p = 0; p + 1 < n; ++p) {
       for (int64_t q = p + 1; q < n; ++q) {
-        double *x = a + p * m, *y = a + q * m;
-        const double xx = dot(x, x, m), yy = dot(y, y, m), xy = dot(x, y, m);
+        E *x = a + p * m, *y = a + q * m;
+        const double xx = squared_length(x, m), yy = squared_length(y, m);
+        const E product = dot(x, y, m);
         // Written so that a NaN ends the sweeps instead of turning for ever.
-        if (!(std::abs(xy) > kRotated * std::sqrt(xx * yy)) || xy == 0) continue;
+        if (!(std::abs(product) > kRotated * std::sqrt(xx * yy)) || std::abs(product) == 0) continue;
         rotated = true;
+        const double xy = made_real(product, y, m, v + q * n, n);
         // The smaller of the two angles that make x and y orthogonal: it converges, and divides by nothing small.
         const double zeta = (yy - xx) / (2 * xy);
         const double t = std::copysign(1.0, zeta) / (std::abs(zeta) + std::hypot(1.0, zeta));
@@ -55,32 +77,36 @@ void orthogonalise(double* a, int64_t m, double* v, int64_t n) {
 
 // Fills vectors [first, count) of `basis` (length m) so that all are orthonormal: each starts as the axis that the
 // vectors before it cover least.
-void complete_basis(double* basis, int64_t first, int64_t count, int64_t m) {
+template <class E>
+void complete_basis(E* basis, int64_t first, int64_t count, int64_t m) {
   for (int64_t k = first; k < count; ++k) {
     int64_t axis = 0;
     double least = std::numeric_limits<double>::infinity();
     for (int64_t i = 0; i < m; ++i) {
       double covered = 0;
-      for (int64_t j = 0; j < k; ++j) covered += basis[j * m + i] * basis[j * m + i];
+      for (int64_t j = 0; j < k; ++j) covered += std::norm(basis[j * m + i]);
       if (covered < least) least = covered, axis = i;
     }
-    double* made = basis + k * m;
-    std::fill(made, made + m, 0.0);
+    E* made = basis + k * m;
+    std::fill(made, made + m, E(0));
     made[axis] = 1;
     for (int pass = 0; pass < 2; ++pass) {  // the second pass removes what rounding left
       for (int64_t j = 0; j < k; ++j) {
-        const double part = dot(made, basis + j * m, m);
+        const E part = dot(basis + j * m, made, m);
         for (int64_t i = 0; i < m; ++i) made[i] -= part * basis[j * m + i];
       }
     }
-    const double length = std::sqrt(dot(made, made, m));
+    const double length = std::sqrt(squared_length(made, m));
     for (int64_t i = 0; i < m; ++i) made[i] /= length;
   }
 }
 
-void transpose(const double* from, int64_t rows, int64_t columns, double* to) {
+/// The transposed matrix, or its conjugate.
+template <class E>
+void transpose(const E* from, int64_t rows, int64_t columns, E* to, bool conjugated = false) {
   for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+    for (int64_t j = 0; j < columns; ++j)
+      to[j * rows + i] = conjugated ? conjugate(from[i * columns + j]) : from[i * columns + j];
   }
 }
 
@@ -90,7 +116,8 @@ struct Svd final : Operator {
   Matrices from, to_s, to_u, to_v;
 
   void prepare() override {
-    from = Matrices(self, "self");
+    const DType slot = slot_of_matrices(self.dtype);
+    from = Matrices(self, "self", slot);
     const int64_t m = from.height(), n = from.width(), k = std::min(m, n);
     Dims values = batch_of(self);
     values.push_back(k);
@@ -100,12 +127,14 @@ struct Svd final : Operator {
     require(u.defined() && v.defined(), "U or V is null; with compute_uv both are written");
     check_shape(u, "U", matrix_shape(batch_of(self), m, full_matrices ? m : k));
     check_shape(v, "V", matrix_shape(batch_of(self), n, full_matrices ? n : k));
-    to_u = Matrices(u, "U");
-    to_v = Matrices(v, "V");
+    to_u = Matrices(u, "U", slot);
+    to_v = Matrices(v, "V", slot);
   }
   void run() override {
     const int64_t work = 10 * from.size() * std::max<int64_t>(1, std::min(from.height(), from.width()));
-    for_matrices(from.count(), work, [this](int64_t index) { decompose(index); });
+    for_matrices(from.count(), work, [this](int64_t index) {
+      is_complex(self.dtype) ? decompose<Complex128>(index) : decompose<double>(index);
+    });
   }
   int64_t cost() const override {
     return 500 + 50 * from.count() * from.size() * std::min(from.height(), from.width());
@@ -121,33 +150,35 @@ struct Svd final : Operator {
   }
 
   // Works on the n short vectors of length m, m >= n: the columns of a tall matrix or the rows of a wide one.
+  template <class E>
   void decompose(int64_t index) const {
     const bool tall = from.height() >= from.width();
     const int64_t m = std::max(from.height(), from.width()), n = std::min(from.height(), from.width());
-    const Scratch<double> matrix(m * n), a(m * n), rotations(n * n), values(n);
-    from.load(index, matrix);
+    const Scratch<E> matrix(m * n), a(m * n), rotations(n * n);
+    const Scratch<double> values(n), lengths(n);
+    from.load<E>(index, matrix);
     if (tall)
-      transpose(matrix, m, n, a);
+      transpose(matrix.data(), m, n, a.data());
     else
       std::copy_n(matrix.data(), m * n, a.data());
-    std::fill(rotations.data(), rotations.data() + n * n, 0.0);
+    std::fill(rotations.data(), rotations.data() + n * n, E(0));
     for (int64_t i = 0; i < n; ++i) rotations[i * n + i] = 1;
-    orthogonalise(a, m, rotations, n);
+    orthogonalise(a.data(), m, rotations.data(), n);
     std::vector<int64_t> order(static_cast<size_t>(n));
     std::iota(order.begin(), order.end(), 0);
-    const Scratch<double> lengths(n);
-    for (int64_t i = 0; i < n; ++i) lengths[i] = std::sqrt(dot(a + i * m, a + i * m, m));
+    for (int64_t i = 0; i < n; ++i) lengths[i] = std::sqrt(squared_length(a.data() + i * m, m));
     // Rotations leave singular values in any order; clients expect the largest first.
     std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return lengths[x] > lengths[y]; });
     for (int64_t i = 0; i < n; ++i) values[i] = lengths[order[static_cast<size_t>(i)]];
     to_s.store(index, values);
-    if (compute_uv) write_vectors(index, tall, m, n, a, rotations, lengths, order);
+    if (compute_uv) write_vectors<E>(index, tall, m, n, a, rotations, lengths, order);
   }
-  void write_vectors(int64_t index, bool tall, int64_t m, int64_t n, const double* a, const double* rotations,
+  template <class E>
+  void write_vectors(int64_t index, bool tall, int64_t m, int64_t n, const E* a, const E* rotations,
                      const double* lengths, const std::vector<int64_t>& order) const {
     const int64_t wide = full_matrices ? m : n;
     // The rotated vectors, brought to length 1, are the long singular vectors; the rotations are the short ones.
-    const Scratch<double> longs(wide * m), shorts(n * n), out(std::max(wide * m, n * n));
+    const Scratch<E> longs(wide * m), shorts(n * n), out(std::max(wide * m, n * n));
     // Against the largest: the direction of a shorter vector is made of rounding errors, and is replaced by a sound
     // one.
     const double negligible = n == 0 ? 0 : lengths[order[0]] * static_cast<double>(m) * 1e-16;
@@ -159,11 +190,12 @@ struct Svd final : Operator {
       for (int64_t j = 0; j < m; ++j) longs[i * m + j] = a[source * m + j] / lengths[source];
       known = i + 1;
     }
-    complete_basis(longs, known, wide, m);
-    transpose(longs, wide, m, out);
-    (tall ? to_u : to_v).store(index, out);
-    transpose(shorts, n, n, out);
-    (tall ? to_v : to_u).store(index, out);
+    complete_basis(longs.data(), known, wide, m);
+    // Of a wide matrix the transposed one was taken apart, whose vectors are the conjugates.
+    transpose(longs.data(), wide, m, out.data(), !tall);
+    (tall ? to_u : to_v).store<E>(index, out);
+    transpose(shorts.data(), n, n, out.data(), !tall);
+    (tall ? to_v : to_u).store<E>(index, out);
   }
 };
 
