@@ -97,6 +97,14 @@ def test_every_kind_has_a_case():
     assert [kind for kind in listed if kind in directly or listed.count(kind) > 1] == []
 
 
+def test_models_may_have_every_kind_that_tensorflow_knows():
+    """Frozen graphs are read by graph/import/tensorflow/signatures.tsv, which signatures.py there writes."""
+    table = TESTS.parent / "graph/import/tensorflow/signatures.tsv"
+    signatures = {line.split("\t")[0] for line in table.read_text(encoding="utf-8").splitlines()[1:]}
+    known = {kind for kind in node_kinds() if hasattr(tf.raw_ops, kind)}
+    assert known - signatures == set()
+
+
 @pytest.mark.parametrize("folder", ["nodes", "tensorflow"])
 def test_functions_compile_the_kinds_they_stand_for(folder, tmp_path):
     stand_for = {test: set(kinds.split()) for test, kinds in IN_FUNCTIONS.items() if test.startswith(folder)}
