@@ -25,7 +25,7 @@ using model::Model;
 using model::Port;
 
 constexpr int kDevice = 0;  // of whom nothing is asked but how it rounds
-constexpr int32_t kNhwc = 1, kNd = 2;
+constexpr int32_t kNchw = 0, kNhwc = 1, kNd = 2;
 
 Port port_of(const std::string& name, const Output& value, int32_t format) {
   if (!value.type.is_tensor() || size_of(value.type.dtype) == 0)
@@ -35,12 +35,21 @@ Port port_of(const std::string& name, const Output& value, int32_t format) {
   return out;
 }
 
+/// --input_format. Without it, the axes of image sizes and of AIPP are in the order of the framework: TensorFlow has
+/// channels last, ONNX channels first.
+int32_t format_of(const Request& request, const Imported& imported) {
+  if (request.input_format) return *request.input_format;
+  if (request.gear_kind != model::GearKind::kImage && request.aipp.empty()) return kNd;
+  if (imported.format.starts_with("TensorFlow")) return kNhwc;
+  return imported.format.starts_with("ONNX") ? kNchw : kNd;
+}
+
 const InputShape* shape_of(const Request& request, const std::string& name) {
   const auto at = std::ranges::find(request.shapes, name, &InputShape::name);
   return at == request.shapes.end() ? nullptr : &*at;
 }
 
-std::vector<Port> inputs_of(const Function& f, const Request& request) {
+std::vector<Port> inputs_of(const Function& f, const Request& request, int32_t format) {
   std::vector<Port> out;
   for (const Argument& argument : f.arguments) {
     const InputShape* asked = shape_of(request, argument.name);
@@ -55,18 +64,18 @@ std::vector<Port> inputs_of(const Function& f, const Request& request) {
       port.shape = asked->dims;
       port.range = asked->range;
     }
-    if (port.shape.size() >= 4) port.format = request.input_format;
+    if (port.shape.size() >= 4) port.format = format;
     out.push_back(std::move(port));
   }
   return out;
 }
 
 /// Inputs as they are after AIPP and changed types, with the ranges that were asked for.
-std::vector<Port> ports_of(const Function& f, const std::vector<Port>& asked, const Request& request) {
+std::vector<Port> ports_of(const Function& f, const std::vector<Port>& asked, int32_t format) {
   std::vector<Port> out;
   for (size_t i = 0; i < f.arguments.size(); ++i) {
     out.push_back(port_of(f.arguments[i].name, f.arguments[i].value, kNd));
-    if (out[i].shape.size() >= 4) out[i].format = request.input_format;
+    if (out[i].shape.size() >= 4) out[i].format = format;
     if (i < asked.size() && asked[i].shape == out[i].shape) out[i].range = asked[i].range;
   }
   return out;
@@ -166,9 +175,9 @@ size_t input_of(const Function& f, const model::Aipp& aipp) {
 }
 
 /// Pictures of bytes in front of the model.
-std::vector<model::Aipp> insert_aipp(Function& f, const Request& request) {
+std::vector<model::Aipp> insert_aipp(Function& f, const Request& request, int32_t format) {
   if (request.aipp.empty()) return {};
-  std::vector<model::Aipp> done = model::insert_aipp(f, request.aipp, request.input_format == kNhwc);
+  std::vector<model::Aipp> done = model::insert_aipp(f, request.aipp, format == kNhwc);
   for (const model::Aipp& aipp : done) {
     const std::string& name = f.arguments[input_of(f, aipp)].name;
     if (request.gear_kind == model::GearKind::kImage && aipp.input_format == "YUV420SP_U8")
@@ -222,14 +231,15 @@ ImportOptions import_options(const Request& request) {
 Model convert(Imported imported, const Request& request) {
   check_inputs(imported, request);
   Function& f = imported.program.get(imported.function);
-  const std::vector<Port> asked = inputs_of(f, request);
+  const int32_t format = format_of(request, imported);
+  const std::vector<Port> asked = inputs_of(f, request, format);
   set_shapes(f, asked);
-  const std::vector<model::Aipp> aipp = insert_aipp(f, request);
+  const std::vector<model::Aipp> aipp = insert_aipp(f, request, format);
   retype(imported, request);
   Model out;
   out.name = request.name.empty() ? imported.function : request.name;
   out.function = imported.function;
-  out.inputs = ports_of(f, asked, request);
+  out.inputs = ports_of(f, asked, format);
   describe_aipp(out.inputs, f, aipp);
   out.outputs = outputs_of(f);
   out.gear_kind = request.gear_kind;

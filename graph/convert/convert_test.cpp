@@ -95,6 +95,25 @@ TEST(Convert, GearsHaveShapesOfTheirOwn) {
   EXPECT_EQ(image.gears[1].inputs[0], (Dims{1, 3, 6, 7}));
 }
 
+TEST(Convert, ImageSizesAreInTheOrderOfTheFramework) {
+  const Request request = read_request(with({{"dynamic_image_size", "4,5;6,7"}}));
+  Imported first = doubled({1, 3, -1, -1}), last = doubled({1, -1, -1, 3});
+  first.format = "ONNX 13", last.format = "TensorFlow";
+  const Model onnx = convert(std::move(first), request), tensorflow = convert(std::move(last), request);
+  EXPECT_EQ(onnx.gears[1].inputs[0], (Dims{1, 3, 6, 7}));
+  EXPECT_EQ(onnx.inputs[0].format, 0);
+  EXPECT_EQ(tensorflow.gears[1].inputs[0], (Dims{1, 6, 7, 3}));
+  EXPECT_EQ(tensorflow.inputs[0].format, 1);
+  Imported plain = doubled({1, 4, 5, 3});
+  plain.format = "TensorFlow";
+  EXPECT_EQ(convert(std::move(plain), read_request(with({}))).inputs[0].format, 2) << "ND where nothing asks";
+  // A flag counts more than the framework.
+  Imported given = doubled({1, 3, -1, -1});
+  given.format = "TensorFlow";
+  const Request nchw = read_request(with({{"dynamic_image_size", "4,5;6,7"}, {"input_format", "NCHW"}}));
+  EXPECT_EQ(convert(std::move(given), nchw).gears[0].inputs[0], (Dims{1, 3, 4, 5}));
+}
+
 TEST(Convert, RangesAreKept) {
   const Model model = convert(doubled({-1, 3}), read_request(with({{"input_shape", "x:1~4,3"}})));
   EXPECT_EQ(model.inputs[0].shape, (Dims{-1, 3}));
@@ -154,6 +173,8 @@ TEST(Convert, WrongGears) {
   expect_refused("E10045", {-1, -1}, {{"dynamic_dims", "1;3"}});
   expect_refused("E10009", {-1, -1}, {{"dynamic_dims", "1,2;3,4"}, {"dynamic_batch_size", "1,2"}});
   expect_refused("E10001", {-1, -1}, {{"dynamic_dims", "1,2;3,4"}, {"input_format", "NCHW"}});
+  expect_refused("E10001", {1, 3, -1, -1}, {{"dynamic_image_size", "1,2;3,4"}, {"input_format", "ND"}}, "NCHW or NHWC");
+  expect_refused("E10001", {1, 3, -1, -1}, {{"dynamic_image_size", "1,2;3,4"}}, "NCHW or NHWC");
 }
 
 TEST(Convert, WrongTypesAndFiles) {

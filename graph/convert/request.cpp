@@ -26,6 +26,7 @@ using model::GearKind;
 
 constexpr size_t kFewestGears = 2, kMostGears = 100;
 constexpr int64_t kAnySize = -1;
+constexpr int32_t kNd = 2;
 
 std::string_view trimmed(std::string_view text) {
   const size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t");
@@ -106,10 +107,10 @@ void add_ranges(std::vector<InputShape>& shapes, const std::string& text) {
   }
 }
 
-int32_t read_format(const std::string& text) {
+std::optional<int32_t> read_format(const std::string& text) {
   constexpr std::array<std::pair<std::string_view, int32_t>, 4> kFormats = {
-      {{"NCHW", 0}, {"NHWC", 1}, {"ND", 2}, {"NCDHW", 30}}};
-  if (text.empty()) return 2;
+      {{"NCHW", 0}, {"NHWC", 1}, {"ND", kNd}, {"NCDHW", 30}}};
+  if (text.empty()) return std::nullopt;
   for (const auto& [name, format] : kFormats)
     if (name == text) return format;
   refuse("E10001", "--input_format={}: it is NCHW, NHWC, NCDHW or ND", text);
@@ -267,7 +268,7 @@ Request read_request(const Flags& flags) {
   read_gear_flags(flags, out);
   if (const std::string file = value_of(flags, "insert_op_conf"); !file.empty())
     out.aipp = model::read_aipp(file_of("insert_op_conf", file), file);
-  if (out.gear_kind == GearKind::kDims && !value_of(flags, "input_format").empty() && out.input_format != 2)
+  if (out.gear_kind == GearKind::kDims && out.input_format.value_or(kNd) != kNd)
     refuse("E10001", "--input_format={}: with --dynamic_dims it is ND", value_of(flags, "input_format"));
   out.output_types = read_output_types(value_of(flags, "output_type"));
   out.half_inputs = read_names(value_of(flags, "input_fp16_nodes"));

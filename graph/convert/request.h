@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,7 @@ struct OutputType {
 struct Request {
   std::string name;  ///< of the model
   std::vector<InputShape> shapes;
-  int32_t input_format = 2;  ///< aclFormat; ND where none was said
+  std::optional<int32_t> input_format;  ///< aclFormat; empty where the flag is not given
   model::GearKind gear_kind = model::GearKind::kNone;
   std::vector<std::vector<int64_t>> gears;
   std::vector<OutputType> output_types;
