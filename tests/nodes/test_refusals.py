@@ -21,6 +21,30 @@ def sizes_of(new_shape):
     return {"input_indices": np.int64([[0, 1]]), "input_shape": np.int64([3, 4]), "new_shape": np.int64(new_shape)}
 
 
+def crop_of(**changed):
+    return {
+        "image": floats(1, 4, 4, 2),
+        "boxes": floats(2, 4),
+        "box_ind": ints(0, 0),
+        "crop_size": ints(2, 2),
+    } | changed
+
+
+def boxes_of(**changed):
+    numbers = {"iou_threshold": ZERO, "score_threshold": ZERO}
+    return {"boxes": floats(3, 4), "scores": floats(3), "max_output_size": scalar(2)} | numbers | changed
+
+
+def combined_of(**changed):
+    sizes = {"max_output_size_per_class": scalar(2), "max_total_size": scalar(2)}
+    numbers = {"iou_threshold": ZERO, "score_threshold": ZERO}
+    return {"boxes": floats(1, 3, 1, 4), "scores": floats(1, 3, 2)} | sizes | numbers | changed
+
+
+def bins_of(**changed):
+    return {"values": floats(3), "value_range": np.float32([0, 1]), "nbins": scalar(3)} | changed
+
+
 REFUSED = [
     ("FloorDiv", BY_ZERO, "Integer division by zero"),
     ("FloorMod", BY_ZERO, "Integer division by zero"),
@@ -97,13 +121,72 @@ REFUSED = [
     ),
     ("Tile", {"input": floats(2, 2), "multiples": ints(1)}, "multiples"),
     ("Range", {"start": scalar(0), "limit": scalar(5), "delta": scalar(0)}, "delta != 0"),
+    ("CropAndResize", crop_of(crop_size=ints(0, 2)), "crop dimensions must be positive"),
+    ("CropAndResize", crop_of(crop_size=ints(2, 2, 2)), "crop_size must have two elements"),
+    ("CropAndResize", crop_of(boxes=floats(2, 3)), "boxes must have 4 columns"),
+    ("CropAndResize", crop_of(box_ind=ints(0)), "box_index has incompatible shape"),
+    ("CropAndResize", crop_of(boxes=np.float32([[0, 0, np.inf, 1]] * 2)), "at least one element that is not finite"),
+    ("NonMaxSuppressionV3", boxes_of(iou_threshold=np.float32(2).reshape(())), "iou_threshold must be in \\[0, 1\\]"),
+    ("NonMaxSuppressionV3", boxes_of(max_output_size=scalar(-1)), "output size must be non-negative"),
+    ("NonMaxSuppressionV3", boxes_of(boxes=floats(3, 5)), "boxes must have 4 columns"),
+    ("NonMaxSuppressionV3", boxes_of(scores=floats(2)), "scores has incompatible shape"),
+    ("CombinedNonMaxSuppression", combined_of(max_total_size=scalar(0)), "max_total_size must be > 0"),
+    ("CombinedNonMaxSuppression", combined_of(boxes=floats(1, 3, 3, 4)), "must be either 1 or num classes"),
+    ("FakeQuantWithMinMaxVars", {"inputs": floats(3), "min": floats(2), "max": ZERO}, "must be rank 0 but is rank 1"),
+    (
+        "FakeQuantWithMinMaxVarsPerChannel",
+        {"inputs": floats(2, 3), "min": floats(2), "max": floats(2)},
+        "min has incorrect size, expected 3 was 2",
+    ),
+    (
+        "FakeQuantWithMinMaxArgsGradient",
+        {"gradients": floats(2), "inputs": floats(3)},
+        "gradient and input must be the same size",
+    ),
+    ("ExtractImagePatches", {"images": floats(2, 3)}, "input must be 4-dimensional"),
+    ("ListDiff", {"x": ints(1, 2).reshape(1, 2), "y": ints(1)}, "x should be a 1D vector"),
+    ("ListDiff", {"x": ints(1), "y": scalar(1)}, "y should be a 1D vector"),
+    ("HistogramFixedWidth", bins_of(value_range=np.float32([2, 1])), "value_range should satisfy value_range\\[0\\] <"),
+    ("HistogramFixedWidth", bins_of(values=np.float32([1, np.nan])), "Histogram values must not contain NaN"),
+    ("HistogramFixedWidth", bins_of(nbins=scalar(0)), "nbins should be a positive number, but got '0'"),
+    ("ResizeBicubic", {"images": floats(1, 4, 4, 3), "size": ints(0, 3)}, "output dimensions must be positive"),
+    ("ResizeArea", {"images": floats(1, 0, 4, 3), "size": ints(2, 3)}, "input image must be of non-zero size"),
+    ("ResizeArea", {"images": floats(1, 4, 4, 3), "size": ints(2)}, "shape_t must have two elements"),
+    ("RFFT", {"input": floats(2, 4), "fft_length": ints(5)}, "Input dimension 1 must have length of at least 5 but"),
+    ("RFFT2D", {"input": floats(4, 4), "fft_length": ints(4)}, "fft_length must have shape \\[2\\]"),
+    ("RFFT", {"input": floats(2, 4), "fft_length": ints(-1)}, "fft_length\\[0\\] must >= 0, but got: -1"),
+    ("Svd", {"input": floats(3)}, "must have rank >= 2, got 1"),
+    (
+        "DrawBoundingBoxes",
+        {"images": floats(1, 4, 4, 2), "boxes": floats(1, 2, 4)},
+        "Channel depth should be either 1 \\(GRY\\), 3 \\(RGB\\), or 4 \\(RGBA\\)",
+    ),
+    (
+        "DrawBoundingBoxes",
+        {"images": floats(2, 4, 4, 3), "boxes": floats(1, 2, 4)},
+        "The batch sizes should be the same",
+    ),
+    (
+        "CTCGreedyDecoder",
+        {"inputs": floats(4, 2, 3), "sequence_length": ints(4, 4)},
+        "blank_index expected to be between -3 and 2 but was 7",
+    ),
+    (
+        "CTCBeamSearchDecoder",
+        {"inputs": floats(4, 1, 3), "sequence_length": ints(1)},
+        "requested more paths than the beam width",
+    ),
 ]
 ATTRIBUTES = {"CheckNumerics": {"message": "here"}, "CheckNumericsV2": {"message": "here"},
-              "ComputeAccidentalHits": {"num_true": 1}, "DynamicPartition": {"num_partitions": 2}}  # fmt: skip
+              "ComputeAccidentalHits": {"num_true": 1}, "DynamicPartition": {"num_partitions": 2},
+              "ExtractImagePatches": {"ksizes": [1, 2, 2, 1], "strides": [1] * 4, "rates": [1] * 4, "padding": "SAME"},
+              "CTCGreedyDecoder": {"blank_index": 7},
+              "CTCBeamSearchDecoder": {"beam_width": 1, "top_paths": 2}}  # fmt: skip
 
 
 OUTPUTS = {"DynamicPartition": 2, "SparseFillEmptyRows": 4, "SparseFillEmptyRowsGrad": 2, "SparseReshape": 2,
-           "ComputeAccidentalHits": 3, "ConcatOffset": 2}  # fmt: skip
+           "ComputeAccidentalHits": 3, "ConcatOffset": 2, "CombinedNonMaxSuppression": 4, "ListDiff": 2, "Svd": 3,
+           "CTCGreedyDecoder": 4, "CTCBeamSearchDecoder": 7}  # fmt: skip
 
 
 @pytest.mark.parametrize(("op", "inputs", "text"), REFUSED, ids=lambda v: v if isinstance(v, str) else "")
