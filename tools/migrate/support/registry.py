@@ -15,6 +15,8 @@ STRUCTURE = {"Const", "Placeholder", "VarHandleOp"}
 HANDING_ON = STRUCTURE | {"Assert", "Case", "Identity", "IdentityN", "If", "OptionalFromValue", "PartitionedCall",
                           "PlaceholderWithDefault", "StatefulPartitionedCall", "StatelessCase", "StatelessIf",
                           "StatelessWhile", "While"}  # fmt: skip
+# Native with complex numbers: they are what these are about.
+OF_COMPLEX = {f"{kind}{axes}" for kind in ("FFT", "IFFT", "IRFFT") for axes in ("", "2D", "3D")}
 PIPELINE_NOTE = "input pipeline, runs on the host"
 SESSIONS_NOTE = "with -c: sessions of TensorFlow 1"  # which alone have references
 PIPELINE = re.compile(r".*(Dataset|Iterator).*")
@@ -80,7 +82,7 @@ def _left_to_host(operators):
     return {
         op
         for op, unusual in operators.items()
-        if of_operator(op)[0] == "host" or (unusual and op in native() and op not in HANDING_ON)
+        if of_operator(op)[0] == "host" or (unusual and op in native() and op not in HANDING_ON | OF_COMPLEX)
     }
 
 
