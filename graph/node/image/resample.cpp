@@ -95,18 +95,19 @@ float weighted(const std::array<float, 4>& weight, const std::array<float, 4>& x
   return x[0] * weight[0] + x[1] * weight[1] + x[2] * weight[2] + x[3] * weight[3];
 }
 
+/// One row of the result: the rows of the image first, for all its columns, as several positions share them.
 void cubic_line(const Resampling& s, const CubicTaps& rows, const std::vector<CubicTaps>& columns, const float* image,
                 float* to) {
-  const int64_t line = s.columns.in * s.channels;
+  const int64_t length = s.columns.in * s.channels;
+  std::vector<float> line(static_cast<size_t>(length));
+  const auto row = [&](size_t k) { return image + rows.index[k] * length; };
+  const float *first = row(0), *second = row(1), *third = row(2), *fourth = row(3);
+  for (int64_t i = 0; i < length; ++i)
+    line[static_cast<size_t>(i)] = weighted(rows.weight, {first[i], second[i], third[i], fourth[i]});
   for (const CubicTaps& taps : columns)
     for (int64_t c = 0; c < s.channels; ++c) {
-      std::array<float, 4> sums{};
-      for (size_t k = 0; k < 4; ++k) {
-        const float* at = image + taps.index[k] * s.channels + c;
-        sums[k] = weighted(rows.weight, {at[rows.index[0] * line], at[rows.index[1] * line], at[rows.index[2] * line],
-                                         at[rows.index[3] * line]});
-      }
-      *to++ = weighted(taps.weight, sums);
+      const auto at = [&](size_t k) { return line[static_cast<size_t>(taps.index[k] * s.channels + c)]; };
+      *to++ = weighted(taps.weight, {at(0), at(1), at(2), at(3)});
     }
 }
 
