@@ -17,8 +17,8 @@ void free_host(void* ptr);
 /// Lets kernels of `device` reach [ptr, ptr + bytes), of malloc_host or the client's own: find_block and check_live
 /// know it, copies go on taking it as host memory, which is pinned now. Raises 107000 when ranges overlap.
 void map_host(void* ptr, size_t bytes, int device);
-/// Page-locks the client's own memory, not that of malloc_host: copies may read it later, kernels do not reach it. Raises
-/// 107000 when ranges overlap.
+/// Page-locks the client's own memory, not that of malloc_host: copies may read it later, kernels do not reach it.
+/// Raises 107000 when ranges overlap.
 void pin_host(void* ptr, size_t bytes);
 /// Undoes either after the work queued so far (107019 when that takes over a minute); within a callback at once. Raises
 /// 107000 unless such a range starts at `ptr`.

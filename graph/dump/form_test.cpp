@@ -86,8 +86,8 @@ TEST(DumpForm, GeTextTellsThePassesOfAFusedNode) {
   run_passes(made, program);
   const std::string text = to_ge_text(made, program, Content::kAll);
   EXPECT_TRUE(holds(text,
-                  "key: \"pass_name\"\n      value {\n        list {\n          s: \"elementwise\"\n          s: "
-                  "\"matmul_epilogue\"\n"))
+                    "key: \"pass_name\"\n      value {\n        list {\n          s: \"elementwise\"\n          s: "
+                    "\"matmul_epilogue\"\n"))
       << text;
 }
 

@@ -389,9 +389,9 @@ aclError aclrtFreeHost(void* hostPtr);
  * aclrtMallocHost, or the program's own. Tensors may lie at `devPtr`, which here is `ptr`; copies take it as the host
  * memory it is. 107000 for other addresses, and for memory that is registered already. */
 aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr);
-/** The same with one or both of these flags: ACL_HOST_REG_MAPPED lets the current device reach the memory, whose address
- * there aclrtHostGetDevicePointer gives; ACL_HOST_REG_PINNED page-locks memory of the program's own (malloc, mmap), so
- * that asynchronous copies return at once. 207000 for ACL_HOST_REG_IOMEMORY and ACL_HOST_REG_READONLY. */
+/** The same with one or both of these flags: ACL_HOST_REG_MAPPED lets the current device reach the memory, whose
+ * address there aclrtHostGetDevicePointer gives; ACL_HOST_REG_PINNED page-locks memory of the program's own (malloc,
+ * mmap), so that asynchronous copies return at once. 207000 for ACL_HOST_REG_IOMEMORY and ACL_HOST_REG_READONLY. */
 aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
 /** The address by which a device reaches host memory that was registered with ACL_HOST_REG_MAPPED; `flag` is 0. 107000
  * for other memory. */

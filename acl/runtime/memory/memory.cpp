@@ -61,8 +61,8 @@ void check_flag(uint32_t flag) {
   constexpr uint32_t kOffered = ACL_HOST_REG_MAPPED | ACL_HOST_REG_PINNED;
   constexpr uint32_t kKnown = kOffered | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY;
   if (flag == 0 || (flag & ~kKnown) != 0)
-    fail(Code::kRtParamInvalid, "flag is {:#x}; pass 2 (ACL_HOST_REG_MAPPED), 0x10000000 (ACL_HOST_REG_PINNED), or both",
-         flag);
+    fail(Code::kRtParamInvalid,
+         "flag is {:#x}; pass 2 (ACL_HOST_REG_MAPPED), 0x10000000 (ACL_HOST_REG_PINNED), or both", flag);
   if ((flag & ~kOffered) != 0)
     fail(Code::kFeatureUnsupported,
          "flag is {:#x}: registers of other cards and memory that devices only read cannot be registered; pass 2 "

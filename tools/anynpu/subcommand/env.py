@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a shell script that sets up the environment of a C or C++ program, like the set_env.sh of a CANN toolkit:
-eval "$(anynpu env)" lets the compiler find our headers and -lascendcl, the program its libraries, and any Python the
-module acl; programs of the Python that AnyNPU is installed in do not need it. --install makes the folders that the vendor's guides name: set_env.sh and latest below
-FOLDER/ascend-toolkit and FOLDER/nnae; set_env.sh and latest/python/site-packages/npu_device and npu_bridge below
-FOLDER/tfplugin. FOLDER is /usr/local/Ascend for root and ~/Ascend for others unless it is given. --uninstall removes
-them. What is not ours is never replaced or removed."""
+"""Prints a shell script that sets up the environment of a C or C++ program, like the set_env.sh of a CANN toolkit: eval
+"$(anynpu env)" lets the compiler find our headers and -lascendcl, the program its libraries, and any Python the module
+acl; programs of the Python that AnyNPU is installed in do not need it. --install makes the folders that the vendor's
+guides name: set_env.sh and latest below FOLDER/ascend-toolkit and FOLDER/nnae; set_env.sh and
+latest/python/site-packages/npu_device and npu_bridge below FOLDER/tfplugin. FOLDER is /usr/local/Ascend for root and
+~/Ascend for others unless it is given. --uninstall removes them. What is not ours is never replaced or removed."""
 
 import os
 import shlex

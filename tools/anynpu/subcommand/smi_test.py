@@ -60,11 +60,11 @@ def test_details_of_one_npu(in_use):
 EXPORTER = """
 import ctypes as C, sys
 class Hbm(C.Structure):
-    _fields_ = [("size", C.c_ulonglong), ("freq", C.c_uint), ("used", C.c_ulonglong), ("temp", C.c_int), ("bus", C.c_uint)]
+    _fields_ = [("size", C.c_ulonglong), ("freq", C.c_uint), ("used", C.c_ulonglong), ("more", C.c_int * 2)]
 dcmi, dsmi = C.CDLL(sys.argv[1] + "/libdcmi.so"), C.CDLL(sys.argv[1] + "/libdrvdsmi_host.so")
 count, cards, hbm, older = C.c_int(), (C.c_int * 64)(), Hbm(), C.c_int()
-codes = [dcmi.dcmi_init(), dcmi.dcmi_get_card_list(C.byref(count), cards, 64), dsmi.dsmi_get_device_count(C.byref(older)),
-         dcmi.dcmi_get_device_hbm_info(1, 0, C.byref(hbm))]
+codes = [dcmi.dcmi_init(), dcmi.dcmi_get_card_list(C.byref(count), cards, 64),
+         dsmi.dsmi_get_device_count(C.byref(older)), dcmi.dcmi_get_device_hbm_info(1, 0, C.byref(hbm))]
 print(codes, count.value, older.value, list(cards[: count.value]), hbm.size, hbm.used)
 """
 
