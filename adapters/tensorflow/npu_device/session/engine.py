@@ -18,6 +18,15 @@ _failure = threading.local()
 _open = weakref.WeakSet()  # engines whose sessions were not closed
 _running = set()  # an object for each run that is under way
 _unwanted = threading.Event()  # what TensorFlow keeps of sessions
+_gate = threading.RLock()  # no run begins while TensorFlow forgets
+
+
+def _renew_gate():
+    global _gate
+    _gate = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_gate)
 
 
 @c_interface.FUNCTIONS["anynpu_tensorflow_session"][-1]
@@ -45,9 +54,12 @@ def _eager_context():
 def _forget_kernels():
     """TensorFlow keeps the kernels that made queues, tables and iterators, and these with them, for the next operator
     of the same name: without a session there is none. Kernels that run need what else it forgets then."""
-    if _unwanted.is_set() and not _open and not _running:
-        _unwanted.clear()
-        context.context().clear_kernel_cache()
+    if not _unwanted.is_set():
+        return
+    with _gate:
+        if _unwanted.is_set() and not _open and not _running:
+            _unwanted.clear()
+            context.context().clear_kernel_cache()
 
 
 @atexit.register
@@ -70,7 +82,8 @@ class Slice:
         held = []
         for feed, array, dtype in zip(feeds, arrays, self._feed_types, strict=True):
             tensor.give(feed, array, dtype, held)
-        _running.add(run := object())
+        with _gate:
+            _running.add(run := object())
         try:
             fetched = self._functions.anynpu_tensorflow_run(self._pointer, times, feeds, fetches, _refused)
         finally:
@@ -101,10 +114,11 @@ class Engine:
         self._slices = {}
         self._process = os.getpid()
         self.runs = {}  # see prepared.py
-        self._pointer = self._functions.anynpu_tensorflow_session(info, _eager_context(), _refused)
-        if not self._pointer:
-            _raise()
-        _open.add(self)
+        with _gate:
+            self._pointer = self._functions.anynpu_tensorflow_session(info, _eager_context(), _refused)
+            if not self._pointer:
+                _raise()
+            _open.add(self)
 
     def slice(self, feeds, fetches, targets, replaced=()):
         """The slice between these tensors and operations of the graph; `replaced` are pairs of tensors, old and new."""
