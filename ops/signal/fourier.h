@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The discrete Fourier transform of one line, for any length: mixed radix, in float64.
+// The discrete Fourier transform of one line, for any length, in float64.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/dtype.h"
@@ -15,14 +16,24 @@ class Fourier {
   /// Tables for lines of `length` >= 1 elements.
   explicit Fourier(int64_t length);
   /// out[k] = sum over j of in[j] * exp(-2 pi i j k / length). `in` and `out` are apart. Safe from any thread.
-  void run(const Complex128* in, Complex128* out) const { transform(in, 1, out, length_); }
+  void run(const Complex128* in, Complex128* out) const;
 
  private:
-  void transform(const Complex128* in, int64_t step, Complex128* out, int64_t length) const;
-  void combine(Complex128* out, int64_t length, int64_t radix) const;
+  /// One step of the mixed radix: `radix` transforms of `part` elements become one.
+  struct Level {
+    int64_t radix, part;
+    std::vector<Complex128> twiddles;  ///< [part][radix - 1]: exp(-2 pi i q k / (radix * part)) for q >= 1
+    std::vector<Complex128> roots;     ///< exp(-2 pi i j / radix), of radices without code of their own
+  };
+  /// A convolution, for lengths with a large prime factor.
+  struct Chirp;
+
+  void transform(const Complex128* in, int64_t step, Complex128* out, size_t level) const;
+  void convolve(const Complex128* in, Complex128* out) const;
 
   int64_t length_ = 0;
-  std::vector<Complex128> roots_;  ///< exp(-2 pi i k / length)
+  std::vector<Level> levels_;  ///< the last step first
+  std::shared_ptr<const Chirp> chirp_;
 };
 
 }  // namespace npu::ops
