@@ -88,7 +88,8 @@ int from_number(const char* function, int* card_id, int* device_id, unsigned num
     given(card_id, "card_id");
     given(device_id, "device_id");
     device::check_device(number);
-    *card_id = static_cast<int>(number), *device_id = 0;
+    *card_id = static_cast<int>(number);
+    *device_id = 0;
   });
 }
 
@@ -138,7 +139,9 @@ int dcmi_get_device_id_in_card(int card_id, int* device_id_max, int* mcu_id, int
   return of_chip("dcmi_get_device_id_in_card", card_id, 0, device_id_max, "device_id_max", [&](int& n) {
     given(mcu_id, "mcu_id");
     given(cpu_id, "cpu_id");
-    n = 1, *mcu_id = -1, *cpu_id = -1;
+    n = 1;
+    *mcu_id = -1;
+    *cpu_id = -1;
   });
 }
 int dcmi_get_device_type(int card_id, int device_id, dcmi_unit_type* device_type) {

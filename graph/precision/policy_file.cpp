@@ -66,7 +66,9 @@ void take_file(const std::string& file, EditedLists& out) {
       if (entry == root.end()) continue;
       const List list = list_in(*entry, name, file);
       const bool same = list == op.list || (list == List::kGray && op.list == List::kClear);
-      if (!same) out.lists[op.op] = list, out.file = file;
+      if (same) continue;
+      out.lists[op.op] = list;
+      out.file = file;
     }
   }
 }
