@@ -28,7 +28,6 @@ CALLS = {
     "gather_nd": lambda: tf.gather_nd(ones(3, 2), [[0, 5]]),
     "in_top_k": lambda: tf.math.in_top_k([1, 2], ones(3, 4), 1),
     "matmul": lambda: tf.matmul(ones(2, 3), ones(2, 3)),
-    "max_pool": lambda: tf.nn.max_pool2d(ones(1, 2, 2, 1), 4, 1, "VALID"),
     "pack": lambda: tf.stack([ones(2), ones(3)]),
     "reduce": lambda: tf.reduce_sum(ones(2, 3), 4),
     "reverse": lambda: tf.reverse(ones(2, 3), [3]),
