@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "acl/call.h"
 #include "acl/include/anynpu/registry.h"
@@ -63,8 +62,6 @@ void put_text(std::string_view text, char* to, int64_t room, const char* name) {
   *std::copy(text.begin(), text.end(), to) = '\0';
 }
 
-void put_name(std::string_view text, unsigned char* to) { put_text(text, reinterpret_cast<char*>(to), 32, "a name"); }
-
 void put_list(int* count, int* list, int room) {
   given(count, "the number's address");
   given(list, "the list");
@@ -95,10 +92,8 @@ int from_number(const char* function, int* card_id, int* device_id, unsigned num
 
 template <class Info>
 void put_chip(Info& info) {
-  std::memset(&info, 0, sizeof(info));
-  put_name("Ascend", info.chip_type);
-  put_name(chip_name(), info.chip_name);
-  put_name("V1", info.chip_ver);
+  info = {};
+  put_chip_names(info);
   info.aicore_cnt = device::soc().ai_cores;
 }
 

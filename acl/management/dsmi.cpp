@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string_view>
-
 #include "acl/call.h"
 #include "acl/include/driver/dsmi_common_interface.h"
 #include "acl/management/npu_state.h"
@@ -33,11 +30,6 @@ int of_device(const char* function, int64_t device, T* place, F&& answer) {
   }));
 }
 
-void put_name(std::string_view text, unsigned char (&to)[32]) {
-  std::fill(std::begin(to), std::end(to), uint8_t{0});
-  std::copy_n(text.begin(), std::min(text.size(), sizeof(to) - 1), to);
-}
-
 }  // namespace
 }  // namespace npu::acl
 
@@ -61,11 +53,7 @@ int dsmi_get_logicid_from_phyid(unsigned int phyid, unsigned int* logicid) {
   return of_device("dsmi_get_logicid_from_phyid", phyid, logicid, [&](unsigned& id) { id = phyid; });
 }
 int dsmi_get_chip_info(int device_id, dsmi_chip_info_stru* chip_info) {
-  return of_device("dsmi_get_chip_info", device_id, chip_info, [](dsmi_chip_info_stru& info) {
-    put_name("Ascend", info.chip_type);
-    put_name(chip_name(), info.chip_name);
-    put_name("V1", info.chip_ver);
-  });
+  return of_device("dsmi_get_chip_info", device_id, chip_info, [](dsmi_chip_info_stru& info) { put_chip_names(info); });
 }
 int dsmi_get_device_health(int device_id, unsigned int* phealth) {
   return of_device("dsmi_get_device_health", device_id, phealth, [](unsigned& grade) { grade = 0; });

@@ -4,8 +4,10 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace npu::acl {
@@ -29,6 +31,20 @@ unsigned utilization(int npu, int type);
 
 /// "910B1" of "Ascend910B1".
 std::string chip_name();
+/// `text` in a field of an interface's structure, with zeros behind it.
+template <size_t N>
+void put_name(std::string_view text, unsigned char (&field)[N]) {
+  std::ranges::fill(field, uint8_t{0});
+  std::copy_n(text.begin(), std::min(text.size(), N - 1), field);
+}
+
+/// The names of a chip: "Ascend", "910B1", "V1".
+template <class Info>
+void put_chip_names(Info& info) {
+  put_name("Ascend", info.chip_type);
+  put_name(chip_name(), info.chip_name);
+  put_name("V1", info.chip_ver);
+}
 
 /// A figure of hardware: raises 107001 where no NPU has this number, and 207000 where one has.
 [[noreturn]] void refuse_hardware(int npu, const char* figure);

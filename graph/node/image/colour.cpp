@@ -5,7 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -38,7 +38,7 @@ void to_rgb(const T* hsv, T* rgb) {
 
 void convert_colours(Lowering& l, bool hsv) {
   const Dims& shape = l.shape(0);
-  require(!shape.empty(), "input must be at least 1D{}", text_of(shape));
+  require(!shape.empty(), "input must be at least 1D{}", client_text(shape));
   require(shape.back() == kColours, "input must have 3 channels but input only has {} channels.", shape.back());
   if (!is_floating(l.dtype(0))) l.decline("colours of this type are left to the client");
   const DType dtype = l.dtype(0), slot = dtype == DType::kDouble ? dtype : DType::kFloat;

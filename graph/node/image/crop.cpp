@@ -7,7 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -168,8 +168,8 @@ bool is_nearest(const Lowering& l) {
 /// The number of boxes: inputs `i`, [boxes, 4], and `i + 1`, the image of each.
 int64_t checked_boxes(const Lowering& l, size_t i) {
   const Dims &boxes = l.shape(i), &index = l.shape(i + 1);
-  require(boxes.size() == 2, "boxes must be 2-D, got: {}", text_of(boxes));
-  require(index.size() == 1, "box_indices must be rank 1 but is shape {}", text_of(index));
+  require(boxes.size() == 2, "boxes must be 2-D, got: {}", client_text(boxes));
+  require(index.size() == 1, "box_indices must be rank 1 but is shape {}", client_text(index));
   if (count_of(boxes) == 0 && count_of(index) == 0) return 0;
   require(boxes[1] == 4, "boxes must have 4 columns");
   require(index[0] == boxes[0], "box_index has incompatible shape");
@@ -177,7 +177,7 @@ int64_t checked_boxes(const Lowering& l, size_t i) {
 }
 
 void check_image(const Dims& image) {
-  require(image.size() == 4, "input image must be 4-D{}", text_of(image));
+  require(image.size() == 4, "input image must be 4-D{}", client_text(image));
   require(image[1] > 0 && image[2] > 0, "image dimensions must be positive");
 }
 
@@ -197,8 +197,8 @@ void crop_and_resize(Lowering& l) {
   const Dims image = l.shape(0);
   check_image(image);
   const int64_t count = checked_boxes(l, 1);
-  require(l.shape(3).size() == 1, "crop_size must be 1-D{}", text_of(l.shape(3)));
-  require(l.shape(3)[0] == 2, "crop_size must have two elements{}", text_of(l.shape(3)));
+  require(l.shape(3).size() == 1, "crop_size must be 1-D{}", client_text(l.shape(3)));
+  require(l.shape(3)[0] == 2, "crop_size must have two elements{}", client_text(l.shape(3)));
   const std::vector<int64_t> size = l.integers(3);
   require(size[0] > 0 && size[1] > 0, "crop dimensions must be positive");
   s.batch = image[0], s.height = image[1], s.width = image[2], s.depth = image[3];
@@ -220,7 +220,7 @@ void crop_and_resize(Lowering& l) {
 /// The sizes of crops, from their gradient, which is input 0.
 CropSizes gradient_sizes(const Lowering& l) {
   const Dims& gradient = l.shape(0);
-  require(gradient.size() == 4, "grads image must be 4-D{}", text_of(gradient));
+  require(gradient.size() == 4, "grads image must be 4-D{}", client_text(gradient));
   require(gradient[1] > 0 && gradient[2] > 0, "grads dimensions must be positive");
   CropSizes s{};
   s.crop_height = gradient[1], s.crop_width = gradient[2], s.depth = gradient[3];
@@ -233,8 +233,8 @@ void crop_image_gradient(Lowering& l) {
   s.nearest = nearest;
   const int64_t count = checked_boxes(l, 1);
   require(l.shape(0)[0] == count, "boxes and grads have incompatible shape");
-  require(l.shape(3).size() == 1, "image_size must be 1-D{}", text_of(l.shape(3)));
-  require(l.shape(3)[0] == 4, "image_size must have 4 elements{}", text_of(l.shape(3)));
+  require(l.shape(3).size() == 1, "image_size must be 1-D{}", client_text(l.shape(3)));
+  require(l.shape(3)[0] == 4, "image_size must have 4 elements{}", client_text(l.shape(3)));
   const std::vector<int64_t> size = l.integers(3);
   require(size[1] > 0 && size[2] > 0, "image dimensions must be positive");
   require(size[3] == s.depth, "image_size and grads are incompatible");

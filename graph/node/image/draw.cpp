@@ -6,7 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -76,9 +76,9 @@ void check_drawing(const Lowering& l) {
   require(boxes[2] == 4, "The size of the third dimension of the box must be 4. Received: {}", boxes[2]);
   if (l.input_count() < 3) return;
   const Dims& colours = l.shape(2);
-  require(colours.size() == 2, "colors must be a 2-D matrix{}", text_of(colours));
+  require(colours.size() == 2, "colors must be a 2-D matrix{}", client_text(colours));
   require(colours[1] >= images[3], "colors must have equal or more channels than the image provided: {}",
-          text_of(colours));
+          client_text(colours));
 }
 
 Palette palette_in(const Frame& frame, const Planned& colours, int64_t depth) {

@@ -5,7 +5,7 @@
 #include "base/thread_pool.h"
 #include "graph/node/layout.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -43,7 +43,7 @@ void extract_patches(Lowering& l) {
   decline_objects(l);
   const auto kernel = spatial_pair(l, "ksizes"), stride = spatial_pair(l, "strides"), rate = spatial_pair(l, "rates");
   const Dims shape = l.shape(0);
-  require(shape.size() == 4, "input must be 4-dimensional{}", text_of(shape));
+  require(shape.size() == 4, "input must be 4-dimensional{}", client_text(shape));
   const int64_t in[] = {shape[1], shape[2]};
   const int64_t reach[] = {(kernel[0] - 1) * rate[0] + 1, (kernel[1] - 1) * rate[1] + 1};
   const std::vector<WindowAxis> axes = window_axes(l, in, reach, stride, true);

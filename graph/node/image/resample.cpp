@@ -8,7 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -28,7 +28,7 @@ ScaledAxis scaled(int64_t in, int64_t out, bool corners) {
 struct Resampling {
   int64_t batch, channels;
   ScaledAxis rows, columns;
-  bool centers = false;
+  bool corners = false, centers = false;
   int64_t image() const { return rows.in * columns.in * channels; }
   int64_t line() const { return columns.out * channels; }
 };
@@ -167,26 +167,28 @@ void area_line(const Resampling& s, int64_t row, const std::vector<Cover>& colum
     }
 }
 
-void check_flags(bool corners, bool centers) {
-  require(!centers || !corners, "If half_pixel_centers is True, align_corners must be False.");
+/// How pixels are placed, as the node's flags say it; the sizes are for the caller.
+Resampling placement_of(const Lowering& l) {
+  Resampling s{};
+  s.corners = l.attributes().get_or<bool>("align_corners", false);
+  s.centers = l.attributes().get_or<bool>("half_pixel_centers", false);
+  require(!s.centers || !s.corners, "If half_pixel_centers is True, align_corners must be False.");
+  return s;
 }
 
 /// What TensorFlow's resizers demand of an image, input 0, and of its new size, input 1.
 Resampling resampling_of(const Lowering& l) {
-  const bool corners = l.attributes().get_or<bool>("align_corners", false);
-  Resampling s{};
-  s.centers = l.attributes().get_or<bool>("half_pixel_centers", false);
-  check_flags(corners, s.centers);
+  Resampling s = placement_of(l);
   const Dims &image = l.shape(0), &sizes = l.shape(1);
-  require(image.size() == 4, "input must be 4-dimensional{}", text_of(image));
+  require(image.size() == 4, "input must be 4-dimensional{}", client_text(image));
   require(image[3] > 0, "image must have at least one channel");
   require(image[1] > 0 && image[2] > 0, "input image must be of non-zero size");
-  require(sizes.size() == 1, "shape_t must be 1-dimensional{}", text_of(sizes));
-  require(sizes[0] == 2, "shape_t must have two elements{}", text_of(sizes));
+  require(sizes.size() == 1, "shape_t must be 1-dimensional{}", client_text(sizes));
+  require(sizes[0] == 2, "shape_t must have two elements{}", client_text(sizes));
   const std::vector<int64_t> size = l.integers(1);
   require(size[0] > 0 && size[1] > 0, "output dimensions must be positive");
   s.batch = image[0], s.channels = image[3];
-  s.rows = scaled(image[1], size[0], corners), s.columns = scaled(image[2], size[1], corners);
+  s.rows = scaled(image[1], size[0], s.corners), s.columns = scaled(image[2], size[1], s.corners);
   return s;
 }
 
@@ -220,17 +222,14 @@ void resize_area(Lowering& l) {
 }
 
 Resampling gradient_resampling(const Lowering& l) {
-  const bool corners = l.attributes().get_or<bool>("align_corners", false);
-  Resampling s{};
-  s.centers = l.attributes().get_or<bool>("half_pixel_centers", false);
-  check_flags(corners, s.centers);
+  Resampling s = placement_of(l);
   const Dims &gradient = l.shape(0), &image = l.shape(1);
-  require(gradient.size() == 4, "input_grad must be 4-dimensional{}", text_of(gradient));
+  require(gradient.size() == 4, "input_grad must be 4-dimensional{}", client_text(gradient));
   require(gradient[1] > 0 && gradient[2] > 0, "resized dimensions must be positive");
-  require(image.size() == 4, "original_image must be 4-dimensional{}", text_of(image));
+  require(image.size() == 4, "original_image must be 4-dimensional{}", client_text(image));
   require(image[1] > 0 && image[2] > 0, "original dimensions must be positive");
   s.batch = gradient[0], s.channels = gradient[3];
-  s.rows = scaled(image[1], gradient[1], corners), s.columns = scaled(image[2], gradient[2], corners);
+  s.rows = scaled(image[1], gradient[1], s.corners), s.columns = scaled(image[2], gradient[2], s.corners);
   return s;
 }
 

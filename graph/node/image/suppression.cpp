@@ -11,7 +11,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {
@@ -121,21 +121,21 @@ float lowest(DType dtype) { return dtype == DType::kHalf ? -65504.0F : std::nume
 
 void check_scalar(const Lowering& l, size_t i, const char* name) {
   const Dims& shape = l.shape(i);
-  require(shape.empty(), "{} must be 0-D, got shape {} (Shape must be rank 0 but is rank {})", name, text_of(shape),
+  require(shape.empty(), "{} must be 0-D, got shape {} (Shape must be rank 0 but is rank {})", name, client_text(shape),
           shape.size());
 }
 
 void check_boxes(const Lowering& l, bool overlaps) {
   const Dims &boxes = l.shape(0), &scores = l.shape(1);
   if (overlaps) {
-    require(boxes.size() == 2, "overlaps must be 2-D{}", text_of(boxes));
-    require(boxes[0] == boxes[1], "overlaps must be square{}", text_of(boxes));
+    require(boxes.size() == 2, "overlaps must be 2-D{}", client_text(boxes));
+    require(boxes[0] == boxes[1], "overlaps must be square{}", client_text(boxes));
   } else {
-    require(boxes.size() == 2, "boxes must be 2-D{} (Shape must be rank 2 but is rank {})", text_of(boxes),
+    require(boxes.size() == 2, "boxes must be 2-D{} (Shape must be rank 2 but is rank {})", client_text(boxes),
             boxes.size());
     require(boxes[1] == 4, "boxes must have 4 columns (Dimension must be 4 but is {})", boxes[1]);
   }
-  require(scores.size() == 1, "scores must be 1-D{} (Shape must be rank 1 but is rank {})", text_of(scores),
+  require(scores.size() == 1, "scores must be 1-D{} (Shape must be rank 1 but is rank {})", client_text(scores),
           scores.size());
   require(scores[0] == boxes[0], "scores has incompatible shape (Dimensions must be equal, but are {} and {})",
           boxes[0], scores[0]);
@@ -320,7 +320,7 @@ void combine(const Combined& c, const Tensor& boxes, const Tensor& scores, const
 
 /// A number that sizes depend on.
 int64_t size_input(const Lowering& l, size_t i, const char* name, const char* refusal) {
-  require(l.shape(i).empty(), "{} must be 0-D, got shape {}", name, text_of(l.shape(i)));
+  require(l.shape(i).empty(), "{} must be 0-D, got shape {}", name, client_text(l.shape(i)));
   const int64_t value = integer(l, i);
   require(value > 0, "{}", refusal);
   return value;
@@ -328,8 +328,8 @@ int64_t size_input(const Lowering& l, size_t i, const char* name, const char* re
 
 Combined combined_of(const Lowering& l) {
   const Dims &boxes = l.shape(0), &scores = l.shape(1);
-  require(boxes.size() == 4, "boxes must be 4-D [batch, num_boxes, q, 4], got shape {}", text_of(boxes));
-  require(scores.size() == 3, "scores must be 3-D [batch, num_boxes, num_classes], got shape {}", text_of(scores));
+  require(boxes.size() == 4, "boxes must be 4-D [batch, num_boxes, q, 4], got shape {}", client_text(boxes));
+  require(scores.size() == 3, "scores must be 3-D [batch, num_boxes, num_classes], got shape {}", client_text(scores));
   require(boxes[2] == 1 || boxes[2] == scores[2], "third dimension of boxes must be either 1 or num classes");
   require(boxes[3] == 4, "boxes must have 4 columns");
   require(scores[1] == boxes[1], "scores has incompatible shape");

@@ -6,7 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 
 namespace npu::graph {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node/rows.h"
-#include "graph/node/shape_text.h"
+#include "graph/value/client_text.h"
 #include "ops/signal/fourier.h"
 
 namespace npu::graph {
@@ -135,7 +135,7 @@ std::vector<int64_t> given_lengths(const Lowering& l, const std::vector<int64_t>
 
 Transforms transforms_of(const Lowering& l, size_t rank, bool real, bool inverse) {
   const Dims& shape = l.shape(0);
-  require(shape.size() >= rank, "Input must have rank of at least {} but got: {}", rank, text_of(shape));
+  require(shape.size() >= rank, "Input must have rank of at least {} but got: {}", rank, client_text(shape));
   const size_t first = shape.size() - rank;
   Transforms t;
   t.in.assign(shape.begin() + first, shape.end());

@@ -6,10 +6,12 @@
 
 #include "graph/node/array.h"
 #include "graph/node/run_integer.h"
-#include "graph/node/shape_text.h"
 
 namespace npu::graph {
 namespace {
+
+std::string text_of(std::span<const int64_t> sizes) { return fmt::format("[{}]", fmt::join(sizes, ",")); }
+std::string text_of(const Dims& shape) { return text_of(std::span(shape.data(), shape.size())); }
 
 /// Rows of `rank` integers.
 struct Positions {
