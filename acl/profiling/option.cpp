@@ -20,6 +20,7 @@
 #include "base/json.h"
 #include "base/json_text.h"
 #include "base/setting.h"
+#include "base/text.h"
 
 namespace npu::acl {
 namespace {
@@ -114,8 +115,7 @@ Request& request() {
 }
 
 std::optional<ProfilingOptions> from_environment(int device) {
-  std::string mode = profiling_mode();
-  std::ranges::transform(mode, mode.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string mode = lowered(profiling_mode());
   if (mode == "true") return parse_profiling_options(profiling_options(), "PROFILING_OPTIONS");
   if (mode == "dynamic") listen_for_control(controlled(device));
   if (mode != "false" && mode != "dynamic" && !mode.empty())

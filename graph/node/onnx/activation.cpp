@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
+
 namespace npu::graph::onnx {
 namespace {
 
@@ -29,8 +31,7 @@ const Row kRows[] = {
 };
 
 const Row& row_of(const std::string& given) {
-  std::string name = given;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = lowered(given);
   for (const Row& row : kRows)
     if (name == row.name) return row;
   fail(
